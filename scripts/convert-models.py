@@ -34,8 +34,8 @@ POSE = "pose", "0.5.1675469404"
 FACE_MESH = "face_mesh", "0.4.1657299874"
 HANDS = "hands", "0.4.1675469240"
 
-# Name of the ONNX file: (package and version, file in it and where in that file, its SHA-256, names of the graph's inputs and
-# outputs). "pose_solution_packed_assets.data" is nothing but the detector's TensorFlow Lite file; that of the face mesh holds
+# Name of the ONNX file: (package and version, file in the package and offset in the file, its SHA-256, names of the graph's inputs and
+# outputs). "pose_solution_packed_assets.data" is only the detector's TensorFlow Lite file; that of the face mesh contains
 # several files.
 MODELS = {
     "pose_detection": (
@@ -82,8 +82,8 @@ TO_CHANNELS_LAST = [0, 2, 3, 1]
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("packages", type=pathlib.Path, help="where the packed npm packages (.tgz) are")
-    parser.add_argument("folder", type=pathlib.Path, help="where the ONNX files go")
+    parser.add_argument("packages", type=pathlib.Path, help="folder with the packed npm packages (.tgz)")
+    parser.add_argument("folder", type=pathlib.Path, help="output folder of the ONNX files")
     arguments = parser.parse_args()
     for name, ((package, version), (file, part), sha256, renamed) in MODELS.items():
         archive = arguments.packages / f"mediapipe-{package}-{version}.tgz"
@@ -104,7 +104,7 @@ def read_from_package(package, file, part, sha256):
 
 
 class Conversion:
-    """One TensorFlow Lite graph on its way to ONNX: `constants` holds what is known before the graph runs."""
+    """Conversion of one TensorFlow Lite graph to ONNX: `constants` contains values known before the graph runs."""
 
     def __init__(self, source, renamed):
         self.source = tflite.Model.GetRootAsModel(source, 0)
@@ -137,7 +137,7 @@ class Conversion:
             raise SystemExit(f"operator {name} is not known")
         OPERATORS[name](self, operator, [int(index) for index in operator.InputsAsNumpy()], int(operator.Outputs(0)))
 
-    # What the source file says
+    # Parsing of the source file
 
     def operator_name(self, operator):
         code = self.source.OperatorCodes(operator.OpcodeIndex())
@@ -162,13 +162,13 @@ class Conversion:
             return expand_sparse(self.shape(index), values, tensor.Sparsity())
         return values.reshape(self.shape(index))
 
-    # What goes into the ONNX graph
+    # Construction of the ONNX graph
 
     def add_node(self, kind, inputs, outputs, **attributes):
         self.nodes.append(helper.make_node(kind, inputs, outputs, name=f"{kind}_{len(self.nodes)}", **attributes))
 
     def add_constant(self, values):
-        """Stores 32-bit floats as 16-bit ones when nothing is lost by it."""
+        """Stores 32-bit floats as 16-bit floats if that is lossless."""
         values = np.ascontiguousarray(values)
         name = f"constant_{len(self.initializers)}"
         if values.dtype == np.float32 and values.size > 1 and np.array_equal(values.astype(np.float16), values):
@@ -209,7 +209,7 @@ def value_name(index):
 
 
 def expand_sparse(shape, values, sparsity):
-    """Dense weights from rows that store only what is not zero (compressed along the last axis)."""
+    """Dense weights from sparse rows (compressed along the last axis)."""
     last = len(shape) - 1
     layout = [sparsity.DimMetadata(axis).Format() for axis in range(len(shape))]
     dense, compressed = tflite.DimensionType.DENSE, tflite.DimensionType.SPARSE_CSR
@@ -235,7 +235,7 @@ def vector_values(kind, table):
 
 
 def known_before(conversion, operator, inputs, output):
-    """Unpacking of weights happens here and now."""
+    """Weights are unpacked during the conversion."""
     values = conversion.constants[inputs[0]]
     unpacks = conversion.operator_name(operator) == "DEQUANTIZE"
     conversion.constants[output] = values.astype(np.float32) if unpacks else values
@@ -295,7 +295,7 @@ def sigmoid(conversion, operator, inputs, output):
 
 
 def prelu(conversion, operator, inputs, output):
-    """One slope a channel, for all rows and columns."""
+    """One slope per channel, for all rows and columns."""
     slope = conversion.constants[inputs[1]].reshape(-1, 1, 1)
     conversion.add_node("PRelu", [value_name(inputs[0]), conversion.add_constant(slope)], [value_name(output)])
 
@@ -343,7 +343,7 @@ def concatenation(conversion, operator, inputs, output):
 
 
 def mean(conversion, operator, inputs, output):
-    """Over all rows and columns, which are given up."""
+    """Reduces all rows and columns, and drops both axes."""
     keeps = conversion.options(operator, tflite.ReducerOptions).KeepDims()
     if keeps or sorted(conversion.constants[inputs[1]].tolist()) != [1, 2]:
         raise SystemExit("means of anything but whole images are not known")

@@ -29,10 +29,10 @@ async function runInDatabase(call: { name: string; command: DatabaseCommand; opt
   }
 }
 
-/** Stores secrets in clear, and warns: the API encrypts them only at its next pass. */
+/** Stores secrets unencrypted, with a warning: the API encrypts them only on its next pass. */
 function warningBox(): SecretBox {
   const seal: SecretBox['seal'] = (secret, place) => {
-    warn('the database holds this secret in clear, because SECRETS_KEY is not set: set it as the API has it')
+    warn('this secret is stored unencrypted, because SECRETS_KEY is not set: set the same SECRETS_KEY as for the API')
     return clearText.seal(secret, place)
   }
   return { ...clearText, seal }
@@ -42,7 +42,7 @@ try {
   await createProgram(runCommand).parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {
-    // Help was printed: as asked for, or because no command was given.
+    // Help was printed: on request, or because no command was given.
     process.exitCode = error.exitCode === 0 ? 0 : 2
   } else {
     const { line, exitCode } = describeFailure(error)

@@ -5,7 +5,7 @@ import { acceptGeneration } from '../../api/stores/acceptance.ts'
 import type { Bench } from './bench.ts'
 import { EXTERNAL_ID, insertSample } from './sample-data.ts'
 
-/** A generation that a worker has finished, without a worker. */
+/** Inserts a completed generation without running a worker. */
 export async function insertCompleted(bench: Bench): Promise<string> {
   const { database, accountId } = bench
   const { imageId } = await insertSample(bench)

@@ -8,7 +8,7 @@ import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
 import { measureBareInsert } from './bare-events.ts'
 
-/** The bare programs that the API is measured against: a handler, one statement, an answer, and nothing around them. */
+/** The baseline programs for the API: a handler, one statement, a response, and nothing else. */
 const { DATABASE_URL = '', PORT, PROBE_PORT } = process.env
 const database = createDatabase(DATABASE_URL, { poolSize: 10 })
 const generations = createGenerations(database)

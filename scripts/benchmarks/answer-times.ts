@@ -3,13 +3,13 @@ import type { Bench } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { EXTERNAL_ID, insertSample } from './sample-data.ts'
 
-/** ms that an answer may take in the median, apart from uploads and what is fetched from elsewhere. */
+/** Max median response time in ms, except for uploads and external downloads. */
 const LIMIT_MS = 50
 const ANSWERS = 100
 
 interface Call {
   readonly method: string
-  /** Below `/tryon/v1`. */
+  /** Path below `/tryon/v1`. */
   readonly path: string
   readonly body?: unknown
 }
@@ -19,7 +19,7 @@ interface Names {
   readonly imageId: string
 }
 
-/** What is asked, the n-th time. */
+/** The n-th request to each endpoint. */
 const CALLS: readonly ((names: Names, n: number) => Call)[] = [
   ({ imageId }) => ({
     method: 'POST',
@@ -43,7 +43,7 @@ const CALLS: readonly ((names: Names, n: number) => Call)[] = [
   () => ({ method: 'GET', path: '/openapi.json' }),
 ]
 
-/** The median time of an answer of each endpoint, one request after another. */
+/** Median response time of each endpoint, with sequential requests. */
 export const answerTimes: readonly Benchmark[] = CALLS.map((call, i) => {
   const { method, path } = call({ generationId: '{id}', imageId: '' }, 0)
   return {

@@ -10,7 +10,7 @@ const placeholders = Array.from({ length: EVENTS_AT_ONCE }, (_, row) => {
 })
 const INSERT = `insert into bare_events values ${placeholders.join(', ')} on conflict do nothing`
 
-/** Events a second that reach a plain table by a plain statement, with nothing before it. */
+/** Events per second that a plain statement inserts into a plain table. */
 export async function measureBareInsert(url: string): Promise<number> {
   const pool = new pg.Pool({ connectionString: url, max: 10 })
   await pool.query(`

@@ -22,19 +22,19 @@ export interface Tenant {
   readonly apiKey: string
 }
 
-/** What benchmarks are run with: a database, a Redis and an account of their own. */
+/** Resources of the benchmarks: a separate database, Redis and account. */
 export interface Bench extends Tenant {
-  /** Where each part of the stack writes its log. */
+  /** Directory of the logs. */
   readonly logFolder: string
-  /** Whether those that take long are run at their full size. */
+  /** Whether long benchmarks run at full size. */
   readonly isFull: boolean
-  /** The addresses of an API and of the bare programs, started at the first call; both on one processor, in turn. */
+  /** URLs of an API and of the baseline programs, started on first use; both pinned to the same CPU and measured alternately. */
   servers(): Promise<{ api: string; anchor: string }>
-  /** An API over an empty database and an empty Redis, apart from all others. Its starter stops it. */
+  /** Starts an API with an empty database and an empty Redis. The caller stops it. */
   startStack(options?: { env?: Readonly<Record<string, string>> }): Promise<Stack>
   /** Keeps a part running until the benchmarks end. */
   startPart(part: Part): Promise<void>
-  /** One of the bare programs, with the Redis of the benchmarks; `pinned` (the default) to the processor of every API. */
+  /** Starts a baseline program with the benchmarks' Redis; `pinned` (the default): on the CPU of the APIs. */
   startBare(main: string, options?: { pinned?: boolean; env?: Readonly<Record<string, string>> }): Promise<Program>
   stop(): Promise<void>
 }
@@ -42,13 +42,13 @@ export interface Bench extends Tenant {
 export interface Stack extends Tenant {
   readonly redisUrl: string
   readonly api: Program
-  /** On the processors that the APIs do not have. */
+  /** Runs on the CPUs that the APIs do not use. */
   startWorker(env?: Readonly<Record<string, string>>): Promise<Program>
   stop(): Promise<void>
 }
 
 export const LIMITS = { writesPerMinute: 100_000_000, readsPerMinute: 100_000_000 }
-/** How many databases Redis has; the first is that of `servers`. */
+/** Number of Redis databases; `servers` uses the first. */
 const REDIS_DATABASES = 16
 
 export async function startBench({
@@ -63,7 +63,7 @@ export async function startBench({
   const undo = new AsyncDisposableStack()
   try {
     const folder = await mkdtemp(join(tmpdir(), 'drape-bench-'))
-    // Under root the database belongs to another user, who has to get in.
+    // As root, the database runs as another user, who needs access.
     await chmod(folder, 0o755)
     const reaper = await startReaper({})
     reaper.remove(folder)
@@ -72,7 +72,7 @@ export async function startBench({
     undo.defer(() => supervisor.stop())
     const ports = createPorts()
     undo.defer(() => ports.giveBack())
-    // Not durable: what is measured is our own work, not the disk.
+    // Not durable: benchmarks measure Drape, not the disk.
     const services = {
       supervisor,
       ports,
@@ -164,7 +164,7 @@ async function openTenant(databaseUrl: string): Promise<Tenant> {
   return { database, databaseUrl, accountId, apiKey }
 }
 
-/** Runs a statement outside of every transaction. */
+/** Runs a statement outside a transaction. */
 async function run(databaseUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -1,13 +1,13 @@
 import type { Bench } from './bench.ts'
 
-/** One figure that Drape has to reach. */
+/** A measurement with a goal. */
 export interface Benchmark {
   readonly id: string
-  /** What is measured, and against what. */
+  /** Description of the measurement and its baseline. */
   readonly what: string
-  /** What `ours` and `anchor` are counted in. */
+  /** Unit of `ours` and `anchor`. */
   readonly unit: string
-  /** Whether the ratio has to be at least, or at most, the goal. */
+  /** Whether the ratio must be at least or at most the goal. */
   readonly sense: 'least' | 'most'
   readonly goal: number
   readonly stretch: number
@@ -16,9 +16,9 @@ export interface Benchmark {
 
 export interface Measured {
   readonly ours: number
-  /** What the bare program reaches; 1 for plain counts. */
+  /** Result of the baseline; 1 for plain counts. */
   readonly anchor: number
-  /** How it was measured, when that is less than was asked. */
+  /** Differences from the requested measurement. */
   readonly note?: string
 }
 
@@ -32,7 +32,7 @@ export interface Result extends Measured {
   readonly reached: boolean
 }
 
-/** Measures and holds the ratio of ours to the anchor against the goal. */
+/** Measures, and compares the ratio of ours to the baseline with the goal. */
 export async function runBenchmark(benchmark: Benchmark, bench: Bench): Promise<Result> {
   const { id, what, unit, sense, goal, stretch } = benchmark
   const { ours, anchor, note } = await benchmark.measure(bench)

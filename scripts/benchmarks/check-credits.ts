@@ -18,7 +18,7 @@ export const checkCredits: Benchmark = {
     const { api, anchor } = await servers()
     const request = { method: 'GET', headers: {} } as const
     return alternate({
-      // A signature is good for a minute and a half, which is longer than a round.
+      // A signature is valid for 90 seconds, which is longer than a round.
       ours: () => measureThroughput({ url: api, path: `/public/check-credits?${signedQuery()}`, ...request }),
       anchor: () => measureThroughput({ url: anchor, path: '/hello', ...request }),
       best: 'most',
@@ -26,7 +26,7 @@ export const checkCredits: Benchmark = {
   },
 }
 
-/** What an app proxy sends for a customer who is logged in. */
+/** Query that an app proxy sends for a signed-in customer. */
 function signedQuery(): string {
   const parameters = {
     logged_in_customer_id: '1234567890',

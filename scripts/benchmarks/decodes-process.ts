@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
 
-// Counts how often a coded picture is handed to the library that decodes it, by standing between the two. What is raw already
-// has no decoding. Prints one number for each format.
+// Counts the full decodes of encoded images by wrapping the library. Raw pixels need no decode. Prints one number per format.
 
 const [, , path, ...formats] = process.argv
 const counted = { decodes: 0 }

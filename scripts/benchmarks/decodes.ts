@@ -10,7 +10,7 @@ const COUNTING = fileURLToPath(new URL('decodes-process.ts', import.meta.url))
 
 export const decodes: Benchmark = {
   id: 'C4',
-  what: `full decodes of an uploaded picture (${FORMATS.join(', ')}: the most of them) until it is stored`,
+  what: `full decodes of an uploaded image (${FORMATS.join(', ')}: the max) until it is stored`,
   unit: 'decodes',
   sense: 'most',
   goal: 1,

@@ -22,7 +22,7 @@ export const eventLoopGap: Benchmark = {
       const { imageId } = await sendSample(stack, stack.api.url)
       const request = tryOnRequest(stack, { imageId, engine: 'warp' })
       const figures = () => Promise.all([stack.api, worker].map(({ probeUrl }) => scrape(probeUrl)))
-      // The metrics have the longest gap since they were last read.
+      // The metrics report the longest gap since the last scrape.
       const [, before] = await figures()
       await postTryOns(stack.api.url, request, JOBS)
       await Promise.all([
@@ -61,7 +61,7 @@ async function uploadFor(seconds: number, { api, apiKey }: Stack): Promise<void>
   }
 }
 
-/** Reads values by their names and labels; what is not there is 0. */
+/** Reads values by name and labels; 0 for a missing series. */
 async function scrape(probeUrl: string): Promise<(name: string) => number> {
   const text = await (await fetch(`${probeUrl}/metrics`)).text()
   const values = new Map(text.split('\n').map((line) => line.split(' ') as [string, string]))

@@ -34,7 +34,7 @@ export const sendEvents: Benchmark = {
   },
 }
 
-/** No two have an event in common. */
+/** Batches have no event in common. */
 function createBatch(): string {
   const events = Array.from({ length: EVENTS_AT_ONCE }, () => ({ ...sampleEvent(), $insert_id: randomUUID() }))
   return JSON.stringify({ events, context: EVENT_CONTEXT })

@@ -12,7 +12,7 @@ const SAMPLES = new URL('../samples/', import.meta.url)
 
 export const garmentCache: Benchmark = {
   id: 'P19',
-  what: 'processor time of a try-on by the warp engine of a garment that it knows, against one that it sees first',
+  what: 'processor time of a try-on by the warp engine with a cached garment, against a new garment',
   unit: 'ms',
   sense: 'most',
   goal: 0.8,

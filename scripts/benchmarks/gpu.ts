@@ -11,11 +11,11 @@ import { createEngines } from '../../worker/engines/registry.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import { PROVIDERS } from '../../worker/inference/session.ts'
 
-// Measures an engine with files of its own on this machine, through the code of workers, and prints one line of JSON:
+// Measures an engine with model files on this machine, through the worker's code, and prints one line of JSON:
 // node scripts/benchmarks/gpu.ts --engine-dir /models [--engine fashn-vton] [--provider cuda] [--pictures 3]
-// With --pictures 0 only the start and what it takes of memory. Files with random weights do as well:
+// --pictures 0 measures only the start-up and its memory. Files with random weights work, too:
 // scripts/export-engine fashn-vton --random --size full --no-golden --output /models/fashn-vton
-// Ends with 1 where the memory is more than engine.json says.
+// Exits with 1 if the engine needs more memory than engine.json states.
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ const provider = PROVIDERS.find((known) => known === values.provider)
 if (!provider) throw new Error(`--provider must be one of ${PROVIDERS.join(', ')}`)
 
 const started = performance.now()
-// The small models that find people stay on the CPU: only the engine is measured.
+// The small detection models stay on the CPU: the benchmark measures only the engine.
 const models = await openModels(fileURLToPath(new URL('../../worker/models', import.meta.url)))
 const known = await findInstalled([values.engine], values['engine-dir'] ?? '')
 const before = process.memoryUsage().rss
@@ -37,7 +37,7 @@ const gpu = watchGpu()
 const engine = (await createEngines([values.engine], { models, provider, known, acknowledged: [values.engine] })).get(
   values.engine,
 )
-if (!engine) throw new Error(`there is no engine ${values.engine}`)
+if (!engine) throw new Error(`the engine ${values.engine} does not exist`)
 const opened = performance.now()
 const proof = (await engine.selfTest?.()) ?? null
 const proven = performance.now()
@@ -73,8 +73,8 @@ if (memory.isEnough === false) {
 }
 
 /**
- * What the engine has taken at most, of the device that it runs on: of the GPU all that was in use, of the processor's memory what
- * came on top of the small models. `isEnough` says whether that is within what `engine.json` asks for; null where it asks for nothing.
+ * Peak memory of the engine on its device: all used GPU memory, or the process memory in addition to the small models. `isEnough`:
+ * whether that is within the minimum in `engine.json`; null without a minimum.
  */
 function compareMemory(on: string, device: { memoryMiB: number } | null) {
   const { maxRSS } = process.resourceUsage()
@@ -90,7 +90,7 @@ async function readInput(): Promise<Omit<EngineInput, 'options'>> {
   return { person, garment, garmentHash: 'mustard', category: 'tops' }
 }
 
-/** The first picture of a mode prepares its schedule and is not counted. */
+/** The first image of a mode computes its schedule and is excluded. */
 async function measureMode(measured: Engine, mode: EngineInput['options']['mode']) {
   const runs: { picture: number; steps: number[] }[] = []
   for (let seed = 0; seed <= Number(values.pictures); seed++) runs.push(await measureRun(measured, { mode, seed }))
@@ -112,14 +112,14 @@ async function measureRun(measured: Engine, options: EngineInput['options']) {
     { signal: new AbortController().signal, onProgress: () => at.push(performance.now()) },
   )
   const picture = performance.now() - begun
-  // Between the ends of steps: progress of the stages before and after them does not count.
+  // Between the ends of the steps: excludes the stages before and after.
   const stages = Object.keys(timings)
   const first = stages.indexOf('denoise')
   const ends = at.slice(first, first - stages.length)
   return { picture, steps: ends.slice(1).map((time, i) => time - ends[i]) }
 }
 
-/** The device's use and memory while something runs, from its driver; null without a driver. */
+/** Utilisation and memory of the device during a run, from its driver; null without a driver. */
 function watchGpu() {
   const query = ['--query-gpu=utilization.gpu,memory.used', '--format=csv,noheader,nounits', '-lms', '200']
   const child = spawn('nvidia-smi', query, { stdio: ['ignore', 'pipe', 'ignore'] })

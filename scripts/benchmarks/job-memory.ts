@@ -8,7 +8,7 @@ const QUICK = { first: 15, last: 60 }
 
 export const jobMemory: Benchmark = {
   id: 'P20',
-  what: 'memory of a worker and its inference process after many jobs of the warp engine, against after the first ones',
+  what: 'memory of a worker and its inference process after many jobs of the warp engine, against its memory after the first jobs',
   unit: 'MB',
   sense: 'most',
   goal: 1.1,

@@ -6,17 +6,17 @@ export interface Load {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** A function makes others for each request, and is called before that of the body. */
+  /** A function creates new headers per request, and is called before that of the body. */
   readonly headers: Headers | (() => Headers)
-  /** A function makes another one for each request. */
+  /** A function creates a new body per request. */
   readonly body?: string | (() => string)
 }
 
-/** Requests that are under way at the same time. */
+/** Number of concurrent requests. */
 export const AT_ONCE = 16
 export const SECONDS = 2
 
-/** Answers a second of a server that always has `atOnce` requests in hand. Throws when one of them is refused. */
+/** Responses per second of a server with `atOnce` concurrent requests. Throws if a request is rejected. */
 export async function measureThroughput(
   { url, headers, body: sent, ...request }: Load,
   { atOnce = AT_ONCE, seconds = SECONDS }: { atOnce?: number; seconds?: number } = {},

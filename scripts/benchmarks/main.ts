@@ -62,12 +62,12 @@ const BENCHMARKS: readonly Benchmark[] = [
   ...operator,
 ]
 
-/** Several that belong together, by one name. */
+/** Groups of benchmarks by name. */
 const GROUPS: Readonly<Record<string, readonly Benchmark[]>> = { operator }
 
-const USAGE = `Usage: scripts/bench [--json] [--full] [ID…]      the figures of these ids, or all
-       scripts/bench quality [--sheet FILE]       the pictures of the default engine
-       scripts/bench gpu                          an engine with files of its own`
+const USAGE = `Usage: scripts/bench [--json] [--full] [ID…]      runs the benchmarks with these ids, or all
+       scripts/bench quality [--sheet FILE]       measures the quality of the default engine
+       scripts/bench gpu                          measures an engine with model files`
 
 const { values, positionals } = readArguments()
 if (values.help) {
@@ -93,7 +93,7 @@ function chooseBenchmarks(names: readonly string[]): readonly Benchmark[] {
   const ids = names.flatMap((name) => GROUPS[name]?.map(({ id }) => id) ?? name)
   const unknown = ids.filter((id) => !BENCHMARKS.some((benchmark) => benchmark.id === id))
   if (unknown.length > 0) {
-    say(`There is no benchmark ${unknown.join(', ')}; there are ${BENCHMARKS.map(({ id }) => id).join(', ')}.`)
+    say(`The benchmark ${unknown.join(', ')} does not exist. Benchmarks: ${BENCHMARKS.map(({ id }) => id).join(', ')}.`)
     process.exit(2)
   }
   return ids.length === 0 ? BENCHMARKS : BENCHMARKS.filter(({ id }) => ids.includes(id))

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resident bytes of a process and of those that it started. */
+/** Resident bytes of a process and of its children. */
 export function residentBytes(pid: number): number {
   const own = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
   return childrenOf(pid).reduce((sum, child) => sum + residentBytes(child), own)
 }
 
-/** Those that its first thread started; what a program of Node starts comes from there. */
+/** Children of the process's first thread; Node starts child processes there. */
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
-/** By how many bytes a process grows, at most, during the work. */
+/** Max growth of a process in bytes during the work. */
 export async function measureGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {
   const before = residentBytes(pid)
   let peak = before
@@ -26,7 +26,7 @@ export async function measureGrowth(pid: number, work: () => Promise<unknown>): 
   try {
     await work()
   } finally {
-    // Else the failure of the work would hide behind that of reading a process that has ended.
+    // Otherwise an error of reading an exited process would hide the error of the work.
     isOver = true
     await watching
   }

@@ -1,6 +1,6 @@
 import type { Models } from '../../worker/inference/models.ts'
 
-/** The models, and the time that their runs take. */
+/** Wraps the models to measure their run time. */
 export function timeRuns(models: Models): { models: Models; spent: { ms: number } } {
   const spent = { ms: 0 }
   const session = (name: string) => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { normaliseImage } from '../../api/shared/image.ts'
 import { percentile } from './percentile.ts'
 
-// Looks names up as the API does, for callers' URLs, while it is idle or works on pictures at the same time. Answers with ms.
+// Resolves host names as the API does for callers' URLs, while idle or while processing photos. Responds with ms.
 
 const { PORT, PROBE_PORT, PHOTO = '' } = process.env
 const SECONDS = 2

@@ -6,7 +6,7 @@ import { alternate } from './rounds.ts'
 
 const PICTURES = 8
 
-/** How long the name of a host takes while pictures are worked on: both sit on the same threads of the process. */
+/** DNS lookup times while photos are processed: both use the same thread pool. */
 export const nameTimes: readonly Benchmark[] = (
   [
     ['P15', 'p50', 'median'],
@@ -14,7 +14,7 @@ export const nameTimes: readonly Benchmark[] = (
   ] as const
 ).map(([id, share, words]) => ({
   id,
-  what: `DNS look-ups (${words}) while ${PICTURES} photos of 12 megapixels are worked on, against an idle process`,
+  what: `DNS lookups (${words}) while ${PICTURES} photos of 12 megapixels are processed, against an idle process`,
   unit: 'ms',
   sense: 'most',
   goal: 5,

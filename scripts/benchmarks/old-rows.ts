@@ -8,7 +8,7 @@ import { tryOnRequest } from './try-on-request.ts'
 
 const FULL = { generations: 1_000_000, events: 10_000_000 }
 const QUICK = { generations: 100_000, events: 1_000_000 }
-/** Over which the old rows lie. */
+/** Days over which the old rows are distributed. */
 const DAYS = 30
 
 export const oldRows: Benchmark = {

@@ -33,17 +33,17 @@ const CONTROLLER_SETTINGS = readImageVariables('controller')
 const AT_ONCE = 8
 const CUT_SECONDS = { quick: 15, full: 60 }
 
-/** A cluster without nodes, and a stack whose controllers look after it. */
+/** A cluster without nodes, and a stack whose controllers watch it. */
 interface Ground {
   readonly client: Client
   readonly connection: Connection
   readonly stack: Stack
-  /** A controller; its way to the API server is the one that `kubeconfig` names. */
+  /** Starts a controller that connects to the API server through `kubeconfig`. */
   startController(kubeconfig?: string): Promise<Program>
   readonly controlPlane: ControlPlane
 }
 
-/** From the request until the first worker of a pool at zero is asked for. */
+/** From the request to the first worker of a pool at zero. */
 const wake: Benchmark = {
   id: 'O1',
   what: 'operator: from a try-on to the decision at zero replicas, p95',
@@ -67,7 +67,7 @@ const wake: Benchmark = {
       seconds.push((performance.now() - startedAt) / 1000)
       await stack.database.query(sql.unsafe`delete from outbox`)
       await client.delete(workerPools.type, { namespace: NAMESPACE, name })
-      // The next pool must not see this demand.
+      // The next pool must not receive this demand.
       await sleep(1000)
     }
     await controller.stop()
@@ -75,10 +75,10 @@ const wake: Benchmark = {
   },
 }
 
-/** How quickly a controller that was just started has looked at every pool. */
+/** Time in which a newly started controller reconciles every pool. */
 const resync: Benchmark = {
   id: 'O2',
-  what: 'operator: first decisions of a controller that has just begun to lead',
+  what: 'operator: first decisions of a new leader',
   unit: '1/s',
   sense: 'least',
   goal: 200,
@@ -89,10 +89,10 @@ const resync: Benchmark = {
   },
 }
 
-/** Many pools are changed at once: until every ReplicaSet is as it should be, against as many bare calls. */
+/** Changes many pools concurrently, until every ReplicaSet is current, compared with as many plain calls. */
 const converged: Benchmark = {
   id: 'P21',
-  what: 'operator: brings changed pools to their new state, against as many bare PATCH calls',
+  what: 'operator: reconciles changed pools, against as many bare PATCH calls',
   unit: 's',
   sense: 'most',
   goal: 1.5,
@@ -126,14 +126,14 @@ const converged: Benchmark = {
     return {
       ours,
       anchor,
-      note: `${names.length} pools, ${(writes / names.length).toFixed(1)} writes for each in the end`,
+      note: `${names.length} pools, ${(writes / names.length).toFixed(1)} writes per pool`,
     }
   },
 }
 
 const memory: Benchmark = {
   id: 'O3',
-  what: 'operator: memory of a controller that leads, against its limit',
+  what: 'operator: memory of the leading controller, against its limit',
   unit: 'MB',
   sense: 'most',
   goal: 1,
@@ -144,7 +144,7 @@ const memory: Benchmark = {
   },
 }
 
-/** Until another controller leads after SIGTERM to the first. */
+/** From SIGTERM of the leader until another controller leads. */
 const handedOver: Benchmark = {
   id: 'O4',
   what: 'operator: from SIGTERM of the leader until another one leads',
@@ -165,10 +165,10 @@ const takenOver: Benchmark = {
   measure: (bench) => measureTakeover(bench, 'SIGKILL'),
 }
 
-/** From the return of the way to the API server, cut without a word, until a change of meanwhile has been acted on. */
+/** From the end of a silent network partition from the API server until a change during the partition is reconciled. */
 const reconnected: Benchmark = {
   id: 'O6',
-  what: 'operator: from the end of a cut to the API server until it acts on what happened meanwhile',
+  what: 'operator: from the end of a network partition until a change during the partition is reconciled',
   unit: 's',
   sense: 'most',
   goal: 10,
@@ -198,7 +198,7 @@ const reconnected: Benchmark = {
 
 export const operator: readonly Benchmark[] = [wake, resync, converged, memory, handedOver, takenOver, reconnected]
 
-/** The administrator's file, for a way over another port. */
+/** The administrator's kubeconfig, with another port. */
 async function writeKubeconfigVia(port: number, { kubeconfig }: ControlPlane, bench: Bench): Promise<string> {
   const file = join(bench.logFolder, 'kubeconfig-via.json')
   const text = await readFile(kubeconfig, 'utf8')
@@ -230,7 +230,7 @@ async function makePools(bench: Bench, client: Client): Promise<string[]> {
   return names
 }
 
-/** As many at once as the controller works on. */
+/** Concurrently, with the concurrency of the controller. */
 async function inTurns(names: readonly string[], act: (name: string, turn: number) => Promise<unknown>): Promise<void> {
   const left = [...names.entries()]
   const work = async () => {
@@ -251,7 +251,7 @@ async function untilReplicaSets(client: Client, names: readonly string[], replic
   }
 }
 
-/** Until the status of every pool shows this many workers. */
+/** Waits until the status of every pool shows this number of workers. */
 async function untilTold(client: Client, replicas: number): Promise<void> {
   for (;;) {
     const found = await client.list<KubernetesObject & { status?: { replicas?: number } }>(workerPools.type, {
@@ -262,7 +262,7 @@ async function untilTold(client: Client, replicas: number): Promise<void> {
   }
 }
 
-/** Server-side applies since the API server was started; of all that run here only the controller and the benchmark apply. */
+/** Server-side applies since the API server started; only the controller and the benchmark apply. */
 async function countApplied(connection: Connection): Promise<number> {
   const figures = await askApiServer(connection, { path: '/metrics' })
   const lines = figures.split('\n').filter((line) => /^apiserver_request_total\{.*verb="APPLY"/.test(line))
@@ -285,7 +285,7 @@ async function measureTakeover(bench: Bench, signal: 'SIGTERM' | 'SIGKILL') {
 
 const grounds = new WeakMap<Bench, Promise<Ground>>()
 
-/** Once for all figures; ends with the benchmarks. */
+/** Prepared once for all benchmarks, and stopped with them. */
 function prepare(bench: Bench): Promise<Ground> {
   const known = grounds.get(bench)
   if (known) return known
@@ -296,7 +296,7 @@ function prepare(bench: Bench): Promise<Ground> {
 
 async function start(bench: Bench): Promise<Ground> {
   const programs = await findPrograms(process.env, (text) => console.error(text))
-  if ('unavailable' in programs) throw new Error(`There is no Kubernetes control plane: ${programs.unavailable}`)
+  if ('unavailable' in programs) throw new Error(`No Kubernetes control plane: ${programs.unavailable}`)
   const folder = join(bench.logFolder, 'control-plane')
   const { controlPlane } = await startControlPlane({ folder, programs, start: bench.startPart })
   const connection = openConnection({ kubeconfig: controlPlane.kubeconfig })

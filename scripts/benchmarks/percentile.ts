@@ -1,4 +1,4 @@
-/** The value below which such a share (0 to 1) of the values lies. */
+/** The quantile of the values at `share` (0 to 1). */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]

@@ -43,7 +43,7 @@ export const photoTime: Benchmark = {
   },
 }
 
-/** Decode, reduce and encode what comes in; decode that, and encode a view: each in one go. */
+/** Decodes, downscales and encodes the upload; decodes the result, and encodes a view: one call each. */
 async function bareParts(photo: Buffer): Promise<void> {
   const normalised = await sharp(photo)
     .resize(3000, 3000, { fit: 'inside', withoutEnlargement: true })

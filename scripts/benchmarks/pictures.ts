@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image.ts'
 
-/** As large as a file may be. */
+/** Max size of an upload. */
 const UPLOAD_BYTES = 10 * 1024 * 1024
 
-/** Bytes that are no picture of any kind, so that they are taken, stored and refused. */
+/** Bytes that are not an image, so that the upload is accepted, stored and rejected. */
 export function unreadableFile(): Buffer {
   return Buffer.concat([Buffer.from('no picture '), randomBytes(UPLOAD_BYTES - 11)])
 }
 
-/** A JPEG of noise, nearly as large as a file may be. */
+/** A JPEG of noise, just below the max size. */
 export async function heavyPhoto(): Promise<Buffer> {
   const [width, height] = [2400, 1800]
   const noise = { width, height, channels: 3 as const, data: randomBytes(width * height * 3) }
@@ -20,7 +20,7 @@ export async function heavyPhoto(): Promise<Buffer> {
   }
 }
 
-/** A photo of a person of 12 megapixels, as a phone makes them. */
+/** A photo of a person with 12 megapixels, as from a phone. */
 export async function largePhoto(): Promise<Buffer> {
   const small = await decodeImage(await readFile(new URL('../samples/persons/down-half-teal.jpg', import.meta.url)))
   const scale = Math.sqrt(12_000_000 / (small.width * small.height))

@@ -1,21 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** The processors that this process may use; empty where the system does not say. */
+/** CPUs available to this process; empty if unknown. */
 const processors = listProcessors()
 
-/** A command on a processor of its own, so that both sides of a benchmark have the same. As it is where that cannot be had. */
+/** Pins a command to a dedicated CPU, the same for both sides of a benchmark. Returns the command unchanged if that is not possible. */
 export function pinned(command: string, args: readonly string[]): { command: string; args: readonly string[] } {
   if (processors.length < 2) return { command, args }
   return { command: 'taskset', args: ['-c', String(processors[0]), command, ...args] }
 }
 
-/** The command wherever the system puts it. */
+/** The command without pinning. */
 export function asIs(command: string, args: readonly string[]): { command: string; args: readonly string[] } {
   return { command, args }
 }
 
-/** Keeps this process, and what it starts from now on, off the processor that `pinned` gives away. */
+/** Moves this process, and its future children, off the CPU that `pinned` uses. */
 export function leaveProcessor(): void {
   if (processors.length < 2) return
   execFileSync('taskset', ['-a', '-cp', processors.slice(1).join(','), String(process.pid)], { stdio: 'ignore' })

@@ -7,20 +7,20 @@ import { inspectProcess, killGroup } from '../stack/processes.ts'
 import type { Reaper } from '../stack/reaper.ts'
 import { asIs, pinned } from './pinning.ts'
 
-/** A program that is measured. */
+/** A measured program. */
 export interface Program {
   readonly url: string
-  /** Of its probes and metrics. */
+  /** URL of its probes and metrics. */
   readonly probeUrl: string
   readonly pid: number
-  /** Ends it; resolves at once when it has ended already. */
+  /** Stops the program; resolves immediately if it has exited. */
   stop(): Promise<void>
 }
 
 /** Starts a program of the repository on two free ports and resolves when it is ready. */
 export async function startProgram(options: {
   main: string
-  /** On the processor that all such programs share. */
+  /** Whether to run on the CPU that all such programs share. */
   pinned: boolean
   env: NodeJS.ProcessEnv
   cwd: string
@@ -70,5 +70,5 @@ async function untilReady(url: string): Promise<void> {
     if (isReady) return
     await sleep(50)
   }
-  throw new Error(`${url} does not answer`)
+  throw new Error(`${url} does not respond`)
 }

@@ -4,16 +4,16 @@ import { createNodeRedisClient, Queue, Worker } from 'bullmq'
 import { createClient } from 'redis'
 import { percentile } from './percentile.ts'
 
-// BullMQ with nothing around it, as its documentation shows it: what our queue is measured against. Answers with one number.
+// Plain BullMQ, as in its documentation: the baseline of Drape's queue. Responds with one number.
 
 const { REDIS_URL = '', PORT, PROBE_PORT } = process.env
 const client = await createClient({ url: REDIS_URL }).connect()
 const connection = createNodeRedisClient(client) as never
 const AT_ONCE = 50
-// As large as a job of ours.
+// As large as a job of Drape.
 const PAYLOAD = { generationId: 'gen', text: 'x'.repeat(1200) }
 
-/** Jobs added a second, a fixed number at once. */
+/** Jobs added per second with a fixed concurrency. */
 async function measureAdding(jobs: number): Promise<number> {
   const queue = new Queue('bare-add', { connection })
   await queue.waitUntilReady()
@@ -30,7 +30,7 @@ async function measureAdding(jobs: number): Promise<number> {
   return rate
 }
 
-/** ms from the call that adds a job to an idle queue to its start by a worker, in the median. */
+/** Median ms from the call that adds a job to an idle queue to its start by a worker. */
 async function measurePickup(jobs: number): Promise<number> {
   const queue = new Queue('bare-pickup', { connection })
   let start: () => void = () => {}

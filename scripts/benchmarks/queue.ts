@@ -52,7 +52,7 @@ export const relayed: Benchmark = {
 
 export const pickedUp: Benchmark = {
   id: 'P4',
-  what: 'from the answer to POST /try-on to the start by a worker, median, against a bare BullMQ pickup',
+  what: 'from the response of POST /try-on to the start by a worker, median, against a bare BullMQ pickup',
   unit: 'ms',
   sense: 'most',
   goal: 20,
@@ -82,10 +82,10 @@ async function withStack<T>(bench: Bench, measure: (stack: Stack, ask: Ask) => P
 }
 
 const BACKLOG = 5000
-/** What the relay has handed over when the clock starts. */
+/** Jobs dispatched by the relay before the clock starts. */
 const UNTIMED = 500
 
-/** A backlog is made while no worker is there; then one appears that has room for all of it, and takes nothing. */
+/** Creates a backlog without a worker, then registers a worker with enough slots for all jobs, which takes none. */
 async function measureRelay(stack: Stack, request: TryOnRequest): Promise<number> {
   await insertBacklog(stack, request)
   const redis = await createClient({ url: stack.redisUrl }).connect()
@@ -100,7 +100,7 @@ async function measureRelay(stack: Stack, request: TryOnRequest): Promise<number
     while ((await queued()) < BACKLOG) await sleep(1)
     return ((BACKLOG - before) * 1000) / (performance.now() - started)
   } finally {
-    // In this order the relay finds nothing to hand over again.
+    // In this order the relay does not dispatch again.
     await redis.del(['drape:workers:try-on', 'drape:lane-workers'])
     await stack.database.query(sql.unsafe`truncate outbox`)
     await redis.flushDb()
@@ -108,7 +108,7 @@ async function measureRelay(stack: Stack, request: TryOnRequest): Promise<number
   }
 }
 
-/** One call, and as many like it as make the backlog. */
+/** One call, and copies of its row for the rest of the backlog. */
 async function insertBacklog({ api, database }: Stack, request: TryOnRequest): Promise<void> {
   await postTryOns(api.url, request, 1)
   await database.query(sql.unsafe`
@@ -125,7 +125,7 @@ async function insertBacklog({ api, database }: Stack, request: TryOnRequest): P
     select made.id, made.account_id, 'try-on', payload || jsonb_build_object('generationId', made.id) from made, first`)
 }
 
-/** One call at a time, each when the worker is idle again. */
+/** Sequential calls, each when the worker is idle. */
 async function measurePickup(stack: Stack, request: TryOnRequest): Promise<number> {
   const redis = await createClient({ url: stack.redisUrl }).connect()
   const times: number[] = []

@@ -1,13 +1,13 @@
 const ROUNDS = 5
 
 /**
- * Measures both sides in turn and returns the best of each: what else the machine does can only make them worse. One round
- * before the first warms both up.
+ * Measures both sides alternately and returns the best of each: other load on the machine can only make a result worse. A
+ * round before the first warms both up.
  */
 export async function alternate(sides: {
   ours: () => Promise<number>
   anchor: () => Promise<number>
-  /** Whether more is better. */
+  /** Whether the max is the best. */
   best: 'most' | 'least'
 }): Promise<{ ours: number; anchor: number }> {
   const pick = sides.best === 'most' ? Math.max : Math.min

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 
 export const EXTERNAL_ID = 'shirt'
 
-/** A photo and a product by which try-ons can be asked for; nothing is stored under their keys. */
+/** A photo and a product for try-on requests. Nothing is stored under their keys. */
 export async function insertSample({
   database,
   accountId,

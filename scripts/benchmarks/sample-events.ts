@@ -1,6 +1,6 @@
 export const EVENTS_AT_ONCE = 50
 
-/** What a browser says about itself. */
+/** Browser context of an event. */
 export const EVENT_CONTEXT = {
   anonymous_id: 'anon_01939f4e-6b1d-7c3a-9d52-3f1f0c9e8b7a',
   session_id: 'sess_01939f4e-6b1d-7c3a-9d52-3f1f0c9e8b7b',
@@ -23,7 +23,7 @@ export const EVENT_CONTEXT = {
   integration: 'sdk',
 } as const
 
-/** An event of now, without its id. */
+/** An event at the current time, without an id. */
 export function sampleEvent() {
   return {
     event: 'widget:result_view',

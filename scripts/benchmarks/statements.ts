@@ -31,11 +31,11 @@ export const statementsPerGeneration: Benchmark = {
   },
 }
 
-/** Of the sessions that begin after it, and of those that are there. */
+/** Applies to new and to existing sessions. */
 async function logStatements({ databaseUrl }: Bench, which: 'all' | 'none'): Promise<void> {
   await query(databaseUrl, `alter system set log_statement = '${which}'`)
   await query(databaseUrl, 'select pg_reload_conf()')
-  // The server reads its settings in its own time.
+  // The server reloads its settings asynchronously.
   await query(databaseUrl, 'select pg_sleep(0.5)')
 }
 
@@ -44,7 +44,7 @@ async function countGenerations({ databaseUrl }: Bench): Promise<number> {
   return count
 }
 
-/** Statements in the server's log: one line begins each, whether it was prepared or not. */
+/** Counts statements in the server's log: one line per statement, prepared or not. */
 async function countStatements({ logFolder }: Bench): Promise<number> {
   const text = await readFile(join(logFolder, 'postgres.log'), 'utf8')
   return text.match(/LOG: {2}(?:execute [^:]+|statement):/g)?.length ?? 0

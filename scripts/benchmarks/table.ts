@@ -1,6 +1,6 @@
 import type { Result } from './benchmark.ts'
 
-/** The results for people: one line each, in columns. */
+/** The results as a table, one line each. */
 export function presentTable(results: readonly Result[]): string {
   const head = ['id', 'ours', 'anchor', 'ratio', 'goal', 'stretch', '', 'what']
   const lines = results.map(({ id, ours, anchor, ratio, goal, stretch, reached, unit, what }) => [

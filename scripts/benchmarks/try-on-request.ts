@@ -11,7 +11,7 @@ export type TryOnRequest = Pick<Load, 'method' | 'path'> & {
   readonly body: string
 }
 
-/** A try-on by reference: of a photo and a product that the account has. */
+/** A try-on by reference to a stored photo and product of the account. */
 export function tryOnRequest(
   { apiKey }: Pick<Tenant, 'apiKey'>,
   { imageId, engine }: { imageId: string; engine?: 'warp' | 'mock' },
@@ -28,7 +28,7 @@ export function tryOnRequest(
   }
 }
 
-/** Sends a photo and a product's picture that a worker can make a try-on of. */
+/** Uploads a photo and a product image that a worker can use for a try-on. */
 export async function sendSample({ apiKey }: Pick<Tenant, 'apiKey'>, api: string): Promise<{ imageId: string }> {
   const send = async (path: string, fields: Readonly<Record<string, string>>, file: string) => {
     const form = new FormData()
@@ -60,7 +60,7 @@ export async function postTryOns(api: string, request: TryOnRequest, count: numb
     await Promise.all(Array.from({ length: Math.min(50, count - sent) }, post))
 }
 
-/** Generations that have not ended. */
+/** Number of unfinished generations. */
 export async function countUnfinished({ database }: Pick<Tenant, 'database'>): Promise<number> {
   return Number(await database.oneFirst(sql.unsafe`select count(*) from outbox`))
 }

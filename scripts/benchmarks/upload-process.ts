@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { Writable } from 'node:stream'
 import formidable from 'formidable'
 
-// A form with one file, parsed and hashed with nothing around it: what our uploads are measured against.
+// Parses and hashes a form with one file: the baseline of Drape's uploads.
 
 const { PORT, PROBE_PORT } = process.env
 

@@ -27,7 +27,7 @@ export const uploadTime: Benchmark = {
       }
       try {
         return await alternate({
-          // In an unknown field, it is refused when it has been stored and hashed.
+          // A file in an unknown field is rejected after it has been stored and hashed.
           ours: () => timed(() => upload(stack, file, { status: 400, field: 'unasked' })),
           anchor: () => timed(() => fetch(bare.url, { method: 'POST', body: formOf(file, 'file') })),
           best: 'least',
@@ -40,7 +40,7 @@ export const uploadTime: Benchmark = {
 
 export const uploadMemory: Benchmark = {
   id: 'P7',
-  what: `memory by which the API grows with ${AT_ONCE} photos of 10 MB sent at once, against their size`,
+  what: `memory by which the API grows with ${AT_ONCE} photos of 10 MB sent concurrently, against their size`,
   unit: 'MB',
   sense: 'most',
   goal: 0.5,
@@ -50,7 +50,7 @@ export const uploadMemory: Benchmark = {
 
 export const uploadCopies: Benchmark = {
   id: 'C8',
-  what: `copies in memory of each of ${AT_ONCE} files of 10 MB that are sent at once, stored, hashed and refused`,
+  what: `copies in memory of each of ${AT_ONCE} files of 10 MB that are sent concurrently, stored, hashed and rejected`,
   unit: 'MB',
   sense: 'most',
   goal: 1,
@@ -60,7 +60,7 @@ export const uploadCopies: Benchmark = {
 
 async function measureTogether(bench: Bench, file: Buffer, status: number): Promise<{ ours: number; anchor: number }> {
   return withStack(bench, async (stack) => {
-    // What every process takes once is not counted.
+    // Excludes the fixed memory of a process.
     for (let i = 0; i < 3; i++) await upload(stack, file, { status })
     const together = () => Promise.all(Array.from({ length: AT_ONCE }, () => upload(stack, file, { status })))
     const grown = await measureGrowth(stack.api.pid, together)
@@ -77,7 +77,7 @@ async function withStack<T>(bench: Bench, measure: (stack: Stack) => Promise<T>)
   }
 }
 
-/** With an Idempotency-Key, for which the file is hashed. */
+/** With an Idempotency-Key, which requires the hash of the file. */
 async function upload(
   { api, apiKey }: Stack,
   file: Buffer,

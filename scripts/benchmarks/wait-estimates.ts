@@ -12,8 +12,8 @@ import { EXTERNAL_ID } from './sample-data.ts'
 import { countUnfinished, sendSample } from './try-on-request.ts'
 
 /**
- * By engine: share of all try-ons, mean arrivals a second, slots. The product images of mock arrive slowly, so that its jobs last
- * `seconds` in the mean; those of warp last as long as the engine takes.
+ * By engine: share of all try-ons, mean arrivals per second, slots. The product images of mock respond slowly, so that its jobs
+ * take `seconds` on average; those of warp take as long as the engine.
  */
 const POOLS = {
   mock: { share: 0.92, arrivals: 2.6, slots: 4, seconds: 1.3 },
@@ -24,7 +24,7 @@ const NODE_SECONDS = 15
 type Pool = keyof typeof POOLS
 const JOBS = { full: 1000, quick: 200 }
 const ACCOUNTS = 4
-/** Errors are relative to at least this: shorter waits need no plan. */
+/** Min wait for relative errors: shorter waits need no plan. */
 const MIN_WAIT_SECONDS = 1
 
 interface Job {
@@ -35,7 +35,7 @@ interface Job {
 
 const StartRow = rowType(Type.Object({ id: Type.String(), wait: Type.Number() }))
 
-/** Both figures are of the same run. */
+/** Both figures come from the same run. */
 const runs = new WeakMap<Bench, Promise<Figures>>()
 
 export const waitEstimates: readonly Benchmark[] = [
@@ -95,7 +95,7 @@ async function measureStarts(bench: Bench): Promise<Figures> {
   }
 }
 
-/** Seconds that a worker of the second pool takes to start, as a controller has measured them before. */
+/** Start time of a worker of the second pool in seconds, as a controller measured it. */
 async function measureStart(stack: Stack): Promise<number> {
   const startedAt = performance.now()
   const worker = await stack.startWorker({ ENGINES: 'warp' })
@@ -104,13 +104,13 @@ async function measureStart(stack: Stack): Promise<number> {
   return NODE_SECONDS + seconds
 }
 
-/** What a controller does for a pool at zero: a node, then a worker. */
+/** Simulates a controller for a pool at zero: a node, then a worker. */
 async function startLater(stack: Stack): Promise<void> {
   await sleep(1000 * NODE_SECONDS)
   await stack.startWorker({ ENGINES: 'warp', CONCURRENCY: String(POOLS.warp.slots) })
 }
 
-/** As a controller publishes engines. */
+/** Publishes engines as a controller does. */
 async function publishPools({ database }: Stack, startSeconds: number): Promise<void> {
   for (const name of ['mock', 'warp'] as const) {
     await database.query(sql.unsafe`
@@ -119,7 +119,7 @@ async function publishPools({ database }: Stack, startSeconds: number): Promise<
   }
 }
 
-/** Sends the picture of a garment after as many ms as the query says. */
+/** Serves a garment image after the delay in the query, in ms. */
 async function serveImages(): Promise<Server> {
   const garment = await readFile(new URL('../samples/garments/tshirt-mustard.jpg', import.meta.url))
   const server = createServer(async ({ url = '' }, response) => {
@@ -153,7 +153,7 @@ async function openCaller(stack: Stack, imagePort: number): Promise<Order> {
   }
 }
 
-/** Orders at random times; each order is of a random caller. */
+/** Requests at random times from random callers. */
 async function order(callers: readonly Order[], { pool, count }: { pool: Pool; count: number }): Promise<Job[]> {
   const jobs: Promise<Job>[] = []
   for (let i = 0; i < count; i++) {
@@ -167,7 +167,7 @@ function exponential(mean: number): number {
   return -mean * Math.log(1 - Math.random())
 }
 
-/** Seconds until each job started, once all have ended. */
+/** Seconds until each job started, after all have ended. */
 async function findStarts(stack: Stack): Promise<ReadonlyMap<string, number>> {
   while ((await countUnfinished(stack)) > 0) await sleep(500)
   const rows = await stack.database.any(sql.type(StartRow)`

@@ -14,7 +14,7 @@ const SAMPLES = new URL('../samples/', import.meta.url)
 
 export const warpJob: Benchmark = {
   id: 'P11',
-  what: 'a try-on by the warp engine against its model runs and the least work on its pictures',
+  what: 'a try-on by the warp engine against its model runs and the minimal image work',
   unit: 'ms',
   sense: 'most',
   goal: 1.3,
@@ -29,7 +29,7 @@ export const warpJob: Benchmark = {
     const bare: number[] = []
     for (let round = 0; round <= ROUNDS; round++) {
       spent.ms = 0
-      // Another hash each time, so that nothing is known of the garment.
+      // Another hash each time, so that the garment is not cached.
       const request = requestFor({ photo, garment, garmentHash: `round ${round}` })
       const started = performance.now()
       const { image } = await tryOn(request, {
@@ -67,7 +67,7 @@ export function requestFor({
   }
 }
 
-/** Decoding what comes in and encoding what goes out, each once. */
+/** One decode of each input and one encode of the output. */
 async function measurePictures({
   photo,
   garment,

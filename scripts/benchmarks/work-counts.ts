@@ -12,7 +12,7 @@ const CONNECTIONS = { redis: 3, postgres: 1 }
 
 export const redisCommands: Benchmark = {
   id: 'C2',
-  what: 'Redis commands for each finished job, those of its request, the relay and all polling included',
+  what: 'Redis commands for each finished job, including its request, the relay and all polling',
   unit: 'commands',
   sense: 'most',
   goal: 12,
@@ -44,7 +44,7 @@ export const storageCalls: Benchmark = {
 
 export const idleCommands: Benchmark = {
   id: 'C6',
-  what: 'Redis commands a second of a worker that has nothing to do',
+  what: 'Redis commands per second of an idle worker',
   unit: 'commands/s',
   sense: 'most',
   goal: 0.5,
@@ -96,7 +96,7 @@ async function runJobs(stack: Stack, jobs = JOBS): Promise<void> {
   while ((await countUnfinished(stack)) > 0) await sleep(20)
 }
 
-/** Counts what clients with such addresses ask of the stack's Redis; what a script does inside of Redis is one command. */
+/** Counts the commands of clients with these addresses in the stack's Redis; a script counts as one command. */
 async function watchCommands(
   stack: Stack,
   isCounted: (address: string) => boolean,

@@ -13,12 +13,13 @@ import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
 import { writeWeights } from './weights.ts'
 
-/** Under which weights are found in a registry, beside the images of Drape. */
+/** Repository of the weights in a registry, next to Drape's images. */
 const WEIGHTS = 'drape/weights'
 
 /**
- * Fills the folder with what an installation without a way to the internet needs, and returns the lines of its images.txt.
- * @throws Error when the folder holds something, or an image that is asked for is not there and cannot be pulled.
+ * Fills the folder with everything that an installation without internet access needs, and returns the lines of its
+ * images.txt.
+ * @throws Error if the folder is not empty, or a requested image neither exists nor can be pulled.
  */
 export async function makeBundle(
   output: string,
@@ -28,7 +29,7 @@ export async function makeBundle(
   if ((await readdir(output)).length > 0) throw new Error(`${output} is not empty`)
   const images = await listImages(join(ROOT, 'charts/drape'))
   const unknown = without.filter((name) => !images.includes(name))
-  if (unknown.length > 0) throw new Error(`the chart uses no ${unknown.join(', ')}, only ${images.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`the chart does not use ${unknown.join(', ')}. Images: ${images.join(', ')}`)
   for (const name of images.filter((each) => !without.includes(each))) await addImage(name, output, builder)
   const tag = await packageCharts(output)
   const weights = await writeWeights(join(ROOT, 'worker/models'), {
@@ -50,7 +51,7 @@ async function addImage(name: string, output: string, builder: Builder): Promise
   await exportImage(name, join(output, 'images'), builder)
 }
 
-/** Returns the version that they have in common. */
+/** Returns the common version of the charts. */
 async function packageCharts(output: string): Promise<string> {
   for (const name of CHARTS) {
     await packChart(name, output)
@@ -60,7 +61,7 @@ async function packageCharts(output: string): Promise<string> {
   return version
 }
 
-/** As sha256sum writes them and checks them. */
+/** In the format of sha256sum. */
 async function sumFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Copies the images and weights of this bundle into a registry, under their names without the registry they came from:
+# Copies the images and weights of this bundle to a registry, under their names without the original registry:
 #   ./mirror registry.internal.example        docker.io/library/postgres:18 becomes registry.internal.example/library/postgres:18
-# Log in first: skopeo login registry.internal.example. Options after the registry go to skopeo copy, as --dest-tls-verify=false.
+# Log in first: skopeo login registry.internal.example. Options after the registry are passed to skopeo copy, for example --dest-tls-verify=false.
 set -eu
 cd -- "$(dirname -- "$0")"
 if [ $# -eq 0 ]; then
@@ -16,7 +16,7 @@ command -v skopeo >/dev/null || {
 }
 sha256sum --check --quiet SHA256SUMS
 
-# docker.io/library/postgres:18 → library/postgres:18; a first part without a dot or a port is no registry.
+# docker.io/library/postgres:18 → library/postgres:18; a first part without a dot or a port is not a registry.
 without_registry() {
   case ${1%%/*} in
     *.* | *:* | localhost) echo "${1#*/}" ;;

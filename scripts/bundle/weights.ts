@@ -15,8 +15,8 @@ interface Descriptor {
 }
 
 /**
- * Writes the files of models in `source` as an artifact of OCI, alone in the layout `folder`, and returns its name and digest. The
- * same files make the same digest.
+ * Writes the model files in `source` as an OCI artifact to the OCI layout `folder`, and returns its name and digest.
+ * Deterministic: the same files have the same digest.
  */
 export async function writeWeights(
   source: string,
@@ -40,7 +40,7 @@ async function writeBlob(folder: string, mediaType: string, bytes: Buffer): Prom
   return { mediaType, digest: `sha256:${digest}`, size: bytes.length }
 }
 
-/** An archive of the folder that does not reveal when and by whom it was made. */
+/** A reproducible archive of the folder, without timestamps and owners. */
 async function archive(folder: string): Promise<Buffer> {
   const steady = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rw,go=r,a+X']
   const tar = spawn('tar', ['--create', ...steady, '--directory', folder, '.'], {
@@ -48,7 +48,7 @@ async function archive(folder: string): Promise<Buffer> {
   })
   const ended = new Promise<void>((resolve, reject) => {
     tar.on('error', reject)
-    tar.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar ended with ${code}`))))
+    tar.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar exited with ${code}`))))
   })
   const [bytes] = await Promise.all([buffer(tar.stdout), ended])
   return bytes

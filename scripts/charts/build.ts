@@ -4,14 +4,14 @@ import { parse, stringify } from 'yaml'
 import { ROOT } from '../stack/session.ts'
 import { listImages } from './images.ts'
 
-/** The charts whose sources lie in `charts/`. */
+/** The charts with sources in `charts/`. */
 export const CHARTS = ['drape', 'drape-crds'] as const
 export type ChartName = (typeof CHARTS)[number]
 
-/** The custom resource definitions, which are part of the chart drape so that it installs as it lies in the repository. */
+/** The custom resource definitions are part of the chart drape, so that the chart installs directly from the repository. */
 export const DEFINITIONS_FOLDER = join(ROOT, 'charts/drape/charts/crds/crds')
 
-/** Makes the chart to be published from its source, in a folder of `output` that is emptied first. Returns its path. */
+/** Builds the published chart from its source in a folder of `output`, which is emptied first. Returns its path. */
 export async function buildChart(name: ChartName, output: string): Promise<string> {
   const folder = join(output, name)
   await rm(folder, { recursive: true, force: true })

@@ -2,12 +2,15 @@ import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** What Helm checks as the API server does. Defaults and required fields are left to the API server, after the chart's own. */
+/**
+ * Keywords that Helm validates like the API server. Only the API server applies defaults and checks required fields, after the chart's
+ * defaults.
+ */
 const KEPT = ['type', 'enum', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
 
 /**
- * The JSON Schema of the spec of a custom resource, or of a field in it, as in `WorkerPool.drain`. It refuses unknown fields at
- * every depth: the API server drops them from most clients with no more than a warning.
+ * The JSON Schema of the spec of a custom resource, or of a field in it, for example `WorkerPool.drain`. Rejects unknown fields
+ * at every depth: the API server drops them with at most a warning.
  */
 export function schemaOfDefinition(name: string): Schema {
   const [kind, ...path] = name.split('.')

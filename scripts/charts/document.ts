@@ -5,7 +5,7 @@ import type { ChartName } from './build.ts'
 import { presentSchema, presentTable, replaceTable } from './present-values.ts'
 import { readValues } from './values.ts'
 
-/** What is written from the values of a chart, by path in the repository: the schema, and the page with its table. */
+/** Generates the files that derive from a chart's values, by path in the repository: the schema, and the page with its table. */
 export async function documentChart(name: ChartName): Promise<Map<string, string>> {
   const path = (file: string) => `charts/${name}/${file}`
   const read = (file: string) => readFile(join(ROOT, path(file)), 'utf8')

@@ -1,7 +1,7 @@
 import type { GeneratedSecret } from '../../controller/generated-secrets/ensure-secrets.ts'
 import type { Rendered } from './render.ts'
 
-/** The Secrets that a Job of the rendered chart generates in the cluster; none where every Secret is given. */
+/** The Secrets that a Job of the rendered chart generates in the cluster; empty if all Secrets are given. */
 export function generatedSecretsOf(objects: readonly Rendered[]): GeneratedSecret[] {
   return objects
     .filter(({ kind, metadata }) => kind === 'Job' && metadata.labels?.['app.kubernetes.io/component'] === 'secrets')

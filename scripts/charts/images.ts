@@ -10,8 +10,8 @@ interface Image {
 }
 
 /**
- * Every image that the chart in the folder can use, in the order of its values: what an installation without a way to the
- * internet has to bring along. Read from the values, not from what the templates make of them.
+ * All images that the chart in the folder can use, in the order of its values: the images that an installation without
+ * internet access must bring. Read from the values, not from rendered templates.
  */
 export async function listImages(folder: string): Promise<string[]> {
   const read = async (file: string) => parse(await readFile(join(folder, file), 'utf8'))

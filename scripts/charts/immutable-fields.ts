@@ -1,7 +1,7 @@
 import { generatedSecretsOf } from './generated-secrets.ts'
 import type { Rendered } from './render.ts'
 
-/** By kind the fields that Kubernetes, or the data behind an object, do not let change. */
+/** Fields by kind that Kubernetes, or an object's data, does not allow to change. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   Deployment: ['spec.selector'],
   StatefulSet: ['spec.selector', 'spec.serviceName', 'spec.podManagementPolicy', 'spec.volumeClaimTemplates'],
@@ -11,13 +11,13 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   ClusterRoleBinding: ['roleRef'],
   Secret: ['type'],
 }
-/** Objects whose name is known outside: gone or called otherwise, data or callers are lost. */
+/** Objects with a stable name: a deletion or rename loses data or breaks callers. */
 const LASTING = ['PersistentVolumeClaim', 'Secret', 'Service', 'WorkerPool', 'StatefulSet']
 
-/** What an upgrade must not change of the objects of a chart, by kind and name. */
+/** Fields of the chart's objects that an upgrade must not change, by kind and name. */
 export type ImmutableFields = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** Hooks are made anew each time, so nothing of them is asked for but the Secrets that they generate. */
+/** Hooks are recreated each time, so only the Secrets that they generate are checked. */
 export function immutableFieldsOf(objects: readonly Rendered[]): ImmutableFields {
   const lasting = objects.filter(({ kind, metadata }) => {
     const isHook = metadata.annotations?.['helm.sh/hook'] !== undefined
@@ -31,12 +31,12 @@ export function immutableFieldsOf(objects: readonly Rendered[]): ImmutableFields
   return Object.fromEntries([...entries, ...generated].sort())
 }
 
-/** What of an earlier chart is otherwise in a later one, in words; an empty list where an upgrade goes through. */
+/** Describes forbidden changes from an earlier to a later chart; empty if the upgrade is possible. */
 export function findForbiddenChanges(earlier: ImmutableFields, later: ImmutableFields): string[] {
   return Object.entries(earlier).flatMap(([object, fields]) => {
     const now = later[object]
     const lasts = LASTING.includes(object.split(' ')[0])
-    if (now === undefined) return lasts ? [`${object} is gone`] : []
+    if (now === undefined) return lasts ? [`${object} is missing`] : []
     return Object.entries(fields)
       .filter(([path, value]) => JSON.stringify(now[path] ?? null) !== JSON.stringify(value))
       .map(

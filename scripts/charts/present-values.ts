@@ -2,8 +2,8 @@ import { schemaOfDefinition } from './definition-schema.ts'
 import type { Value } from './values.ts'
 
 /**
- * The JSON Schema of the values: nothing but what values.yaml names, of the type of its default. `global` is shared with other
- * charts, so it may hold more.
+ * The JSON Schema of the values: only the values in values.yaml, with the type of their default. `global` is shared with other
+ * charts and may have more fields.
  */
 export function presentSchema(values: readonly Value[]): string {
   const schema = {
@@ -26,7 +26,7 @@ function schemaOf({ path, description, rules, fallback, children }: Value): Reco
   return { description, ...(rules.enum ? {} : { type: typeOf(path, fallback) }), ...resolveDefinition(rules) }
 }
 
-/** `definition`: a spec or a field of a custom resource. `definitionByName`: several by name, each of which null removes. */
+/** `definition`: a spec or a field of a custom resource. `definitionByName`: a map of such specs; null removes an entry. */
 function resolveDefinition({ definition, definitionByName, ...rules }: Value['rules']): Record<string, unknown> {
   if (definition !== undefined) return { ...rules, ...schemaOfDefinition(String(definition)) }
   if (definitionByName === undefined) return rules
@@ -59,7 +59,7 @@ function leavesOf(value: Value): Value[] {
 const BEGIN = '<!-- values: written by scripts/chart document -->'
 const END = '<!-- end of values -->'
 
-/** The page with its table made anew. Throws where it has no place for one. */
+/** Replaces the table in the page. Throws if the page has no markers. */
 export function replaceTable(page: string, table: string): string {
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
   if (begin === -1 || end < begin) throw new Error(`The page has no "${BEGIN}" before "${END}"`)

@@ -7,15 +7,15 @@ import { type Rendered, renderChart } from './render.ts'
 
 const FOLDER = join(ROOT, 'charts/releases')
 
-/** What a release must not change any more, by values file. */
+/** Contract of a release that later releases must keep, by values file. */
 export interface Release {
   readonly version: string
   readonly byValues: Readonly<Record<string, ImmutableFields>>
-  /** The custom resources that it made: later definitions have to take them, since a rollback brings them back. */
+  /** The custom resources of the release: later definitions must accept them, because a rollback restores them. */
   readonly customResources: readonly Rendered[]
 }
 
-/** The same of the built chart in the folder. */
+/** Describes the built chart in the folder as a release. */
 export async function describeRelease(folder: string): Promise<Release> {
   const { version } = parse(await readFile(join(folder, 'Chart.yaml'), 'utf8')) as { version: string }
   const files = (await readdir(folder)).filter((name) => /^values.*\.yaml$/.test(name)).sort()
@@ -37,7 +37,7 @@ function unique(objects: readonly Rendered[]): Rendered[] {
   return [...new Map(objects.map((object) => [JSON.stringify(object), object])).values()]
 }
 
-/** Writes down the release of the built chart in the folder; returns where. */
+/** Records the release of the built chart in the folder; returns the path. */
 export async function recordRelease(folder: string): Promise<string> {
   const release = await describeRelease(folder)
   await mkdir(FOLDER, { recursive: true })
@@ -46,7 +46,7 @@ export async function recordRelease(folder: string): Promise<string> {
   return path
 }
 
-/** The releases that were written down. */
+/** All recorded releases. */
 export async function readReleases(): Promise<Release[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.json')).sort()
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(FOLDER, name), 'utf8')) as Release))

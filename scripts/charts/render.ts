@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml'
 import { run } from '../stack/commands.ts'
 import { findHelm } from './helm.ts'
 
-/** An object as a template writes it. */
+/** A rendered object. */
 export interface Rendered {
   readonly apiVersion: string
   readonly kind: string
@@ -18,18 +18,18 @@ export interface Rendered {
 }
 
 export interface RenderOptions {
-  /** Files of values in the chart. */
+  /** Values files in the chart. */
   readonly values?: readonly string[]
-  /** Values by their paths. */
+  /** Values by path. */
   readonly set?: Readonly<Record<string, unknown>>
   readonly namespace?: string
-  /** Of the release; `drape` when absent. */
+  /** Name of the release; default `drape`. */
   readonly name?: string
-  /** More arguments for Helm. */
+  /** Additional arguments of Helm. */
   readonly more?: readonly string[]
 }
 
-/** The objects that a built chart becomes. Throws with what Helm says when it refuses. */
+/** Renders a built chart. Throws with Helm's message on an error. */
 export async function renderChart(
   folder: string,
   { values = [], set = {}, namespace = 'shop', name = 'drape', more = [] }: RenderOptions = {},

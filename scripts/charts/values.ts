@@ -1,23 +1,23 @@
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
 
-/** A value of a chart, as its values.yaml describes it. */
+/** A value of a chart, as described in its values.yaml. */
 export interface Value {
   readonly path: readonly string[]
   /** The comment above it. */
   readonly description: string
-  /** What the line `# @schema {…}` above it adds to what its default shows. */
+  /** Rules of the comment `# @schema {…}` in addition to the type of the default. */
   readonly rules: Readonly<Record<string, unknown>>
   readonly fallback: unknown
-  /** The values inside of it; null where it is one value, or may hold anything. */
+  /** Nested values; null for a single value or a free-form map. */
   readonly children: readonly Value[] | null
 }
 
 const RULES = '@schema '
 
-/** Reads the values with their comments. Throws with the path of a value that has no comment. */
+/** Parses the values with their comments. Throws with the path of a value without a comment. */
 export function readValues(text: string): readonly Value[] {
   const { contents } = parseDocument(text)
-  if (!isMap(contents)) throw new Error('values.yaml holds no map')
+  if (!isMap(contents)) throw new Error('values.yaml is not a map')
   return readMap(contents, [])
 }
 

@@ -4,10 +4,10 @@ import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
 import { BUILT_WIDGET } from '../widgets/build.ts'
 
-/** In the package. */
+/** Path in the package. */
 const WIDGET = 'widget/drape-try-on.js'
 
-/** Where the package has what can be imported of it. */
+/** Exports of the package. */
 const EXPORTS = {
   '.': compiled('client/index'),
   './node': compiled('client/node'),
@@ -15,8 +15,8 @@ const EXPORTS = {
 }
 
 /**
- * Compiles the client into the package `@drape/client` below the folder, which has none of the dependencies of the service. Returns
- * the package's folder.
+ * Compiles the client into the package `@drape/client` below the folder, without the service's dependencies. Returns the package's
+ * folder.
  */
 export async function buildClient(output: string): Promise<string> {
   const folder = join(output, 'package')
@@ -29,7 +29,7 @@ export async function buildClient(output: string): Promise<string> {
   return folder
 }
 
-/** The same as an archive, as npm publishes and installs it. Returns its path. */
+/** Packs the client as npm does. Returns the path of the archive. */
 export async function packClient(output: string): Promise<string> {
   const folder = await buildClient(output)
   const said = await run('npm', ['pack', '--json', '--pack-destination', output], { cwd: folder })
@@ -42,9 +42,9 @@ async function describePackage() {
   return {
     ...{ name: '@drape/client', version, license, type },
     description: 'Client for Drape, the open, self-hosted virtual try-on platform',
-    // A scoped package is private where it does not say otherwise.
+    // Scoped packages are private by default.
     publishConfig: { access: 'public' },
-    // Imports of the widget define its element; they need nothing that it exports.
+    // Importing the widget defines its element; callers need none of its exports.
     sideEffects: [`./${WIDGET}`],
     engines: { node: '>=20.3' },
     exports: EXPORTS,

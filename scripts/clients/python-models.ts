@@ -11,8 +11,8 @@ const PACKAGES = join(ROOT, 'scripts/clients/python/requirements.txt')
 const HEADER = '# Written by scripts/client python-models from the OpenAPI document; changes by hand are lost.'
 
 /**
- * The text of `clients/python/drape_client/models.py`: a TypedDict for each schema that clients know, as the OpenAPI document has it.
- * @param python interpreter of a version that the generator runs on
+ * Generates `clients/python/drape_client/models.py`: a TypedDict per public schema of the OpenAPI document.
+ * @param python interpreter with a version that the generator supports
  */
 export async function presentPythonModels(python: string): Promise<string> {
   const environment = await installPythonPackages('python-models', PACKAGES, python)
@@ -35,7 +35,7 @@ export async function presentPythonModels(python: string): Promise<string> {
   }
 }
 
-/** The definitions as a document of their own. */
+/** The definitions as a separate document. */
 function describeDocument(): JsonSchema {
   const { WebhookMessage, ErrorBody, ...definitions } = describeDefinitions()
   const messages = (WebhookMessage as { anyOf: { properties: { type: { const: string } } }[] }).anyOf
@@ -57,7 +57,7 @@ function describeDocument(): JsonSchema {
   }
 }
 
-/** One field of a call that is at fault. */
+/** An invalid field of a request. */
 const DETAIL = {
   type: 'object',
   required: ['path', 'message'],

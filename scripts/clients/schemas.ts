@@ -5,7 +5,7 @@ import { ROUTES } from '../../api/routes/routes.ts'
 import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
 
-/** What callers with a key write and read; the shapes of old and what goes through the proxy of a shop stay out. */
+/** Schemas for callers with a key. Excludes deprecated schemas and those of the shop proxy. */
 const NAMED = [
   'TryOn',
   'AcceptedTryOn',
@@ -30,7 +30,7 @@ const NAMED = [
 
 const HEADER = '// Written by scripts/client types from the OpenAPI document; changes by hand are lost.'
 
-/** The text of `api/client/schemas.ts`: an interface for each schema that the client knows, as the OpenAPI document has it. */
+/** Generates `api/client/schemas.ts`: an interface per public schema of the OpenAPI document. */
 export async function presentSchemas(): Promise<string> {
   const definitions = describeDefinitions()
   const text = await compile({ $defs: definitions } as JSONSchema, 'Unused', {
@@ -47,12 +47,12 @@ const ROOT_SCHEMA = /export interface Unused \{[^}]*\}\n/
 const MENTIONS =
   /\/\*\*\n \* This interface was referenced by [^/]*\*\/\n|\n? \*\n \* This interface was referenced by .*\n.*(?=\n)/g
 
-/** Without the schema that only holds the others, and the comments that name it. */
+/** Removes the schema that only contains the others, and the comments that name it. */
 function withoutRoot(text: string): string {
   return text.replace(ROOT_SCHEMA, '').replaceAll(MENTIONS, '')
 }
 
-/** The schemas that clients know, as `$defs`. */
+/** The public schemas, as `$defs`. */
 export function describeDefinitions(): Record<string, JsonSchema> {
   const { components, paths, webhooks } = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' })
   const schemas = components.schemas as Record<string, JsonSchema>
@@ -73,7 +73,7 @@ export function describeDefinitions(): Record<string, JsonSchema> {
   return JSON.parse(text, (name, value) => (name === 'properties' && !isSchema(value) ? withUnknowns(value) : value))
 }
 
-/** A field may have the name of a keyword. */
+/** A property can have the name of a keyword. */
 function isSchema({ type }: JsonSchema): boolean {
   return typeof type === 'string'
 }
@@ -86,7 +86,7 @@ function withUnknowns(properties: Record<string, JsonSchema>): Record<string, Js
 
 const KINDS = ['type', '$ref', 'anyOf', 'allOf', 'enum', 'const']
 
-/** What the compiler would take for an object without fields. */
+/** Schemas that the compiler would treat as an object without fields. */
 function typeOf(schema: JsonSchema): { tsType: string } | undefined {
   if (!KINDS.some((keyword) => keyword in schema)) return { tsType: 'unknown' }
   const isOpen = schema.type === 'object' && !('properties' in schema) && !('additionalProperties' in schema)

@@ -41,7 +41,7 @@ const SETTINGS = [
   ),
 ]
 
-/** What an operator does with accounts. */
+/** Operator commands for accounts. */
 export const accountCommands: Readonly<Record<string, DatabaseCommand>> = {
   'account create': {
     summary: 'create an account and print its keys once',
@@ -89,7 +89,7 @@ export const accountCommands: Readonly<Record<string, DatabaseCommand>> = {
     summary: 'add credits to an account',
     options: [
       ACCOUNT,
-      mandatory('--credits <n>', 'how many'),
+      mandatory('--credits <n>', 'number of credits'),
       option('--note <text>', 'reason, for the ledger and the audit log'),
     ],
     effect: 'changes',
@@ -152,7 +152,7 @@ function enginesOf({ settings }: AccountChanges) {
 
 const NONE = 'none'
 
-/** What is not given stays as it is. */
+/** Absent options leave the setting unchanged. */
 function readChanges(options: Options): AccountChanges {
   const readNumber = (setting: string, { minimum, maximum }: Bounds) => {
     const name = toOption(setting)

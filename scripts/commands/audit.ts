@@ -6,8 +6,8 @@ import type { Options } from './options.ts'
 import { isSecret } from './secret-options.ts'
 
 /**
- * Runs a command. One that changes something writes an entry in the audit log in the same transaction, or neither happens.
- * @param name such as `key create`
+ * Runs a command. A command that changes data writes its audit log entry in the same transaction.
+ * @param name for example `key create`
  */
 export async function runAudited(
   database: Database,
@@ -27,17 +27,17 @@ export async function runAudited(
   return done?.answer ?? {}
 }
 
-/** Writes down what was done without a command of its own transaction. */
+/** Records an act of a command without its own transaction. */
 export async function noteAct(database: Database, actor: string | undefined, act: Act): Promise<void> {
   await createOperatorAudit(database).insert({ operator: null, address: null, form: null, name: nameActor(actor) }, act)
 }
 
-/** `cli:user@host`, or who the caller says to be (`--actor`, `DRAPE_ACTOR`). */
+/** `cli:user@host`, or the name that the caller provides (`--actor`, `DRAPE_ACTOR`). */
 function nameActor(given = process.env.DRAPE_ACTOR): string {
   return `cli:${(given || `${userName()}@${hostname()}`).slice(0, 200)}`
 }
 
-/** Containers run as users who have no name. */
+/** Container users may have no name. */
 function userName(): string {
   try {
     return userInfo().username
@@ -46,7 +46,7 @@ function userName(): string {
   }
 }
 
-/** Who acted, and how the answer was printed. */
+/** Options that are not recorded: the actor, and the output format. */
 const UNAUDITED: ReadonlySet<string> = new Set(['actor', 'json'])
 
 function describeAct(name: string, options: Options, answer: Answer): Act {

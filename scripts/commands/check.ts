@@ -3,7 +3,7 @@ import type { CheckName } from './checks/run-check.ts'
 import type { FreeCommand } from './command.ts'
 import { mandatory, option } from './options.ts'
 
-const WAIT = option('--wait-seconds <n>', 'retry until the check succeeds, at most so many seconds (default: 0)')
+const WAIT = option('--wait-seconds <n>', 'max seconds to retry until the check succeeds (default: 0)')
 const API_URL = mandatory('--url <url>', 'address of the API')
 const PROBE_URLS = mandatory('--probe-urls <url,url>', 'addresses of the probe ports of processes')
 const FOLDER = mandatory('--folder <folder>', 'folder of the dashboards')

@@ -5,14 +5,14 @@ import { argument, mandatory, type Options, option, required, UsageError } from 
 import { secretFileOption } from './secret-options.ts'
 import { readService } from './service.ts'
 
-/** Commands whose modules load much that others do not need; images do without some of them. */
+/** Commands whose modules load large dependencies; some images do not contain them. */
 export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
   'products import': {
     summary: 'send a catalogue in batches of 500; after an interruption the same command continues',
     argument: argument('<file>', 'catalogue: .csv, .ndjson or .json'),
     options: [
       secretFileOption('key', 'secret key of the account; default: DRAPE_API_KEY'),
-      option('--report <file>', 'where products that fail are written (default: FILE.failures.ndjson)'),
+      option('--report <file>', 'file for failed products (default: FILE.failures.ndjson)'),
       option('--wait-images', 'wait for the images and report those that fail'),
     ],
     run: importCatalogue,
@@ -21,14 +21,14 @@ export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
     summary: 'simulate a ScalingPolicy or WorkerPool',
     options: [
       mandatory('--policy <file>', 'YAML file with the policy'),
-      option('--trace <file>', 'arrivals of jobs, lines of "second,jobs"; without it arrivals are made'),
-      option('--jobs-per-minute <n>', 'arrivals that are made (default: 60)'),
+      option('--trace <file>', 'arrivals of jobs, lines of "second,jobs"; default: generated arrivals'),
+      option('--jobs-per-minute <n>', 'generated arrivals (default: 60)'),
       option('--minutes <n>', 'minutes of arrivals (default: 60)'),
       option('--seed <n>', 'seed of the arrivals (default: 1)'),
-      option('--seconds-per-job <n>', 'work of a job (default: 3)'),
-      option('--start-seconds <n>', 'start of a worker (default: 30)'),
+      option('--seconds-per-job <n>', 'duration of a job (default: 3)'),
+      option('--start-seconds <n>', 'duration of a worker start (default: 30)'),
       option('--starts-at <time>', 'start of the simulation (default: 2026-01-05T08:00:00Z)'),
-      option('--plot <file.svg>', 'where to draw it'),
+      option('--plot <file.svg>', 'file for a plot of the simulation'),
     ],
     run: async (options) => {
       const { simulateCommand } = await inClone('simulate', () => import('./simulate.ts'))
@@ -53,7 +53,7 @@ export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
   },
 }
 
-/** Exits with 1 when products failed. */
+/** Exits with 1 if products failed. */
 async function importCatalogue({ file, key, report, 'wait-images': waitImages }: Options) {
   const service = readService(process.env, key)
   const { importProducts } = await import('./products/import-products.ts')

@@ -5,33 +5,33 @@ import { type Options, UsageError } from './options.ts'
 export type Answer = Readonly<Record<string, unknown>>
 
 interface Declaration {
-  /** One line of the list of commands. */
+  /** One line in the list of commands. */
   readonly summary: string
   readonly options?: readonly Option[]
   readonly argument?: Argument
 }
 
-/** A command over the database of DATABASE_URL. */
+/** A command that uses the database of DATABASE_URL. */
 export interface DatabaseCommand extends Declaration {
   /**
-   * What the audit log records: nothing of a command that reads; what changes, in the transaction of the change; and of work that
-   * takes more than one transaction, before it starts.
+   * Entry in the audit log: none for a command that reads; in the transaction of the change for a command that changes; before
+   * the start for work that takes more than one transaction.
    */
   readonly effect: 'reads' | 'changes' | 'changes in steps'
   readonly inDatabase: (database: Database, options: Options) => Promise<Answer>
 }
 
-/** Any other command; it opens what it needs. */
+/** Any other command, which opens its own resources. */
 export interface FreeCommand extends Declaration {
-  /** Returns nothing where the command prints while it runs. */
+  /** Resolves to undefined if the command prints its output itself. */
   readonly run: (options: Options & { readonly json?: string }) => Promise<Answer | undefined>
 }
 
 export type Command = DatabaseCommand | FreeCommand
 
 /**
- * Imports the module of a command that images do without.
- * @throws UsageError where the module, or a package of the module, is not installed
+ * Imports the module of a command that images may not contain.
+ * @throws UsageError if the module, or one of its packages, is not installed
  */
 export async function inClone<T>(name: string, load: () => Promise<T>): Promise<T> {
   return load().catch((cause) => {

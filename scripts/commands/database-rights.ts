@@ -2,13 +2,13 @@ import pg from 'pg'
 import { MIGRATION_LOCK } from '../../api/shared/database/migrate.ts'
 import { UsageError } from './options.ts'
 
-/** What each process may do, as `grant … to role` has it. Columns are named where a row holds more than the process needs. */
+/** Privileges of each process, in the syntax of `grant … to role`. Lists columns if a row contains more data than the process needs. */
 const RIGHTS = {
   api: [
     'select, insert, update, delete on all tables in schema :schema',
     'execute on function make_event_partitions(date, date), drop_event_partition(date)',
   ],
-  /** Starts, renews, completes, fails and hands back generations, and keeps what it sees in their pictures. */
+  /** Starts, renews, completes, fails and returns generations, and stores their detections. */
   worker: [
     'select on generations, outbox, objects, images',
     `update (status, worker, lease_until, started_at, finished_at, updated_at, attempt, progress, result_key, warnings, timings,
@@ -18,14 +18,14 @@ const RIGHTS = {
     'update (crop, warnings, person_detected) on images',
     'select (id, images_edition, detected, expires_at), update (detected) on products',
     'insert on provenance_keys',
-    // A failed generation gives its credits back.
+    // A failed generation refunds its credits.
     'select (id, balance), update (balance) on accounts',
     'select (account_id, amount, generation_id, kind), insert (account_id, amount, kind, generation_id) on ledger',
     'select (id, account_id, is_active, event_types) on webhook_endpoints',
     'select (id, account_id, event_types, expires_at) on webhook_listeners',
     'insert (endpoint_id, event_id, type, data, happened_at) on webhook_deliveries',
   ],
-  /** Measures what waits and deletes what is past its time. Who locks a row before deleting it needs to be able to change something in it. */
+  /** Measures the demand and deletes expired data. Locking a row before its deletion requires the privilege to update a column. */
   controller: [
     'select on generations, outbox',
     'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries, webhook_listeners, product_batches, consents',
@@ -36,11 +36,11 @@ const RIGHTS = {
     'select (account_id, is_refused, slot, created_at), delete on request_log',
     'update (withdrawn_at) on consents',
     'select, delete, update (erased_at) on erased_customers',
-    // Records objects that have no row, so that the next sweep deletes them.
+    // Records objects without a row, so that the next sweep deletes them.
     'select (id) on accounts',
     'insert (key, account_id, kind, bytes, expires_at) on objects',
     'select, insert, update, delete on recurring_tasks',
-    // Commands that run as this role, such as a sweep, are audited.
+    // Commands that use this role, such as a sweep, are audited.
     'select (form), insert on operator_audit',
   ],
 } as const
@@ -49,13 +49,13 @@ export type GrantedProcess = keyof typeof RIGHTS
 
 export interface Grant {
   readonly process: GrantedProcess
-  /** A role that exists. */
+  /** An existing role. */
   readonly role: string
 }
 
 /**
- * Reads `worker=drape_worker,controller=drape_controller`.
- * @throws UsageError when it is something else
+ * Parses `worker=drape_worker,controller=drape_controller`.
+ * @throws UsageError on any other format
  */
 export function parseGrants(text: string): Grant[] {
   return text.split(',').map((part) => {
@@ -70,9 +70,9 @@ export function parseGrants(text: string): Grant[] {
 }
 
 /**
- * Gives a role the rights of its process in the database of the URL, and takes all others to its tables and functions from it; all at once,
- * so that a process at work notices nothing. Several may do so at the same time. New tables are none of its business until this is done again.
- * @throws UsageError when there is no such role or it owns the tables
+ * Grants a role the privileges of its process in the database of the URL, and revokes all others on its tables and functions, in one
+ * transaction, so that running processes are not affected. Safe to run concurrently. Must be repeated for new tables.
+ * @throws UsageError if the role does not exist or owns the tables
  */
 export async function grantRights(url: string, { process, role }: Grant): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
@@ -81,7 +81,7 @@ export async function grantRights(url: string, { process, role }: Grant): Promis
     const name = client.escapeIdentifier(role)
     const { schema } = await findRole(client, role)
     await client.query('begin')
-    // Postgres refuses two who change the rights of one table at once, as replicas that start together would.
+    // Postgres rejects concurrent changes of the privileges of a table, as by replicas that start concurrently.
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query(`revoke all on all tables in schema ${schema} from ${name}`)
     await client.query(`revoke all on all functions in schema ${schema} from ${name}`)
@@ -93,14 +93,14 @@ export async function grantRights(url: string, { process, role }: Grant): Promis
   }
 }
 
-/** The variables that hold the URL by which each process connects. */
+/** Environment variables with the database URL of each process. */
 export const ROLE_VARIABLES: Readonly<Record<GrantedProcess, string>> = {
   api: 'API_DATABASE_URL',
   worker: 'WORKER_DATABASE_URL',
   controller: 'CONTROLLER_DATABASE_URL',
 }
 
-/** The grants for the roles of the URLs in the environment; processes without a URL have none. */
+/** The grants for the roles of the URLs in the environment; processes without a URL get none. */
 export function readRoleUrls(env: NodeJS.ProcessEnv): (Grant & { readonly password: string })[] {
   return (Object.keys(RIGHTS) as GrantedProcess[]).flatMap((process) => {
     const text = env[ROLE_VARIABLES[process]]
@@ -113,7 +113,7 @@ export function readRoleUrls(env: NodeJS.ProcessEnv): (Grant & { readonly passwo
   })
 }
 
-/** Creates a role that can log in with this password, or gives the password to the one that exists. */
+/** Creates a role with this password, or sets the password of the existing role. */
 export async function ensureRole(
   url: string,
   { role, password }: { readonly role: string; readonly password: string },
@@ -140,7 +140,7 @@ async function findRole(client: pg.Client, role: string): Promise<{ schema: stri
     [role],
   )
   const [{ schema, exists, owns }] = rows
-  if (!exists) throw new UsageError(`There is no role ${role}: create role ${role} login password '…'`)
+  if (!exists) throw new UsageError(`The role ${role} does not exist: create role ${role} login password '…'`)
   if (owns) throw new UsageError(`${role} owns the tables and can do anything: grant rights to another role`)
   return { schema }
 }

@@ -17,10 +17,9 @@ const SIZE = { width: 576, height: 720 }
 const RUNS = 5
 
 /**
- * What there is to know about an engine before it is used: licence, files with their hashes as they are on the disk, memory of a
- * process that runs it and seconds for one picture of 576 × 720 px on this machine, and how good its pictures were when that was
- * measured last (null for engines that were not). An engine with files of its own is looked for in `ENGINE_DIR` and run on
- * `EXECUTION_PROVIDER`, as by workers. Throws `UsageError` for an unknown engine.
+ * Describes an engine: licence, files with the hashes of the files on disk, memory of a process that runs the engine, seconds
+ * per image of 576 × 720 px on this machine, and the last measured quality (null if not measured). Looks for external engines in
+ * `ENGINE_DIR` and runs them on `EXECUTION_PROVIDER`, as workers do. Throws `UsageError` for an unknown engine.
  */
 export async function engineCard(name: string): Promise<Record<string, unknown>> {
   const installed = await findInstalled([name], process.env.ENGINE_DIR ?? '')
@@ -57,7 +56,7 @@ async function measureRuns(name: string, known: ReadonlyMap<string, EngineFactor
   if (!provider) throw new UsageError(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
   const models = await openModels(MODELS)
   const engine = (await createEngines([name], { models, provider, known, acknowledged: [name] })).get(name)
-  if (!engine) throw new UsageError(`the engine "${name}" cannot be made`)
+  if (!engine) throw new UsageError(`the engine "${name}" could not be created`)
   const person = await resizeBitmap(await readSample('persons/down-half-teal.jpg'), SIZE)
   const garment = await readSample('garments/tshirt-mustard.jpg')
   const seconds: number[] = []

@@ -27,7 +27,7 @@ export function readFallbackEngines(text: string | undefined): string[] | null |
   return names
 }
 
-/** Warns about names that no Engine resource has: only the API knows the engines that workers register. */
+/** Warns about names without an Engine resource: only the API knows the engines that workers register. */
 export async function warnAboutEngines(database: Database, names: readonly (string | null | undefined)[]) {
   const others = names.flatMap((name) => (name && !BUILT_IN_ENGINES.includes(name) ? [name] : []))
   if (others.length === 0) return

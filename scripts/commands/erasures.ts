@@ -20,7 +20,7 @@ export const erasureCommands: Readonly<Record<string, DatabaseCommand>> = {
   },
   'erasures export': {
     summary: 'export the erasure log as JSON lines, to store with the backup',
-    options: [mandatory('--file <file>', 'where to write it')],
+    options: [mandatory('--file <file>', 'output file')],
     effect: 'changes',
     inDatabase: (_, { file }) =>
       withStorage(async (storage) => {
@@ -32,10 +32,10 @@ export const erasureCommands: Readonly<Record<string, DatabaseCommand>> = {
   },
 }
 
-/** A log that was lost, or another storage, looks like one in which no person was erased. */
+/** A lost log, or another storage, looks like a log without erasures. */
 const EMPTY_LOG = 'the erasure log is empty: check STORAGE_URL, or apply a copy of the log with --file'
 
-/** Customers that are looked up in one statement. */
+/** Max customers per statement. */
 const TOGETHER = 10_000
 
 async function apply(
@@ -56,7 +56,7 @@ async function apply(
   let erased = 0
   for (let i = 0; i < hashes.length; i += TOGETHER) {
     for (const { hash, ...customer } of await retention.findCustomers(hashes.slice(i, i + TOGETHER))) {
-      // Jobs of cancelled generations do nothing: the queue is filled again from the database.
+      // Jobs of cancelled generations are no-ops: the queue is refilled from the database.
       const queue = { remove: async () => {} }
       await eraseCustomer({ ...customer, before: latest.get(hash) }, { retention, generations, storage, queue })
       erased++

@@ -11,12 +11,12 @@ import { explained, readService } from './service.ts'
 
 const TYPES = Object.keys(WEBHOOK_MESSAGES)
 
-/** Events of the account of DRAPE_API_KEY, on the machine of a developer. */
+/** Commands for the events of the account of DRAPE_API_KEY, on a developer's machine. */
 export const eventCommands: Readonly<Record<string, FreeCommand>> = {
   listen: {
     summary: 'print the events of the account of DRAPE_API_KEY as they happen, and post them to a local program',
     options: [
-      option('--forward-to <port|url>', 'program on this machine that gets them as signed webhooks'),
+      option('--forward-to <port|url>', 'local program that receives the events as signed webhooks'),
       list('--events <type,type>', `only these events: ${TYPES.join(', ')}`),
       secretFileOption('secret', 'signing secret, whsec_…; default: make one, and print it'),
     ],
@@ -29,7 +29,7 @@ export const eventCommands: Readonly<Record<string, FreeCommand>> = {
     run: (options) => triggerEvent(connect(), required(options.type, 'type'), options),
   },
   'events resend': {
-    summary: 'send an event again to all that received it and to the listeners, or repeat one delivery',
+    summary: 'resend an event to its receivers and to the listeners, or retry one delivery',
     argument: argument('<event|delivery>', 'ID of the event, evt_…, or number of the delivery'),
     run: ({ 'event|delivery': id }) => resendEvent(connect(), required(id, 'event')),
   },
@@ -39,7 +39,7 @@ function connect(): Connection {
   return createConnection(readService(process.env))
 }
 
-/** Ends the listener when the process is asked to stop. */
+/** Stops the listener on SIGINT or SIGTERM. */
 async function listenUntilStopped(options: Options): Promise<undefined> {
   const { listen } = await import('./listen.ts')
   const stopping = new AbortController()
@@ -54,7 +54,7 @@ async function listenUntilStopped(options: Options): Promise<undefined> {
   })
 }
 
-/** Sends a test event. Throws when nothing receives events of its type. */
+/** Sends a test event. Throws if nothing receives events of its type. */
 async function triggerEvent(connection: Connection, type: string, { endpoint }: Options): Promise<Answer> {
   const body = { type, ...(endpoint !== undefined && { endpointId: endpoint }) }
   const queued = await explained(
@@ -68,7 +68,7 @@ async function triggerEvent(connection: Connection, type: string, { endpoint }: 
   )
 }
 
-/** Sends an event, or one delivery of it, again. Throws when nothing receives it. */
+/** Resends an event, or one of its deliveries. Throws if nothing receives it. */
 async function resendEvent(connection: Connection, id: string): Promise<Answer> {
   const path = `/tryon/v1/webhooks/events/${encodeURIComponent(id)}/resend`
   const queued = await explained(connection.call<QueuedEvent>({ method: 'POST', path }))

@@ -2,16 +2,16 @@ import { DrapeError } from '../../api/shared/errors.ts'
 import { SecretClosed } from '../../api/shared/secret-box.ts'
 import { UsageError } from './options.ts'
 
-/** The installation is not as it should be, or the service refused. */
+/** A failed check, or a rejected request. */
 export class CheckFailure extends Error {}
 
 export interface Failure {
-  /** What is wrong, then what to do. */
+  /** The problem, then the fix. */
   readonly line: string
   readonly exitCode: 1 | 2
 }
 
-/** One line for any error of a command. */
+/** Describes any error of a command in one line. */
 export function describeFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof UsageError)
@@ -22,13 +22,13 @@ export function describeFailure(error: unknown): Failure {
   return { line: `${sentence(message)} Run the command with LOG_LEVEL=debug to see where.`, exitCode: 1 }
 }
 
-/** The API says no more than that it is unavailable; the operator can do something about the reason. */
+/** The API's message is generic; an operator needs the cause. */
 function describeRefusal({ code, message, cause }: DrapeError): string {
   if (code !== 'SERVICE_UNAVAILABLE' || !(cause instanceof Error)) return sentence(message)
-  return `${sentence(`Postgres does not answer: ${reasonOf(cause)}`)} Check DATABASE_URL, and that Postgres runs.`
+  return `${sentence(`Postgres does not respond: ${reasonOf(cause)}`)} Check DATABASE_URL, and that Postgres runs.`
 }
 
-/** Of an error that several attempts led to, the reason of each. */
+/** The reasons of all attempts, for an aggregate error. */
 export function reasonOf(error: Error): string {
   const reasons =
     error instanceof AggregateError ? error.errors.map(({ message }) => message).join('; ') : error.message

@@ -9,7 +9,7 @@ import type { DatabaseCommand } from './command.ts'
 import { list, mandatory, type Options, option, required, UsageError } from './options.ts'
 import { secretOptions } from './secret-options.ts'
 
-/** What an operator does with keys. */
+/** Operator commands for keys. */
 export const keyCommands: Readonly<Record<string, DatabaseCommand>> = {
   'key create': {
     summary: 'create a key and print it once',

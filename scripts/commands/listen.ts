@@ -12,7 +12,7 @@ import { explained } from './service.ts'
 import { readEvents } from './webhook.ts'
 
 const PATH = '/tryon/v1/webhooks/listeners'
-/** As long as the service waits for an endpoint. */
+/** The same timeout as for an endpoint. */
 const FORWARD_TIMEOUT_MS = 10_000
 const PAUSE_MS = 2000
 
@@ -25,12 +25,12 @@ interface Outcome {
 }
 
 export interface ListenOutput {
-  /** A line for people, or its fields for programs. */
+  /** A line of text, or its fields for JSON output. */
   write(line: string, fields: Record<string, unknown>): void
   warn(line: string): void
 }
 
-/** Polls the events of the account, prints each, and posts each to a local program, until the signal is aborted. */
+/** Polls the events of the account, prints each, and posts each to a local program, until the signal aborts. */
 export async function listen(
   connection: Connection,
   options: Options,
@@ -67,7 +67,7 @@ export async function listen(
         if (error instanceof DrapeApiError && error.code === 'LISTENER_NOT_FOUND') {
           outcomes = []
           listenerId = (await explained(create())).listenerId
-          output.warn('The service did not hear from this listener for 60 s. Events of that time may be missing.')
+          output.warn('The service received no poll from this listener for 60 s. Events of that time may be missing.')
         } else if (isFinal(error)) {
           await explained(Promise.reject(error))
         } else {
@@ -85,7 +85,7 @@ export async function listen(
   }
 }
 
-/** Whether the same poll would be refused again. */
+/** Whether a retry of the poll would be rejected, too. */
 function isFinal(error: unknown): boolean {
   return (
     !(error instanceof Error) ||
@@ -122,7 +122,7 @@ async function forward(
   return { deliveryId, ...outcome }
 }
 
-/** Redirects are not followed, as the service follows none. */
+/** Does not follow redirects, like the service. */
 function post(
   target: URL,
   { headers, body }: { headers: Record<string, string>; body: string },

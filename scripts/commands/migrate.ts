@@ -11,7 +11,7 @@ import { type Options, option } from './options.ts'
 export const migrateCommand: FreeCommand = {
   summary: 'migrate the database, and grant roles only the privileges that their processes need',
   options: [
-    option('--wait-seconds <n>', 'wait for a database that is being started (default: 0)'),
+    option('--wait-seconds <n>', 'seconds to wait for a database that is starting (default: 0)'),
     option('--grant <process=role,…>', 'grant the privileges of processes (api, worker, controller) to roles'),
     option('--await-legal-holds', 'delete no image until the controller has published the legal holds of its policies'),
     option(
@@ -27,7 +27,7 @@ async function migrateWhenReady(url: string, options: Options): Promise<{ applie
   const created = roles.map(({ process, role }) => ({ process, role }))
   const granted = [...created, ...(options.grant ? parseGrants(options.grant) : [])]
   const applied = await within(options, 0, async () => {
-    // Before the schema, for which the processes of the roles wait.
+    // Before the schema, because the processes of the roles wait for it.
     for (const role of roles) await ensureRole(url, role)
     return migrate(url)
   })

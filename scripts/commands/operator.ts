@@ -10,7 +10,7 @@ import { mandatory, type Options, option, required, UsageError } from './options
 const EMAIL = mandatory('--email <address>', 'address of the operator')
 const PASSWORD_STDIN = option('--password-stdin', 'read the password from standard input; default: make one')
 
-/** Who may use the dashboard. */
+/** Commands for the operators of the dashboard. */
 export const operatorCommands: Readonly<Record<string, DatabaseCommand>> = {
   'operator create': {
     summary: 'create an operator of the dashboard and print the password once',

@@ -1,9 +1,9 @@
 import { Argument, Option } from 'commander'
 
-/** What was given, by the names in the declarations; a switch that was given is `true`. */
+/** Values of the options by declared name; a boolean flag is `true`. */
 export type Options = Readonly<Record<string, string | undefined>>
 
-/** The command line does not say what a command needs. `command` is its name, as in `shop create`; empty for the program. */
+/** Invalid arguments. `command` is the name of the command, for example `shop create`; empty for the program. */
 export class UsageError extends Error {
   readonly command: string | undefined
 
@@ -13,17 +13,17 @@ export class UsageError extends Error {
   }
 }
 
-/** An option of a command, as in `option('--name <name>', 'name of the account')`; without a value it is a switch. */
+/** Declares an option, for example `option('--name <name>', 'name of the account')`; without a value it is a boolean flag. */
 export function option(flags: string, description: string): Option {
   return new Option(flags, description)
 }
 
-/** An option without which the command does not run. */
+/** Declares a required option. */
 export function mandatory(flags: string, description: string): Option {
   return option(flags, description).makeOptionMandatory()
 }
 
-/** An option that may be repeated, or hold several values separated by commas. */
+/** Declares an option that can be repeated, or have several values separated by commas. */
 export function list(flags: string, description: string): Option {
   return option(flags, description).argParser<string>((value, before) => (before ? `${before},${value}` : value))
 }

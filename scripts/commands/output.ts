@@ -1,11 +1,11 @@
 import Table from 'cli-table3'
 
-/** Control, direction and invisible characters. Two that join letters belong to the scripts of some languages. */
+/** Control, bidirectional and invisible characters, except the two joiners that some scripts need. */
 const UNPRINTABLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /**
- * The text with `\u001b` in place of each character that could steer a terminal or hide: merchants choose names, and shoppers what
- * an event holds. In JSON that means the same.
+ * Replaces each character that could control a terminal or be invisible by its escape `\u001b`: merchants choose names, and
+ * shoppers the contents of events. JSON parsers decode the escape.
  */
 export function printable(text: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -19,11 +19,11 @@ export function warn(line: string): void {
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * An answer for people: single values as lines of name and value, then a table of each list.
- * @param width columns of the terminal; a table that is wider is printed entry by entry
+ * Formats a result: single values as lines of name and value, then a table per list.
+ * @param width columns of the terminal; a wider table is printed entry by entry
  */
 export function presentAnswer(answer: Row, width = Number.POSITIVE_INFINITY): string {
-  // As programs get it: times as text, no methods.
+  // As in JSON: dates as strings, no methods.
   const fields = Object.entries(JSON.parse(JSON.stringify(answer)) as Row)
   const values = fields.filter(([, value]) => !isList(value))
   const parts = values.length > 0 ? [drawFields(Object.fromEntries(values))] : []
@@ -58,7 +58,7 @@ function drawFields(row: Row): string {
   return draw(Object.entries(flatten(row)).map(([name, value]) => [name, cellOf(value)]))
 }
 
-/** Without the columns in which no row has a value. */
+/** Omits columns without a value. */
 function drawRows(rows: readonly Row[], width: number): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const columns = names.filter((name) => rows.some((row) => cellOf(row[name]) !== NO_VALUE))

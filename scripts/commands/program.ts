@@ -19,7 +19,7 @@ import { shopCommands } from './shop.ts'
 import { storageCommands } from './storage.ts'
 import { webhookCommands } from './webhook.ts'
 
-/** All commands by name, such as `shop secret add`. */
+/** All commands by name, for example `shop secret add`. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: doctorCommand,
   debug: debugCommand,
@@ -61,7 +61,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 }
 
 const NOTES = `
-Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 the command line is not valid.
+Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments.
 DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
 listen, trigger, events, products and mcp use the service at DRAPE_URL with the key DRAPE_API_KEY.
 The audit log of the dashboard records every command that changes data, with user and host or --actor (DRAPE_ACTOR).`
@@ -69,8 +69,8 @@ The audit log of the dashboard records every command that changes data, with use
 type Run = (name: string, options: Options) => Promise<void>
 
 /**
- * The command line, with help and completion of each command. `run` gets the name of a command and its options.
- * @throws UsageError from `parseAsync` when the arguments name no command, or not what the command needs
+ * The command line, with help and completion per command. `run` receives the name of a command and its options.
+ * @throws UsageError from `parseAsync` if the arguments name no command or are invalid
  */
 export function createProgram(run: Run): Program {
   const program = new Program('drape')
@@ -87,7 +87,7 @@ export function createProgram(run: Run): Program {
   return program
 }
 
-/** The command above, `shop secret` of `shop secret add`; made where it is not there. */
+/** The parent command, for example `shop secret` of `shop secret add`; created if missing. */
 function groupOf(name: string, groups: Map<string, Program>): Program {
   const path = name.split(' ').slice(0, -1).join(' ')
   const known = groups.get(path)
@@ -121,7 +121,7 @@ function capitalized(text: string): string {
   return `${text[0].toUpperCase()}${text.slice(1)}.`
 }
 
-/** Options and argument by their names, without those that were not given. */
+/** Options and argument by name, without absent ones. */
 function readOptions(command: Program): Options {
   const values = command.optsWithGlobals()
   const given = [...command.options, ...(command.parent === null ? [] : rootOf(command).options)].flatMap((option) => {
@@ -136,14 +136,14 @@ function rootOf(command: Program): Program {
   return command.parent === null ? command : rootOf(command.parent)
 }
 
-/** Help ends the program as it is; mistakes become errors of ours, which say where to find help. */
+/** Help output ends the program; invalid arguments become UsageErrors, which refer to the help. */
 function endWithUsageError(program: Program, name: string): void {
   program.exitOverride((error) => {
     if (error.exitCode === 0 || error.code === 'commander.help') throw error
     const message = error.message
       .replace(/^error: /, '')
       .replace(/^required option '(--[\w-]+).*/, '$1 is required')
-      // The value may be a secret.
+      // The value can be a secret.
       .replace(/(--[\w-]+)=\S*'/, "$1'")
     throw new UsageError(message, name)
   })

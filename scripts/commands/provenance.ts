@@ -8,11 +8,11 @@ import { argument, type Options, option, required, UsageError } from './options.
 
 export const provenanceCommands: Readonly<Record<string, FreeCommand>> = {
   'provenance verify': {
-    summary: 'show who made an image and how, and whether it was changed; exit code 1 unless it is valid',
+    summary: 'verify an image: show its origin, and whether it was changed; exit code 1 unless it is valid',
     argument: argument('file', 'a JPEG, PNG or WebP'),
     options: [
       option('--trust <file>', 'certificates in PEM; the certificate of the image must lead to one of them'),
-      option('--ingredient <file>', 'an image; tells whether the result was made from it'),
+      option('--ingredient <file>', 'an image; shows whether the result was made from it'),
       option('--salt <hex>', 'ingredientSalt of the generation, for --ingredient'),
     ],
     run: verify,
@@ -28,7 +28,7 @@ async function verify({ file, trust, ingredient, salt }: Options): Promise<Answe
   return { ...report, ...(isIngredient !== undefined && { isIngredient }) }
 }
 
-/** Whether the image, or the image as Drape stores it, is named among the ingredients. */
+/** Whether the image, or its normalised form in the storage, is among the ingredients. */
 async function contains(
   { statement }: ProvenanceReport,
   image: Uint8Array,

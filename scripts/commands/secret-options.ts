@@ -7,7 +7,7 @@ const SECRETS = ['secret', 'admin-token', 'key'] as const
 
 type Secret = (typeof SECRETS)[number]
 
-/** An option whose value is a secret has a second form, `--NAME-file PATH`, with `-` for standard input; only it is in the help. */
+/** An option for a secret has a second form, `--NAME-file PATH`, with `-` for standard input; the help lists only this form. */
 export function secretOptions(name: Secret, description: string): Option[] {
   return [secretFileOption(name, description), option(`--${name} <secret>`, description).hideHelp()]
 }
@@ -16,18 +16,18 @@ export function secretFileOption(name: Secret, description: string): Option {
   return option(`--${fileOption(name)} <path|->`, `file of the ${description}; - for standard input`)
 }
 
-/** Whether the option holds a secret, or says where one is. */
+/** Whether the option contains a secret, or the path of a secret. */
 export function isSecret(name: string): boolean {
   return SECRETS.some((secret) => name === secret || name === fileOption(secret))
 }
 
-/** Takes a setting away, so it is no secret. */
+/** Removes a setting, so it is not a secret. */
 const NONE = 'none'
 
 /**
- * Reads the secrets that options name a file for. Other users of the machine can read the arguments of a process, so a secret
- * among the arguments is accepted with a warning.
- * @throws UsageError when a file cannot be read, or an option is given in both forms
+ * Reads the secrets from the files that options name. Other users of the machine can read the arguments of a process, so a
+ * secret in an argument is accepted with a warning.
+ * @throws UsageError if a file cannot be read, or an option is given in both forms
  */
 export async function readSecretOptions(values: Options, warn: (line: string) => void): Promise<Options> {
   const read = { ...values }
@@ -39,7 +39,8 @@ export async function readSecretOptions(values: Options, warn: (line: string) =>
       continue
     }
     if (values[name] !== undefined) throw new UsageError(`Give one of --${name} and --${name}-file`)
-    if (path === '-' && isInputRead) throw new UsageError('Standard input holds one secret: give a file for the other')
+    if (path === '-' && isInputRead)
+      throw new UsageError('Standard input can contain only one secret: use a file for the other')
     isInputRead ||= path === '-'
     read[name] = await readSecret(path, name)
   }

@@ -2,7 +2,7 @@ import { createStoredSecrets } from '../../api/stores/stored-secrets.ts'
 import type { DatabaseCommand } from './command.ts'
 import { UsageError } from './options.ts'
 
-/** The encryption of the secrets that the database holds. */
+/** Commands for the encryption of stored secrets. */
 export const secretsCommands: Readonly<Record<string, DatabaseCommand>> = {
   'secrets rewrap': {
     summary: 'encrypt every stored secret with the first key of SECRETS_KEY',

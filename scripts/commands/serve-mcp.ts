@@ -5,12 +5,12 @@ import { createDrapeClient } from '../../api/client/node.ts'
 import { createMcpServer } from './mcp/server.ts'
 import { readService } from './service.ts'
 
-/** A picture of 10 MB in base64, and what surrounds it. */
+/** Max message size: an image of 10 MB in base64, plus the rest of the message. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
 /**
- * Speaks the Model Context Protocol on standard input and output until input ends.
- * @throws UsageError without DRAPE_API_KEY, or with a DRAPE_URL that is none
+ * Serves the Model Context Protocol on standard input and output until the input ends.
+ * @throws UsageError without DRAPE_API_KEY, or with an invalid DRAPE_URL
  */
 export async function serveMcp(env: NodeJS.ProcessEnv): Promise<void> {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))

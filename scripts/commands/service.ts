@@ -2,8 +2,8 @@ import { CheckFailure } from './failure.ts'
 import { UsageError } from './options.ts'
 
 /**
- * The service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY.
- * @throws UsageError without them
+ * Client of the service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY.
+ * @throws UsageError if they are not set
  */
 export function readService(
   { DRAPE_URL = 'http://localhost:8080', DRAPE_API_KEY }: NodeJS.ProcessEnv,
@@ -14,7 +14,7 @@ export function readService(
   return { url: DRAPE_URL, apiKey }
 }
 
-/** Refusals of the service are answers to the user of the command, without a stack. */
+/** Converts rejections by the service to failures of the command, without a stack. */
 export async function explained<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer

@@ -46,7 +46,7 @@ const SETTINGS = [
   ...secretOptions('admin-token', 'token of the API of the platform'),
 ]
 
-/** What an operator does with shops. Their secrets and tokens are never shown again. */
+/** Operator commands for shops. Secrets and tokens are never shown again. */
 export const shopCommands: Readonly<Record<string, DatabaseCommand>> = {
   'shop create': {
     summary: 'create a shop',
@@ -135,7 +135,7 @@ function readDomain(text: string): string {
 
 const NONE = 'none'
 
-/** What is not given stays as it is. */
+/** Absent options leave the setting unchanged. */
 function readSettings(options: Options): ShopSettings {
   const read = <T>(name: string, parse: (text: string) => T): T | null | undefined => {
     const text = options[name]
@@ -164,7 +164,7 @@ function readSettings(options: Options): ShopSettings {
   }
 }
 
-/** The largest number that the column holds. */
+/** Max value of the column. */
 const MAX_GENERATIONS = 2_147_483_647
 
 function readGenerations(text: string): number {

@@ -9,13 +9,13 @@ import { type Options, required, UsageError, wholeNumber } from './options.ts'
 import { plotSimulation } from './simulation-plot.ts'
 
 const DAY_SECONDS = 86_400
-/** A month, and as many jobs as fit into memory. */
+/** Max length of a trace: a month, and as many jobs as fit into memory. */
 const MAX_SECONDS = 31 * DAY_SECONDS
 const MAX_JOBS = 1_000_000
-/** Most arrivals a second for which Knuth's method still works: e to the minus 500 is a number. */
+/** Max arrivals for which Knuth's method works: e to the minus 500 is still a positive number. */
 const MAX_PER_MINUTE = 30_000
 
-/** Plays a trace of jobs against the rules in a YAML file. Returns decisions, waits and cost; draws them where asked. */
+/** Simulates the rules of a YAML file with a trace of jobs. Returns decisions, waits and cost; plots them on request. */
 export async function simulateCommand(options: Options): Promise<Record<string, unknown>> {
   const { rules, slotsPerReplica, hourlyCost } = await readRules(required(options.policy, 'policy'))
   const number = (name: string, otherwise: string, [least, most]: readonly [number, number]) => {
@@ -43,7 +43,7 @@ export async function simulateCommand(options: Options): Promise<Record<string, 
   return present(simulation)
 }
 
-/** The rules of the file's first pool that has some, its own or those of a policy beside it; without a pool, of its first policy. */
+/** The rules of the file's first pool with rules, its own or of a policy in the file; without a pool, of its first policy. */
 async function readRules(path: string) {
   const documents = readDocuments(await readText(path), path)
   const policies = documents
@@ -66,7 +66,7 @@ function readDocuments(text: string, path: string): { readonly kind?: string }[]
   try {
     return readYaml(text) as { kind?: string }[]
   } catch (error) {
-    throw new UsageError(`${path} is no YAML: ${error instanceof Error ? error.message.split('\n')[0] : error}`)
+    throw new UsageError(`${path} is not valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : error}`)
   }
 }
 
@@ -96,13 +96,13 @@ function parseTrace(text: string): { arrivals: Arrival[]; seconds: number } {
   const arrivals = lines.map((line) => {
     const [second, jobs] = line.split(',').map(Number)
     if (!Number.isInteger(second) || !Number.isInteger(jobs) || jobs < 0)
-      throw new UsageError(`The trace has a line "${line}"`)
+      throw new UsageError(`The trace has an invalid line: "${line}"`)
     return { second, jobs }
   })
   return { arrivals, seconds: Math.max(0, ...arrivals.map(({ second }) => second)) + 1 }
 }
 
-/** Poisson arrivals, by Knuth, The Art of Computer Programming, vol. 2, 3.4.1; the same for the same seed. */
+/** Poisson arrivals, by Knuth, The Art of Computer Programming, vol. 2, 3.4.1; deterministic per seed. */
 function generateTrace({ jobsPerMinute, minutes, seed }: { jobsPerMinute: number; minutes: number; seed: number }) {
   let state = seed >>> 0
   // Mulberry32 (public domain, Tommy Ettinger).

@@ -4,7 +4,7 @@ const WIDTH = 960
 const HEIGHT = 480
 const LEFT = 56
 const RIGHT = 16
-/** More points than pixels draw nothing more. */
+/** More points than pixels add no detail. */
 const POINTS = 880
 
 interface Line {
@@ -38,7 +38,7 @@ const PANELS: readonly Panel[] = [
   },
 ]
 
-/** Draws jobs, and below them workers, over time as an SVG picture. */
+/** Plots jobs, and below them workers, over time as an SVG image. */
 export function plotSimulation(moments: readonly Moment[]): string {
   const minutes = Math.round(moments.length / 60)
   return [
@@ -69,7 +69,7 @@ function drawPanel({ top, bottom, lines }: Panel, moments: readonly Moment[]): s
   ]
 }
 
-/** The highest of the seconds that share a point, so that no peak is lost. */
+/** The maximum of the seconds that share a point, so that peaks remain visible. */
 function peaks(moments: readonly Moment[], of: (moment: Moment) => number): number[] {
   const every = Math.max(1, Math.ceil(moments.length / POINTS))
   return Array.from({ length: Math.ceil(moments.length / every) }, (_, i) =>

@@ -12,9 +12,9 @@ export const storageCommands: Readonly<Record<string, DatabaseCommand>> = {
   'storage reconcile': {
     summary: 'count objects without a row, rows without an object and incomplete uploads',
     options: [
-      option('--grace-minutes <n>', `only those older than this (default: ${GRACE_MINUTES})`),
+      option('--grace-minutes <n>', `only entries older than this (default: ${GRACE_MINUTES})`),
       option('--apply', 'delete them'),
-      option('--force', 'delete them even if they exceed 10 % of all'),
+      option('--force', 'delete even more than 10 % of all objects'),
     ],
     effect: 'changes in steps',
     inDatabase: (database, options) => withStorage((storage) => reconcile(database, { storage, options })),
@@ -28,7 +28,7 @@ export const storageCommands: Readonly<Record<string, DatabaseCommand>> = {
   },
 }
 
-/** Runs work with the storage of STORAGE_URL. */
+/** Runs a function with the storage of STORAGE_URL. */
 export async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Promise<T> {
   const { STORAGE_URL } = readConfig(Type.Object({ STORAGE_URL: SHARED_VARIABLES.STORAGE_URL }), process.env)
   const storage = await createStorage(STORAGE_URL, { publicUrl: '', signingSecret: '' })
@@ -52,7 +52,7 @@ async function reconcile(
   })
   if (apply !== undefined && !found.applied) process.exitCode = 1
   if (!found.applied) return { ...found }
-  // What is due now is deleted by the door that honours legal holds.
+  // Due objects are deleted through the code path that respects legal holds.
   const { objects: deleted } = await sweepOnce(database, { storage, policies: process.env.RETENTION_FILE })
   return { ...found, deleted }
 }

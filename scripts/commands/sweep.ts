@@ -15,9 +15,9 @@ import { createEvents } from '../../api/stores/events.ts'
 import { UsageError } from './options.ts'
 
 /**
- * Deletes what has expired, except for what legal holds keep. With `policies`, publishes the holds of that YAML file first, in
- * place of those that were published from a file before. Returns how much of each was deleted.
- * @throws UsageError when the file cannot be read or has a policy that is not valid: nothing is deleted then
+ * Deletes expired data, except data under a legal hold. With `policies`, first publishes the holds of that YAML file, which
+ * replace those of an earlier file. Returns the deleted amounts.
+ * @throws UsageError if the file cannot be read or contains an invalid policy; nothing is deleted then
  */
 export async function sweepOnce(
   database: Database,

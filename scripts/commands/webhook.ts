@@ -11,13 +11,13 @@ const ENDPOINT = mandatory('--endpoint <id>', 'endpoint, endpoint_…')
 const EVENTS = list('--events <type,type>', `only these events: ${WEBHOOK_EVENTS.join(', ')}`)
 const DELIVERIES = '100'
 
-/** What an operator does with webhooks. Their secrets are never shown again. */
+/** Operator commands for webhooks. Secrets are never shown again. */
 export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
   'webhook create': {
     summary: 'send events to a URL (Standard Webhooks)',
     options: [
       mandatory('--account <id>', 'account, acc_…'),
-      mandatory('--url <url>', 'where they are posted'),
+      mandatory('--url <url>', 'URL that receives the events'),
       EVENTS,
       ...secretOptions('secret', 'signing secret, whsec_…; default: make one, and print it once'),
     ],
@@ -37,7 +37,7 @@ export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
     summary: 'change an endpoint',
     options: [
       ENDPOINT,
-      option('--url <url>', 'where events are posted'),
+      option('--url <url>', 'URL that receives the events'),
       EVENTS,
       option('--active <true|false>', 'whether events are sent'),
     ],
@@ -81,7 +81,7 @@ export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
     options: [
       ENDPOINT,
       option('--failed', 'only those that failed'),
-      option('--limit <n>', `at most so many (default: ${DELIVERIES})`),
+      option('--limit <n>', `max number of deliveries (default: ${DELIVERIES})`),
     ],
     effect: 'reads',
     inDatabase: async (database, { endpoint, failed, limit = DELIVERIES }) => {
@@ -135,7 +135,7 @@ function readUrl(text: string): string {
 const { FETCH_ALLOW_CIDRS, FETCH_ALLOW_PORTS } = SHARED_VARIABLES
 const FETCH_VARIABLES = { FETCH_ALLOW_CIDRS, FETCH_ALLOW_PORTS }
 
-/** The types of events in `--events`. */
+/** Parses the event types of `--events`. */
 export function readEvents(text: string | undefined): WebhookEvent[] | undefined {
   if (text === undefined) return undefined
   const names = splitList(required(text, 'events'))

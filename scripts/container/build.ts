@@ -3,30 +3,30 @@ import { findCommand, run } from '../stack/commands.ts'
 export const TARGETS = ['api', 'worker', 'worker-cuda', 'controller'] as const
 export type Target = (typeof TARGETS)[number]
 
-/** What images are built with, and where they are kept. */
+/** Tool and settings of image builds. */
 export interface Builder {
-  /** Of buildah or podman. */
+  /** Path or name of buildah or podman. */
   readonly command: string
-  /** Before each of its subcommands, such as `--root`. */
+  /** Global options, for example `--root`. */
   readonly options?: readonly string[]
-  /** Of building alone, such as `--isolation`. */
+  /** Build options, for example `--isolation`. */
   readonly buildOptions?: readonly string[]
-  /** The image that everything is built on; the Containerfile's own when absent. */
+  /** Base image; default: that of the Containerfile. */
   readonly base?: string
-  /** A file with npm's settings, of which nothing stays in an image. */
+  /** An npmrc file, which does not remain in the image. */
   readonly npmrc?: string
 }
 
-/** @throws Error when neither buildah nor podman is in PATH. */
+/** @throws Error if neither buildah nor podman is in PATH. */
 export function findBuilder(): string {
   const command = findCommand(['buildah', 'podman'])
-  if (command === undefined) throw new Error('Neither buildah nor podman is there: install one of them first')
+  if (command === undefined) throw new Error('Neither buildah nor podman is in PATH: install one of them first')
   return command
 }
 
 /**
- * Builds one target in the clone `root` under `name`. Times in it are those of SOURCE_DATE_EPOCH, or of the first second that
- * there is: what did not change keeps its digest, from release to release.
+ * Builds one target of the clone `root` as `name`. Timestamps are SOURCE_DATE_EPOCH, or the epoch: unchanged layers keep
+ * their digest from release to release.
  */
 export async function buildImage(
   target: Target,
@@ -50,7 +50,7 @@ export async function buildImage(
   )
 }
 
-/** Adds the image to a folder in the layout of OCI, under its name. */
+/** Exports the image to a folder in OCI layout, under its name. */
 export async function exportImage(name: string, folder: string, { command, options = [] }: Builder): Promise<void> {
   await run(command, [...options, 'push', '--quiet', '--format', 'oci', name, `oci:${folder}:${name}`])
 }

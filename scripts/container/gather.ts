@@ -4,11 +4,11 @@ import { LEFT_OUT, PROGRAMS } from './programs.ts'
 import { gatherRuntime } from './runtime.ts'
 import { traceNeeds } from './trace.ts'
 
-// Runs while the images are built, in a folder with the sources and the packages: lays out what each image holds, one folder
-// for each layer. Usage: gather.ts TARGET_FOLDER
+// Runs during an image build, in a folder with the sources and packages: copies the contents of each image, one folder per
+// layer. Usage: gather.ts TARGET_FOLDER
 
 const WEIGHTS = 'worker/models/'
-/** Of all that packages bring, what no program reads. */
+/** Files of packages that no program reads. */
 const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\.musl\.node$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
 const OTHER_MACHINES = ['x64', 'arm64'].filter((name) => name !== process.arch)
 
@@ -21,7 +21,7 @@ for (const [name, entries] of Object.entries(PROGRAMS)) {
 }
 gatherRuntime(join(target, 'runtime'), { node: process.execPath, native: join(target, 'worker/packages') })
 
-/** Without the packages inside of it, which are asked for by themselves. */
+/** Excludes nested packages, which are copied separately. */
 function copyPackage(from: string, to: string): void {
   const inner = join(from, 'node_modules') + sep
   cpSync(from, to, {

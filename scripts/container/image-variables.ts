@@ -5,8 +5,8 @@ import { parseEnv } from 'node:util'
 const CONTAINERFILE = readFileSync(join(import.meta.dirname, '../../Containerfile'), 'utf8')
 
 /**
- * The variables that the Containerfile sets for the programs of a target itself, so that a program measured outside of its
- * image runs it as the image does. Throws where there is no such target.
+ * The environment variables that the Containerfile sets for a target, so that a program measured outside its image runs as
+ * in the image. Throws if the target does not exist.
  */
 export function readImageVariables(target: string, text = CONTAINERFILE): Readonly<Record<string, string>> {
   const stage = text.split(/^(?=FROM )/m).find((lines) => new RegExp(`^FROM \\S+ AS ${target}$`, 'm').test(lines))

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
 
-/** An image as it lies in a folder in the layout of OCI. */
+/** An image in a folder in OCI layout. */
 export interface StoredImage {
   readonly name: string
-  /** Of the manifest: what a registry calls the image. */
+  /** Digest of the manifest, which identifies the image in a registry. */
   readonly digest: string
-  /** Bytes that are sent when nothing of it is there. */
+  /** Bytes of a pull without cached layers. */
   readonly size: number
   readonly layers: readonly StoredLayer[]
   readonly config: ImageConfig
@@ -19,7 +19,7 @@ export interface StoredLayer {
   readonly size: number
 }
 
-/** The part of an image's configuration that is looked at. */
+/** The fields of an image configuration that the tools read. */
 export interface ImageConfig {
   readonly architecture: string
   readonly config: {
@@ -38,7 +38,7 @@ interface Manifest {
 
 const NAME = 'org.opencontainers.image.ref.name'
 
-/** The images of the folder, in the order in which they were added. */
+/** The images of the folder, in the order of their addition. */
 export async function readLayout(folder: string): Promise<StoredImage[]> {
   const index = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8')) as {
     manifests: { digest: string; size: number; annotations?: Record<string, string> }[]
@@ -57,7 +57,7 @@ export async function readLayout(folder: string): Promise<StoredImage[]> {
   )
 }
 
-/** Bytes that the layers take on a node. */
+/** Size of the unpacked layers on a node, in bytes. */
 export async function measureUnpacked(folder: string, layers: readonly StoredLayer[]): Promise<number> {
   let bytes = 0
   for (const { digest } of layers) {

@@ -1,11 +1,11 @@
-/** What the images run, by target, as files of the repository. */
+/** Programs of each image target, as files of the repository. */
 export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   api: ['api/main.ts', 'scripts/drape.ts'],
   worker: ['worker/main.ts', 'worker/verify-models.ts', 'worker/engine-files/main.ts'],
   controller: ['controller/main.ts', 'controller/definitions.ts', 'controller/generated-secrets/main.ts'],
 }
 
-/** Imports that would need the packages of another program; they end with a message. */
+/** Imports that need the packages of another program; they fail with a message at run time. */
 export const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   api: [
     'scripts/commands/simulate.ts',

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Who the programs run as: a user without a name elsewhere, and without a home. */
+/** User of the programs: not used elsewhere, without a home directory. */
 const USER = 65532
 const ACCOUNTS: Readonly<Record<string, string>> = {
   'etc/passwd': `root:x:0:0:root:/:/sbin/nologin\ndrape:x:${USER}:${USER}:drape:/tmp:/sbin/nologin\n`,
@@ -11,9 +11,9 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Lays out in `folder` the root of a file system that holds `node`, the libraries that it and the native parts of packages in
- * `native` load, and nothing else of the distribution: no shell, no package manager. What came from packages of Debian is
- * noted as its scanners expect it, with its licences.
+ * Creates a root file system in `folder` that contains `node`, the libraries that it and the native modules in `native` load,
+ * and nothing else of the distribution: no shell, no package manager. Records Debian packages in the format that
+ * vulnerability scanners expect, with their licences.
  */
 export function gatherRuntime(folder: string, { node, native }: { node: string; native: string }): void {
   const libraries = findLibraries([node, ...findNative(native)])
@@ -32,14 +32,14 @@ function findNative(folder: string): string[] {
     .map((path) => join(folder, path))
 }
 
-/** Absolute paths of the libraries that these programs and libraries need of the distribution. */
+/** Absolute paths of the distribution's libraries that these programs and libraries need. */
 function findLibraries(paths: readonly string[]): string[] {
   const lines = paths.flatMap((path) => execFileSync('ldd', [path], { encoding: 'utf8' }).split('\n'))
   const found = lines.map((line) => /(?:=> |^\s*)(\/\S+) \(0x/.exec(line)?.[1]).filter((path) => path !== undefined)
   return [...new Set(found)].filter((path) => !path.includes('node_modules')).sort()
 }
 
-/** Libraries may be noted under /usr, into which /lib is a link. */
+/** Packages can list libraries under /usr, to which /lib is a link. */
 function findDebianPackage(path: string): string[] {
   if (!existsSync('/usr/bin/dpkg-query')) return []
   for (const noted of [path, `/usr${path}`]) {

@@ -2,16 +2,17 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
-/** What programs need of the repository, as paths in it: their own files, and the folders of packages. */
+/** Files that programs need, as paths in the repository: their own files, and package folders. */
 export interface Needs {
   readonly files: readonly string[]
   readonly packages: readonly string[]
 }
 
 /**
- * Follows what the programs in `entries` import, start or read by `new URL(…, import.meta.url)`, then what the packages among it
- * depend on, as they are installed below `root`. Files in `leftOut` are not followed: the programs do without.
- * @throws Error when a package is not installed.
+ * Follows the imports, child processes and `new URL(…, import.meta.url)` references of the programs in `entries`, then the
+ * dependencies of the packages among them, as installed below `root`. Does not follow files in `leftOut`, which the programs do
+ * not need.
+ * @throws Error if a package is not installed.
  */
 export function traceNeeds(
   root: string,
@@ -20,7 +21,7 @@ export function traceNeeds(
 ): Needs {
   const files = new Set(entries)
   const packages = new Set<string>()
-  // A set yields what is added while it is walked.
+  // Iterating a set includes elements that are added during the iteration.
   for (const file of files) {
     if (!file.endsWith('.ts')) continue
     const text = readFileSync(join(root, file), 'utf8')
@@ -45,7 +46,7 @@ function importsOf(text: string): string[] {
   return [...text.matchAll(IMPORT)].map(([, ...found]) => found.find((name) => name !== undefined) ?? '')
 }
 
-/** Of a name that is put together while the program runs, the folder. */
+/** For a dynamic name: the folder. */
 function referencesOf(text: string): string[] {
   return [...text.matchAll(REFERENCE)].map(([, whole, start]) => whole ?? start)
 }
@@ -84,7 +85,7 @@ function findPackage(root: string, from: string, name: string): string {
   return found
 }
 
-/** As Node looks for it: in the folder's own node_modules, then in those of the folders above. */
+/** Node's lookup: the folder's own node_modules, then those of its parent folders. */
 function lookUp(root: string, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const path = join(folder, 'node_modules', name)

@@ -1,11 +1,11 @@
-"""Takes the shared objects that onnxruntime loads for CUDA out of wheels. Usage: unpack_cuda.py WHEELS TARGET"""
+"""Extracts from wheels the shared objects that onnxruntime loads for CUDA. Usage: unpack_cuda.py WHEELS TARGET"""
 
 import sys
 import zipfile
 from pathlib import Path, PurePosixPath
 
 PROVIDERS = {"libonnxruntime_providers_cuda.so", "libonnxruntime_providers_shared.so"}
-# Of BLAS for Fortran programs, and a second build of the same compiler.
+# BLAS for Fortran programs, and a second build of the same compiler.
 UNUSED = ("libnvblas", "libnvrtc.alt", "libnvrtc-builtins.alt")
 
 wheels, target = map(Path, sys.argv[1:])
@@ -32,5 +32,5 @@ for wheel in sorted(wheels.glob("*.whl")):
 missing = PROVIDERS - {path.name for path in (target / "providers").iterdir()}
 if missing:
     sys.exit(f"The wheels lack {', '.join(sorted(missing))}")
-# cuDNN's front end asks for it by this name.
+# cuDNN's front end loads the library by this name.
 (target / "libraries/libcudnn.so").symlink_to("libcudnn.so.9")

@@ -9,7 +9,7 @@ import { readGarment, readPair, readPairNames } from '../quality/pair.ts'
 import { PHOTOS, readPhoto } from '../quality/photos.ts'
 import { arrangeRow } from '../quality/sheet.ts'
 
-// Makes the pictures of docs/gallery.md: person, garment, result and, where there is one, the truth.
+// Generates the images of docs/gallery.md: person, garment, result and, if available, the truth.
 // node scripts/documents/gallery.ts
 
 const HEIGHT = 320

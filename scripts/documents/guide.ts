@@ -5,8 +5,8 @@ import { createSite } from '../../api/routes/guide/site.ts'
 import { ROUTES } from '../../api/routes/routes.ts'
 import { ROOT } from '../stack/session.ts'
 
-// Writes the site of the documentation into a folder, for any web server that finds `webhooks.html` for `/guide/webhooks`.
-// Usage: guide.ts [FOLDER], .cache/docs without one. PUBLIC_URL is the address that llms.txt names.
+// Writes the documentation site into a folder, for any web server that serves `webhooks.html` for `/guide/webhooks`.
+// Usage: guide.ts [FOLDER], default .cache/docs. PUBLIC_URL is the base URL in llms.txt.
 
 const folder = resolve(process.argv[2] ?? join(ROOT, '.cache/docs'))
 const names = { serviceName: 'Drape', publicUrl: process.env.PUBLIC_URL ?? '' }

@@ -6,7 +6,7 @@ import { createEngines } from '../../worker/engines/registry.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import { tryOn } from '../../worker/try-on.ts'
 
-// Makes the picture at the top of the README: person, garment and what the default engine makes of them, a row each.
+// Generates the image at the top of the README: person, garment and result of the default engine, one row each.
 // node scripts/documents/picture.ts
 
 const ROWS = [
@@ -50,7 +50,7 @@ async function dress(photo: Uint8Array, garment: Uint8Array): Promise<Uint8Array
   return image
 }
 
-/** The whole picture inside a white cell. */
+/** The whole bitmap inside a white cell. */
 async function frame(bitmap: Bitmap): Promise<Bitmap> {
   const scale = Math.min(CELL.width / bitmap.width, CELL.height / bitmap.height)
   const size = { width: Math.round(bitmap.width * scale), height: Math.round(bitmap.height * scale) }

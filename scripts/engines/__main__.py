@@ -1,4 +1,4 @@
-"""Makes the model files of an engine from published weights, or from random numbers."""
+"""Exports the model files of an engine from published weights, or from random numbers."""
 
 import argparse
 import pathlib
@@ -44,17 +44,17 @@ def read_arguments():
 
 
 def add_common(command):
-    command.add_argument("--output", type=pathlib.Path, required=True, help="the folder to make")
-    command.add_argument("--precision", choices=["fp16", "fp32"], default="fp16", help="of weights and most values")
+    command.add_argument("--output", type=pathlib.Path, required=True, help="output folder, which must not exist")
+    command.add_argument("--precision", choices=["fp16", "fp32"], default="fp16", help="precision of weights and most values")
     command.add_argument(
         "--no-golden",
         dest="golden",
         action="store_false",
-        help="leave out what the self-test of workers compares with; to draw it takes minutes at full size",
+        help="omit the golden drawing of the workers' self-test, which takes minutes at full size",
     )
-    command.add_argument("--random", action="store_true", help="weights that mean nothing, for tests and measurements")
-    command.add_argument("--size", choices=["tiny", "full"], default="tiny", help="of an engine of random weights")
-    command.add_argument("--seed", type=int, default=1, help="of random weights")
+    command.add_argument("--random", action="store_true", help="random weights, for tests and measurements")
+    command.add_argument("--size", choices=["tiny", "full"], default="tiny", help="size of an engine with random weights")
+    command.add_argument("--seed", type=int, default=1, help="seed of random weights")
 
 
 def check_source(arguments):

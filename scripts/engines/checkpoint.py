@@ -1,4 +1,4 @@
-"""Where weights come from: safetensors files, or a generator of random numbers."""
+"""Sources of weights: safetensors files, or a random number generator."""
 
 import dataclasses
 import hashlib
@@ -17,7 +17,7 @@ LISTED = 8
 
 
 class Checkpoint:
-    """The tensors of a safetensors file, read one at a time. `names` maps names in the file to those used here."""
+    """The tensors of a safetensors file, read one at a time. `names` maps names in the file to names of the network."""
 
     def __init__(self, path, names=None):
         self.path = path
@@ -31,7 +31,7 @@ class Checkpoint:
         self.dtypes = {name: part.get_dtype() for name, part in slices.items()}
 
     def configuration(self, kind):
-        """The data class `kind` with the sizes that the metadata has under `config` in the place of its own."""
+        """The data class `kind` with the sizes of the metadata field `config` instead of its defaults."""
         written = (self.file.metadata() or {}).get("config", "{}")
         try:
             members = dict(json.loads(written))
@@ -43,7 +43,7 @@ class Checkpoint:
         return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in members.items()})
 
     def check(self, expected, *, ignored=lambda name: False):
-        """Fails with every tensor that is missing, has another shape or type than it must, or belongs to another model.
+        """Fails with a list of all tensors that are missing, have a wrong shape or type, or belong to another model.
 
         `expected` maps names to shapes; names for which `ignored` holds may be there or not, whatever they are.
         """
@@ -64,30 +64,30 @@ class Checkpoint:
         }
         found = [f"{kind}: {present_list(names)}" for kind, names in problems.items() if names]
         if found:
-            raise ExportFailure(f"{self.path} does not hold the weights of this engine\n  " + "\n  ".join(found))
+            raise ExportFailure(f"{self.path} does not contain the weights of this engine\n  " + "\n  ".join(found))
 
     def read(self, name):
-        """The tensor as 32-bit floats. Fails when a value in it is infinite or no number."""
+        """The tensor as 32-bit floats. Fails if a value is infinite or NaN."""
         values = self.file.get_tensor(self.names[name]).astype(np.float32)
         if not np.isfinite(values).all():
             raise ExportFailure(f"{self.path}: {name} has a value that is infinite or not a number")
         return values
 
     def source(self):
-        """What the manifest says about where the weights are from."""
+        """The manifest's source of the weights."""
         with open(self.path, "rb") as file:
             return f"{self.path.name} sha256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 class RandomCheckpoint:
-    """Weights that mean nothing but keep numbers in range: for tests, and to measure memory and time.
+    """Random weights that keep values in range: for tests, and to measure memory and time.
 
     Each tensor depends on the seed and its own name alone. Only additions and multiplications by constants follow the
     generator's bits, so that every machine gets the same numbers.
     """
 
     def __init__(self, shapes, seed, spread):
-        """`spread(name, shape)` tells middle and standard deviation of a tensor."""
+        """`spread(name, shape)` returns mean and standard deviation of a tensor."""
         self.shapes, self.seed, self.spread = shapes, seed, spread
 
     def read(self, name):

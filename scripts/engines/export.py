@@ -1,4 +1,4 @@
-"""Writes the graphs of an engine, their weights and what describes them into a folder."""
+"""Writes the graphs of an engine, their weights and their manifest into a folder."""
 
 import hashlib
 import json
@@ -19,11 +19,11 @@ class EngineFolder:
         self.models = []
 
     def write_small(self, name, build):
-        """Writes a graph that holds its weights. `build` is a function of `half` and `storage`."""
+        """Writes a graph with inline weights. `build` is a function of `half` and `storage`."""
         self.save(name, build(half=self.half, storage=InlineStorage()), [])
 
     def write_large(self, builds, *, weights_file):
-        """Writes graphs, by name, whose weights lie in one file beside them that each of them reads."""
+        """Writes graphs, by name, that share one external file of weights."""
         storage = FileStorage(self.path / weights_file)
         try:
             for name, build in builds.items():
@@ -32,7 +32,7 @@ class EngineFolder:
             storage.close()
 
     def copy(self, name, path):
-        """Takes a graph in as it is, with the weights inside of it."""
+        """Copies a graph with inline weights unchanged."""
         (self.path / f"{name}.onnx").write_bytes(path.read_bytes())
         graph = read_graph(path)
         self.models.append({"name": name, "file": f"{name}.onnx", "weights": [], **describe_tensors(graph)})
@@ -56,7 +56,7 @@ class EngineFolder:
 
 
 def read_graph(path):
-    """Fails when the file is no graph, or one whose weights lie beside it."""
+    """Fails if the file is not a graph, or has external weights."""
     try:
         model = onnx.load(path, load_external_data=False)
     except (OSError, DecodeError) as error:
@@ -64,7 +64,7 @@ def read_graph(path):
     if not model.graph.output:
         raise ExportFailure(f"{path} cannot be read as an ONNX graph: it has no outputs")
     if any(weight.external_data for weight in model.graph.initializer):
-        raise ExportFailure(f"{path} has weights in another file; only a graph that holds its weights can be taken in")
+        raise ExportFailure(f"{path} has external weights; only a graph with inline weights is supported")
     return model.graph
 
 
@@ -82,7 +82,7 @@ def fed_inputs(graph):
 
 
 def describe_shape(value):
-    """Sizes, or the name of a size that is open."""
+    """Sizes, or the names of dynamic sizes."""
     return [size.dim_param or size.dim_value for size in value.type.tensor_type.shape.dim]
 
 

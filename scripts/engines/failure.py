@@ -1,2 +1,2 @@
 class ExportFailure(Exception):
-    """What keeps an engine from being exported, said to the person who asked for it."""
+    """A problem that prevents the export, with a message for the user."""

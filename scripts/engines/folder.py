@@ -1,4 +1,4 @@
-"""A folder that appears whole or not at all."""
+"""A folder that is created atomically."""
 
 import contextlib
 import os
@@ -11,12 +11,12 @@ from .failure import ExportFailure
 
 @contextlib.contextmanager
 def new_folder(path):
-    """Yields a folder to fill, which becomes `path` when all went well and is removed otherwise.
+    """Yields a folder to fill, which is renamed to `path` on success and removed otherwise.
 
     Fails when `path` is there already or cannot be written. A signal to end removes the folder and ends the process.
     """
     if path.exists():
-        raise ExportFailure(f"{path} is there already: remove it, or name another folder")
+        raise ExportFailure(f"{path} already exists: remove it, or choose another folder")
     if not path.parent.is_dir():
         raise ExportFailure(f"{path.parent} is not a folder")
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
@@ -36,7 +36,7 @@ def new_folder(path):
 def remove_at_end(folder):
     def end(number, _frame):
         shutil.rmtree(folder, ignore_errors=True)
-        # Not an exception, which would be lost where compiled code has called back and ignores it.
+        # Not an exception, which compiled code that calls back would swallow.
         os._exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -44,6 +44,6 @@ def remove_at_end(folder):
 
 
 def flush(file):
-    """What is renamed into place must not be lost with the machine's power."""
+    """The renamed folder must survive a power failure."""
     with open(file, "rb") as opened:
         os.fsync(opened.fileno())

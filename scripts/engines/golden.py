@@ -1,4 +1,4 @@
-"""What the self-test of a worker has to draw: drawn here, on the processor, and noted at some places."""
+"""The golden drawing of a worker's self-test: drawn on the CPU, and recorded at some positions."""
 
 import functools
 
@@ -9,10 +9,10 @@ DIGITS = 6
 
 
 class Graphs:
-    """Runs graphs of a folder, each with its inputs by their names, and returns its first output."""
+    """Runs graphs of a folder, each with named inputs, and returns its first output."""
 
     def __init__(self, path):
-        # Only here: it is slow to come, and most commands draw nothing.
+        # Imported lazily: slow to load, and most commands draw nothing.
         import onnxruntime
 
         onnxruntime.disable_telemetry_events()
@@ -28,7 +28,7 @@ class Graphs:
 
 
 def note(drawn):
-    """Values at places that lie evenly over what was drawn, from its first one on."""
+    """Evenly spaced values of the drawing, starting at the first value."""
     values = drawn.reshape(-1)
     places = np.arange(PLACES) * values.size // PLACES
     return [float(f"{value:.{DIGITS}g}") for value in values[places]]

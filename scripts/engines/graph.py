@@ -7,7 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 17
 IR_VERSION = 9
-# Operators of ONNX Runtime itself. All that are used here have kernels for CPU and for CUDA.
+# Operators of ONNX Runtime itself. All used operators have kernels for CPU and CUDA.
 CONTRIB = "com.microsoft"
 
 
@@ -22,7 +22,7 @@ class Graph:
         self.name, self.half, self.storage = name, half, storage
         self.dtype = np.float16 if half else np.float32
         self.inputs, self.outputs, self.nodes = [], [], []
-        # A graph that is repeated inside of another sees the outer one's values and keeps its weights there.
+        # The body of a loop sees the values of the outer graph and stores its weights there.
         self.initializers = outer.initializers if outer else {}
         self.constants = outer.constants if outer else {}
         self.numbers = outer.numbers if outer else itertools.count(1)
@@ -36,7 +36,7 @@ class Graph:
         self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
     def op(self, kind, *inputs, name=None, outputs=1, domain="", **attributes):
-        """Adds a node; returns the name of what it makes, which may be given, or a list of them."""
+        """Adds a node; returns the name of its output, which can be given, or a list of names."""
         number = next(self.numbers)
         names = [name or f"{kind}_{number}" if outputs == 1 else f"{kind}_{number}_{i}" for i in range(outputs)]
         node = helper.make_node(kind, list(inputs), names, name=f"{kind}_{number}", domain=domain, **attributes)
@@ -50,7 +50,7 @@ class Graph:
         return name
 
     def constant(self, values):
-        """A number or array that is no weight, with the type that it has."""
+        """A number or array that is not a weight, with its own type."""
         values = np.asarray(values)
         key = (values.dtype.str, values.shape, values.tobytes())
         if key not in self.constants:
@@ -69,7 +69,7 @@ class Graph:
         return self.op("Cast", value, to=TensorProto.FLOAT) if self.half else value
 
     def scan(self, state, inputs, step):
-        """What becomes of `state` by `step(graph, state, *parts)` for each part of `inputs` along their first axis.
+        """Folds `state` with `step(graph, state, *parts)` over the parts of `inputs` along their first axis.
 
         All of them are 32-bit floats, and none leaves the device in between.
         """

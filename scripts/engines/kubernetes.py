@@ -1,8 +1,8 @@
-"""The Engine resource that tells a cluster of these files."""
+"""The Engine resource that registers these files in a cluster."""
 
 
 def render_resource(manifest, files):
-    """YAML of an Engine whose files lie on a volume claim named `models`, in a folder named as the engine."""
+    """YAML of an Engine whose files are in a volume claim named `models`, in a folder with the engine's name."""
     name = manifest["name"]
     licenses = [manifest["license"], *(model["license"] for model in manifest.get("auxiliary", []))]
     spdx = " AND ".join(dict.fromkeys(license["spdx"] for license in licenses))

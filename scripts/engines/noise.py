@@ -1,4 +1,4 @@
-"""The noise that workers start from, as worker/engines/diffusion/noise.ts describes it."""
+"""The initial noise of workers, as described in worker/engines/diffusion/noise.ts."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A parser of clothed people, if the operator has one: with it an engine accepts products that a person wears."""
+"""Optional segmentation parser of clothed people: with it an engine accepts product photos of worn garments."""
 
 import pathlib
 
@@ -32,7 +32,7 @@ def take_parser(folder, arguments):
 
 
 def garment_types(arguments):
-    """What the engine accepts: a worn garment needs the parser."""
+    """Accepted garment types: a worn garment requires the parser."""
     return ["flat_lay", "ghost_mannequin", *(["on_model"] if arguments.parser else [])]
 
 
@@ -41,4 +41,4 @@ def check_parser(path):
     side_lengths(path, tensors)
     outputs = [output["shape"] for output in tensors["outputs"]]
     if len(outputs) != 1 or outputs[0][1:2] != [LABELS]:
-        raise ExportFailure(f"{path} gives out {outputs}; a parser gives out the scores of {LABELS} labels")
+        raise ExportFailure(f"{path} returns {outputs}; a parser returns the scores of {LABELS} labels")

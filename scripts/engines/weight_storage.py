@@ -1,4 +1,4 @@
-"""Where weights of a graph are written: into its own file, or into one beside it that several graphs read."""
+"""Storage of weights: in the graph's own file, or in an external file that several graphs share."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -11,14 +11,14 @@ HALF_RANGE = 65504.0
 
 
 class InlineStorage:
-    """Weights inside of the graph's file, which can hold 2 GiB."""
+    """Weights inside the graph's file, which is limited to 2 GiB."""
 
     def place(self, name, dtype, load):
         return numpy_helper.from_array(converted(name, load(), dtype), name)
 
 
 class FileStorage:
-    """Weights in a file of their own. A name that two graphs ask for is written once."""
+    """Weights in an external file. A name that two graphs share is written once."""
 
     def __init__(self, path):
         self.path, self.placed = path, {}

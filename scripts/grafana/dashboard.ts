@@ -14,16 +14,16 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { DATASOURCE, presentPanel, type Row } from './panel.ts'
 
-/** What can be chosen at the top of a dashboard: the values of a label. */
+/** A variable at the top of a dashboard: the values of a label. */
 export interface Variable {
   readonly name: string
   readonly label: string
-  /** Whose label of the same name it is. */
+  /** Metric with this label. */
   readonly metric: string
 }
 
 export interface Dashboard {
-  /** Of its file, and the end of its uid. */
+  /** Name of the file, and suffix of its uid. */
   readonly name: string
   readonly title: string
   readonly description: string
@@ -33,7 +33,7 @@ export interface Dashboard {
 
 const NAMESPACE: Variable = { name: 'namespace', label: 'Namespace', metric: 'drape_build_info' }
 
-/** A dashboard as Grafana reads it. */
+/** Converts a dashboard to Grafana's format. */
 export function presentDashboard({ name, title, description, variables, rows }: Dashboard): GrafanaDashboard {
   const builder = new DashboardBuilder(`Drape / ${title}`)
     .uid(`drape-${name}`)
@@ -48,7 +48,7 @@ export function presentDashboard({ name, title, description, variables, rows }: 
     .annotation(alertsThatFire())
     .variables([
       new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'),
-      // Where the pages of alerts are: an address, or the folder beside the one of dashboards.
+      // Base of the runbooks: a URL, or the folder beside the dashboards.
       new ConstantVariableBuilder('runbooks').value('runbooks'),
       ...[NAMESPACE, ...variables].map(presentVariable),
     ])
@@ -59,7 +59,7 @@ export function presentDashboard({ name, title, description, variables, rows }: 
   return settle(builder.build())
 }
 
-/** Links to the other dashboards, which keep what is chosen. */
+/** Links to the other dashboards, which preserve the variables. */
 function othersOfDrape() {
   return new DashboardLinkBuilder('Drape')
     .type(DashboardLinkType.Dashboards)
@@ -89,13 +89,13 @@ function presentVariable({ name, label, metric }: Variable) {
       .sort(VariableSort.AlphabeticalAsc)
       .multi(true)
       .includeAll(true)
-      // Where a label is missing, everything has it empty.
+      // Includes series without the label, for which it is empty.
       .allValue('.*')
       .current({ text: 'All', value: '$__all' })
   )
 }
 
-/** Links to a panel name it by its id, which must not depend on who opens it. Those to other dashboards are seen at once. */
+/** Assigns stable panel ids, because links contain them. Links to other dashboards are always visible. */
 function settle(dashboard: GrafanaDashboard): GrafanaDashboard {
   return {
     ...dashboard,

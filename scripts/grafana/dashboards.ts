@@ -6,7 +6,7 @@ import { service } from './service.ts'
 
 export const DASHBOARDS: readonly Dashboard[] = [service, pipeline, pools, retention]
 
-/** The dashboards as files: name and text. */
+/** The dashboards as files: name and JSON text. */
 export function presentDashboards(): [name: string, text: string][] {
   return DASHBOARDS.map((dashboard) => [
     `${dashboard.name}.json`,

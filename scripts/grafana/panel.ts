@@ -32,42 +32,42 @@ import { PanelBuilder as StatesBuilder } from '@grafana/grafana-foundation-sdk/s
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table'
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
 
-/** One query of a panel. `legend` names its lines, with labels as `{{label}}`. */
+/** A query of a panel. `legend` is the name of its series, with labels as `{{label}}`. */
 export interface Query {
   readonly expr: string
   readonly legend: string
 }
 
-/** A colour from this value on. */
+/** A colour from a value upwards. */
 export type Threshold = readonly [from: number, colour: 'green' | 'yellow' | 'orange' | 'red' | 'blue']
 
-/** What a panel shows, without where and how Grafana writes it down. */
+/** Content of a panel, independent of Grafana's format. */
 export interface Panel {
   readonly kind: 'lines' | 'areas' | 'number' | 'table' | 'states' | 'bars' | 'heatmap'
   readonly title: string
-  /** What it says and what to make of it. */
+  /** Meaning of the panel, and how to react. */
   readonly description: string
-  /** One of Grafana's: `s`, `reqps`, `percentunit`, `short`, `bytes`, … */
+  /** A Grafana unit: `s`, `reqps`, `percentunit`, `short`, `bytes`, … */
   readonly unit: string
   readonly queries: readonly Query[]
-  /** Of 24 columns. */
+  /** Width in 24ths of the dashboard. */
   readonly width: number
   readonly thresholds?: readonly Threshold[]
   readonly max?: number
-  /** Names of the alerts' pages that go with it, without `.md`. */
+  /** Names of the related runbooks, without `.md`. */
   readonly runbooks?: readonly string[]
 }
 
-/** A row of panels under a heading. */
+/** A row of panels with a title. */
 export interface Row {
   readonly title: string
   readonly panels: readonly Panel[]
 }
 
-/** The data source chosen at the top of the dashboard. */
+/** The data source selected at the top of the dashboard. */
 export const DATASOURCE = { type: 'prometheus', uid: '$datasource' }
 
-/** A panel as Grafana reads it. */
+/** Converts a panel to Grafana's format. */
 export function presentPanel(panel: Panel): Builder<GrafanaPanel> {
   const { title, description, unit, width, thresholds = [], max, runbooks = [] } = panel
   const steps = [{ color: 'green', value: null }, ...thresholds.map(([value, color]) => ({ color, value }))]
@@ -102,7 +102,7 @@ function startPanel({ kind, queries, thresholds = [] }: Panel) {
   return startLines({ isStacked: kind === 'areas', hasLimits: thresholds.length > 0 })
 }
 
-/** In a table each query is a column, whose name is not its legend unless it is said. */
+/** In a table each query is a column, whose name must be set explicitly. */
 function nameColumns(queries: readonly Query[]) {
   const names = queries.map(({ legend }, i) => [queries.length === 1 ? 'Value' : `Value #${refIdOf(i)}`, legend])
   return { id: 'organize', options: { excludeByName: { Time: true }, renameByName: Object.fromEntries(names) } }
@@ -141,7 +141,7 @@ function startLines({ isStacked, hasLimits }: { isStacked: boolean; hasLimits: b
     )
 }
 
-/** Whether it is asked for one moment or for a span of time depends on the kind of panel. */
+/** The kind of panel determines whether the query is instant or a range. */
 function presentQuery(kind: Panel['kind'], { expr, legend }: Query, i: number) {
   const query = new DataqueryBuilder().refId(refIdOf(i)).datasource(DATASOURCE).expr(expr).legendFormat(legend)
   if (kind === 'table') return query.instant().format(PromQueryFormat.Table)

@@ -7,7 +7,7 @@ const FINISHED = 'drape_generations_finished_total'
 const WHOLE = 'drape_generation_seconds'
 const COMPLETED = 'status="COMPLETED"'
 const WAITING = 'state=~"waiting|queued"'
-/** One after the other; every other stage is a part of the engine's. */
+/** Sequential stages; all other stages are substages of `engine`. */
 const STAGES = 'decode|engine|composite|encode'
 
 const glance: Row = {

@@ -100,7 +100,7 @@ const decisions: Row = {
     {
       kind: 'lines',
       title: 'Desired and ready workers, min and max',
-      description: 'Desired, ready, min and max number of workers, and workers that fenced themselves lately.',
+      description: 'Desired, ready, min and max number of workers, and workers that recently fenced themselves.',
       unit: 'short',
       queries: [
         { expr: highest('pool, bound', BOUNDS, POOL), legend: '{{pool}} {{bound}}' },

@@ -6,7 +6,7 @@ const REQUESTS = 'drape_http_requests_total'
 const TIMES = 'drape_http_request_seconds'
 const ROUTE = 'route=~"$route"'
 const FAILED = 'status=~"5.."'
-/** Answers that take as long as their caller wants to wait. */
+/** Excludes routes that wait for a result. */
 const PROMPT = 'route!~".*/(sync|events)"'
 
 const glance: Row = {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../stack/commands.ts'
 
-/** Copies the files that git knows or would add: a changed source file never lies in the clone itself. */
+/** Copies tracked and untracked files that git does not ignore, so that mutants never change the clone itself. */
 export async function copyTree(root: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'drape-mutation-'))
   const list = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })

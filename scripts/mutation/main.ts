@@ -35,7 +35,7 @@ async function report(path: string): Promise<void> {
   if (percent < Number(values['min-score'])) process.exitCode = 1
 }
 
-/** The tests in the folder of the same name that import the file, themselves or through others. */
+/** The tests in the folder of the same name that import the file directly or indirectly. */
 async function findTests(path: string): Promise<string[]> {
   const paths = (await run('git', ['ls-files'], { cwd: ROOT })).split('\n').filter(Boolean)
   const graph = readGraph(paths)

@@ -10,7 +10,7 @@ export interface Score {
   readonly survivors: readonly string[]
 }
 
-/** Runs the tests against each mutant of a file in a copy of the tree. The file is as before afterwards. */
+/** Runs the tests against each mutant of a file in a copy of the tree. Restores the file afterwards. */
 export async function scoreFile(
   folder: string,
   path: string,
@@ -22,7 +22,7 @@ export async function scoreFile(
   if (!(await passes(folder, tests, 300_000))) {
     throw new Error(`${tests.join(' ')} fails without any change: make it pass first.`)
   }
-  // A mutant may loop forever.
+  // A mutant can loop forever.
   const maxMs = 10_000 + 3 * (performance.now() - startedAt)
   const mutants = choose(findMutants(text))
   const survivors: string[] = []
@@ -37,7 +37,7 @@ export async function scoreFile(
   return { mutants: mutants.length, killed: mutants.length - survivors.length, survivors }
 }
 
-/** At most `max` of these, the same ones for the same seed, in their order. */
+/** At most `max` of these, deterministic per seed, in their order. */
 export function sample<T>(items: readonly T[], max: number, seed: number): T[] {
   let state = seed >>> 0
   const random = () => {

@@ -1,14 +1,14 @@
 import type { Mutant } from './mutant.ts'
 
 const CHANGES: readonly [RegExp, (found: string) => string][] = [
-  // A condition on a line of its own; one with an open bracket or the end of the template is left whole.
+  // A condition on its own line, unless it has an open bracket or ends the template.
   [/^[ \t]*and [^\n`]*$/gm, () => ''],
   [/\bfor (?:no key )?update(?: of \w+)?(?: skip locked)?/g, () => ''],
   [/ [<>] /g, (found) => `${found.trimEnd()}= `],
   [/ [<>]= /g, (found) => found.replace('=', '')],
 ]
 
-/** Changes of the SQL in the template from `from` to `to`. */
+/** Mutants of the SQL in the template from `from` to `to`. */
 export function mutateSql(text: string, from: number, to: number): Mutant[] {
   const sql = text.slice(from, to)
   return CHANGES.flatMap(([pattern, change]) =>

@@ -13,11 +13,11 @@ export const PARTS = ['tune', 'measure'] as const
 interface Source {
   readonly repository: string
   readonly part: (typeof PARTS)[number]
-  /** Folders in the repository, and where their pictures belong: "persons", or "garments" and a category; null for none. */
+  /** Folders in the repository, and the target of their images: "persons", or "garments" and a category; null for none. */
   readonly folders: Readonly<Record<string, (file: string) => string | null>>
 }
 
-/** Demos of public try-on projects. Nobody says under which terms their pictures may be used: they are looked at and measured, nothing else. */
+/** Demos of public try-on projects. The licences of their images are unknown: use them only for inspection and measurements. */
 const SOURCES: readonly Source[] = [
   {
     repository: 'https://github.com/Zheng-Chong/CatVTON',
@@ -86,7 +86,7 @@ const SOURCES: readonly Source[] = [
   },
 ]
 
-// What the demos of the other part show too is left out.
+// Excludes images that the demo of the other part also contains.
 function placeOfFitDiT(file: string): string | null {
   const name = file.replace(/\.\w+$/, '')
   if (['0', '1', '2', '4', '6', '8'].includes(name)) return null
@@ -94,7 +94,7 @@ function placeOfFitDiT(file: string): string | null {
   return ['9', '10', '11'].includes(name) ? 'garments/one-pieces' : 'garments/tops'
 }
 
-// In this demo the numbers of products go on from one category to the next.
+// In this demo the numbers of products continue across categories.
 function categoryOfNumber(file: string): string {
   const number = /^(\d{6})_1\./.exec(file)?.[1] ?? '0'
   if (number < '051000') return 'tops'
@@ -103,11 +103,14 @@ function categoryOfNumber(file: string): string {
 
 export interface FetchedPhotos {
   readonly count: number
-  /** Names of pictures that an earlier demo shows too: left out, so that nothing is measured that rules were chosen on. */
+  /** Names of images that an earlier demo also shows. They are left out, so that no rule is measured on images that it was chosen on. */
   readonly repeated: readonly string[]
 }
 
-/** Puts the pictures of public try-on demos into `tune` and `measure` of `folder`, as `scripts/bench photos` reads them. Needs git and the internet. */
+/**
+ * Downloads the images of public try-on demos into `tune` and `measure` of `folder`, in the layout of `scripts/bench photos`. Needs git and
+ * internet access.
+ */
 export async function fetchDemoPhotos(folder: string): Promise<FetchedPhotos> {
   let count = 0
   const repeated: string[] = []

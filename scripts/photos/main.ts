@@ -16,12 +16,13 @@ import { tryOn } from '../../worker/try-on.ts'
 import { arrangeRow } from '../quality/sheet.ts'
 import { fetchDemoPhotos, PARTS } from './demo-photos.ts'
 
-// Tries real product photos on real people, without a word about the products, and counts what goes wrong.
-// Results are judged by eye with the scale of scripts/photos/SCALE.md.
+// Tries real product photos on real people, without product texts, and counts failures.
+// Results are rated by eye with the scale of scripts/photos/SCALE.md.
 // node scripts/photos/main.ts [--products 3] [--results folder] folder | --samples [--results folder] | --fetch folder
-// The folder has persons/ and garments/tops, garments/bottoms and garments/one-pieces; --fetch fills its folders tune and measure with
-// pictures of public demos: rules are chosen on the first and measured on the second.
-// --samples takes the pictures of the playground and the README instead, every person with every product.
+// The folder contains persons/ and garments/tops, garments/bottoms and garments/one-pieces; --fetch fills its folders tune and measure
+// with
+// images of public demos: rules are chosen on the first and measured on the second.
+// --samples uses the images of the playground and the README instead, every person with every product.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -88,10 +89,9 @@ async function judgeCategories(products: readonly Picture[]): Promise<void> {
     count(counts, `${category.padEnd(10)} → ${found}`)
     if (found !== category) wrong.push(`  ${basename(path)}: ${category}, taken for ${found}`)
   }
-  console.log(`\n${products.length} products without a word about them`)
+  console.log(`\n${products.length} products without a text`)
   for (const [line, n] of [...counts].sort()) console.log(`  ${line.padEnd(28)} ${n}`)
-  if (wrong.length > 0)
-    console.log(`not as they are sold: ${share(wrong.length, products.length)}\n${wrong.join('\n')}`)
+  if (wrong.length > 0) console.log(`wrong category: ${share(wrong.length, products.length)}\n${wrong.join('\n')}`)
 }
 
 async function categoryOf(path: string): Promise<string> {
@@ -103,7 +103,7 @@ async function categoryOf(path: string): Promise<string> {
   }
 }
 
-// Every person gets some of the products, all products in turn.
+// Every person is combined with some of the products, in rotation.
 async function judgePairs(people: readonly Picture[], products: readonly Picture[], each: number): Promise<void> {
   const refusals = new Map<string, number>()
   const warnings = new Map<string, number>()

@@ -5,7 +5,7 @@ export type Lab = readonly [l: number, a: number, b: number]
 
 const difference = differenceCiede2000()
 
-/** CIEDE2000 with all weights 1: 1 is about the least difference that people see between large patches. */
+/** CIEDE2000 with all weights 1: 1 is about the smallest difference that people see between large patches. */
 export function ciede2000(one: Lab, other: Lab): number {
   return difference(colourOf(one), colourOf(other))
 }

@@ -4,8 +4,8 @@ import { findPerson } from '../../worker/person/find-person.ts'
 import type { KnownFigure } from './pair.ts'
 
 /**
- * How far the crop around the detected person is from the same rule's crop around the true one: the largest distance of two sides, in
- * % of the frame.
+ * Deviation of the crop around the detected person from the crop that the same rule places around the true person: max distance of
+ * two sides, in % of the frame.
  */
 export async function cropError({ picture, box, joints }: KnownFigure, models: Models): Promise<number> {
   const person = await findPerson(picture, models)

@@ -19,7 +19,7 @@ import {
 import { fillCapsules } from '../../worker/raster/polygon.ts'
 import { between } from '../../worker/raster/vector.ts'
 
-/** A result that is known to be good, and where its garment is. */
+/** A good result, and the region of its garment. */
 export interface Sound extends Result {
   readonly worn: Mask
   readonly part: 'top' | 'lower' | 'both'
@@ -30,20 +30,20 @@ interface Place {
   readonly keypoints: BodyKeypoints
   /** Three joints of an arm or, for a lower garment, of a leg. */
   readonly limb: readonly Point[]
-  /** The result, the photo, and the background carried on behind the person. */
+  /** The result, the photo, and the background extrapolated behind the person. */
   readonly image: Colours
   readonly photo: Colours
   readonly background: () => Colours
 }
 
-/** Where a picture is damaged, by what, and by how much of it. */
+/** Region, kind and strength of a damage. */
 interface Damage {
   readonly where: Mask
   readonly by: Colours
   readonly share?: number
 }
 
-/** What goes wrong in try-ons, each as a change of a good result. */
+/** Typical defects of try-ons, each as a change of a good result. */
 export const DEFECTS: Readonly<Record<string, (place: Place) => Damage>> = {
   hole: ({ sound: { worn }, keypoints, background }) => {
     const middle = middleOf(erode(worn, 0.08 * keypoints.unit))
@@ -97,10 +97,10 @@ export const DEFECTS: Readonly<Record<string, (place: Place) => Damage>> = {
   },
 }
 
-// Below this mean ΔE, or on a smaller area in squared body units, nobody would see it.
+// Below this mean ΔE, or on a smaller area in squared body units, a defect is invisible.
 const VISIBLE = { difference: 6, area: 0.015 } as const
 
-/** The result with a defect; null where the defect would not be seen in it. */
+/** The result with a defect; null if the defect would be invisible. */
 export function damage(sound: Sound, defect: string, side: Side = 0): Result | null {
   const keypoints = measureKeypoints(sound.person)
   const { shoulder, elbow, wrist, hip, knee, ankle } = keypoints.joints

@@ -2,7 +2,7 @@ import type { Point } from '../../worker/raster/plane.ts'
 import { distance } from '../../worker/raster/vector.ts'
 import type { KnownFigure, PairName } from './pair.ts'
 
-// Of a dress the truth is a top and a skirt: the top's hem is none. The true skirts are not as long as the products.
+// The truth of a dress is a top and a skirt: the hem of the top is none. The true skirts are shorter than the products.
 const LANDMARKS: Readonly<Record<PairName['part'], RegExp>> = {
   top: /^(neck|shoulder|armpit|hem|sleeve)/,
   lower: /^(waist|ankle|crotch)/,
@@ -10,8 +10,8 @@ const LANDMARKS: Readonly<Record<PairName['part'], RegExp>> = {
 }
 
 /**
- * Mean distance of the garment's landmarks from those of the same cut on the true picture, in % of the body's height; null where
- * nothing can be compared.
+ * Mean distance of the garment's landmarks from those of the same cut in the true image, in % of the body height; null if no
+ * landmark can be compared.
  */
 export function landmarkError(
   placed: Readonly<Record<string, Point>>,

@@ -25,10 +25,10 @@ import {
 } from './report.ts'
 import { arrangeRow, stackRows } from './sheet.ts'
 
-// Runs the default engine on rendered figures and garments of which everything is known, and on real photos, and prints how good the
-// results are.
-// --ranking counts instead how often the score of a result falls when a rendered truth is damaged; --fit prints weights that it should have.
-// node scripts/quality/main.ts [--ranking [--fit]] [--sheet sheet.png] [--results folder] [--json report.json] [folder with persons/, garments/, pairs.json]
+// Runs the default engine on rendered figures and garments with known truth, and on real photos, and prints the quality of the results.
+// --ranking counts instead how often the score of a result decreases when a rendered truth is damaged; --fit prints fitted weights.
+// node scripts/quality/main.ts [--ranking [--fit]] [--sheet sheet.png] [--results folder] [--json report.json] [folder with persons/,
+// garments/, pairs.json]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -90,7 +90,7 @@ async function warmUp(): Promise<void> {
   await dress({ engine, models }, { person: figure.picture, garment: { ...garment, bytes: new Uint8Array() } })
 }
 
-/** Prints a line, keeps what was measured, and adds a row to the contact sheet. */
+/** Prints a line, records the measurement, and adds a row to the contact sheet. */
 async function note(
   { person, garment, shows }: { person: string; garment: string; shows?: readonly string[] },
   { result, ms, refusal }: Outcome,

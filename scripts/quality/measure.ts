@@ -11,31 +11,31 @@ import { perceptualDistance } from './perceptual.ts'
 import { structuralSimilarity } from './similarity.ts'
 import { underFronts } from './under-fronts.ts'
 
-/** How good one result is, by what is known about the rendered pictures; null where there is no truth to compare with. */
+/** Quality of one result, measured against the known truth of the rendered images; null without a truth. */
 export interface Quality {
   /** Mean distance of the garment's landmarks from the true ones, in % of the body's height. */
   readonly landmarks: number | null
   /** Share of the worn garment's pixels that were changed, 0 to 1; under an open jacket only of those that its fronts hide. */
   readonly covered: number
-  /** Overlap of the changed region with where the worn or the true new garment is, 0 to 1. */
+  /** Overlap of the changed region with the region of the worn or the true new garment, 0 to 1. */
   readonly overlap: number | null
-  /** Mean distance of that region's four sides from where they should be, in % of the body's height. */
+  /** Mean distance of that region's four sides from the true ones, in % of the body height. */
   readonly edges: number | null
-  /** ΔE (CIE 1976) of the product's median colour to its colour on the person. */
+  /** ΔE (CIE 1976) between the product's median colour and its colour on the person. */
   readonly colour: number
-  /** Structural similarity to the true picture within both garments, 1 when equal; and how different both look, in CIEDE2000. */
+  /** Structural similarity to the true image within both garments, 1 if equal; and perceptual distance of both, in CIEDE2000. */
   readonly similarity: number | null
   readonly perceptual: number | null
-  /** Pixels that were changed: of the face, of the hands, where the engine says it changed nothing, and far from both garments. */
+  /** Changed pixels: of the face, of the hands, where the engine reports no change, and far from both garments. */
   readonly face: number
   readonly hands: number
-  /** Share of the hair that is still to be seen, 0 to 1; null where it is not known what is hair. */
+  /** Share of the hair that is still visible, 0 to 1; null if the hair is unknown. */
   readonly hair: number | null
   readonly outside: number
   readonly stray: number
 }
 
-/** A result as the engine gives it; `image` is the photo with the change blended in. */
+/** A result of the engine; `image` is the photo with the change blended in. */
 export type Judged = Pick<EngineResult, 'image' | 'change' | 'landmarks'>
 
 export function measureQuality(pair: Pair, result: Judged): Quality {
@@ -46,7 +46,7 @@ export function measureQuality(pair: Pair, result: Judged): Quality {
   const target = truth ? truth.parts[name.part] : old
   const both = maskWhere(old, (i) => old.data[i] === 1 || target.data[i] === 1)
   const region = dilate(both, 0.02 * figure.height)
-  // How far down the new garment goes is only known from a truth.
+  // Without a truth the length of the new garment is unknown.
   const near = truth ? both : maskWhere(both, (i) => both.data[i] === 1 || figure.person.data[i] === 1)
   const far = dilate(near, 0.15 * figure.height)
   return {
@@ -70,7 +70,7 @@ function edgeError(truth: Mask, found: Mask, height: number): number {
   return a.reduce((sum, side, i) => sum + Math.abs(side - b[i]), 0) / 4 / (height / 100)
 }
 
-// Columns and rows within which 99 % of the mask lie: left, right, top, bottom.
+// Bounds of 99 % of the mask: left, right, top, bottom.
 function sidesOf({ width, data }: Mask): number[] {
   const xs: number[] = []
   const ys: number[] = []
@@ -92,7 +92,7 @@ function faceOf({ joints, height, parts: { both }, person }: KnownFigure): Mask 
   return subset(face, (i) => person.data[i] === 1 && both.data[i] === 0)
 }
 
-// Beyond the wrists by a finger's width, where a cuff ends; without the two pixels on its edge, which show something else, too.
+// Beyond the wrists by a finger's width, where a cuff ends; excludes the two edge pixels, which are mixed.
 export function handsOf({ hands: known, joints, height, person, parts }: KnownFigure): Mask {
   if (known) return erode(known, 2)
   const chains = ['left', 'right'].flatMap((side) => {
@@ -120,7 +120,7 @@ function colourDifference({ garment, figure }: Pair, { image, change }: Judged, 
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
 
-// Medians, because what the garment leaves open within the region is no garment.
+// Medians, because uncovered pixels within the region are not garment.
 function medianLab(picture: Bitmap, mask: Mask): number[] {
   const lab = rgbToLab(bitmapToColours(picture))
   return [0, 1, 2].map((channel) => medianOf(lab, mask, channel))
@@ -136,7 +136,7 @@ function visibleChange(before: Bitmap, after: Bitmap): Mask {
   })
 }
 
-// Pixels of two pictures that differ and do not belong to the mask.
+// Pixels outside the mask that differ between two bitmaps.
 function countDifferences(a: Bitmap, b: Bitmap, mask: Mask): number {
   let n = 0
   for (let i = 0; i < mask.data.length; i++) {

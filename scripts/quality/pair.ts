@@ -4,30 +4,30 @@ import { decodeImage } from '../../api/shared/image.ts'
 import type { Box } from '../../worker/person/person.ts'
 import { type Bitmap, type Mask, maskWhere, type Point } from '../../worker/raster/plane.ts'
 
-/** One row of a folder's `pairs.json`: a rendered figure, a rendered garment, and what the garment takes the place of. */
+/** One row of a folder's `pairs.json`: a rendered figure, a rendered garment, and the garment that it replaces. */
 export interface PairName {
   readonly person: string
   readonly garment: string
   readonly part: 'top' | 'lower' | 'both'
   /** The same figure rendered in a garment of this cut. */
   readonly truth?: string
-  /** Whether the tests use it, too. */
+  /** Whether the tests use the pair, too. */
   readonly tested?: boolean
-  /** What is difficult about it; figures are given for each such class, too. */
+  /** Difficulties of the pair; the report summarises each such class. */
   readonly shows?: readonly string[]
 }
 
-/** What is known exactly about a rendered figure. */
+/** The truth of a rendered figure. */
 export interface KnownFigure {
   readonly picture: Bitmap
   readonly person: Mask
   readonly parts: Readonly<Record<PairName['part'], Mask>>
-  /** Hands from the wrist on, and hair; null where the figure's parts do not tell them from the rest. */
+  /** Hands from the wrist, and hair; null if the figure's label image does not separate them. */
   readonly hands: Mask | null
   readonly hair: Mask | null
   readonly height: number
   readonly joints: Readonly<Record<string, Joint>>
-  /** Where the worn garments' landmarks lie, in px; a name's `_l` and `_r` are the picture's left and right. */
+  /** Landmarks of the worn garments in px; `_l` and `_r` in a name are the left and right of the image. */
   readonly landmarks: Readonly<Record<'top' | 'lower', Readonly<Record<string, Point>>>>
   /** Bounds of the person. */
   readonly box: Box
@@ -45,7 +45,7 @@ export interface Pair {
     readonly bytes: Uint8Array
     readonly picture: Bitmap
     readonly mask: Mask
-    /** Whether it is a jacket whose front is open, so that what is worn under it stays in sight. */
+    /** Whether the garment is an open jacket, so that clothes under it stay visible. */
     readonly open: boolean
   }
   readonly truth: KnownFigure | null
@@ -77,7 +77,7 @@ export async function readGarment(folder: string, name: string): Promise<Pair['g
   }
 }
 
-// Levels of grey of NAME-parts.png.
+// Grey levels of NAME-parts.png.
 const LEVELS = { top: 85, lower: 170, hair: 200, hands: 230, rest: 255 } as const
 
 async function readFigure(path: string): Promise<KnownFigure> {

@@ -2,7 +2,7 @@ import { gaussianBlur } from '../../worker/raster/filter.ts'
 import { type Bitmap, createPlane, type Mask, type Plane } from '../../worker/raster/plane.ts'
 import { ciede2000, type Lab } from './colour-difference.ts'
 
-/** px that one degree of the visual field shows: finer detail is not seen by most people. */
+/** px per degree of the visual field: most people cannot see finer detail. */
 const PX_PER_DEGREE = 60
 
 // Weights and spreads in degrees of the eye's blur for light, red-green and blue-yellow (Zhang and Wandell 1997, table 1).
@@ -42,9 +42,9 @@ const LINEAR = Float64Array.from({ length: 256 }, (_, i) =>
 )
 
 /**
- * How different two pictures of one size look within the region, in units of CIEDE2000, at 60 px a degree: S-CIELAB of Zhang and
- * Wandell 1997, "A spatial extension of CIELAB for digital color image reproduction", which blurs both as the eye does before it
- * compares colours.
+ * Perceptual distance of two bitmaps of the same size within the region, in units of CIEDE2000, at 60 px per degree: S-CIELAB of
+ * Zhang and Wandell 1997, "A spatial extension of CIELAB for digital color image reproduction", which blurs both as the eye does
+ * before it compares colours.
  */
 export function perceptualDistance(a: Bitmap, b: Bitmap, region: Mask): number {
   const [p, q] = [seenColours(a), seenColours(b)]
@@ -58,7 +58,7 @@ export function perceptualDistance(a: Bitmap, b: Bitmap, region: Mask): number {
   return sum / Math.max(1, n)
 }
 
-/** The picture's opponent colours as the eye blurs them. */
+/** The opponent colours of the bitmap, blurred as by the eye. */
 function seenColours(picture: Bitmap): Plane[] {
   return BLURS.map((blurs, channel) => blurAs(opponentOf(picture, channel), blurs))
 }

@@ -9,7 +9,7 @@ import { distance } from '../../worker/raster/vector.ts'
 import type { Judged } from './measure.ts'
 import type { Pair } from './pair.ts'
 
-/** Real photographs, of which nothing is known but what they look like, with rendered garments. */
+/** Real photos without a known truth, with rendered garments. */
 export const PHOTOS: readonly { person: string; garment: string }[] = [
   { person: 'grace-hopper', garment: 'vneck_red' },
   { person: 'grace-hopper', garment: 'tshirt_navy' },
@@ -27,7 +27,9 @@ export async function readPhoto(name: string): Promise<Bitmap> {
   return decodeImage(await readFile(new URL(`${name}.jpg`, SAMPLES)))
 }
 
-/** ΔE (CIE 1976) of the product's median colour to that between the garment's landmarks on the person; null when it has too few. */
+/**
+ * ΔE (CIE 1976) between the product's median colour and that between the garment's landmarks on the person; null with too few landmarks.
+ */
 export function colourOnPhoto(
   { picture, mask }: Pair['garment'],
   { image, change, landmarks = {} }: Judged,

@@ -11,7 +11,7 @@ import { resizeAreaColours } from '../../worker/raster/sample.ts'
 import { DEFECTS, damage, type Sound } from './defects.ts'
 import { type PairName, readPair, readPairNames } from './pair.ts'
 
-/** What the score sees of a rendered truth, or of that with a defect. */
+/** Input of the score for a rendered truth, or for a truth with a defect. */
 export interface Seen {
   readonly pair: string
   /** Weights are fitted on one half of the figures and measured on the other. */
@@ -26,7 +26,7 @@ interface SeeOptions {
   readonly note?: (pair: string) => void
 }
 
-/** The signs of every rendered truth of a folder, and of each with every defect that can be seen in it. */
+/** The signs of every rendered truth of a folder, and of each truth with every visible defect. */
 export async function seeDefects(
   folder: string,
   { models, isWanted = () => true, note = () => {} }: SeeOptions,
@@ -58,7 +58,7 @@ function figureOf({ person }: PairName): string {
   return person.split('-')[0]
 }
 
-// As large as the score looks at it, so that defects are quick to make.
+// The resolution of the score, so that defects are fast to create.
 const UNIT = 60
 
 async function soundResult(folder: string, name: PairName, models: Models): Promise<Sound | null> {
@@ -96,7 +96,7 @@ function maskAtSize(mask: Mask, size: Size): Mask {
   })
 }
 
-/** Of the damaged results of one half, how many a score puts below the truth that they come from, by defect. */
+/** Number of damaged results of one half that a score ranks below their truth, by defect. */
 function countRanked(
   seen: readonly Seen[],
   half: Seen['half'],
@@ -134,8 +134,8 @@ const ROUNDS = 4000
 const SHARPNESS = 8
 
 /**
- * Weights that put damaged results of the tuning half below their truths: logistic regression of the differences (RankNet, Burges et al.
- * 2005), none below 0.02, with a pull towards 0.5.
+ * Weights that rank damaged results of the tuning half below their truths: logistic regression of the differences (RankNet, Burges et
+ * al. 2005), at least 0.02, regularised towards 0.5.
  */
 export function fitWeights(seen: readonly Seen[]): Signs {
   const truths = new Map(seen.flatMap(({ pair, defect, signs }) => (defect === null ? [[pair, signs]] : [])))

@@ -1,6 +1,6 @@
 import type { Quality } from './measure.ts'
 
-/** One figure of a result: how it is called, how good it should be, and whether more of it is better. */
+/** One figure of a result: its name, its goal, and whether more is better. */
 interface Figure {
   readonly key: keyof Quality | 'crop'
   readonly name: string
@@ -26,7 +26,7 @@ const FIGURES: readonly Figure[] = [
   { key: 'perceptual', name: 'S-CIELAB to the truth, ΔE00', digits: 2 },
 ]
 
-/** Mean and worst of one figure over all results that have it. */
+/** Mean and worst value of one figure over all results with a value. */
 export interface Summary {
   readonly mean: number
   readonly worst: number
@@ -47,7 +47,7 @@ export interface Report {
   readonly stages: Readonly<Record<string, number>>
 }
 
-/** What was measured of one result, or of a crop. */
+/** Measurements of one result, or of a crop. */
 export type Measured = Partial<Record<Figure['key'], number | null>>
 
 export function summarize(all: readonly Measured[]): Record<string, Summary> {
@@ -66,7 +66,7 @@ export function summarize(all: readonly Measured[]): Record<string, Summary> {
 
 const KEPT = ['face', 'hands', 'hair'] as const
 
-/** The figures of what must stay as it is, for each class that the results show. */
+/** The figures of regions that must not change, by class. */
 export function summarizeClasses(
   all: readonly { readonly shows?: readonly string[]; readonly quality: Measured }[],
 ): Report['classes'] {
@@ -113,7 +113,7 @@ export function presentLine(quality: Measured): string {
   }).join('')
 }
 
-/** The whole measurement for people: a line a figure, then the stages. */
+/** The whole report: a line per figure, then the stages. */
 export function presentReport({
   figures,
   classes,

@@ -1,10 +1,10 @@
 import { type Bitmap, resizeBitmap } from '../../api/shared/image.ts'
 
-// Of the contact sheet, in px.
+// Layout of the contact sheet, in px.
 const ROW = 360
 const GAP = 4
 
-/** Pictures side by side at one height, in px, on white. */
+/** Bitmaps side by side at one height, in px, on white. */
 export async function arrangeRow(pictures: readonly Bitmap[], height = ROW): Promise<Bitmap> {
   const cells = await Promise.all(
     pictures.map((picture) =>
@@ -23,7 +23,7 @@ export async function arrangeRow(pictures: readonly Bitmap[], height = ROW): Pro
   return row
 }
 
-/** Rows below each other. */
+/** Stacks rows vertically. */
 export function stackRows(rows: readonly Bitmap[]): Bitmap {
   const width = Math.max(1, ...rows.map((row) => row.width))
   const sheet = white(

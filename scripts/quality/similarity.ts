@@ -1,14 +1,15 @@
 import { gaussianBlur } from '../../worker/raster/filter.ts'
 import { type Bitmap, createPlane, type Mask, type Plane } from '../../worker/raster/plane.ts'
 
-// Of the window and of the two constants that keep quotients finite (Wang et al. 2004, section III-C).
+// Window and constants that keep quotients finite (Wang et al. 2004, section III-C).
 const SIGMA = 1.5
 const C1 = (0.01 * 255) ** 2
 const C2 = (0.03 * 255) ** 2
 
 /**
- * Structural similarity of two pictures of one size within the region, 1 when they are equal: the mean of the map of Wang, Bovik,
- * Sheikh and Simoncelli 2004, "Image quality assessment: from error visibility to structural similarity", on luma (BT.601).
+ * Structural similarity of two bitmaps of the same size within the region, 1 if they are equal: the mean of the map of Wang,
+ * Bovik, Sheikh and Simoncelli 2004, "Image quality assessment: from error visibility to structural similarity", on luma
+ * (BT.601).
  */
 export function structuralSimilarity(a: Bitmap, b: Bitmap, region: Mask): number {
   const [x, y] = [lumaOf(a), lumaOf(b)]

@@ -2,8 +2,8 @@ import { type Mask, type Point, subset } from '../../worker/raster/plane.ts'
 import { fillPolygon } from '../../worker/raster/polygon.ts'
 
 /**
- * What a jacket that is worn open must hide of the garment under it: nothing between its fronts, below its hem, or beyond its armholes
- * when it has no sleeves. All of it when the engine took the jacket for closed.
+ * Region of the worn garment that an open jacket must hide: excludes the regions between its fronts, below its hem, and beyond its
+ * armholes if it is sleeveless. The whole garment if the engine classified the jacket as closed.
  */
 export function underFronts(worn: Mask, landmarks: Readonly<Record<string, Point>> = {}): Mask {
   const named = (...names: string[]) => names.map((name) => landmarks[name]).filter((point) => point !== undefined)

@@ -11,7 +11,7 @@ export interface RunOptions {
   readonly input?: string
 }
 
-/** Runs a command to its end and returns what it wrote to stdout. Throws an Error with what it wrote when it fails. */
+/** Runs a command and returns its stdout. Throws an Error with its output if it fails. */
 export function run(command: string, args: readonly string[], { input, ...options }: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -24,7 +24,7 @@ export function run(command: string, args: readonly string[], { input, ...option
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       both += text
     })
-    // A command that does not read its input is no fault.
+    // A command that does not read its input is not an error.
     child.stdin.on('error', () => {}).end(input)
     child.on('error', reject)
     child.on('close', (code, signal) => {
@@ -34,7 +34,7 @@ export function run(command: string, args: readonly string[], { input, ...option
   })
 }
 
-/** The path of the first of these programs that PATH has. */
+/** The path of the first of these programs that is in PATH. */
 export function findCommand(names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable)

@@ -5,7 +5,7 @@ import { acquireLock, waitForLock } from './lock.ts'
 import { type Stoppable, stopProcesses } from './processes.ts'
 import { type Reaper, startReaper } from './reaper.ts'
 
-/** The folder of one stack, taken by this process. */
+/** The data folder of a stack, locked by this process. */
 export interface DataFolder {
   readonly reaper: Reaper
   readonly logFolder: string
@@ -13,7 +13,7 @@ export interface DataFolder {
 }
 
 /**
- * Takes the folder for this process and ends what earlier owners may have left running. Throws when another stack runs in it.
+ * Locks the folder for this process and stops processes that earlier owners left running. Throws if another stack uses it.
  */
 export async function takeDataFolder(path: string, say: (text: string) => void): Promise<DataFolder> {
   const [runFolder, logFolder] = [join(path, 'run'), join(path, 'logs')]
@@ -37,7 +37,7 @@ export async function takeDataFolder(path: string, say: (text: string) => void):
   }
 }
 
-/** A key of this stack, made on the first call: one signs links and cursors, the other encrypts secrets in the database. */
+/** A key of this stack, generated on first use: one signs links and cursors, the other encrypts secrets in the database. */
 export async function readStackKey(dataFolder: string, name: 'signing-secret' | 'secrets-key'): Promise<string> {
   const path = join(dataFolder, name)
   try {
@@ -49,7 +49,7 @@ export async function readStackKey(dataFolder: string, name: 'signing-secret' | 
   }
 }
 
-/** A folder for the programs' temporary files; what killed ones have left in it is gone. */
+/** An empty folder for temporary files of the programs; deletes remains of killed ones. */
 export async function emptyTemporaryFolder(dataFolder: string): Promise<string> {
   const path = join(dataFolder, 'tmp')
   await rm(path, { recursive: true, force: true })

@@ -13,13 +13,13 @@ interface Account {
   readonly apiKey: string
 }
 
-/** Of the dashboard. */
+/** Operator of the dashboard. */
 interface Operator {
   readonly email: string
   readonly password: string
 }
 
-/** What the API says of a generation. */
+/** The API's view of a generation. */
 interface Generation {
   readonly generationId: string
   readonly status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
@@ -57,7 +57,7 @@ async function findAccount(stack: Stack): Promise<Account> {
   return kept
 }
 
-/** The operator of an earlier run in the same data folder, or a new one; null with a database that is not the demo's own. */
+/** The operator of an earlier run in the same data folder, or a new one; null with an external database. */
 async function findOperator(stack: Stack): Promise<Operator | null> {
   if (process.env.DATABASE_URL) return null
   const kept = await readKept<Operator>(stack, 'operator')
@@ -111,7 +111,7 @@ Try it yourself:
 `)
 }
 
-/** The variables for the commands of the pages in another shell, and what to open in a browser. */
+/** The variables for the commands of the docs in another shell, and the URLs to open in a browser. */
 function presentNextSteps({ report, env }: Stack, { id, apiKey }: Account, operator: Operator | null): void {
   process.stdout.write(`
 For the commands of the README, in another shell:

@@ -8,13 +8,13 @@ import { acquireLock } from './lock.ts'
 const CACHE = join(import.meta.dirname, '../../.cache/bin')
 const GO = '/usr/local/go/bin/go'
 
-/** A program that is built from its Go module. */
+/** A program built from its Go module. */
 export interface GoTool {
-  /** Of the program's file, without its version. */
+  /** Name of the program's file, without its version. */
   readonly name: string
   /** The import path of its main package; `.` for the one in `folder`. */
   readonly package: string
-  /** A version of its module; or a folder whose go.mod holds one, which modules need that replace others. */
+  /** A version of its module, or a folder with a go.mod, for modules that need replacements. */
   readonly source: { readonly version: string } | { readonly folder: string }
   /** Variables of the program that the linker sets. */
   readonly variables?: Readonly<Record<string, string>>
@@ -23,8 +23,8 @@ export interface GoTool {
 }
 
 /**
- * The path of the program: built once, then kept in `.cache/bin`. Where it cannot be built, the reason why. Those who ask at the
- * same time wait for the one who builds.
+ * The path of the program: built once, then cached in `.cache/bin`. If the build fails, the reason. Concurrent callers wait for
+ * one build.
  */
 export async function findGoTool(
   tool: GoTool,
@@ -33,7 +33,7 @@ export async function findGoTool(
   const program = join(CACHE, `${tool.name}-${await fingerprint(tool)}`)
   if (await exists(program)) return program
   const go = findGo()
-  if (go === undefined) return { unavailable: `there is no Go to build ${tool.name} with` }
+  if (go === undefined) return { unavailable: `Go, which builds ${tool.name}, is not installed` }
   await mkdir(CACHE, { recursive: true })
   const release = await takeTurn(join(CACHE, `${tool.name}.lock`))
   try {
@@ -46,7 +46,7 @@ export async function findGoTool(
   }
 }
 
-/** The path of Go's own command, which may be installed without being in PATH. */
+/** The path of the go command, which may be installed outside PATH. */
 export function findGo(): string | undefined {
   return findCommand(['go']) ?? (isExecutable(GO) ? GO : undefined)
 }
@@ -84,7 +84,7 @@ async function build(
   const folder = await mkdtemp(join(CACHE, 'build-'))
   const tags = tool.tags ? ['-tags', tool.tags.join(',')] : []
   const flags = ['-trimpath', '-buildvcs=false', ...tags, '-ldflags', linkerFlags(tool.variables)]
-  // The same settings for all tools, so that they share what the compiler keeps.
+  // The same settings for all tools, so that they share the compiler's cache.
   const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'auto', GOBIN: folder }
   try {
     if ('version' in tool.source) {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { run } from './commands.ts'
 import { ROOT } from './session.ts'
 
-/** Installs into a folder of `.cache` once for each state of the files, and returns the folder. */
+/** Installs into a folder of `.cache` once per state of the files, and returns the folder. */
 async function installOnce(
   name: string,
   files: readonly string[],
@@ -15,7 +15,7 @@ async function installOnce(
   const folder = join(ROOT, '.cache', `${name}-${hash.digest('hex').slice(0, 12)}`)
   const mark = join(folder, 'installed')
   if (existsSync(mark)) return folder
-  // Programs of a virtual environment name its folder, so it cannot move: another process may install into it as well.
+  // Programs of a virtual environment contain its path, so it cannot be moved: another process may install into it concurrently.
   mkdirSync(folder, { recursive: true })
   await install(folder)
   writeFileSync(`${mark}-new`, '')
@@ -23,7 +23,7 @@ async function installOnce(
   return folder
 }
 
-/** A folder with the packages of `package.json` and `package-lock.json` in `from`; none of them runs a script. */
+/** A folder with the packages of `package.json` and `package-lock.json` in `from`, without running install scripts. */
 export function installNpmPackages(name: string, from: string): Promise<string> {
   const files = ['package.json', 'package-lock.json'].map((file) => join(from, file))
   return installOnce(name, files, async (folder) => {
@@ -32,7 +32,7 @@ export function installNpmPackages(name: string, from: string): Promise<string> 
   })
 }
 
-/** A folder with a virtual environment of the interpreter that has the packages in the list, which names all of them. */
+/** A folder with a virtual environment of the interpreter and the pinned packages of the list. */
 export function installPythonPackages(name: string, list: string, python: string): Promise<string> {
   return installOnce(name, [list], async (folder) => {
     await run(python, ['-m', 'venv', folder])

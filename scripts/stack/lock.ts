@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A lock that the operating system takes back when its holder ends, however that happens. */
+/** A lock that the operating system releases when its holder exits for any reason. */
 export interface Lock {
   release(): void
 }
 
-/** Takes the lock, or says who has it. An SQLite transaction is the one lock of the operating system that Node offers. */
+/** Acquires the lock, or returns its holder. An SQLite transaction is the only OS lock that Node offers. */
 export function acquireLock(path: string): Lock | { readonly heldBy: string } {
   const database = new DatabaseSync(path)
   try {

@@ -1,6 +1,6 @@
-/** One program of the stack and how to run it. */
+/** One program of the stack, and how to run it. */
 export interface Part {
-  /** Unique; also the name of its log file. */
+  /** Unique name, also of its log file. */
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
@@ -10,8 +10,8 @@ export interface Part {
   readonly gid?: number
   readonly signal: NodeJS.Signals
   readonly graceSeconds: number
-  /** Parts of a higher stage have ended before those of a lower one get their signal. */
+  /** Shutdown order: parts of a higher stage exit before those of a lower stage get their signal. */
   readonly stage: number
-  /** Runs before each start, the first and those after a crash. */
+  /** Runs before each start, including restarts after a crash. */
   readonly prepare?: () => Promise<void>
 }

@@ -7,29 +7,28 @@ import { acquireLock, type Lock } from './lock.ts'
 
 /** The ports of one stack. */
 export interface Ports {
-  /** Takes exactly this port. Throws when another process has it. */
+  /** Reserves exactly this port. Throws if another process uses it. */
   take(port: number): Promise<ReservedPort>
-  /** Takes the preferred port when it is free, otherwise any free one. */
+  /** Reserves the preferred port if it is free, otherwise any free port. */
   takeFree(preferred?: number): Promise<ReservedPort>
-  /** Gives all ports back. */
+  /** Releases all ports. */
   giveBack(): void
 }
 
 /** A port on which no other process can listen until it is released. */
 export interface ReservedPort {
   readonly port: number
-  /** Makes room for the process that is to listen on it. */
+  /** Releases the port for the process that will listen on it. */
   release(): Promise<void>
 }
 
-// Below the range from which systems take the local ports of outgoing connections: one of those could otherwise sit on the
-// port of a part in the moment in which it is started again.
+// Below the ephemeral port range: otherwise an outgoing connection could use the port of a part while the part restarts.
 const LOWEST = 20_000
 const HIGHEST = 32_000
 
 /**
- * Chooses ports. A port that is asked for by its number stays claimed between its release and the moment when its process
- * listens, and while that is started again: other stacks of this user do not take it.
+ * Allocates ports. A port requested by number stays claimed between its release and the moment when its process listens,
+ * and during restarts: other stacks of this user do not use it.
  */
 export function createPorts(): Ports {
   const claims: Lock[] = []

@@ -6,13 +6,13 @@ import { isExecutable, run } from './commands.ts'
 export interface PostgresBinaries {
   readonly postgres: string
   readonly initdb: string
-  /** For instance 18. */
+  /** For example 18. */
   readonly major: number
 }
 
 /**
- * Finds programs that can open the data folder: those of the npm package, else those installed on the machine. Throws when
- * there are none, or none of the version that made the data.
+ * Finds Postgres binaries that can open the data folder: those of the npm package, else installed ones. Throws if there
+ * are none, or none of the version that created the data.
  */
 export async function findPostgres(dataFolder: string): Promise<PostgresBinaries> {
   const wanted = await readVersion(dataFolder)
@@ -26,7 +26,7 @@ export async function findPostgres(dataFolder: string): Promise<PostgresBinaries
   if (found.length === 0) throw new Error('No PostgreSQL was found: install it, or set DATABASE_URL')
   const versions = found.map(({ major }) => major).join(', ')
   throw new Error(
-    `${dataFolder} was made by PostgreSQL ${wanted}, and here is only ${versions}: install PostgreSQL ${wanted}, delete the folder to begin anew, or set DATABASE_URL`,
+    `${dataFolder} was created by PostgreSQL ${wanted}, but only ${versions} is installed: install PostgreSQL ${wanted}, delete the folder to start over, or set DATABASE_URL`,
   )
 }
 
@@ -72,7 +72,7 @@ async function inspectFolder(folder: string): Promise<PostgresBinaries | undefin
   const postgres = join(folder, 'postgres')
   const initdb = join(folder, 'initdb')
   if (!isExecutable(postgres) || !isExecutable(initdb)) return undefined
-  // Programs built for another C library are there, but do not start.
+  // Binaries built for another C library exist, but do not start.
   const version = await run(postgres, ['--version']).catch(() => '')
   const major = /(\d+)(?:\.\d+|devel|beta\d+|rc\d+)/.exec(version)?.[1]
   return major === undefined ? undefined : { postgres, initdb, major: Number(major) }

@@ -12,15 +12,15 @@ import { chooseIdentity, type Identity } from './unprivileged.ts'
 
 export interface PostgresPart {
   readonly part: Part
-  /** Of the database `drape`. */
+  /** URL of the database `drape`. */
   readonly url: string
 }
 
 const USER = 'drape'
 
 /**
- * Prepares a database server on 127.0.0.1 whose data lie in `dataFolder`, made on the first call. `durable: false` gives up
- * what a crash would cost for speed: for tests only.
+ * Prepares a database server on 127.0.0.1 with its data in `dataFolder`, created on first use. `durable: false` trades
+ * crash safety for speed: for tests only.
  */
 export async function preparePostgres(options: {
   dataFolder: string
@@ -36,10 +36,10 @@ export async function preparePostgres(options: {
   const part: Part = {
     name: 'postgres',
     ...identity.wrap(binaries.postgres, ['-D', dataFolder, ...settings]),
-    // Any that its user may enter.
+    // Any directory that its user may enter.
     cwd: '/',
     env: { ...process.env, LC_ALL: 'C' },
-    // Fast shutdown: sessions are ended, the data are written.
+    // Fast shutdown: terminates sessions and flushes data.
     signal: 'SIGINT',
     graceSeconds: 20,
     stage: 0,
@@ -48,7 +48,7 @@ export async function preparePostgres(options: {
   return { part, url: `postgres://${USER}:${password}@127.0.0.1:${port}/drape` }
 }
 
-/** Resolves when the server answers, and makes sure that the database of the URL exists. */
+/** Resolves when the server responds and the database of the URL exists. */
 export async function waitForPostgres(url: string, signal: AbortSignal): Promise<void> {
   const maintenance = new URL(url)
   const name = maintenance.pathname.slice(1)
@@ -73,7 +73,7 @@ function serverSettings(port: number, durable: boolean): string[] {
   return [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
-    // The path of a socket in the clone could be longer than the system allows.
+    // The socket path in the clone could exceed the system's limit.
     'unix_socket_directories=',
     'max_connections=300',
     'timezone=UTC',
@@ -101,14 +101,14 @@ async function createCluster(options: {
 }): Promise<void> {
   const { dataFolder, binaries, identity, durable } = options
   if (existsSync(dataFolder)) return
-  // Made beside its place: a start that is cut off leaves nothing behind that looks like a database.
+  // Created under another name: an interrupted start leaves no incomplete database.
   const unfinished = `${dataFolder}-unfinished`
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished, { mode: 0o700 })
   if (identity.owner !== undefined) await chown(unfinished, identity.owner.uid, identity.owner.gid)
   const { command, args, ...ids } = identity.wrap(binaries.initdb, [
     ...['-D', unfinished, '-U', USER, `--pwfile=${dataFolder}-password`, '--auth=scram-sha-256'],
-    // Alike on every machine, whatever locales it has.
+    // The same on every machine, independent of its locales.
     ...['--encoding=UTF8', '--no-locale'],
     ...(durable ? [] : ['--no-sync']),
   ])
@@ -117,8 +117,8 @@ async function createCluster(options: {
 }
 
 /**
- * The server refuses to start when the process named in its pid file lives. After a kill and a restart of the machine that
- * number may be a stranger's.
+ * The server refuses to start if the process in its pid file is running. After a kill and a reboot that pid can belong to
+ * another process.
  */
 async function removeStalePidFile(dataFolder: string): Promise<void> {
   const path = join(dataFolder, 'postmaster.pid')

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { type GrantedProcess, ROLE_VARIABLES } from '../commands/database-rights.ts'
 
-/** By which URL each program of the stack connects to Postgres. */
+/** Database URL of each program of the stack. */
 export type ProcessUrls = Readonly<Record<GrantedProcess, string>>
 
 /**
- * Each process has a role of least rights in a database of our own, with a new password at each start. In a database that the
- * caller named, processes connect by the URLs that the caller gives for them, else as its owner.
+ * In the stack's own database each process has a least-privilege role, with a new password per start. In an external
+ * database, processes use the URLs that the caller provides for them, else the owner's.
  */
 export function chooseProcessUrls(env: NodeJS.ProcessEnv, databaseUrl: string): ProcessUrls {
   const isOwn = !env.DATABASE_URL
@@ -20,7 +20,7 @@ export function chooseProcessUrls(env: NodeJS.ProcessEnv, databaseUrl: string): 
   return { api: choose('api'), worker: choose('worker'), controller: choose('controller') }
 }
 
-/** The variables by which migrations create the roles; none where every process is the owner. */
+/** The variables from which migrations create the roles; empty if every process is the owner. */
 export function roleVariables(urls: ProcessUrls, databaseUrl: string): Record<string, string> {
   const own = Object.entries(urls).filter(([, url]) => url !== databaseUrl)
   return Object.fromEntries(own.map(([process, url]) => [ROLE_VARIABLES[process as GrantedProcess], url]))

@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A process, distinct from a later one with the same number. */
+/** A process, distinguishable from a later one with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** Opaque; differs between two processes that had the same pid. */
+  /** Opaque; differs between two processes with the same pid. */
   readonly startedAt: string
 }
 
-/** The leader of a process group and how to end it. */
+/** The leader of a process group, and how to stop it. */
 export interface Stoppable extends ProcessIdentity {
   readonly name: string
   readonly signal: NodeJS.Signals
   /** Time between the signal and SIGKILL. */
   readonly graceSeconds: number
-  /** Processes of a higher stage have ended before those of a lower one get their signal. */
+  /** Processes of a higher stage exit before those of a lower stage get their signal. */
   readonly stage: number
 }
 
@@ -25,8 +25,8 @@ interface Inspection {
 }
 
 /**
- * When the process started and its command line; undefined when there is none, or only its exit status is left. Synchronous,
- * so that a process can be known to others in the same breath in which it was started.
+ * Start time and command line of a process; undefined if it does not exist or is a zombie. Synchronous, so that a process
+ * can be registered in the same tick in which it was started.
  */
 export function inspectProcess(pid: number): Inspection | undefined {
   try {
@@ -40,14 +40,14 @@ function isRunning({ pid, startedAt }: ProcessIdentity): boolean {
   return inspectProcess(pid)?.startedAt === startedAt
 }
 
-/** Ends the processes stage by stage, each with its process group. Resolves when none is left. */
+/** Stops the processes stage by stage, each with its process group. Resolves when all have exited. */
 export async function stopProcesses(processes: readonly Stoppable[]): Promise<void> {
   const stages = [...new Set(processes.map(({ stage }) => stage))].sort((a, b) => b - a)
   for (const stage of stages) await Promise.all(processes.filter((each) => each.stage === stage).map(stopProcess))
 }
 
 async function stopProcess(target: Stoppable): Promise<void> {
-  // A number that is not this process any more may by now belong to a stranger.
+  // The pid may belong to another process now.
   if (!isRunning(target)) return
   signal(target.pid, target.signal)
   const deadline = Date.now() + target.graceSeconds * 1000
@@ -56,7 +56,7 @@ async function stopProcess(target: Stoppable): Promise<void> {
   while (isRunning(target)) await sleep(50)
 }
 
-/** Kills what is left of the process group. */
+/** Kills the remaining processes of the group. */
 export function killGroup(pid: number): void {
   signal(-pid, 'SIGKILL')
 }
@@ -65,7 +65,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // Nothing of it is left.
+    // The group has exited.
   }
 }
 

@@ -3,13 +3,13 @@ import type { Part } from './part.ts'
 import type { Ports, ReservedPort } from './ports.ts'
 import type { Supervisor } from './supervisor.ts'
 
-/** One of the programs of the repository, and how often it runs. */
+/** One of the programs of the repository, and its number of replicas. */
 export interface Program {
   readonly name: string
   /** Path of its main file in the repository. */
   readonly main: string
   readonly replicas: number
-  /** For each variable that names a port: the given number, or the one to prefer when it is free. */
+  /** Per port variable: the given number, or the preferred number if it is free. */
   readonly ports: Readonly<Record<string, { readonly given: number | undefined; readonly preferred: number }>>
   readonly graceSeconds: number
 }
@@ -19,11 +19,11 @@ export interface Replica {
   /** `api`, `api-2`, … */
   readonly name: string
   readonly program: Program
-  /** By variable; held until the replica is started. */
+  /** By variable; reserved until the replica starts. */
   readonly ports: Readonly<Record<string, ReservedPort>>
 }
 
-/** Chooses ports: the first replica gets the given ones, the others those that follow, as far as they are free. */
+/** Allocates ports: the first replica gets the given ones, the others the following numbers if they are free. */
 export async function reserveReplicas(program: Program, ports: Ports): Promise<Replica[]> {
   const replicas: Replica[] = []
   for (let index = 0; index < program.replicas; index++) {
@@ -33,7 +33,7 @@ export async function reserveReplicas(program: Program, ports: Ports): Promise<R
   return replicas
 }
 
-/** Starts the replica with the numbers of its ports in its environment. */
+/** Starts the replica with its ports in its environment. */
 export async function startReplica(
   { name, program, ports }: Replica,
   { root, env, supervisor }: { root: string; env: NodeJS.ProcessEnv; supervisor: Supervisor },
@@ -53,7 +53,7 @@ export async function startReplica(
   await supervisor.start(part)
 }
 
-/** Resolves when `/readyz` answers 200. Throws after two minutes, with its last answer. */
+/** Resolves when `/readyz` returns 200. Throws after 2 minutes, with the last response. */
 export async function waitUntilReady({ name, ports }: Replica, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + 120_000
   let last = 'no answer'
@@ -65,7 +65,7 @@ export async function waitUntilReady({ name, ports }: Replica, signal: AbortSign
       last = await answer.text()
       if (answer.ok) return
     } catch {
-      // It does not listen yet.
+      // The process does not listen yet.
     }
     await sleep(50, undefined, { signal })
   }

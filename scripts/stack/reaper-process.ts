@@ -1,6 +1,6 @@
 /**
- * Ends what its parent started when the parent is gone, be it by SIGKILL. The parent keeps the other end of stdin open as
- * long as it lives and says there, one JSON per line, what would have to go.
+ * Stops the children of its parent when the parent exits, even by SIGKILL. The parent keeps the other end of stdin open
+ * while it runs, and sends the processes to stop, one JSON per line.
  */
 import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
@@ -8,13 +8,13 @@ import { acquireLock } from './lock.ts'
 import { type Stoppable, stopProcesses } from './processes.ts'
 import type { Message } from './reaper.ts'
 
-// Its life ends with the pipe and with nothing else: a signal to all would otherwise leave the others without it.
+// Exits only when the pipe closes: otherwise a signal to the group would leave the other processes running.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const lockPath: string | undefined = process.argv[2]
 const lock = lockPath === undefined ? undefined : acquireLock(lockPath)
 if (lock !== undefined && 'heldBy' in lock) throw new Error(`${lockPath} is taken`)
-// A parent that was killed meanwhile does not read the line. EPIPE must not end the process that cleans up after the parent.
+// A parent that was killed meanwhile does not read the line. EPIPE must not stop the clean-up.
 process.stdout.on('error', () => {})
 process.stdout.write('ready\n')
 
@@ -28,6 +28,6 @@ for await (const line of createInterface(process.stdin)) {
 }
 await stopProcesses([...processes.values()])
 for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 })
-// Also keeps the lock in use until here.
+// Also keeps the lock referenced until here.
 lock?.release()
 process.exit(0)

@@ -6,20 +6,20 @@ import type { Stoppable } from './processes.ts'
 
 export type Message = { readonly add: Stoppable } | { readonly drop: number } | { readonly remove: string }
 
-/** A second process that ends what this one started, even when this one is killed. */
+/** A second process that stops the children of this one, even if this one is killed. */
 export interface Reaper {
   add(process: Stoppable): void
-  /** The process has ended. */
+  /** Reports that the process has exited. */
   drop(pid: number): void
-  /** The folder is deleted at the end, after the processes have ended. */
+  /** The folder is deleted at the end, after the processes have exited. */
   remove(folder: string): void
-  /** Ends what is left and resolves when it has ended. */
+  /** Stops the remaining processes and resolves when they have exited. */
   close(): Promise<void>
 }
 
 /**
- * Starts the reaper. It holds the lock `lockPath` as long as it has something to end. `listPath` is a file that always names
- * the processes, for a next start after both have been killed.
+ * Starts the reaper, which holds the lock `lockPath` while it has processes to stop. `listPath` is a file that always lists
+ * the processes, for the next start if both were killed.
  */
 export async function startReaper({ lockPath, listPath }: { lockPath?: string; listPath?: string }): Promise<Reaper> {
   const processes = new Map<number, Stoppable>()
@@ -33,7 +33,7 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
   }
   function saveList(): void {
     if (listPath === undefined) return
-    // Renamed into place: a reader never finds half a list, even when this process is killed here.
+    // Written and renamed: a reader never sees a partial list, even if this process is killed here.
     writeFileSync(`${listPath}.new`, JSON.stringify([...processes.values()]))
     renameSync(`${listPath}.new`, listPath)
   }
@@ -41,7 +41,7 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
     await once(child, 'exit')
     if (closing) return
     child = spawnReaper(lockPath)
-    // Before it is ready: what waits in the pipe is read even when this process is gone by then.
+    // Before it is ready: it reads the pipe even if this process has exited by then.
     for (const add of processes.values()) send({ add })
     for (const remove of folders) send({ remove })
     await untilReady(child)
@@ -74,18 +74,18 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
 
 function spawnReaper(lockPath: string | undefined): ChildProcess {
   const program = fileURLToPath(new URL('./reaper-process.ts', import.meta.url))
-  // A session of its own: Ctrl-C in the terminal must not reach it.
+  // A separate session, so that Ctrl-C in the terminal does not reach it.
   const child = spawn(process.execPath, [program, ...(lockPath === undefined ? [] : [lockPath])], {
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  // A write to a reaper that was just killed; its replacement gets everything again.
+  // A write to a reaper that was just killed; its replacement receives everything again.
   child.stdin.on('error', () => {})
   return child
 }
 
 async function untilReady(child: ChildProcess): Promise<void> {
-  if (child.stdout === null) throw new Error('The process that cleans up has no output')
+  if (child.stdout === null) throw new Error('The reaper process has no output')
   const ready = await Promise.race([once(child.stdout, 'data').then(() => true), once(child, 'exit').then(() => false)])
-  if (!ready) throw new Error('The process that cleans up could not be started')
+  if (!ready) throw new Error('The reaper process failed to start')
 }

@@ -6,7 +6,7 @@ import type { Part } from './part.ts'
 
 const PROGRAMS = ['redis-server', 'valkey-server']
 
-/** How each package manager brings Redis without asking questions. */
+/** Non-interactive Redis installation per package manager. */
 const INSTALLERS: readonly { readonly manager: string; readonly steps: readonly (readonly string[])[] }[] = [
   {
     manager: 'apt-get',
@@ -20,7 +20,7 @@ const INSTALLERS: readonly { readonly manager: string; readonly steps: readonly 
   { manager: 'brew', steps: [['install', 'redis']] },
 ]
 
-/** The path of a Redis server; installs one with the system's package manager when there is none. */
+/** The path of a Redis server; installs Redis with the system's package manager if it is missing. */
 export async function findRedis(say: (text: string) => void): Promise<string> {
   const found = findCommand(PROGRAMS)
   if (found !== undefined) return found
@@ -28,7 +28,7 @@ export async function findRedis(say: (text: string) => void): Promise<string> {
   if (installer === undefined) throw new Error('No Redis was found: install redis-server, or set REDIS_URL')
   const { manager, steps } = installer
   say(`Installing Redis with ${manager} …`)
-  // Homebrew refuses to run as root, the others need it; `sudo -n` never asks for a password.
+  // Homebrew refuses to run as root, the others require it; `sudo -n` never prompts for a password.
   const prefix = manager === 'brew' || process.getuid?.() === 0 ? [] : ['sudo', '-n']
   for (const step of steps) {
     const [command, ...args] = [...prefix, manager, ...step]
@@ -44,7 +44,7 @@ export async function findRedis(say: (text: string) => void): Promise<string> {
   return installed
 }
 
-/** A server on 127.0.0.1 that keeps its data in `dataFolder`. The queue needs `noeviction`: a job is never dropped silently. */
+/** Prepares a server on 127.0.0.1 that stores its data in `dataFolder`. The queue needs `noeviction`: no job may be dropped silently. */
 export async function prepareRedis(options: {
   program: string
   dataFolder: string
@@ -75,13 +75,13 @@ export async function prepareRedis(options: {
   return { part, url: `redis://127.0.0.1:${port}` }
 }
 
-/** Resolves when the server has loaded its data and answers. */
+/** Resolves when the server has loaded its data and responds. */
 export async function waitForRedis(url: string, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(url)
   while (!(await answersPing(hostname, Number(port)))) await sleep(50, undefined, { signal })
 }
 
-// PING as an inline command of the protocol; while data are loaded the answer is an error.
+// PING as an inline command; while data is loading the response is an error.
 function answersPing(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host, port, timeout: 1000 })

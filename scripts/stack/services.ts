@@ -9,16 +9,16 @@ export interface ServiceOptions {
   readonly supervisor: Supervisor
   readonly ports: Ports
   readonly dataFolder: string
-  /** Chosen when undefined. */
+  /** Allocated if undefined. */
   readonly port?: number
-  /** False gives up safety against a crash of the machine for speed: for tests only. */
+  /** False trades crash safety for speed: for tests only. */
   readonly durable?: boolean
   readonly say: (text: string) => void
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   readonly signal: AbortSignal
 }
 
-/** Starts a database server of our own and returns the URL of its database `drape`, once that answers. */
+/** Starts a local database server and returns the URL of its database `drape` when it responds. */
 export async function startPostgres(options: ServiceOptions): Promise<string> {
   const { supervisor, ports, dataFolder, port, durable, say, signal } = options
   say('Starting PostgreSQL …')
@@ -34,7 +34,7 @@ export async function startPostgres(options: ServiceOptions): Promise<string> {
   return url
 }
 
-/** Starts a Redis server of our own and returns its URL, once it answers. */
+/** Starts a local Redis server and returns its URL when it responds. */
 export async function startRedis(options: ServiceOptions): Promise<string> {
   const { supervisor, ports, dataFolder, port, durable, say, signal } = options
   const program = await findRedis(say)
@@ -52,7 +52,7 @@ export async function startRedis(options: ServiceOptions): Promise<string> {
   return url
 }
 
-/** A port that is not given is that of the last start where it is free, so that URLs stay the same. */
+/** Without a given port, prefers the port of the last start, so that URLs stay the same. */
 async function reservePort(
   name: string,
   { ports, dataFolder, port }: Pick<ServiceOptions, 'ports' | 'dataFolder' | 'port'>,

@@ -10,9 +10,9 @@ export function say(text: string): void {
 }
 
 /**
- * Starts a stack, hands it to `use` and ends it afterwards; then ends this process, with a code after an error. `interrupted`
- * is aborted by Ctrl-C and SIGTERM, which also end the start. A second one does not wait: the reaper ends the rest. Arguments of
- * the command other than `known` end it at once. With `dashboard` the stack has the operators' dashboard also when no port of it is given.
+ * Starts a stack, passes it to `use` and stops it afterwards; then exits this process, with a non-zero code after an error. Ctrl-C and
+ * SIGTERM abort `interrupted` and the start. A second signal does not wait: the reaper stops the rest. Unknown arguments exit immediately.
+ * With `dashboard` the stack has the operators' dashboard even if no port for it is given.
  */
 export async function runSession(
   use: (stack: Stack, interrupted: AbortSignal) => Promise<void>,
@@ -20,7 +20,7 @@ export async function runSession(
 ): Promise<never> {
   const unknown = process.argv.slice(2).find((argument) => !known.includes(argument))
   if (unknown !== undefined) {
-    say(`There is no argument ${unknown}; there is ${known.join(' and ') || 'none'}`)
+    say(`Unknown argument ${unknown}. Known: ${known.join(', ') || 'none'}`)
     process.exit(2)
   }
   const interruption = new AbortController()
@@ -31,7 +31,7 @@ export async function runSession(
       interruption.abort(new Error(signal))
     })
   }
-  // The reader has gone; that is no reason to end.
+  // A closed output is not a reason to exit.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
   try {
@@ -49,7 +49,7 @@ export async function runSession(
   }
 }
 
-/** Resolves when the signal is aborted. */
+/** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
@@ -57,7 +57,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Runs a command of the command line against the stack and resolves to its answer. */
+/** Runs a drape command against the stack and resolves to its result. */
 export async function runDrape<T>({ env }: Stack, ...words: string[]): Promise<T> {
   return JSON.parse(await run(process.execPath, ['scripts/drape.ts', ...words, '--json'], { cwd: ROOT, env }))
 }

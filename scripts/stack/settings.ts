@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path'
 
-/** What the environment says about the local stack. A port that is not given is chosen. */
+/** Settings of the local stack from the environment. Ports that are not given are allocated. */
 export interface Settings {
   readonly dataFolder: string
   readonly port: number | undefined
   readonly probePort: number | undefined
-  /** There is no dashboard when undefined. */
+  /** No dashboard if undefined. */
   readonly dashboardPort: number | undefined
   readonly workerProbePort: number | undefined
   readonly postgresPort: number | undefined
@@ -14,11 +14,11 @@ export interface Settings {
   readonly workerReplicas: number
   /** The retention policies of the stack; none when undefined. */
   readonly retentionFile: string | undefined
-  /** Time that the API and the worker have to end: somewhat more than they allow themselves. */
+  /** Seconds for the API and the worker to exit: slightly longer than their own limits. */
   readonly graceSeconds: number
 }
 
-/** Reads the settings; relative paths count from the folder in which the command was called. Throws on a value that is none. */
+/** Reads the settings; paths are relative to the working directory of the caller. Throws on an invalid value. */
 export function readSettings(env: NodeJS.ProcessEnv, root: string): Settings {
   const count = (name: string, fallback: number) => readInteger(env, name, 3600) ?? fallback
   const port = (name: string) => readInteger(env, name, 65535)

@@ -10,13 +10,13 @@ import { startPostgres, startRedis } from './services.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { createSupervisor, type Supervisor } from './supervisor.ts'
 
-/** Where a running stack can be reached. */
+/** URLs of a running stack. */
 export interface StackReport {
   readonly ready: true
   readonly url: string
-  /** Of the first replicas; null where there is none. */
+  /** Probe URLs of the first replicas; null if there is none. */
   readonly probeUrls: { readonly api: string; readonly worker: string | null }
-  /** Null where there is none. */
+  /** Null without a dashboard. */
   readonly dashboardUrl: string | null
   readonly databaseUrl: string
   readonly redisUrl: string
@@ -26,7 +26,7 @@ export interface StackReport {
 
 export interface Stack {
   readonly report: StackReport
-  /** The variables that commands need to act on this stack. */
+  /** The variables that commands need to use this stack. */
   readonly env: NodeJS.ProcessEnv
   readonly dataFolder: string
   stop(): Promise<void>
@@ -35,16 +35,16 @@ export interface Stack {
 export interface StackOptions {
   readonly root: string
   readonly env: NodeJS.ProcessEnv
-  /** Starts the operators' dashboard also when the environment gives no port for it. */
+  /** Starts the operators' dashboard even if the environment contains no port for it. */
   readonly dashboard: boolean
   readonly say: (text: string) => void
-  /** Ends the start. */
+  /** Aborts the start. */
   readonly signal: AbortSignal
 }
 
 /**
- * Starts everything that Drape consists of on this machine and resolves when all of it is ready. Throws when a part cannot be
- * started; then nothing is left running.
+ * Starts all parts of Drape on this machine and resolves when all are ready. Throws if a part fails to start, and stops all
+ * parts in that case.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const settings = readSettings(options.env, options.root)
@@ -71,7 +71,7 @@ type PartsOptions = StackOptions & {
   readonly supervisor: Supervisor
 }
 
-/** Gives up as soon as a part breaks down or the user interrupts. */
+/** Aborts as soon as a part fails or the user interrupts. */
 async function startParts(options: PartsOptions): Promise<Pick<Stack, 'report' | 'env'>> {
   const givingUp = new AbortController()
   const signal = AbortSignal.any([options.signal, givingUp.signal])
@@ -125,7 +125,7 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
   return { report, env: programEnv }
 }
 
-/** A program has the database role of its process, and no key that it does not use. */
+/** A program has the database role of its process, and only the keys that it uses. */
 function environmentOf(
   { name }: Program,
   { env, urls }: { env: NodeJS.ProcessEnv; urls: ProcessUrls },

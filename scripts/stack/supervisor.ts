@@ -8,24 +8,24 @@ import type { Part } from './part.ts'
 import { inspectProcess, killGroup, type Stoppable, stopProcesses } from './processes.ts'
 import type { Reaper } from './reaper.ts'
 
-/** Keeps parts running and ends them in order. */
+/** Keeps parts running and stops them in order. */
 export interface Supervisor {
-  /** Starts the part and keeps it running from then on. */
+  /** Starts the part and keeps it running. */
   start(part: Part): Promise<void>
-  /** The pid of the part's latest process. */
+  /** The pid of the part's current process. */
   pid(name: string): number
-  /** Rejects when a part has ended three times before `steady` was called: it cannot start here. */
+  /** Rejects if a part has exited three times before `steady` was called: it cannot start here. */
   readonly broken: Promise<never>
-  /** The start is over: from now on a part that ends is started again, after longer and longer pauses. */
+  /** Ends the start phase: from now on a part that exits is restarted with exponential backoff. */
   steady(): void
-  /** Ends all parts, those of the highest stage first. */
+  /** Stops all parts, highest stage first. */
   stop(): Promise<void>
 }
 
 const START_ATTEMPTS = 3
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 30_000
-// A part that ran this long is healthy: its next crash counts as the first.
+// A part that has run this long is healthy: its next crash counts as the first.
 const HEALTHY_MS = 60_000
 
 export function createSupervisor(options: {
@@ -47,7 +47,7 @@ export function createSupervisor(options: {
     await part.prepare?.()
     stopping.signal.throwIfAborted()
     const child = spawnPart(part, openSync(logPath(part), logFlags))
-    // In one breath: a process that is not yet in the reaper's list would outlive a killed supervisor.
+    // In the same tick: a process that is not yet in the reaper's list would outlive a killed supervisor.
     if (child.pid !== undefined) register(part, child.pid)
     await once(child, 'spawn')
     return child
@@ -64,14 +64,14 @@ export function createSupervisor(options: {
     let crashes = 0
     for (let child: ChildProcess | undefined = first; ; child = await launch(part, 'a').catch(() => undefined)) {
       const launchedAt = Date.now()
-      const ending = child === undefined ? 'could not be started' : await untilEnd(part, child)
+      const ending = child === undefined ? 'failed to start' : await untilEnd(part, child)
       if (stopping.signal.aborted) return
       crashes = Date.now() - launchedAt > HEALTHY_MS ? 1 : crashes + 1
       if (!steady && crashes === START_ATTEMPTS) {
         return breakdown.reject(new Error(`${part.name} ${ending}\n${await logTail(logPath(part))}`))
       }
       const pause = Math.min(FIRST_PAUSE_MS * 2 ** (crashes - 1), MAX_PAUSE_MS)
-      say(`${part.name} ${ending}; starting it again in ${pause / 1000} s (see ${logPath(part)})`)
+      say(`${part.name} ${ending}; restarting in ${pause / 1000} s (see ${logPath(part)})`)
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
@@ -84,7 +84,7 @@ export function createSupervisor(options: {
       reaper.drop(entry.pid)
       running.delete(part.name)
     }
-    return child.signalCode === null ? `ended with code ${child.exitCode}` : `was ended by ${child.signalCode}`
+    return child.signalCode === null ? `exited with code ${child.exitCode}` : `was terminated by ${child.signalCode}`
   }
 
   function logPath({ name }: Part): string {
@@ -110,7 +110,7 @@ export function createSupervisor(options: {
 
 function spawnPart(part: Part, log: number): ChildProcess {
   const { command, args, cwd, env, uid, gid } = part
-  // A process group of its own: the order of ending is decided here, not by Ctrl-C in the terminal.
+  // A separate process group: the supervisor decides the shutdown order, not Ctrl-C in the terminal.
   const child = spawn(command, args, { cwd, env, uid, gid, detached: true, stdio: ['ignore', log, log] })
   closeSync(log)
   return child

@@ -4,7 +4,7 @@ export interface Counts {
   readonly skipped: number
 }
 
-/** The part of vitest's JSON report that counts. */
+/** The fields of vitest's JSON report that are counted. */
 export interface TestReport {
   readonly numPassedTests: number
   readonly numFailedTests: number
@@ -17,7 +17,7 @@ export interface TestReport {
     /** Milliseconds since 1970. */
     readonly startTime: number
     readonly endTime: number
-    /** Why the file failed outside of its tests. */
+    /** Why the file failed outside its tests. */
     readonly message?: string
     readonly assertionResults: readonly {
       readonly fullName: string
@@ -28,8 +28,8 @@ export interface TestReport {
 }
 
 /**
- * Counts the tests of a run; `succeeded` is what vitest itself says of it. A file that fails outside of its tests counts as
- * one failure: it cannot be loaded, or its preparation fails. So does a run that fails without any of these.
+ * Counts the tests of a run; `succeeded` is vitest's own result. A file that fails outside its tests, on import or in its
+ * setup, counts as one failure. So does a failed run without any of these.
  */
 export function countTests(report: TestReport | null, succeeded: boolean): Counts {
   if (report === null) return { passed: 0, failed: 1, skipped: 0 }

@@ -4,7 +4,7 @@ import { run } from './commands.ts'
 
 /** How to run programs that refuse to run as root. */
 export interface Identity {
-  /** Owner of the data; undefined when this process is not root and its own user will do. */
+  /** Owner of the data; undefined if this process is not root and uses its own user. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
   /** The command that runs `program` as that user. */
   wrap(
@@ -14,14 +14,13 @@ export interface Identity {
 }
 
 /**
- * Chooses who runs the database. Without root it is the user. With root it is the owner of the data if there is any, else the
- * user `postgres` or `nobody`. Throws when that user cannot reach the program.
+ * Selects the user that runs the database: the current user, unless it is root. For root: the owner of existing data, else
+ * the user `postgres` or `nobody`. Throws if that user cannot access the program.
  */
 export async function chooseIdentity(program: string, dataFolder: string): Promise<Identity> {
   if (process.getuid?.() !== 0) return { owner: undefined, wrap: (command, args) => ({ command, args }) }
   const owner = (await ownerOf(dataFolder)) ?? (await idsOf('postgres')) ?? (await idsOf('nobody'))
-  if (owner === undefined)
-    throw new Error('PostgreSQL does not run as root, and here is no user "postgres" or "nobody"')
+  if (owner === undefined) throw new Error('PostgreSQL does not run as root, and no user "postgres" or "nobody" exists')
 
   const plain: Identity = { owner, wrap: (command, args) => ({ command, args, ...owner }) }
   if (await reaches(plain, program, dataFolder)) return plain
@@ -36,8 +35,8 @@ export async function chooseIdentity(program: string, dataFolder: string): Promi
 }
 
 /**
- * A clone below a folder of mode 0700, such as /root, is closed to other users. One capability opens it. The secure bit keeps
- * the capability for access(2) as well, by which PostgreSQL looks for its own files.
+ * A clone below a folder with mode 0700, such as /root, is inaccessible to other users. One capability grants access. The
+ * secure bit keeps the capability for access(2), too, which PostgreSQL uses to find its own files.
  */
 function setpriv({ uid, gid }: { uid: number; gid: number }): string[] {
   const ids = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']

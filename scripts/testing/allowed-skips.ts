@@ -1,16 +1,16 @@
-/** Under which circumstances a run takes place. */
+/** Environment of a test run. */
 export interface Circumstances {
   readonly long: boolean
   readonly isRoot: boolean
-  /** KUBEBUILDER_ASSETS names the programs of the control plane; those have no controllers. */
+  /** KUBEBUILDER_ASSETS is set; those binaries contain no controllers. */
   readonly hasAssets: boolean
 }
 
-/** Tests that a run may leave out, and why. Every other skipped test makes the run fail. */
+/** Tests that a run may skip, and why. Any other skipped test fails the run. */
 export interface AllowedSkip {
-  /** The test file, or the start of the paths of several. */
+  /** The test file, or a path prefix of several. */
   readonly file: string
-  /** Part of the full name of the test; all tests of the file without it. */
+  /** Part of the full name of the test; default: all tests of the file. */
   readonly test?: string
   readonly reason: string
   readonly when: (run: Circumstances) => boolean

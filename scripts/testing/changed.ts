@@ -5,15 +5,15 @@ import { type Graph, reach, readGraph } from './graph.ts'
 
 export interface ChangedTests {
   readonly files: readonly string[]
-  /** What the user should know about the choice. */
+  /** Messages about the selection. */
   readonly lines: readonly string[]
 }
 
-/** Test files that only start a changed program run as long as this suffices, the nearest first. */
+/** Time budget for test files that only start a changed program; the nearest come first. */
 const BUDGET_SECONDS = 100
 const UNKNOWN_SECONDS = 10
 
-/** The test files that the changes since a commit reach, with those that are not committed yet. */
+/** The test files affected by changes since a commit, including uncommitted ones. */
 export async function findChangedTests(since: string): Promise<ChangedTests> {
   const git = (...args: string[]) => run('git', args, { cwd: ROOT }).then((text) => text.split('\n').filter(Boolean))
   const base = since === 'HEAD' ? 'HEAD' : (await git('merge-base', since, 'HEAD'))[0]
@@ -27,8 +27,8 @@ export async function findChangedTests(since: string): Promise<ChangedTests> {
 }
 
 /**
- * Every test file that imports or reads a changed file, itself or through others. Test files that only start a program with
- * a changed file are often too many: they are taken up to the budget, first those whose path resembles that of the change.
+ * Every test file that imports or reads a changed file, directly or indirectly. Test files that only start a program with a
+ * changed file are often too many: they are selected up to the budget, those with a similar path first.
  */
 export function chooseTests(changed: readonly string[], graph: Graph, durations: Durations): ChangedTests {
   if (changed.length === 0) return { files: [], lines: ['Nothing has changed.'] }
@@ -60,7 +60,7 @@ export function chooseTests(changed: readonly string[], graph: Graph, durations:
   }
 }
 
-/** Words that the names of folders and files of both have. */
+/** Number of words that the folder and file names of both paths share. */
 function countCommonWords(test: string, path: string): number {
   const words = (name: string) => name.replace(/(\.test)?\.\w+$/, '').split(/[/.-]/)
   const of = words(path)

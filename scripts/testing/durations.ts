@@ -5,7 +5,7 @@ import type { TestReport } from '../stack/test-counts.ts'
 
 const PATH = join(ROOT, '.cache/test-durations.json')
 
-/** Seconds by test file, as they were in the last run of each on this machine. */
+/** Seconds per test file, from its last run on this machine. */
 export type Durations = Readonly<Record<string, number>>
 
 export function readDurations(): Durations {

@@ -5,13 +5,13 @@ import type { TestReport } from '../stack/test-counts.ts'
 
 const MAX_MESSAGE_LENGTH = 500
 
-/** The lines at the end of a run that name what failed: logs often keep only their end. */
+/** The lines at the end of a run that list failures: logs are often truncated at the start. */
 export function presentFailures(report: TestReport): string[] {
   const lines = report.testResults.filter(({ status }) => status === 'failed').flatMap(presentFile)
   return lines.length > 0 ? ['Failed:', ...lines] : []
 }
 
-/** The lines at the end of a run that name what failed first and passed when its file ran again, with why it failed. */
+/** The lines at the end of a run that list tests that passed only on a retry, with their first error. */
 export function presentRetried(first: TestReport, last: TestReport): string[] {
   const passed = new Set(last.testResults.flatMap(({ name, status }) => (status === 'passed' ? [name] : [])))
   const lines = first.testResults

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path/posix'
 import { ROOT } from '../stack/session.ts'
 
-/** For each file of the repository the files that it needs, and how: it imports or reads them, or starts them as a program. */
+/** Dependencies of each file of the repository: files that it imports or reads, and programs that it starts. */
 export type Graph = ReadonlyMap<string, { readonly imports: readonly string[]; readonly starts: readonly string[] }>
 
 const SOURCE = /\.(ts|js|mjs|py|sh)$|^scripts\/[^./]+$/
-/** Any string or part of a template that may name a file. */
+/** Any string or template literal that can be a file name. */
 const WORDS =
   /['"`/}]?([\w@.-]+(?:\/[\w@.-]+)+\/?|[\w-]+\.(?:ts|js|json|yaml|sql|md|py)|docs|crds|migrations)(?=\/\*|['"`$])/g
-/** Folders that are named in texts without being read. */
+/** Folders that texts name without reading them. */
 const WHOLE = new Set(['.', 'api', 'worker', 'controller', 'scripts', 'test'])
 const STARTED = /start(?:Program|Worker|Drape)\b(?:\('(api|worker|controller)')?/g
 
@@ -20,10 +20,10 @@ export function readGraph(paths: readonly string[]): Graph {
   return new Map(sources.map((path) => [path, findNeeds(path, readText(path), { known, folders })]))
 }
 
-/** The files that `from` needs, itself or through others; with `start` those of programs that it starts as well. */
+/** The files that `from` needs, directly or indirectly; with `start` also those of the programs that it starts. */
 export function reach(graph: Graph, from: string, kind: 'import' | 'start'): Set<string> {
   const reached = new Set([from])
-  // A set yields what is added while it is iterated.
+  // Iterating a set includes elements that are added during the iteration.
   for (const path of reached) {
     const { imports = [], starts = [] } = graph.get(path) ?? {}
     for (const next of kind === 'start' ? [...imports, ...starts] : imports) reached.add(next)
@@ -51,7 +51,7 @@ export function findNeeds(
   return { imports: [...imports], starts: [...starts] }
 }
 
-/** A started program does not become part of what starts it. */
+/** A started program is not part of the program that starts it. */
 function isProgram(path: string): boolean {
   return path.endsWith('/main.ts') || /^scripts\/[^/]+$/.test(path)
 }

@@ -4,8 +4,8 @@ import { groupFiles } from './schedule.ts'
 import { runVitest, type VitestRun } from './vitest.ts'
 
 /**
- * Runs the test files below these paths, all without any: those in turn with one worker for each lane, the others beside them.
- * No worker waits for its turn, so a file in turn that takes long holds up no other.
+ * Runs the test files below these paths, or all: the sequential ones with one worker per lane, the others concurrently. No
+ * worker waits for a lane, so a long sequential file does not block other files.
  */
 export async function runGroups(
   paths: readonly string[],

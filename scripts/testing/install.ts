@@ -7,8 +7,8 @@ import { ROOT, say } from '../stack/session.ts'
 import { REQUIREMENTS, type Requirement, type RequirementName } from './requirements.ts'
 
 /**
- * Installs what is missing with apt-get, where root runs this on Debian, and returns one line for each requirement that is
- * missing afterwards. Concurrent calls, also of other processes, take turns.
+ * Installs missing requirements with apt-get, if this runs as root on Debian, and returns one line per requirement that is
+ * still missing. Concurrent calls, also of other processes, are serialised.
  */
 export async function installMissing(names: readonly RequirementName[]): Promise<string[]> {
   const all = names.map((name): Requirement => REQUIREMENTS[name])
@@ -19,7 +19,7 @@ export async function installMissing(names: readonly RequirementName[]): Promise
   return missing.filter(({ find }) => find() === undefined).map((requirement) => describeMissing(requirement, reason))
 }
 
-/** One line: what is missing, and how to bring it. */
+/** One line: the missing requirement, and how to install it. */
 export function describeMissing({ name, packages, otherwise }: Requirement, reason = ''): string {
   const plural = packages.length > 1 ? 's' : ''
   const ways = [
@@ -29,7 +29,7 @@ export function describeMissing({ name, packages, otherwise }: Requirement, reas
   return `${name} is missing: ${ways.join(', or ')}.${reason && ` apt-get: ${reason}`}`
 }
 
-/** The last line of what apt-get wrote when it failed; empty when it succeeded. */
+/** The last line of apt-get's output if it failed; empty on success. */
 async function install(missing: readonly Requirement[]): Promise<string> {
   const folder = join(ROOT, '.cache')
   mkdirSync(folder, { recursive: true })
@@ -39,7 +39,7 @@ async function install(missing: readonly Requirement[]): Promise<string> {
     if (packages.length === 0) return ''
     say(`Installing ${packages.join(', ')} with apt-get …`)
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    // Another program of the machine may be installing as well.
+    // Another program may be installing concurrently.
     const wait = ['-o', 'DPkg::Lock::Timeout=600']
     await run('apt-get', ['update', '-q', ...wait], { env })
     await run('apt-get', ['install', '-yq', '--no-install-recommends', ...wait, ...packages], { env })

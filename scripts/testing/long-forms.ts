@@ -5,14 +5,14 @@ import { type Counts, presentCounts } from '../stack/test-counts.ts'
 import type { TestArguments } from './arguments.ts'
 import { runTests } from './run-tests.ts'
 
-/** The test files that have a long form. */
+/** The test files with a long form. */
 function findLongForms(): string[] {
   return globSync('test/**/*.test.ts', { cwd: ROOT })
     .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('process.env.LONG_TESTS'))
     .sort()
 }
 
-/** Runs all long forms, one file after the other, and prints a report of them. */
+/** Runs all long forms sequentially, and prints a report. */
 export async function runLongForms(settings: TestArguments): Promise<Counts> {
   const lines: string[] = []
   const total = { passed: 0, failed: 0, skipped: 0 }

@@ -26,7 +26,7 @@ async function runAll(): Promise<Counts> {
     for (const line of changed.lines) console.log(line)
     return changed.files.length === 0 ? { passed: 0, failed: 0, skipped: 0 } : runTests(changed.files, settings)
   }
-  // The first test files wait for services to start while the type check runs.
+  // Test files wait for services to start while the type check runs.
   const [tests, problems] = await Promise.all([runTests(paths, settings), isComplete ? checkSources() : []])
   for (const problem of problems) if (problem !== '') console.log(problem)
   return {
@@ -40,13 +40,13 @@ async function checkSources(): Promise<string[]> {
   return [await checkScript('typecheck'), await checkScript('lint')]
 }
 
-/** A complete run installs everything first: what is missing ends it at once, not after half an hour. */
+/** A complete run installs all requirements first, so that a missing one fails the run immediately and not after half an hour. */
 async function findMissing(): Promise<string[]> {
   const lines = await installMissing(findAllNames(isRoot))
   return isRoot ? lines : [...lines, 'Only root can build container images and start a real node: run this as root.']
 }
 
-/** What the script found; empty when it found nothing. */
+/** The output of a failed script; empty on success. */
 async function checkScript(name: string): Promise<string> {
   try {
     await run('npm', ['run', '--silent', name], { cwd: ROOT })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Seconds of processor time of this process, and of its children that have ended; zero where there is no /proc. */
+/** CPU seconds of this process, and of its exited children; 0 without /proc. */
 export function readProcessorTime(): { own: number; children: number } {
   let stat: string
   try {

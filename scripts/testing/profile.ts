@@ -1,21 +1,21 @@
 import { basename } from 'node:path'
 
-/** What one test file costs. */
+/** Cost of one test file. */
 export interface FileCost {
   readonly file: string
-  /** From the end of the file before it in the same worker: with its imports. */
+  /** From the end of the previous file in the same worker, including imports. */
   readonly seconds: number
-  /** Seconds of processor time of the process that runs the tests. */
+  /** CPU seconds of the test process. */
   readonly own: number
-  /** Seconds of processor time of programs that the file started and waited for. */
+  /** CPU seconds of programs that the file started and waited for. */
   readonly children: number
   /** First words of the command line of each program that the file started. */
   readonly programs: readonly string[]
 }
 
 /**
- * A table, the most expensive file first, then its sums. `processorSeconds` is what the whole run took, with the services that
- * all files share.
+ * A table, most expensive file first, followed by the sums. `processorSeconds` is the CPU time of the whole run, including
+ * shared services.
  */
 export function presentProfile(costs: readonly FileCost[], processorSeconds: number): string {
   const sorted = costs.toSorted((a, b) => b.own + b.children - (a.own + a.children))

@@ -1,11 +1,11 @@
 import type { TestReport } from '../stack/test-counts.ts'
 
-/** One report of runs of different files. */
+/** Merges the reports of runs of different files. */
 export function mergeReports(reports: readonly TestReport[]): TestReport {
   return countResults(reports.flatMap(({ testResults }) => testResults))
 }
 
-/** The first report with the files of the second as they are there. */
+/** The first report, with the results of the second for its files. */
 export function replaceResults(first: TestReport, second: TestReport): TestReport {
   const replaced = new Map(second.testResults.map((file) => [file.name, file]))
   return countResults(first.testResults.map((file) => replaced.get(file.name) ?? file))

@@ -3,28 +3,28 @@ import { existsSync, globSync } from 'node:fs'
 import { findCommand } from '../stack/commands.ts'
 import { findGo } from '../stack/go-tool.ts'
 
-/** A program or library that tests need and npm does not bring. */
+/** A program or library that tests need and npm does not install. */
 export interface Requirement {
-  /** As its makers write it. */
+  /** Official spelling. */
   readonly name: string
-  /** The path of its file; undefined where it is missing. */
+  /** The path of its file; undefined if it is missing. */
   readonly find: () => string | undefined
-  /** Debian's packages that bring it; none where Debian's is too old. */
+  /** Debian packages that contain it; empty if Debian's version is too old. */
   readonly packages: readonly string[]
-  /** What else to do where it is missing, as the end of a sentence. */
+  /** Alternative installation, as the end of a sentence. */
   readonly otherwise?: string
-  /** Only tests that root runs need it. */
+  /** Required only by tests that run as root. */
   readonly root?: boolean
 }
 
-/** What tests need beside Node, npm and what npm brings. */
+/** Requirements of the tests besides Node, npm and npm packages. */
 export const REQUIREMENTS = {
   go: { name: 'Go', find: findGo, packages: [], otherwise: 'install Go 1.21 or later (https://go.dev/dl)' },
   redis: command('Redis', ['redis-server', 'valkey-server'], { packages: ['redis-server'] }),
   chromium: {
     name: 'Chromium',
     find: () => [process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'].find((path) => existsSync(path)),
-    // Text has no width where there is no font.
+    // Without a font, text has no width.
     packages: ['chromium', 'fonts-dejavu-core'],
     otherwise: 'set CHROMIUM_PATH',
   },
@@ -67,7 +67,7 @@ export const REQUIREMENTS = {
 
 export type RequirementName = keyof typeof REQUIREMENTS
 
-/** The names of what a complete run needs of this machine. */
+/** The requirements of a complete run on this machine. */
 export function findAllNames(isRoot: boolean): RequirementName[] {
   const all = Object.entries(REQUIREMENTS) as [RequirementName, Requirement][]
   return all.filter(([, { root }]) => isRoot || !root).map(([name]) => name)
@@ -80,7 +80,7 @@ const FAKETIME = [
   '/usr/local/lib/faketime/libfaketime.so.1',
 ]
 
-/** The same question as in scripts/engines/setup. */
+/** The same check as in scripts/engines/setup. */
 function hasVenv(python: string): boolean {
   const check = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
   return spawnSync(python, ['-c', check], { stdio: 'ignore' }).status === 0
@@ -94,7 +94,7 @@ function command(
   return { name, find: () => findCommand(programs) ?? findInSbin(programs), packages, root }
 }
 
-/** Debian's PATH of a plain user, and that of some containers, leaves these folders out. */
+/** Debian's PATH of a regular user, and that of some containers, lacks these folders. */
 function findInSbin(programs: readonly string[]): string | undefined {
   return programs
     .flatMap((program) => ['/usr/sbin', '/sbin'].map((folder) => `${folder}/${program}`))

@@ -4,13 +4,12 @@ import type { TestReport } from '../stack/test-counts.ts'
 import { replaceResults } from './reports.ts'
 import { runVitest, type VitestRun } from './vitest.ts'
 
-/** When more fail, it is not for the load of the machine. */
+/** If more files fail, the load of the machine is not the cause. */
 const MAX_FILES = 12
 
 /**
- * Runs the files that failed a second time: real processes on a loaded machine miss a time limit now and then. Whole files,
- * because a test may need what those before it did. Resolves with the run as it was, and these files as they were the second
- * time.
+ * Runs failed files a second time, because real processes on a loaded machine sometimes exceed a timeout. Runs whole files,
+ * because a test can depend on earlier ones. Resolves with the report, in which these files have their second result.
  */
 export async function runFailedAgain(
   first: VitestRun,
@@ -25,7 +24,7 @@ export async function runFailedAgain(
   return { report: replaceResults(first.report, second.report), succeeded: second.succeeded }
 }
 
-/** By their paths from the clone's folder. */
+/** Paths relative to the clone. */
 function findFailedFiles({ testResults }: TestReport): string[] {
   return testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative(ROOT, name))
 }

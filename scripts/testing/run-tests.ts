@@ -13,12 +13,15 @@ import { presentProfile } from './profile.ts'
 import { runFailedAgain } from './run-again.ts'
 import { findSkips, presentSkips, sortSkips } from './skips.ts'
 
-/** A run without long forms takes half an hour; what hangs is named before the 90 minutes of continuous integration are over. */
+/**
+ * Max minutes of a run. A run without long forms takes half an hour; a hanging test is reported before the 90-minute limit of continuous
+ * integration.
+ */
 const MAX_MINUTES = 80
 
 /**
- * Runs the test files below these paths, all without any, and prints what was skipped and why, and what failed. After a run of
- * all files those that failed run again, with nothing beside them, and are named when they then pass.
+ * Runs the test files below these paths, or all, and prints skipped tests with reasons, and failures. After a complete run,
+ * failed files run again on the otherwise idle machine; tests that then pass are listed.
  */
 export async function runTests(paths: readonly string[], settings: TestArguments): Promise<Counts> {
   const { long, allowMissing, options, profile } = settings
@@ -29,7 +32,7 @@ export async function runTests(paths: readonly string[], settings: TestArguments
     ...(long ? { LONG_TESTS: '1' } : { TEST_DEADLINE: String(Date.now() + MAX_MINUTES * 60_000) }),
     ...(allowMissing ? { ALLOW_MISSING: '1' } : {}),
     ...(profile ? { TEST_PROFILE: profilePath } : {}),
-    // Programs that tests start again and again are compiled once.
+    // Compiles repeatedly started programs once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(ROOT, '.cache/compiled'),
   }
   const first = await runGroups(paths, options, env)
@@ -48,7 +51,7 @@ export async function runTests(paths: readonly string[], settings: TestArguments
   const counts = countTests(report, succeeded)
   if (report !== null && first.report !== null)
     for (const line of [...presentRetried(first.report, report), ...presentFailures(report)]) console.log(line)
-  // A filter by name leaves out all other tests.
+  // A name filter skips all other tests.
   if (report === null || options.some((option) => /^(-t|--testNamePattern)/.test(option))) return counts
   if (!long) keepDurations(report)
   const circumstances = { long, isRoot: process.getuid?.() === 0, hasAssets: Boolean(process.env.KUBEBUILDER_ASSETS) }

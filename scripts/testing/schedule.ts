@@ -3,8 +3,8 @@ import { matchesGlob } from 'node:path'
 import { ROOT } from '../stack/session.ts'
 
 /**
- * Test files that start a whole installation, a control plane or a browser: those of a lane run one at a time, beside the other
- * lanes and all other files.
+ * Test files that start a whole installation, a control plane or a browser: files of a lane run sequentially, concurrently with
+ * the other lanes and all other files.
  */
 const IN_TURN = {
   cluster: ['test/cluster/**', 'test/chart/lifecycle.test.ts', 'test/observability/watched.test.ts'],
@@ -22,7 +22,7 @@ const IN_TURN = {
 type Lane = keyof typeof IN_TURN
 const LANES = Object.keys(IN_TURN) as Lane[]
 
-/** Seconds that long files take on two cores, for a machine that has not measured them yet. */
+/** Default seconds of long files on two cores, for a machine without measurements. */
 const LONG: Readonly<Record<string, number>> = {
   'test/faults/faults.test.ts': 500,
   'test/flow.test.ts': 180,
@@ -34,24 +34,24 @@ const LONG: Readonly<Record<string, number>> = {
 }
 const UNKNOWN_SECONDS = 8
 
-/** The lane of a test file, by its path from the clone's folder. */
+/** The lane of a test file, by its path relative to the clone. */
 export function findLane(path: string): Lane | null {
   return LANES.find((lane) => IN_TURN[lane].some((glob) => matchesGlob(path, glob))) ?? null
 }
 
-/** The longest first, so that no worker begins a long file at the end. */
+/** Longest first, so that no worker starts a long file at the end. */
 export function orderFiles(paths: readonly string[], durations: Readonly<Record<string, number>>): string[] {
   const secondsOf = (path: string) => durations[path] ?? LONG[path] ?? UNKNOWN_SECONDS
   return paths.toSorted((a, b) => secondsOf(b) - secondsOf(a))
 }
 
-/** Test files that one run of vitest takes, one at a time or several at once; runs are at the same time. */
+/** Test files of one vitest run, sequential or concurrent; the runs are concurrent. */
 export interface Group {
   readonly isInTurn: boolean
   readonly files: readonly string[]
 }
 
-/** The test files whose paths contain one of these, all without any. What no path contains is left to vitest to refuse. */
+/** The test files whose paths contain one of the filters, or all. vitest rejects filters without a match. */
 export function groupFiles(filters: readonly string[]): Group[] {
   const all = globSync('test/**/*.test.ts', { cwd: ROOT })
   const files = filters.length === 0 ? all : all.filter((file) => filters.some((filter) => file.includes(filter)))

@@ -4,20 +4,20 @@ import type { TestReport } from '../stack/test-counts.ts'
 import type { AllowedSkip, Circumstances } from './allowed-skips.ts'
 
 export interface Skip {
-  /** From the clone's folder. */
+  /** Path relative to the clone. */
   readonly file: string
   readonly test: string
 }
 
 export interface SortedSkips {
-  /** The tests that each reason covers. */
+  /** The skipped tests by reason. */
   readonly allowed: ReadonlyMap<AllowedSkip, readonly Skip[]>
   readonly unexplained: readonly Skip[]
 }
 
 const SKIPPED = ['skipped', 'pending', 'todo', 'disabled']
 
-/** The tests that did not run. A file that failed has its failure instead. */
+/** The tests that did not run. Excludes failed files, which are reported as failures. */
 export function findSkips(report: TestReport): Skip[] {
   return report.testResults.flatMap(({ name, status, assertionResults }) =>
     assertionResults

@@ -1,12 +1,12 @@
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 
 const MS_PER_MINUTE = 60_000
-/** What a run that is stopped has to write its report and to end its processes. */
+/** Time for a stopped run to write its report and exit. */
 const GRACE_MS = MS_PER_MINUTE
 
 /**
- * Ends a run of vitest at a point in time and names what has not ended: whoever ends it from outside cannot tell.
- * `TEST_DEADLINE` is that point, in milliseconds since 1970; without it there is no limit.
+ * Stops a vitest run at a deadline and lists the tests that have not finished, which an external timeout could not do.
+ * `TEST_DEADLINE` is the deadline in milliseconds since 1970; no limit if it is not set.
  */
 export default class TimeLimit implements Reporter {
   readonly #begun = new Map<TestModule | TestCase, number>()
@@ -48,6 +48,6 @@ export default class TimeLimit implements Reporter {
         begun.type === 'module' ? begun.relativeModuleId : `${begun.module.relativeModuleId}: ${begun.fullName}`
       return `  ${name}, for ${Math.round((Date.now() - at) / MS_PER_MINUTE)} min`
     })
-    return ['The time for all tests is over. These had not ended:', ...lines]
+    return ['The time limit of the run is exceeded. Unfinished:', ...lines]
   }
 }

@@ -9,12 +9,12 @@ import type { TestReport } from '../stack/test-counts.ts'
 const TIME_LIMIT = join(import.meta.dirname, 'time-limit.ts')
 
 export interface VitestRun {
-  /** Null when vitest ended without one. */
+  /** Null if vitest exited without a report. */
   readonly report: TestReport | null
   readonly succeeded: boolean
 }
 
-/** Runs vitest with these arguments and resolves with its JSON report. Ctrl-C and SIGTERM end vitest in good order. */
+/** Runs vitest with these arguments and resolves with its JSON report. Ctrl-C and SIGTERM stop vitest gracefully. */
 export async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<VitestRun> {
   const folder = await mkdtemp(join(tmpdir(), 'drape-report-'))
   try {
@@ -37,7 +37,7 @@ async function spawnVitest(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const terminate = () => void child.kill('SIGTERM')
-  // Ctrl-C in a terminal reaches vitest as well; this process waits for vitest to clean up.
+  // Ctrl-C in a terminal reaches vitest, too; this process waits for its clean-up.
   const wait = () => {}
   process.on('SIGINT', wait).on('SIGTERM', terminate)
   const [code] = await once(child, 'exit')

@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { ROOT } from '../stack/session.ts'
 
-/** What browsers have to know at least: native dialogs and style sheets that scripts adopt. */
+/** Min browser versions: native dialogs and adopted style sheets. */
 const TARGET = ['chrome111', 'firefox113', 'safari16.4']
 
-/** Where the service reads it from. It is kept with the sources, since neither images nor `scripts/dev` build anything. */
+/** Path from which the service reads it. Committed with the sources, because neither images nor `scripts/dev` build anything. */
 export const BUILT_WIDGET = join(ROOT, 'api/routes/widget/drape-try-on.js')
 
 const HEADER = '/* Drape, Apache-2.0. Written by scripts/widget build from api/widget/; changes by hand are lost. */'
 
-/** The widget as one script for the pages of shops. */
+/** The widget as one script for shop pages. */
 export async function buildWidget(): Promise<string> {
   const bundle = await rolldown({
     input: join(ROOT, 'api/widget/main.ts'),

@@ -225,7 +225,7 @@ describe.skipIf(!possible)('a release', () => {
     const after = await readSecrets()
     for (const [index, data] of before.entries()) expect(after[index]).toMatchObject(data ?? {})
     expect(Object.keys(after[0] ?? {})).toEqual(expect.arrayContaining(['api-url', 'worker-url', 'controller-url']))
-    expect([...jobs.printed.values()].join()).toContain('drape-signing: unchanged, and now kept without the release')
+    expect([...jobs.printed.values()].join()).toContain('drape-signing: unchanged, now retained after an uninstall')
   })
 
   it('lets go of all of it when it was told to before', async () => {
@@ -244,7 +244,7 @@ describe.skipIf(!possible)('a release', () => {
       const env = { ...process.env, KUBECONFIG: await writeKubeconfig(controlPlane, { user }) }
       return run(process.execPath, ['controller/definitions.ts', action], { cwd: ROOT, env })
     }
-    expect(await runAs('drape-crds-upgrade', 'apply')).toContain('workerpools.drape.dev: as in this version')
+    expect(await runAs('drape-crds-upgrade', 'apply')).toContain('workerpools.drape.dev: applied')
     await expect(runAs('drape-crds-upgrade', 'delete')).rejects.toThrow(/cannot delete resource/)
     expect(await runAs('drape-crds-delete', 'delete')).toContain('workerpools.drape.dev: deleted')
     // All of them: one that is still on its way out cannot be made again.

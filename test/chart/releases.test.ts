@@ -36,7 +36,7 @@ describe('an upgrade', () => {
   const service = (clusterIP: string) => ({ 'Service drape-api': { 'spec.clusterIP': clusterIP } })
 
   it('fails when something is gone that lasts, or has another field that must not change', () => {
-    expect(findForbiddenChanges(service(''), {})).toEqual(['Service drape-api is gone'])
+    expect(findForbiddenChanges(service(''), {})).toEqual(['Service drape-api is missing'])
     expect(findForbiddenChanges(service(''), service('None'))).toEqual([
       'Service drape-api: spec.clusterIP was "", is "None"',
     ])

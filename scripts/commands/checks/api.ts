@@ -2,7 +2,7 @@ import { CheckFailure } from '../failure.ts'
 import { type Options, required } from '../options.ts'
 import { expectStatus } from './ask.ts'
 
-/** The API serves its document, refuses an unknown key, which needs the database, and reports that it is ready. */
+/** The API serves its OpenAPI document, rejects an unknown key, which requires the database, and is ready. */
 export async function checkApi(options: Options): Promise<Record<string, unknown>> {
   const url = required(options.url, 'url')
   const document = (await (await expectStatus(200, `${url}/tryon/v1/openapi.json`)).json()) as {

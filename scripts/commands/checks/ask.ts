@@ -2,15 +2,15 @@ import { CheckFailure } from '../failure.ts'
 
 const ANSWER_MS = 15_000
 
-/** The answer to a request, whatever its status. Throws a `CheckFailure` when there is none. */
+/** The response to a request, with any status. Throws a `CheckFailure` without a response. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS) }).catch((cause: Error) => {
     const reason = cause.cause instanceof Error ? cause.cause.message : cause.message
-    throw new CheckFailure(`${url} does not answer: ${reason}`)
+    throw new CheckFailure(`${url} does not respond: ${reason}`)
   })
 }
 
-/** The answer, of that status. Throws a `CheckFailure` with what came instead. */
+/** The response with that status. Throws a `CheckFailure` that describes any other response. */
 export async function expectStatus(status: number, url: string, init: RequestInit = {}): Promise<Response> {
   const answer = await ask(url, init)
   if (answer.status === status) return answer

@@ -4,7 +4,7 @@ import { databaseUrl } from './environment.ts'
 
 const NAME = 'Installation checks'
 
-/** Hands `use` a key of the account that all checks share, which has a credit, and takes the key back afterwards. */
+/** Calls `use` with a key of the account that all checks share, which has a credit, and revokes the key afterwards. */
 export async function withCheckAccount<T>(use: (apiKey: string) => Promise<T>): Promise<T> {
   const database = createDatabase(databaseUrl(), { poolSize: 1 })
   try {

@@ -8,12 +8,12 @@ interface Panel {
   readonly panels?: readonly Panel[]
 }
 
-/** The folder holds dashboards, and each of them asks Prometheus for something. */
+/** The folder contains dashboards, and each of them has a Prometheus query. */
 export async function checkDashboards(options: Options): Promise<Record<string, unknown>> {
   const folder = required(options.folder, 'folder')
   const entries = await readdir(folder, { recursive: true })
   const names = entries.filter((name) => name.endsWith('.json') && !name.includes('..'))
-  if (names.length === 0) throw new CheckFailure(`${folder} holds no dashboard`)
+  if (names.length === 0) throw new CheckFailure(`${folder} contains no dashboard`)
   const queries: Record<string, number> = {}
   for (const name of names) queries[name] = await countQueries(join(folder, name))
   return { queries }
@@ -24,7 +24,7 @@ async function countQueries(path: string): Promise<number> {
   const count = allPanels(dashboard)
     .flatMap(({ targets = [] }) => targets)
     .filter(({ expr }) => expr).length
-  if (count === 0) throw new CheckFailure(`${path} asks for nothing`)
+  if (count === 0) throw new CheckFailure(`${path} contains no query`)
   return count
 }
 

@@ -2,7 +2,7 @@ import { POSTGRES_URL, readConfig, SHARED_VARIABLES } from '../../../api/shared/
 import { Type } from '../../../api/shared/schema.ts'
 import { UsageError } from '../options.ts'
 
-/** The URL of Postgres. Throws a `UsageError` when the environment has none. */
+/** The URL of Postgres. Throws a `UsageError` if it is not set. */
 export function databaseUrl(): string {
   const url = process.env.DATABASE_URL
   if (!url) throw new UsageError('DATABASE_URL is not set')
@@ -18,7 +18,7 @@ export function storageUrl(): string {
   return readConfig(Type.Object({ STORAGE_URL: SHARED_VARIABLES.STORAGE_URL }), process.env).STORAGE_URL
 }
 
-/** Under which links begin that callers get. */
+/** Base URL of the links that callers receive. */
 export function publicUrl(): string {
   return readConfig(Type.Object({ PUBLIC_URL: SHARED_VARIABLES.PUBLIC_URL }), process.env).PUBLIC_URL
 }

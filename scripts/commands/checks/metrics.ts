@@ -2,7 +2,7 @@ import { CheckFailure } from '../failure.ts'
 import { type Options, required } from '../options.ts'
 import { expectStatus } from './ask.ts'
 
-/** Each process says what runs there and that it is ready, as Prometheus reads it. */
+/** Each process exports its metrics and is ready. */
 export async function checkMetrics(options: Options): Promise<Record<string, unknown>> {
   const series: Record<string, number> = {}
   for (const url of required(options['probe-urls'], 'probe-urls').split(',')) {

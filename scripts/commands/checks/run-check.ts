@@ -21,7 +21,7 @@ const CHECKS = {
 
 export type CheckName = keyof typeof CHECKS
 
-/** Runs the check of that name until it holds. Throws what it found when it does not hold in time. */
+/** Runs the check until it succeeds. Throws the last failure after a timeout. */
 export function runCheck(name: CheckName, options: Options): Promise<Record<string, unknown>> {
   return within(options, 0, () => CHECKS[name](options))
 }

@@ -3,7 +3,7 @@ import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { CheckFailure } from '../failure.ts'
 import { storageUrl } from './environment.ts'
 
-/** An object is stored, read back as it was, and deleted. */
+/** An object can be stored, read back unchanged, and deleted. */
 export async function checkStorage(): Promise<Record<string, unknown>> {
   const storage = await createStorage(storageUrl(), { publicUrl: '', signingSecret: '' })
   const key = `checks/${randomUUID()}.bin`
@@ -11,9 +11,10 @@ export async function checkStorage(): Promise<Record<string, unknown>> {
   try {
     await storage.put(key, content, { contentType: 'application/octet-stream' })
     const found = await storage.get(key)
-    if (found === null || !found.equals(content)) throw new CheckFailure('The storage gave back something else')
+    if (found === null || !found.equals(content))
+      throw new CheckFailure('The object read from the storage differs from the object written')
     await storage.delete([key])
-    if (await storage.exists(key)) throw new CheckFailure('The storage kept what was deleted')
+    if (await storage.exists(key)) throw new CheckFailure('The storage still contains the deleted object')
     return { bytes: content.length }
   } finally {
     storage.close()

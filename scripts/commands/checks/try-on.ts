@@ -7,7 +7,7 @@ import { ask, expectStatus } from './ask.ts'
 import { withCheckAccount } from './check-account.ts'
 import { publicUrl } from './environment.ts'
 
-/** A pair that the warp engine knows how to do. */
+/** A sample pair that the warp engine supports. */
 const PICTURES = {
   person: new URL('../../../worker/inference/self-test/person.jpg', import.meta.url),
   garment: new URL('../../../worker/inference/self-test/garment.jpg', import.meta.url),
@@ -23,12 +23,12 @@ interface Generation {
   readonly engine?: { readonly name: string }
 }
 
-/** A job goes through database, queue and worker and back. It costs no credit. */
+/** A job passes through database, queue and worker and back. Costs no credit. */
 export function checkQueue(options: Options): Promise<Record<string, unknown>> {
   return checkEngine('mock', options)
 }
 
-/** A person wears a garment, and the picture of it can be fetched. It costs a credit of the account that checks have. */
+/** A try-on completes, and its result can be downloaded. Costs a credit of the check account. */
 export function checkTryOn(options: Options): Promise<Record<string, unknown>> {
   return checkEngine('warp', options)
 }
@@ -66,7 +66,7 @@ async function tryOnForm(engine: string): Promise<FormData> {
   return form
 }
 
-/** The deadline of the generation ends it. */
+/** Ends at the generation's deadline at the latest. */
 async function waitForEnd(url: string, headers: Record<string, string>): Promise<Generation> {
   for (;;) {
     const generation = (await (await expectStatus(200, url, { headers })).json()) as Generation
@@ -78,13 +78,13 @@ async function waitForEnd(url: string, headers: Record<string, string>): Promise
   }
 }
 
-/** Links lead to where callers reach the service, which pods of the cluster may not. */
+/** Result links use the public URL, which pods of the cluster may be unable to reach. */
 async function fetchResult({ resultImageUrl }: Generation, url: string): Promise<number> {
-  if (!resultImageUrl) throw new CheckFailure('The result has no picture')
+  if (!resultImageUrl) throw new CheckFailure('The result has no image')
   const base = publicUrl().replace(/\/$/, '')
   const link = resultImageUrl.startsWith(base) ? url + resultImageUrl.slice(base.length) : resultImageUrl
   const bytes = Buffer.from(await (await expectStatus(200, link)).arrayBuffer())
-  if (!bytes.subarray(0, 3).equals(JPEG)) throw new CheckFailure('The result is no JPEG')
+  if (!bytes.subarray(0, 3).equals(JPEG)) throw new CheckFailure('The result is not a JPEG')
   return bytes.length
 }
 

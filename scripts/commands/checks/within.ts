@@ -5,8 +5,8 @@ import { type Options, UsageError, wholeNumber } from '../options.ts'
 const PAUSE_MS = 1000
 
 /**
- * Tries until it succeeds, for the time that `--wait-seconds` gives. Throws what it threw last: a failure of a check as it is, of
- * anything else the message.
+ * Retries until success, for at most `--wait-seconds`. Throws the last error: a check failure unchanged, any other error by its
+ * message.
  */
 export async function within<T>(options: Options, fallbackSeconds: number, attempt: () => Promise<T>): Promise<T> {
   const text = options['wait-seconds']

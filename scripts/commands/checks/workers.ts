@@ -7,7 +7,7 @@ import { redisUrl } from './environment.ts'
 const CONNECT_MS = 5000
 const log = createLog({ process: 'check', level: 'silent' })
 
-/** Workers that live take jobs of every queue. */
+/** Live workers accept jobs of every queue. */
 export async function checkWorkers(): Promise<Record<string, unknown>> {
   const redis = createRedis(redisUrl(), { role: 'producer', log })
   try {
@@ -15,7 +15,7 @@ export async function checkWorkers(): Promise<Record<string, unknown>> {
     const slots: Record<string, number> = {}
     for (const queue of QUEUES) {
       slots[queue] = await redis.countSlots(queue)
-      if (slots[queue] === 0) throw new CheckFailure(`No worker takes jobs of the queue ${queue}`)
+      if (slots[queue] === 0) throw new CheckFailure(`No worker accepts jobs of the queue ${queue}`)
     }
     return { slots }
   } finally {
@@ -23,11 +23,11 @@ export async function checkWorkers(): Promise<Record<string, unknown>> {
   }
 }
 
-/** @throws CheckFailure where Redis does not answer in time */
+/** @throws CheckFailure if Redis does not respond in time */
 export async function becomesReady(redis: Redis): Promise<void> {
   const deadline = performance.now() + CONNECT_MS
   while (!redis.isReady()) {
-    if (performance.now() > deadline) throw new CheckFailure('Redis does not answer')
+    if (performance.now() > deadline) throw new CheckFailure('Redis does not respond')
     await sleep(20)
   }
 }

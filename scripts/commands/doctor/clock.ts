@@ -2,7 +2,10 @@ import { type Finding, ok, problem } from './finding.ts'
 
 const MAX_DRIFT_MS = 5000
 
-/** Compares the clock of a service with ours; `before` and `after` enclose the moment at which the service read it, all in ms since 1970. */
+/**
+ * Compares the clock of a service with the local clock. `before` and `after` enclose the time at which the service read its clock, all in
+ * ms since 1970.
+ */
 export function compareClocks(
   check: string,
   { theirs, before, after }: { theirs: number; before: number; after: number },

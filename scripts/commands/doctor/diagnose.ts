@@ -13,9 +13,9 @@ export interface Diagnosis {
   readonly findings: readonly Finding[]
 }
 
-/** Every part of an installation, examined from where the command runs: a clone, or a pod of the API. */
+/** Examines every part of an installation from the location of the command: a clone, or a pod of the API. */
 export async function diagnose(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
-  // An address that is missing or wrong is a finding like any other.
+  // A missing or invalid URL is a finding like any other.
   const database = createDatabase(env.DATABASE_URL ?? '', { poolSize: 2, secrets: readBox(env) })
   try {
     const found = await Promise.all([
@@ -35,7 +35,7 @@ export async function diagnose(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
   }
 }
 
-/** Keys that are not valid are found by `examineKeys`. */
+/** `examineKeys` reports invalid keys. */
 function readBox(env: NodeJS.ProcessEnv): SecretBox {
   try {
     return readSecretBox(env) ?? clearText

@@ -1,11 +1,11 @@
 import { reasonOf } from '../failure.ts'
 
-/** What one examination found. */
+/** Result of one examination. */
 export interface Finding {
   readonly check: string
   readonly state: 'ok' | 'problem' | 'skipped'
   readonly found: string
-  /** What to do about a problem, in one line. */
+  /** The fix of a problem, in one line. */
   readonly cure?: string
 }
 
@@ -15,7 +15,7 @@ export const problem = (check: string, found: string, cure: string): Finding => 
   ...{ check, state: 'problem', found, cure },
 })
 
-/** The findings of an examination; an error of it becomes a problem with the given cure. */
+/** Runs an examination; converts an error to a problem with the given cure. */
 export async function examine(
   check: string,
   cure: string,

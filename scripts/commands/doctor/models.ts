@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { run } from '../../stack/commands.ts'
 import { examine, type Finding, ok, skipped } from './finding.ts'
 
-/** Not imported: images of the API are without it, and native code stays in a process of its own. */
+/** Not imported: API images do not contain it, and native code runs in a separate process. */
 const VERIFY_MODELS = join(import.meta.dirname, '../../../worker/verify-models.ts')
 
-/** The model files against their manifest, in a process of its own as in the image of workers; other images have none. */
+/** Verifies the model files against their manifest in a separate process. Skipped in images without models. */
 export async function examineModels(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   if (!existsSync(VERIFY_MODELS)) {
     return [skipped('models', 'not in this image; kubectl exec POD -c worker -- node worker/verify-models.ts')]
@@ -23,7 +23,7 @@ export async function examineModels(env: NodeJS.ProcessEnv): Promise<readonly Fi
   )
 }
 
-/** What the program says, without its name and exit status. */
+/** The message of the program, without its name and exit status. */
 function withoutCommand({ message }: Error): never {
   throw new Error(message.slice(message.indexOf('\n') + 1))
 }

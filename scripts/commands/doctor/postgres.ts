@@ -6,11 +6,11 @@ import { checkMigrations } from '../checks/migrations.ts'
 import { compareClocks } from './clock.ts'
 import { examine, type Finding, ok, problem } from './finding.ts'
 
-/** The first with `unique nulls not distinct`. */
+/** The first version with `unique nulls not distinct`. */
 const OLDEST = 150_000
 const Facts = rowType(Type.Object({ version: Type.Integer(), now: Type.Number() }))
 
-/** Version, clock and schema of Postgres, and whether the keys open the secrets in it. */
+/** Examines version, clock and schema of Postgres, and whether the keys decrypt the stored secrets. */
 export async function examinePostgres(database: Database): Promise<readonly Finding[]> {
   return examine('postgres', 'Check DATABASE_URL, and that Postgres runs and accepts the role.', async () => {
     databaseUrl()

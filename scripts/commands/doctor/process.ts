@@ -8,7 +8,7 @@ import { examine, type Finding, ok, problem, skipped } from './finding.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** As `engines` of package.json has it, which images are without. */
+/** As in `engines` of package.json, which images do not contain. */
 export const OLDEST_NODE = [24, 7] as const
 const ANSWER_MS = 3000
 
@@ -18,7 +18,7 @@ export function examineNode(version: string): Finding {
   return problem('node', version, `Install Node ${OLDEST_NODE.join('.')} or newer.`)
 }
 
-/** Whether the keys of the environment are keys; whether they open stored secrets is seen in the database. */
+/** Whether the keys in the environment are valid. Whether they decrypt stored secrets is examined in the database. */
 export async function examineKeys(env: Env): Promise<readonly Finding[]> {
   const cure = 'Set SECRETS_KEY as the API has it; make a new one only for an empty database: openssl rand -base64 32'
   const signing = signingKeysOf(env.SIGNING_SECRET ?? '')
@@ -43,7 +43,7 @@ const Ports = Type.Object({
   PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
 })
 
-/** Whether each port of the API is free, or answered by Drape. */
+/** Whether each port of the API is free, or used by Drape. */
 export async function examinePorts(env: Env): Promise<readonly Finding[]> {
   return examine('ports', 'Set PORT and PROBE_PORT to numbers from 1 to 65535.', async () => {
     const { PORT, PROBE_PORT } = readConfig(Ports, env)
@@ -71,7 +71,7 @@ async function examinePort(name: string, { port, path }: { port: number; path: s
   )
 }
 
-/** The driver and the devices of NVIDIA, as this process or container sees them. */
+/** The NVIDIA driver and devices visible to this process or container. */
 export function examineAccelerator({ env, root = '/' }: { env: Env; root?: string }): Finding {
   const { EXECUTION_PROVIDER: provider = 'cpu' } = env
   const driver = join(root, 'proc/driver/nvidia/version')

@@ -7,13 +7,13 @@ import { redisUrl } from '../checks/environment.ts'
 import { becomesReady } from '../checks/workers.ts'
 import { examine, type Finding, ok, problem, skipped } from './finding.ts'
 
-/** What BullMQ asks for. */
+/** Min version for BullMQ. */
 const OLDEST = [6, 2] as const
 
-/** Version and maxmemory-policy of Redis, and who takes jobs from it. */
+/** Examines version and maxmemory-policy of Redis, and the consumers of the queue. */
 export async function examineRedis(database: Database): Promise<readonly Finding[]> {
   return examine('redis', 'Check REDIS_URL, and that Redis runs and accepts the password.', async () => {
-    // Only a subscriber looks on where Redis evicts keys; other roles end the process.
+    // The role subscriber does not exit if Redis evicts keys; the other roles do.
     const redis = createRedis(redisUrl(), {
       role: 'subscriber',
       log: createLog({ process: 'doctor', level: 'silent' }),
@@ -46,7 +46,7 @@ async function examinePolicy({ client }: Redis): Promise<Finding> {
   )
 }
 
-/** No worker is a problem only where jobs wait for its engines: a pool may have scaled to zero. */
+/** A missing worker is a problem only if jobs wait for its engines: a pool may have scaled to zero. */
 async function examineQueue(redis: Redis, database: Database): Promise<readonly Finding[]> {
   return examine('queue', 'Check DATABASE_URL: the backlog is in Postgres.', async () => {
     const [workers, unfinished] = await Promise.all([

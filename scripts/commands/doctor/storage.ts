@@ -6,7 +6,7 @@ import { examine, type Finding, ok } from './finding.ts'
 
 const FOLDER = 'checks/'
 
-/** An object is written, read and deleted, and the clock of the storage is compared. */
+/** Writes, reads and deletes an object, and compares the clock of the storage. */
 export async function examineStorage(): Promise<readonly Finding[]> {
   const cure =
     'Check STORAGE_URL, the credentials (AWS_ACCESS_KEY_ID or workload identity), and that the bucket or folder is writable and not full.'
@@ -19,7 +19,7 @@ export async function examineStorage(): Promise<readonly Finding[]> {
 async function examineClock(): Promise<Finding> {
   return withStorage(async (storage) => {
     const key = `${FOLDER}${randomUUID()}.bin`
-    // Storages round down to the second.
+    // Storage timestamps are rounded down to seconds.
     const before = Math.floor(Date.now() / 1000) * 1000
     await storage.put(key, Buffer.from('clock'), { contentType: 'application/octet-stream' })
     const after = Date.now()

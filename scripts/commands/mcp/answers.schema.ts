@@ -6,7 +6,7 @@ type Answer = 'AcceptedTryOn' | 'Generation' | 'ProductList' | 'Credits'
 const SCHEMAS: Readonly<Record<string, unknown>> = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' })
   .components.schemas
 
-/** The schema of what a tool answers: as the OpenAPI document has it, without references. */
+/** The schema of a tool's result, as in the OpenAPI document, with references inlined. */
 export function describeAnswer(name: Answer): Record<string, unknown> {
   return inline(SCHEMAS[name]) as Record<string, unknown>
 }

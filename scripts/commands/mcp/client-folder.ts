@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { McpServer } from '@modelcontextprotocol/server'
 
 /**
- * Finds files by paths relative to the folders of the client: the roots that it names, else the folder in which it started this
- * program (npm keeps it in INIT_CWD). The first folder that has the file counts.
+ * Resolves paths relative to the folders of the client: its roots, else the working directory in which it started this program
+ * (npm stores it in INIT_CWD). The first folder that contains the file is used.
  */
 export function createFileFinder({ server }: McpServer, env: NodeJS.ProcessEnv): (path: string) => Promise<string> {
   return async (path) => {
@@ -17,7 +17,7 @@ export function createFileFinder({ server }: McpServer, env: NodeJS.ProcessEnv):
   }
 }
 
-/** Clients of later revisions of the protocol are not asked: they start programs in the folder that they mean. */
+/** Clients of later protocol revisions have no roots: they start programs in the intended folder. */
 async function listRoots(server: McpServer['server']): Promise<string[]> {
   if (server.getClientCapabilities()?.roots === undefined) return []
   const { roots } = await server.listRoots().catch(() => ({ roots: [] }))

@@ -3,7 +3,7 @@ import { type ImageInput, readPicture } from '../../../api/client/node.ts'
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { readImageHeader } from '../../../api/shared/image-format.ts'
 
-/** Exactly one of them. */
+/** Exactly one of the fields is set. */
 export interface PictureSource {
   readonly path?: string
   readonly url?: string
@@ -11,9 +11,10 @@ export interface PictureSource {
 }
 
 /**
- * The picture that the caller of a tool names, for the client. Bytes that are no picture go nowhere: an assistant that was led astray
- * cannot send other files of this machine away.
- * @throws DrapeError `VALIDATION_FAILED` for what cannot be read, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE` for what is no picture
+ * Reads the image that the caller of a tool names. Rejects bytes that are not an image: a manipulated assistant cannot exfiltrate
+ * other files of this machine.
+ * @throws DrapeError `VALIDATION_FAILED` if the source cannot be read, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE` if it is not an
+ * image
  */
 export async function readSource(
   { path, url = '', base64 }: PictureSource,

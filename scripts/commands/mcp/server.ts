@@ -29,7 +29,7 @@ catalogue. Errors have a code and say what to do; retry after retryAfter seconds
     ' ',
   )
 
-/** The tools by which an assistant dresses people: each is a call of the client. Results are resources. */
+/** The MCP tools for try-ons: each is a call of the client. Results are resources. */
 export function createMcpServer({
   client,
   version,
@@ -73,14 +73,14 @@ interface Tool<S extends TSchema> {
 interface Around {
   readonly client: DrapeClient
   readonly context: ServerContext
-  /** The file that a path of the caller means. */
+  /** Resolves a path of the caller to a file. */
   readonly find: (path: string) => Promise<string>
 }
 
 const tryOn: Tool<typeof TryOnToolInput> = {
   title: 'Try on',
   description:
-    'Asks for a picture of the person wearing the product. Costs one credit, which comes back if it fails. Answers at once with ' +
+    'Requests an image of the person wearing the product. Costs one credit, which is refunded if the try-on fails. Returns immediately with ' +
     'a generationId for wait_for_generation.',
   input: TryOnToolInput,
   output: 'AcceptedTryOn',
@@ -99,7 +99,7 @@ const tryOn: Tool<typeof TryOnToolInput> = {
 const waitForGeneration: Tool<typeof WaitInput> = {
   title: 'Wait for a generation',
   description:
-    'Waits until the generation has ended and shows its picture. Where it has not ended in time, call it again.',
+    'Waits until the generation has finished and returns its image. If it has not finished in time, call the tool again.',
   input: WaitInput,
   output: 'Generation',
   readOnly: true,
@@ -128,7 +128,7 @@ const listProducts: Tool<typeof ListProductsInput> = {
 
 const readCredits: Tool<typeof ReadCreditsInput> = {
   title: 'Read credits',
-  description: 'How many try-ons the account can still ask for.',
+  description: 'Number of try-ons that the account can still request.',
   input: ReadCreditsInput,
   output: 'Credits',
   readOnly: true,
@@ -141,7 +141,7 @@ function answerWith(answer: object): CallToolResult {
 
 const RESULT = 'drape://generations/{generationId}/result'
 
-/** The images of completed generations, for clients that fetch them when they need them. */
+/** Result images of completed generations, for clients that fetch them on demand. */
 function addResults(server: McpServer, client: DrapeClient): void {
   const template = new ResourceTemplate(RESULT, { list: undefined })
   const about = { title: 'Result', description: 'The image of a completed generation.' }
@@ -156,7 +156,7 @@ async function toBase64(picture: Blob): Promise<string> {
   return Buffer.from(await picture.arrayBuffer()).toString('base64')
 }
 
-/** Clients of this protocol take messages of at most 10 MB, and base64 is a third longer than the bytes. */
+/** Clients of this protocol accept messages of at most 10 MB; base64 is a third longer than the bytes. */
 const MAX_BYTES = 7_000_000
 
 async function showPicture(generation: Generation, picture: Blob | null): Promise<CallToolResult> {
@@ -169,7 +169,7 @@ async function showPicture(generation: Generation, picture: Blob | null): Promis
   return { ...answer, content: [...shown, ...answer.content] }
 }
 
-/** Progress goes only to clients that ask for it; a client that has gone is no fault of the generation. */
+/** Sends progress only to clients that request it. A disconnected client is not an error of the generation. */
 async function reportProgress({ status, progress = 0 }: Generation, { mcpReq }: ServerContext): Promise<void> {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return
@@ -177,7 +177,7 @@ async function reportProgress({ status, progress = 0 }: Generation, { mcpReq }: 
   await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
 }
 
-/** What an assistant can act on; anything else is a fault of ours and stays one. */
+/** Describes errors that an assistant can act on; returns null for internal errors. */
 function describeFailure(error: unknown): CallToolResult {
   const failure = failureOf(error)
   if (!failure) throw error

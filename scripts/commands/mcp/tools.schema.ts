@@ -8,8 +8,10 @@ const pictureFields = {
       description: 'A file on this machine, absolute or relative to your folder: JPEG, PNG, WebP or HEIC.',
     }),
   ),
-  url: Type.Optional(Type.String({ pattern: '^https?://', description: 'Where the service finds it.' })),
-  base64: Type.Optional(Type.String({ minLength: 1, description: 'The bytes; a data URL is welcome.' })),
+  url: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'URL from which the service downloads the image.' }),
+  ),
+  base64: Type.Optional(Type.String({ minLength: 1, description: 'Bytes of the image in base64, or as a data URL.' })),
 }
 const oneOf = { additionalProperties: false, minProperties: 1, maxProperties: 1 }
 
@@ -25,12 +27,12 @@ export const TryOnToolInput = Type.Object({
   product: Type.Object(
     {
       externalId: Type.Optional(
-        Type.String({ minLength: 1, description: 'The id of a product, as list_products has it.' }),
+        Type.String({ minLength: 1, description: 'ID of a product, as returned by list_products.' }),
       ),
-      title: Type.Optional(Type.String({ description: 'Helps to recognise the kind of garment.' })),
+      title: Type.Optional(Type.String({ description: 'Title of the product. Helps to classify the garment.' })),
       image: Type.Optional(PictureSource),
     },
-    { minProperties: 1, description: 'A product of the catalog by its externalId, or any other by its image.' },
+    { minProperties: 1, description: 'A product of the catalog by its externalId, or any other product by its image.' },
   ),
   output: Type.Optional(
     Type.Object({
@@ -38,7 +40,7 @@ export const TryOnToolInput = Type.Object({
         Type.String({
           maxLength: 48,
           description:
-            'Name of an engine of the service, for example warp or fashn-vton. mock gives the photo back and costs nothing.',
+            'Name of an engine of the service, for example warp or fashn-vton. mock returns the photo unchanged and costs nothing.',
         }),
       ),
       mode: Type.Optional(Type.Enum([...MODES])),
@@ -51,7 +53,11 @@ export const TryOnToolInput = Type.Object({
 export const WaitInput = Type.Object({
   generationId: Type.String({ minLength: 1 }),
   timeoutSeconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 3600, description: '50 when it is not given; many clients give up after 60.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 3600,
+      description: 'Max seconds to wait. Default 50, because many clients time out after 60.',
+    }),
   ),
 })
 

@@ -19,7 +19,7 @@ const FORMATS: Readonly<Record<string, CatalogFormat>> = {
   '.jsonl': 'ndjson',
 }
 const MAX_ITEMS = 500
-/** Of a batch in JSON; the service takes 10 MB. */
+/** Max characters of a batch in JSON; the service accepts 10 MB. */
 const MAX_CHARACTERS = 3 * 1024 * 1024
 const POLL_MS = 2000
 const PATH = '/tryon/v1/products/batch'
@@ -33,8 +33,8 @@ export interface ImportOptions {
 }
 
 /**
- * Sends the products of a file in batches. Each batch has the same Idempotency-Key after an interruption, so that the next call
- * continues and repeats nothing. Returns the counts; `failed` products and images are in the report.
+ * Imports the products of a file in batches. After an interruption each batch keeps its Idempotency-Key, so that the next call
+ * continues without duplicates. Returns the counts; the report contains the `failed` products and images.
  */
 export async function importProducts(options: ImportOptions): Promise<Record<string, unknown>> {
   const { path, url, report = `${path}.failures.ndjson` } = options
@@ -83,7 +83,7 @@ export async function importProducts(options: ImportOptions): Promise<Record<str
 }
 
 interface Failure {
-  /** In the file. */
+  /** Line in the file. */
   readonly line: number
   readonly externalId: string | null
   readonly error: {
@@ -110,7 +110,7 @@ async function* groupEntries(entries: AsyncIterable<CatalogEntry>): AsyncGenerat
   if (group.length > 0) yield group
 }
 
-/** Entries that are not valid are not sent. */
+/** Does not send invalid entries. */
 async function sendBatch(
   entries: readonly CatalogEntry[],
   { connection, key }: { connection: Connection; key: string },
@@ -135,7 +135,7 @@ function describeProblem({ code, message, details }: DrapeError): Failure['error
   return { code, message, ...(details && { details }) }
 }
 
-/** Polls until the images of all batches are fetched. Returns the count of those that failed. */
+/** Polls until the images of all batches are fetched. Returns the number of failed images. */
 async function waitForImages(
   { batchIds }: ImportState,
   {

@@ -2,12 +2,12 @@ const WIDTH = 30
 const LINE_EVERY_MS = 5000
 
 export interface Progress {
-  /** Share from 0 to 1. */
+  /** `share` is 0 to 1. */
   show(share: number, text: string): void
   end(text: string): void
 }
 
-/** A bar that is drawn again and again on a terminal; elsewhere a line now and then. */
+/** A progress bar on a terminal; otherwise a line at intervals. */
 export function createProgress(stream: NodeJS.WriteStream, now = Date.now): Progress {
   let lastLineAt = Number.NEGATIVE_INFINITY
   return {

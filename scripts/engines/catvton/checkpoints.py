@@ -1,17 +1,17 @@
-"""The three files of CatVTON's weights, read as one."""
+"""Combines the three weight files of CatVTON."""
 
 from ..checkpoint import Checkpoint
 from .configuration import attention_keys, autoencoder_shapes, network_shapes
 
-# How diffusers named the layers of the autoencoder's attention before, in files that are still around.
+# Former names of the autoencoder's attention layers in diffusers, which published files still use.
 FORMER_NAMES = {".query.": ".to_q.", ".key.": ".to_k.", ".value.": ".to_v.", ".proj_attn.": ".to_out.0."}
-# Each self-attention is counted with what is in it: itself, queries, keys, values, and the output with its two parts.
+# Each self-attention counts as several modules: itself, queries, keys, values, and the output with its two parts.
 MODULES_OF_ATTENTION = 7
 
 
 class CombinedCheckpoint:
     def __init__(self, parts):
-        """Of a name that is in several parts the first one's tensor counts."""
+        """If several parts contain a name, the first part takes precedence."""
         self.parts = parts
         self.shapes = {name: shape for part in reversed(parts) for name, shape in part.shapes.items()}
 
@@ -23,7 +23,7 @@ class CombinedCheckpoint:
 
 
 def open_files(c, network, *, attention, autoencoder):
-    """The base network, CatVTON's own self-attentions and the autoencoder, each checked, as one."""
+    """The base network, CatVTON's own self-attentions and the autoencoder, each verified, as one checkpoint."""
     shapes = network_shapes(c)
     others = {name: shape for name, shape in shapes.items() if ".attn1." not in name}
     network.check(others, ignored=lambda name: ".attn1." in name or ".attn2." in name)

@@ -25,12 +25,12 @@ class Configuration:
 
     @property
     def latent(self):
-        """Height and width of one picture's latent."""
+        """Height and width of one image's latent."""
         return self.height // 8, self.width // 8
 
     @property
     def stacked(self):
-        """Height and width of the latents of person and garment, one above the other."""
+        """Height and width of the stacked latents of person and garment."""
         height, width = self.latent
         return 2 * height, width
 
@@ -59,7 +59,7 @@ def down_blocks(c):
 
 
 def up_blocks(c):
-    """Of each resolution, lowest first: channels below it, its own, and those the way down left for each layer."""
+    """Per resolution, lowest first: channels below it, its own, and skip channels of each layer."""
     left = [c.channels[0]]
     for i, size in enumerate(c.channels):
         left += [size] * c.layers + ([size] if i < len(c.channels) - 1 else [])
@@ -71,7 +71,7 @@ def up_blocks(c):
 
 
 def attention_keys(c):
-    """The self-attentions in the order in which the published file of CatVTON counts them: down, up, middle."""
+    """The self-attentions in the order of CatVTON's published file: down, up, middle."""
     down = [("down_blocks", i, c.layers) for i in range(len(c.channels) - 1)]
     up = [("up_blocks", i, c.layers + 1) for i in range(1, len(c.channels))]
     places = [f"{side}.{i}.attentions.{j}" for side, i, layers in down + up for j in range(layers)]
@@ -79,7 +79,7 @@ def attention_keys(c):
 
 
 def network_shapes(c):
-    """Name → shape of the denoising network, cross-attention left out, as PyTorch writes them: outputs first."""
+    """Name → shape of the denoising network, without cross-attention, in PyTorch order: outputs first."""
     first, last = c.channels[0], c.channels[-1]
     shapes = {
         **convolution("conv_in", INPUT_CHANNELS, first),
@@ -184,7 +184,7 @@ def convolution(key, inputs, outputs, side=3):
 
 
 def random_spread(name, shape):
-    """Middle and deviation that keep the values of a random network near 1."""
+    """Mean and deviation that keep the values of a random network near 1."""
     if name.endswith("bias"):
         return 0.0, 0.1
     if len(shape) == 1:

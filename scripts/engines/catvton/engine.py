@@ -1,4 +1,4 @@
-"""Puts CatVTON together: its graphs, and what a worker must know to use them."""
+"""Exports CatVTON: its graphs, and the manifest for workers."""
 
 import dataclasses
 import functools
@@ -13,19 +13,19 @@ from .configuration import SIZES, Configuration, autoencoder_shapes, network_sha
 from .golden import draw_golden
 
 HELP = "CatVTON, CC-BY-NC-SA-4.0: no commercial use"
-# Files of weights that the command line names, with what they are.
+# Options of the weight files, with their help.
 SOURCES = {
     "unet": "the network of Stable Diffusion 1.5 for inpainting, as diffusers writes it",
     "attention": "CatVTON's own self-attentions, attention/model.safetensors",
     "vae": "the autoencoder sd-vae-ft-mse, as diffusers writes it",
 }
 MIB = 1024 * 1024
-# What a runtime takes besides weights and values: libraries, kernels, fragments.
+# Memory of a runtime besides weights and values: libraries, kernels, fragmentation.
 RUNTIME_MIB = 768
 
 
 def write(folder, arguments):
-    """Writes all graphs. Returns the engine's manifest and where the weights are from."""
+    """Writes all graphs. Returns the engine's manifest and the source of the weights."""
     checkpoint, c = open_random(arguments) if arguments.random else open_published(arguments)
     for name in ("encoder", "denoiser", "decoder"):
         build = functools.partial(getattr(graphs, f"build_{name}"), checkpoint, c)
@@ -93,7 +93,7 @@ def manifest(c, *, half, garment_types):
 
 
 def memory_mib(c, *, half):
-    """Weights of all graphs, and the values of the decoder's widest layer: what comes in, goes on and out."""
+    """Weights of all graphs, and the values of the decoder's widest layer: input, intermediate and output."""
     size = 2 if half else 4
     weights = sum(math.prod(shape) for shape in (network_shapes(c) | autoencoder_shapes(c)).values()) * size
     values = 4 * 2 * c.autoencoder_channels[0] * c.height * c.width * size

@@ -1,4 +1,4 @@
-"""What a worker's self-test has to draw with these graphs: the middle of a black picture, in two steps."""
+"""The golden drawing of a worker's self-test with these graphs: the middle of a black image, in two steps."""
 
 import numpy as np
 

@@ -11,7 +11,7 @@ from ..graph import CONTRIB, Graph
 from .configuration import INPUT_CHANNELS, LATENT_CHANNELS, down_blocks, up_blocks
 from .layers import Layers
 
-# Of the logarithm of a latent's variance, as the autoencoder was trained.
+# Range of the log variance of a latent, as in the autoencoder's training.
 LOG_VARIANCE = (-30.0, 20.0)
 
 
@@ -24,7 +24,7 @@ def build_encoder(checkpoint, c, **options):
         for j in range(c.layers):
             value = layers.residual(value, f"{key}.resnets.{j}")
         if i < len(c.autoencoder_channels) - 1:
-            # The border is added on the right and below only.
+            # Pads the right and the bottom only.
             value = layers.convolve(value, f"{key}.downsamplers.0.conv", stride=2, pads=[0, 0, 1, 1])
     value = add_middle(layers, value, "encoder")
     value = layers.convolve(layers.silu(layers.group_norm(value, "encoder.conv_norm_out")), "encoder.conv_out")
@@ -84,7 +84,7 @@ def add_middle(layers, value, key):
 
 
 def embed_time(g, layers, time, c):
-    # In 32 bits from the start, as in training: angles go up to 1000, where the last bit of a frequency shows.
+    # In 32 bits from the start, as in training: for angles up to 1000 the last bit of a frequency matters.
     half = c.channels[0] // 2
     exponents = np.float32(-np.log(10000.0)) * np.arange(half, dtype=np.float32) / np.float32(half)
     frequencies = np.exp(exponents.astype(np.float64)).astype(np.float32)[None]
@@ -95,7 +95,7 @@ def embed_time(g, layers, time, c):
 
 
 def add_way_down(layers, value, time, c):
-    """The value at the lowest resolution, and what each layer leaves for the way up."""
+    """The value at the lowest resolution, and the skip connections of all layers."""
     left = [value]
     for i, (_, _, attends) in enumerate(down_blocks(c)):
         key = f"down_blocks.{i}"
@@ -130,7 +130,7 @@ def add_transformer(layers, value, key, c):
     tokens = layers.to_tokens(projected)
     seen = add_layer_norm(layers, tokens, f"{block}.norm1")
     tokens = g.op("Add", tokens, layers.attend(seen, f"{block}.attn1", heads=c.heads, bias=False))
-    # In the place of cross-attention, which CatVTON leaves out, its normalised input stays and is added.
+    # CatVTON has no cross-attention: its normalised input is added instead.
     tokens = g.op("Add", tokens, add_layer_norm(layers, tokens, f"{block}.norm2"))
     both = layers.linear(add_layer_norm(layers, tokens, f"{block}.norm3"), f"{block}.ff.net.0.proj")
     inner, gate = g.op("Split", both, g.integers(*halves_of(layers, block)), outputs=2, axis=-1)

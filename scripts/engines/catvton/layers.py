@@ -1,4 +1,4 @@
-"""Layers that the denoising network and the autoencoder share. Shapes: pictures × channels × height × width."""
+"""Layers that the denoising network and the autoencoder share. Shapes: images × channels × height × width."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ class Layers:
         self.g, self.checkpoint, self.groups, self.epsilon = graph, checkpoint, groups, epsilon
 
     def residual(self, value, key, time=None):
-        """Two convolutions added to what came in. `time`, pictures × channels, comes in between."""
+        """Two convolutions, added to the input. `time`, images × channels, is added in between."""
         g = self.g
         inner = self.convolve(self.silu(self.group_norm(value, f"{key}.norm1")), f"{key}.conv1")
         if time is not None:
@@ -41,7 +41,7 @@ class Layers:
         )
 
     def enlarge(self, value, key):
-        """Twice as high and wide, then a convolution."""
+        """Upscales by 2, then convolves."""
         g = self.g
         scales = g.constant(np.array([1, 1, 2, 2], np.float32))
         larger = g.op(
@@ -61,17 +61,17 @@ class Layers:
         return g.op("Add", product, self.weight(f"{key}.bias")) if bias else product
 
     def attend(self, tokens, key, *, heads, bias):
-        """Self-attention of pictures × tokens × channels."""
+        """Self-attention of images × tokens × channels."""
         q, k, v = (self.linear(tokens, f"{key}.{name}", bias=bias) for name in ("to_q", "to_k", "to_v"))
         return self.linear(self.g.op("MultiHeadAttention", q, k, v, domain=CONTRIB, num_heads=heads), f"{key}.to_out.0")
 
     def to_tokens(self, value):
-        """Pictures × channels × height × width → pictures × places × channels."""
+        """Images × channels × height × width → images × positions × channels."""
         g = self.g
         return g.op("Transpose", g.op("Reshape", value, g.integers(0, 0, -1)), perm=[0, 2, 1])
 
     def to_picture(self, tokens, like):
-        """The other way round, in the shape of `like`."""
+        """The inverse, in the shape of `like`."""
         g = self.g
         return g.op("Reshape", g.op("Transpose", tokens, perm=[0, 2, 1]), g.op("Shape", like))
 

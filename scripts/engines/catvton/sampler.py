@@ -1,10 +1,10 @@
-"""The way from noise to a picture, in NumPy."""
+"""The sampler from noise to image, in NumPy."""
 
 import numpy as np
 
 
 def draw(graphs, manifest, *, person, mask, garment, steps, noise):
-    """The sample after each step, and the picture at last.
+    """Yields the sample after each step, and finally the image.
 
     `person`, `mask` and `garment` are on the canvas, `noise` a function of the number of the stream.
     """
@@ -26,7 +26,7 @@ def draw(graphs, manifest, *, person, mask, garment, steps, noise):
 
 
 def ddim_step(sample, seen, fresh, *, alpha, after, eta):
-    """Equation 12 of Song, Meng and Ermon 2021: the picture that is foreseen, the direction to the sample, fresh noise."""
+    """Equation 12 of Song, Meng and Ermon 2021: the predicted image, the direction to the sample, fresh noise."""
     deviation = eta * np.sqrt((1 - after) / (1 - alpha)) * np.sqrt(1 - alpha / after)
     picture = (sample - np.sqrt(1 - alpha) * seen) / np.sqrt(alpha)
     direction = np.sqrt(1 - after - deviation**2) * seen
@@ -34,7 +34,7 @@ def ddim_step(sample, seen, fresh, *, alpha, after, eta):
 
 
 def ddim_alphas(schedule, steps):
-    """Of each step: the time that the network is told, and the signal's share of variance there and after it."""
+    """Per step: the timestep input of the network, and the signal's share of the variance at and after the step."""
     count = schedule["trainingSteps"]
     betas = np.linspace(schedule["betaStart"] ** 0.5, schedule["betaEnd"] ** 0.5, count) ** 2
     alphas = np.cumprod(1 - betas)

@@ -1,4 +1,4 @@
-"""Modulation vectors: what time and garment category say to every block, the same for all pictures of a step."""
+"""Modulation vectors of every block, from time and garment category; the same for all images of a step."""
 
 import functools
 
@@ -27,7 +27,7 @@ def ones_of_scales(layers):
 
 
 def embed_time(g, checkpoint, time):
-    # In 32 bits from the start, as in training: angles go up to 1000, where the last bit of a frequency shows.
+    # In 32 bits from the start, as in training: for angles up to 1000 the last bit of a frequency matters.
     exponents = np.float32(-np.log(10000.0)) * np.arange(FREQUENCIES, dtype=np.float32) / np.float32(FREQUENCIES)
     frequencies = np.exp(exponents.astype(np.float64)).astype(np.float32)[None]
     thousands = g.op("Mul", g.op("Unsqueeze", time, g.integers(1)), g.constant(np.float32(1000)))

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from ..failure import ExportFailure
 
-# Waves of the embedding of time: sines and cosines of so many frequencies each.
+# Number of frequencies of the time embedding, for sine and cosine each.
 FREQUENCIES = 128
-# Garment categories in the order of their vectors; the first vector stands for no garment.
+# Garment categories in the order of their vectors; the first vector means no garment.
 CATEGORIES = ("tops", "bottoms", "one-pieces")
-# A buffer of the published file that plays no part in inference.
+# A buffer of the published file that inference does not use.
 UNUSED = "patch_mixer_token"
 
 
@@ -62,13 +62,13 @@ def check_configuration(c):
     if c.single_blocks_depth < 1:
         raise ExportFailure("single_blocks_depth must be at least 1: the last of these blocks picks the image's tokens")
     if any(side % c.patch_size for side in c.input_shape):
-        raise ExportFailure(f"input_shape {c.input_shape} is no multiple of the patch size {c.patch_size}")
+        raise ExportFailure(f"input_shape {c.input_shape} is not a multiple of the patch size {c.patch_size}")
     if sum(c.axes_dim) != c.head_size or any(size % 2 for size in c.axes_dim):
-        raise ExportFailure(f"axes_dim {c.axes_dim} must be even and sum up to {c.head_size}")
+        raise ExportFailure(f"axes_dim {c.axes_dim} must be even and sum to {c.head_size}")
 
 
 def tensor_shapes(c):
-    """Name → shape of every weight, as PyTorch writes them: outputs first."""
+    """Name → shape of every weight, in PyTorch order: outputs first."""
     width, channels = c.hidden_size, c.channels_in
     shapes = {
         **linear("t_embedder.mlp.in_layer", 2 * FREQUENCIES, width),
@@ -92,7 +92,7 @@ def single_keys(c):
 
 
 def modulations(c):
-    """The layers that make modulation vectors, in the order of the graphs' input, with how many vectors each makes."""
+    """The layers that compute modulation vectors, in the order of the graphs' input, with the number of vectors of each."""
     layers = {f"x_patch_mixer.{i}.modulation.lin": 3 for i in range(c.patch_mixer_depth)}
     for i in range(c.double_blocks_depth):
         layers |= {f"double_blocks.{i}.img_mod.lin": 6, f"double_blocks.{i}.txt_mod.lin": 6}
@@ -136,7 +136,7 @@ def linear(key, inputs, outputs):
 
 
 def random_spread(name, shape):
-    """Middle and deviation that keep the values of a random network near 1."""
+    """Mean and deviation that keep the values of a random network near 1."""
     if name.endswith("norm.scale"):
         return 1.0, 0.2
     if name.endswith("bias"):

@@ -1,4 +1,4 @@
-"""Puts FASHN VTON together: its graphs, and what a worker must know to use them."""
+"""Exports FASHN VTON: its graphs, and the manifest for workers."""
 
 import dataclasses
 import functools
@@ -23,15 +23,15 @@ from .pose import add_pose_options, take_pose
 
 __all__ = ["HELP", "SOURCES", "add_options", "write"]
 HELP = "FASHN VTON v1.5, Apache-2.0"
-# Files of weights that the command line names, with what they are.
+# Options of the weight files, with their help.
 SOURCES = {"weights": "the published file, model.safetensors"}
 MIB = 1024 * 1024
-# What a runtime takes besides weights and values: libraries, kernels, fragments.
+# Memory of a runtime besides weights and values: libraries, kernels, fragmentation.
 RUNTIME_MIB = 768
 
 
 def write(folder, arguments):
-    """Writes all graphs. Returns the engine's manifest and where the weights are from."""
+    """Writes all graphs. Returns the engine's manifest and the source of the weights."""
     checkpoint, c = open_random(arguments) if arguments.random else open_published(arguments.weights)
     builds = {
         name: functools.partial(getattr(graphs, f"build_{name}"), checkpoint, c)
@@ -98,7 +98,7 @@ def manifest(c, *, half, garment_types):
 
 
 def memory_mib(c, *, half):
-    """What `denoise` takes for one guided sample, two rows: its weights, and the values of its widest block."""
+    """Memory of `denoise` for one guided sample, two rows: its weights, and the values of its widest block."""
     size = 2 if half else 4
     shapes = tensor_shapes(c)
     outside = ("t_embedder", "y_embedder", "garment_embedder", *modulations(c))

@@ -1,4 +1,4 @@
-"""What a worker's self-test has to draw with these graphs: from black pictures, a guided step and a plain one."""
+"""The golden drawing of a worker's self-test with these graphs: from black images, a guided step and an unguided one."""
 
 import math
 
@@ -15,7 +15,7 @@ def draw_golden(path, manifest):
     graphs = Graphs(path)
     sampling, categories = manifest["sampling"], manifest["categories"]
     shape = (1, 3, manifest["size"]["height"], manifest["size"]["width"])
-    # Black, and nothing at all.
+    # A black image, and no image.
     pictures = np.concatenate([np.full(shape, -1.0), np.zeros(shape)])
     tokens = {
         "person_tokens": graphs.run("person", person=pictures, person_pose=pictures[:, :1]),

@@ -24,7 +24,7 @@ def build_garment(checkpoint, c, **options):
 
 
 def build_tokens(name, key, part, checkpoint, c, options):
-    """Picture and skeleton → tokens. Their layer is linear, so what it makes of the sample is added later."""
+    """Image and skeleton → tokens. The layer is linear, so the contribution of the sample is added later."""
     g = Graph(name, **options)
     picture = g.input(name, ["pictures", c.channels_in, *c.input_shape])
     pose = g.input(f"{name}_pose", ["pictures", 1, *c.input_shape])
@@ -41,7 +41,7 @@ def build_modulation(checkpoint, c, **options):
 
 
 def build_velocity(checkpoint, c, **options):
-    """Every row has a sample, a person, a garment and a modulation of its own."""
+    """Every row has its own sample, person, garment and modulation."""
     g = Graph("velocity", **options)
     sample = g.input("sample", ["rows", c.channels_in, *c.input_shape])
     person, garment = (g.input(f"{name}_tokens", ["rows", c.tokens, c.hidden_size]) for name in ("person", "garment"))
@@ -52,7 +52,7 @@ def build_velocity(checkpoint, c, **options):
 
 
 def build_denoise(checkpoint, c, **options):
-    """Any number of steps, with nothing for the host to do in between.
+    """Any number of steps, without work for the host in between.
 
     A condition is what a row is asked for: tokens of a person and a garment, and modulations for each step. Row r works
     on sample r modulo the number of samples, under condition `row_condition[r]`. In step i each sample becomes itself

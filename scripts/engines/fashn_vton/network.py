@@ -18,7 +18,7 @@ class Network:
         self.width = configuration.hidden_size
 
     def embed(self, image, key, part, *, bias):
-        """Image, rows × channels × height × width → stream. `part` picks the layer's channels that see it."""
+        """Image, rows × channels × height × width → stream. `part` selects the layer's channels for the image."""
         g, patch = self.g, self.c.patch_size
         weights = [
             g.weight(f"{key}.proj.weight.{part.start}", lambda: self.checkpoint.read(f"{key}.proj.weight")[:, part])
@@ -46,7 +46,7 @@ class Network:
         return self.unpatch(g.op("Identity", g.exact(patches), name="final_layer"))
 
     def split_modulation(self, modulation):
-        """Layer → its vectors, each rows × 1 × channels. Scales have their 1 added already."""
+        """Layer → its vectors, each rows × 1 × channels. Scales already include the added 1."""
         g, layers = self.g, modulations(self.c)
         count = sum(layers.values())
         rows = g.op("Unsqueeze", modulation, g.integers(1))
@@ -54,7 +54,7 @@ class Network:
         return {layer: [next(vectors) for _ in range(parts)] for layer, parts in layers.items()}
 
     def single(self, stream, vectors, key, *, copies, image_only=False):
-        """One block on one sequence. With `image_only` just the image's tokens, the second half, come out."""
+        """One block on one sequence. With `image_only` returns only the image's tokens, the second half."""
         g, width = self.g, self.width
         shift, scale, gate = vectors[f"{key}.modulation.lin"]
         seen = self.modulate(stream, shift, scale)
@@ -68,7 +68,7 @@ class Network:
         q = self.rotate(self.normalize(q, f"{key}.norm.query_norm"), copies=1 if image_only else copies)
         k = self.rotate(self.normalize(k, f"{key}.norm.key_norm"), copies=copies)
         attended = self.attend(q, k, v)
-        # Two products in the place of one over both parts side by side, which would have to be copied together.
+        # Two products instead of one over the concatenated parts, which would require a copy.
         sums = g.op(
             "Add",
             self.multiply(attended, f"{key}.linear2", columns=slice(0, width), part="attention"),
@@ -115,7 +115,7 @@ class Network:
         return g.op("Reshape", normed, g.integers(0, 0, self.width), name=key)
 
     def rotate(self, value, *, copies):
-        """Turns neighbouring channels of each head by the angles of the token's place, the same in both sequences."""
+        """Rotates neighbouring channels of each head by the angles of the token's position, the same in both sequences."""
         g = self.g
         cosines = g.weight(f"cosines_of_places_{copies}", lambda: np.cos(angles(self.c, copies)))
         sines = g.weight(f"sines_of_places_{copies}", lambda: np.sin(angles(self.c, copies)))
@@ -148,7 +148,7 @@ class Network:
         return g.op("Slice", value, g.integers(tokens), g.integers(2 * tokens), g.integers(1))
 
     def linear(self, value, key, *, rows=slice(None), columns=slice(None), part=""):
-        """A layer, or the `rows` (outputs) and `columns` (inputs) of it that `part` names."""
+        """A layer, or the `rows` (outputs) and `columns` (inputs) of its part `part`."""
         bias = self.g.weight(f"{key}.bias.{part}", lambda: self.checkpoint.read(f"{key}.bias")[rows])
         return self.g.op("Add", self.multiply(value, key, rows=rows, columns=columns, part=part), bias)
 
@@ -160,7 +160,7 @@ class Network:
         return self.g.weight(key, lambda: self.checkpoint.read(key))
 
     def unpatch(self, patches):
-        """Tokens of channel-major patches → pictures."""
+        """Tokens of channel-major patches → images."""
         g, c = self.g, self.c
         (rows, columns), channels, patch = c.grid, c.channels_in, c.patch_size
         apart = g.op("Reshape", patches, g.integers(-1, rows, columns, channels, patch, patch))
@@ -169,7 +169,7 @@ class Network:
 
 
 def angles(c, copies=1):
-    """Radians by which channel pairs of each token are turned: tokens × half a head, so many times over.
+    """Rotation of each token's channel pairs in radians: tokens × half a head, repeated.
 
     The channels of a head are shared out between three axes: the first is always 0, the others are row and column.
     """

@@ -1,4 +1,4 @@
-"""DWPose, if the operator has it: two graphs that find people with hands and face."""
+"""Optional DWPose: two graphs that detect people with hands and face."""
 
 import pathlib
 
@@ -40,7 +40,7 @@ def check_detector(path):
     cells = sum((height // stride) * (width // stride) for stride in (8, 16, 32))
     outputs = [output["shape"] for output in tensors["outputs"]]
     if len(outputs) != 1 or outputs[0][1:2] != [cells]:
-        raise ExportFailure(f"{path} gives out {outputs}; a YOLOX detector of this size gives out {cells} rows")
+        raise ExportFailure(f"{path} returns {outputs}; a YOLOX detector of this size returns {cells} rows")
 
 
 def check_keypoints(path):
@@ -48,4 +48,4 @@ def check_keypoints(path):
     height, width = side_lengths(path, tensors)
     outputs = [output["shape"][1:] for output in tensors["outputs"]]
     if outputs != [[POINTS, 2 * width], [POINTS, 2 * height]]:
-        raise ExportFailure(f"{path} gives out {outputs}; DWPose gives out {POINTS} points along either axis")
+        raise ExportFailure(f"{path} returns {outputs}; DWPose returns {POINTS} points along each axis")

@@ -10,7 +10,7 @@ interface Account {
   readonly publishableKey: string
 }
 
-/** Of this run alone, as its account is: a shop belongs to one account for ever. */
+/** Unique per run, as its account: a shop belongs to one account permanently. */
 const SITE = `halden-${randomUUID()}.example`
 const port = Number(process.env.SHOP_PORT || 8090)
 
@@ -33,7 +33,7 @@ The shop:  ${shop.url}
 A product: ${shop.url}/products/101
 The photo: scripts/samples/persons/down-half-teal.jpg, or one of your own
 `)
-  say('\nIt stays up. Ctrl-C ends it.')
+  say('\nThe shop keeps running. Press Ctrl-C to stop it.')
   await aborted(interrupted)
   await shop.stop()
 })

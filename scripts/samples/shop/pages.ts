@@ -3,9 +3,9 @@ import dutch from './nl.json' with { type: 'json' }
 import { PRODUCTS, type ShopProduct } from './products.ts'
 import { PREFIX } from './proxy.ts'
 
-/** How a page of the shop uses the widget. */
+/** How a page of the shop integrates the widget. */
 export interface Way {
-  /** Where events go with the publishable key; through the proxy of the shop, as everything else, when it is null. */
+  /** Destination of events with the publishable key; null: through the proxy of the shop, like all other requests. */
   readonly direct: { readonly apiUrl: string; readonly publishableKey: string } | null
   /** Whether the browser may connect only to the shop. */
   readonly onlyProxy: boolean
@@ -54,10 +54,10 @@ export function presentProduct(product: ShopProduct, way: Way): string {
   return presentPage({ title: `${product.title} – Halden`, main, way })
 }
 
-/** A language that the widget does not bring. */
+/** A language without built-in texts. */
 const OWN_TEXTS: Readonly<Record<string, object>> = { nl: dutch }
 
-/** The lines that a merchant writes. */
+/** The lines that a merchant adds to a page. */
 function presentWidget({ id, title, picture }: ShopProduct, { direct, onlyProxy, language }: Way): Html {
   const attributes = {
     product: id,
@@ -70,7 +70,7 @@ function presentWidget({ id, title, picture }: ShopProduct, { direct, onlyProxy,
   }
   const written = Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
   const own = OWN_TEXTS[language]
-  // As data inside of markup: nothing in it may look like the end of the script.
+  // As data inside markup: no value may terminate the script element.
   const data = own
     ? [html`<script type="application/json">${{ markup: JSON.stringify(own).replaceAll('<', '\\u003c') }}</script>`]
     : []

@@ -2,12 +2,12 @@ import { openAsBlob } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export interface ShopProduct {
-  /** In the shop and in the catalog of the service. */
+  /** ID in the shop and in the catalog of the service. */
   readonly id: string
   readonly title: string
   readonly price: string
   readonly text: string
-  /** In `scripts/samples/garments`. */
+  /** File in `scripts/samples/garments`. */
   readonly picture: string
 }
 
@@ -72,12 +72,12 @@ export const PRODUCTS: readonly ShopProduct[] = [
 
 const PICTURES = new URL('../garments/', import.meta.url)
 
-/** The file of a product's picture. */
+/** The image file of a product. */
 export function pathOfPicture({ picture }: ShopProduct): string {
   return fileURLToPath(new URL(picture, PICTURES))
 }
 
-/** Puts the products into the catalog of the account, as a shop does when it begins. Throws an Error with what the service says. */
+/** Registers the products in the catalog of the account, as a shop does on start-up. Throws an Error with the service's message. */
 export async function registerProducts({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }): Promise<void> {
   for (const product of PRODUCTS) {
     const form = new FormData()
@@ -89,6 +89,6 @@ export async function registerProducts({ apiUrl, apiKey }: { apiUrl: string; api
       headers: { 'x-api-key': apiKey },
       body: form,
     })
-    if (!answer.ok) throw new Error(`The service does not take ${product.title}: ${await answer.text()}`)
+    if (!answer.ok) throw new Error(`The service rejected ${product.title}: ${await answer.text()}`)
   }
 }

@@ -4,23 +4,23 @@ import { pipeline } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 
 export interface ProxyOptions {
-  /** Where the service is. */
+  /** URL of the service. */
   readonly apiUrl: string
-  /** As the service knows the shop. */
+  /** Domain of the shop, as registered at the service. */
   readonly site: string
   readonly secret: string
-  /** The customer who is logged in; empty without one. */
+  /** The signed-in customer; empty without one. */
   readonly customerId: string
 }
 
-/** Below which the shop passes requests on. */
+/** Path prefix of proxied requests. */
 export const PREFIX = '/apps/drape'
 
-/** The shop's end of the connection: passes a request on to the service, signed as a plugin signs. */
+/** The shop's side of the proxy: forwards a request to the service, signed like a plugin's. */
 export async function passOn(asked: IncomingMessage, answer: ServerResponse, options: ProxyOptions): Promise<void> {
   const body = await buffer(asked)
   const target = new URL(`${options.apiUrl}${(asked.url ?? '').slice(PREFIX.length)}`)
-  // Only the shop says who is logged in, whatever a browser sends under that name.
+  // Only the shop sets the signed-in customer; drop the parameter of the browser.
   target.searchParams.delete('logged_in_customer_id')
   if (options.customerId !== '') target.searchParams.set('logged_in_customer_id', options.customerId)
   const { method = 'GET', headers } = asked
@@ -37,7 +37,7 @@ export async function passOn(asked: IncomingMessage, answer: ServerResponse, opt
   passing.end(body)
 }
 
-/** What is between the shop and its customers is not the service's business; nor may they bring a signature along. */
+/** Removes headers between the shop and its customers, and signatures of the browser. */
 function withoutOwn(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const kept = Object.entries(headers).filter(([name]) => !/^(host|cookie|connection|x-drape-.*)$/.test(name))
   return Object.fromEntries(kept)

@@ -7,7 +7,7 @@ import { PREFIX, type ProxyOptions, passOn } from './proxy.ts'
 
 export interface ShopOptions extends ProxyOptions {
   readonly publishableKey: string
-  /** Any free one when it is 0. */
+  /** 0: any free port. */
   readonly port: number
 }
 
@@ -16,7 +16,7 @@ export interface DemoShop {
   stop(): Promise<void>
 }
 
-/** A small shop with the widget on its pages, and between them and the service the proxy that signs. */
+/** Starts a small shop with the widget on its pages, and the signing proxy to the service. */
 export async function startShop(options: ShopOptions): Promise<DemoShop> {
   const server = createServer((asked, answer) => {
     handle(asked, answer, options).catch(() => answer.destroy())
@@ -64,7 +64,7 @@ function findPage(pathname: string, way: Way): string | null {
   return product ? presentProduct(product, way) : null
 }
 
-/** Photos go to the service itself and pictures come from there, unless nothing but the proxy is to be talked to. */
+/** Photos are sent to the service directly and images come from there, unless only the proxy is permitted. */
 function policyFor({ onlyProxy }: Way, { apiUrl }: ShopOptions): string {
   const service = onlyProxy ? '' : ` ${apiUrl}`
   return [

@@ -1,4 +1,4 @@
-// The page's own script: a cart that only counts, and what it does when the widget asks for it.
+// Script of the page: a cart that only counts, and its reaction to the widget.
 
 const count = document.querySelector('#count')
 

@@ -84,7 +84,7 @@ describe('the checks of an installation', () => {
 
   it('look for dashboards that ask for something', async () => {
     const { path } = await requestService('folder', null)
-    expect((await said.drape('check', 'dashboards', '--folder', path)).said).toContain('holds no dashboard')
+    expect((await said.drape('check', 'dashboards', '--folder', path)).said).toContain('contains no dashboard')
     await mkdir(join(path, 'service'))
     const file = join(path, 'service/service.json')
     await writeFile(file, JSON.stringify({ panels: [{ panels: [{ targets: [{ expr: 'up' }] }] }] }))
@@ -92,7 +92,7 @@ describe('the checks of an installation', () => {
       queries: { 'service/service.json': 1 },
     })
     await writeFile(file, JSON.stringify({ panels: [{}] }))
-    expect((await said.drape('check', 'dashboards', '--folder', path)).said).toContain('asks for nothing')
+    expect((await said.drape('check', 'dashboards', '--folder', path)).said).toContain('contains no query')
   })
 
   it('are those that the help names', async () => {

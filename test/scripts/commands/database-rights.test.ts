@@ -209,7 +209,7 @@ describe('the database role of a process', () => {
   it.each([
     ['nothing=drape_worker', '--grant takes a role for each of api, worker, controller'],
     ['worker', '--grant takes a role'],
-    ['worker=nobody', 'There is no role nobody: create role nobody login password'],
+    ['worker=nobody', 'The role nobody does not exist: create role nobody login password'],
     ['worker=drape', 'drape owns the tables and can do anything'],
   ])('is not given to %s', async (grant, words) => {
     const { code, output } = await drape('migrate', '--grant', grant)

@@ -55,7 +55,7 @@ describe('the command line', () => {
     const { code, said } = await createCommandLine('postgres://drape:hush@127.0.0.1:1/none').drape('account', 'list')
     expect(code).toBe(1)
     expect(said).toBe(
-      'Postgres does not answer: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that Postgres runs.\n',
+      'Postgres does not respond: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that Postgres runs.\n',
     )
     const unexpected = await createCommandLine(url, { SECRETS_KEY: 'short' }).drape('secrets', 'status')
     expect([unexpected.code, unexpected.said.trimEnd().split('\n').length]).toEqual([1, 1])
@@ -134,7 +134,7 @@ describe('the command line', () => {
     )
     expect(code).toBe(0)
     expect(said).toBe(
-      'warning: the database holds this secret in clear, because SECRETS_KEY is not set: set it as the API has it\n',
+      'warning: this secret is stored unencrypted, because SECRETS_KEY is not set: set the same SECRETS_KEY as for the API\n',
     )
   })
 

@@ -60,7 +60,7 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
 
   it('says which of the files is not what it should be, and leaves nothing', async () => {
     const { code, errors } = await published('wrong', { attention: at('files/vae.safetensors') })
-    expect(errors).toContain('vae.safetensors does not hold the weights of this engine')
+    expect(errors).toContain('vae.safetensors does not contain the weights of this engine')
     expect(errors).toContain('missing: down_blocks.0')
     expect(code).toBe(1)
     await expect(stat(at('wrong'))).rejects.toThrow('ENOENT')

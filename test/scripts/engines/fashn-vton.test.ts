@@ -248,7 +248,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     await mkdir(at('mine'))
     await writeFile(at('mine/notes.txt'), 'mine')
     const { code, errors } = await exportTo('mine', '--random')
-    expect([code, errors]).toEqual([1, expect.stringContaining('is there already')])
+    expect([code, errors]).toEqual([1, expect.stringContaining('already exists')])
     expect(await readdir(at('mine'))).toEqual(['notes.txt'])
   })
 

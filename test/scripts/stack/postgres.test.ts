@@ -53,7 +53,7 @@ describe('a PostgreSQL of our own', () => {
     const dataFolder = await createFolder()
     await mkdir(join(dataFolder, 'postgres'))
     await writeFile(join(dataFolder, 'postgres/PG_VERSION'), '9\n')
-    await expect(start(dataFolder)).rejects.toThrow('was made by PostgreSQL 9, and here is only')
+    await expect(start(dataFolder)).rejects.toThrow('was created by PostgreSQL 9, but only')
   })
 
   it.runIf(process.getuid?.() === 0)('runs for root in a folder that other users cannot enter', async () => {

@@ -35,12 +35,12 @@ describe('a supervisor', () => {
     process.kill(first, 'SIGKILL')
     await until(() => ![0, first].includes(supervisor.pid('sleeper')))
     expect(inspectProcess(supervisor.pid('sleeper'))).toBeDefined()
-    expect(said).toEqual([expect.stringContaining('sleeper was ended by SIGKILL; starting it again in 0.25 s')])
+    expect(said).toEqual([expect.stringContaining('sleeper was terminated by SIGKILL; restarting in 0.25 s')])
   })
 
   it('gives up on a part that cannot start and shows what it wrote', async () => {
     await supervisor.start(part('broken', 'console.error("no disk"); process.exit(3)'))
-    await expect(supervisor.broken).rejects.toThrow('broken ended with code 3\nno disk\nno disk\nno disk')
+    await expect(supervisor.broken).rejects.toThrow('broken exited with code 3\nno disk\nno disk\nno disk')
   })
 
   it('says which program is missing', async () => {
