@@ -90,10 +90,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
       const age = now().getTime() - Date.parse(sweep.metadata.creationTimestamp ?? '')
       if (age < POLICY_WAIT_MS) return { finding: null, againMs: LOOK_MS }
-      return refusal(
-        'PolicyNotFound',
-        `The RetentionPolicy ${name} does not exist. Create another Sweep for an existing policy.`,
-      )
+      return refusal('PolicyNotFound', `The RetentionPolicy ${name} does not exist. Create another Sweep.`)
     }
     const unread = await publishHolds()
     const read = retentionPolicies.read(found)

@@ -10,13 +10,13 @@ import { percentile } from './percentile.ts'
 const { PORT, PROBE_PORT, PHOTO = '' } = process.env
 const SECONDS = 2
 
-async function measureLookups(pictures: number): Promise<{ p50: number; p99: number }> {
+async function measureLookups(photos: number): Promise<{ p50: number; p99: number }> {
   const photo = readFileSync(PHOTO)
   const until = performance.now() + SECONDS * 1000
   const work = async () => {
     while (performance.now() < until) await normaliseImage(photo)
   }
-  const working = Promise.all(Array.from({ length: pictures }, work))
+  const working = Promise.all(Array.from({ length: photos }, work))
   const times: number[] = []
   while (performance.now() < until) {
     const started = performance.now()
@@ -29,8 +29,8 @@ async function measureLookups(pictures: number): Promise<{ p50: number; p99: num
 }
 
 createServer(async ({ url = '' }, response) => {
-  const pictures = Number(new URL(url, 'http://names').searchParams.get('pictures'))
-  response.end(JSON.stringify(await measureLookups(pictures)))
+  const photos = Number(new URL(url, 'http://names').searchParams.get('photos'))
+  response.end(JSON.stringify(await measureLookups(photos)))
 }).listen(Number(PORT))
 createServer((_, response) => response.end('ready')).listen(Number(PROBE_PORT))
 process.on('SIGTERM', () => process.exit(0))

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Benchmark } from './benchmark.ts'
-import { largePhoto } from './pictures.ts'
+import { largePhoto } from './sample-photos.ts'
 import { alternate } from './rounds.ts'
 
-const PICTURES = 8
+const PHOTOS = 8
 
 /** DNS lookup times while photos are processed: both use the same thread pool. */
 export const nameTimes: readonly Benchmark[] = (
@@ -14,7 +14,7 @@ export const nameTimes: readonly Benchmark[] = (
   ] as const
 ).map(([id, share, words]) => ({
   id,
-  what: `DNS lookups (${words}) while ${PICTURES} photos of 12 megapixels are processed, against an idle process`,
+  what: `DNS lookups (${words}) while ${PHOTOS} photos of 12 megapixels are processed, against an idle process`,
   unit: 'ms',
   sense: 'most',
   goal: 5,
@@ -23,12 +23,12 @@ export const nameTimes: readonly Benchmark[] = (
     const path = join(logFolder, 'photo.jpg')
     await writeFile(path, await largePhoto())
     const bare = await startBare('scripts/benchmarks/names-process.ts', { pinned: false, env: { PHOTO: path } })
-    const ask = async (pictures: number) => {
-      const answer = await fetch(`${bare.url}/?pictures=${pictures}`)
+    const ask = async (photos: number) => {
+      const answer = await fetch(`${bare.url}/?photos=${photos}`)
       return ((await answer.json()) as Record<typeof share, number>)[share]
     }
     try {
-      return await alternate({ ours: () => ask(PICTURES), anchor: () => ask(0), best: 'least' })
+      return await alternate({ ours: () => ask(PHOTOS), anchor: () => ask(0), best: 'least' })
     } finally {
       await bare.stop()
     }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { measureGrowth } from './memory.ts'
-import { heavyPhoto, unreadableFile } from './pictures.ts'
+import { heavyPhoto, unreadableFile } from './sample-photos.ts'
 import { alternate } from './rounds.ts'
 
 const BARE = 'scripts/benchmarks/upload-process.ts'

@@ -39,7 +39,7 @@ export const warpJob: Benchmark = {
         onProgress: () => {},
       })
       jobs.push(performance.now() - started)
-      bare.push(spent.ms + (await measurePictures({ photo, garment, image })))
+      bare.push(spent.ms + (await measureImages({ photo, garment, image })))
     }
     await models.release()
     return { ours: Math.min(...jobs.slice(1)), anchor: Math.min(...bare.slice(1)) }
@@ -68,7 +68,7 @@ export function requestFor({
 }
 
 /** One decode of each input and one encode of the output. */
-async function measurePictures({
+async function measureImages({
   photo,
   garment,
   image,

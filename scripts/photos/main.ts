@@ -42,8 +42,8 @@ if (!folder && !values.samples) {
 }
 if (values.fetch && folder) {
   const { count, repeated } = await fetchDemoPhotos(folder)
-  console.log(`${count} pictures fetched into ${PARTS.map((part) => join(folder, part)).join(' and ')}`)
-  console.log(`${repeated.length} left out that an earlier demo shows too: ${repeated.join(' ')}`)
+  console.log(`${count} images downloaded into ${PARTS.map((part) => join(folder, part)).join(' and ')}`)
+  console.log(`${repeated.length} left out because an earlier demo also shows them: ${repeated.join(' ')}`)
   process.exit()
 }
 
@@ -55,33 +55,33 @@ await judgePairs(persons, products, folder ? Number(values.products) : products.
 await models.release()
 engine.release?.()
 
-interface Picture {
+interface ImageFile {
   readonly path: string
   readonly category: string
 }
 
 async function listFolder(folder: string) {
   const garments = await Promise.all(
-    ['tops', 'bottoms', 'one-pieces'].map((category) => listPictures(join(folder, 'garments', category), category)),
+    ['tops', 'bottoms', 'one-pieces'].map((category) => listImages(join(folder, 'garments', category), category)),
   )
-  return { persons: await listPictures(join(folder, 'persons'), ''), products: garments.flat() }
+  return { persons: await listImages(join(folder, 'persons'), ''), products: garments.flat() }
 }
 
 async function listSamples() {
   const samples = fileURLToPath(new URL('../samples', import.meta.url))
-  const products = (await listPictures(join(samples, 'garments'), '')).map(({ path }) => {
+  const products = (await listImages(join(samples, 'garments'), '')).map(({ path }) => {
     const title = basename(path).replace(/\W/g, ' ')
     return { path, category: categoryFromWords({ title, description: null, classifications: null }) ?? 'other' }
   })
-  return { persons: await listPictures(join(samples, 'persons'), ''), products }
+  return { persons: await listImages(join(samples, 'persons'), ''), products }
 }
 
-async function listPictures(place: string, category: string): Promise<Picture[]> {
+async function listImages(place: string, category: string): Promise<ImageFile[]> {
   const names = (await readdir(place)).filter((name) => /\.(jpe?g|png|webp)$/i.test(name))
   return names.sort().map((name) => ({ path: join(place, name), category }))
 }
 
-async function judgeCategories(products: readonly Picture[]): Promise<void> {
+async function judgeCategories(products: readonly ImageFile[]): Promise<void> {
   const counts = new Map<string, number>()
   const wrong: string[] = []
   for (const { path, category } of products) {
@@ -104,7 +104,7 @@ async function categoryOf(path: string): Promise<string> {
 }
 
 // Every person is combined with some of the products, in rotation.
-async function judgePairs(people: readonly Picture[], products: readonly Picture[], each: number): Promise<void> {
+async function judgePairs(people: readonly ImageFile[], products: readonly ImageFile[], each: number): Promise<void> {
   const refusals = new Map<string, number>()
   const warnings = new Map<string, number>()
   const qualities: { pair: string; quality: number }[] = []
@@ -174,15 +174,15 @@ async function facePixels(before: Bitmap, after: Bitmap): Promise<number | null>
   return inside.data.reduce((sum, set, i) => sum + (set === 1 && differs(i) ? 1 : 0), 0)
 }
 
-async function keep(place: string, names: readonly Picture[], pictures: readonly Bitmap[]): Promise<void> {
+async function keep(place: string, names: readonly ImageFile[], bitmaps: readonly Bitmap[]): Promise<void> {
   await mkdir(place, { recursive: true })
   await writeFile(
     join(place, `${pairName(names)}.png`),
-    await encodeImage(await arrangeRow(pictures, 720), { format: 'png' }),
+    await encodeImage(await arrangeRow(bitmaps, 720), { format: 'png' }),
   )
 }
 
-function pairName(names: readonly Picture[]): string {
+function pairName(names: readonly ImageFile[]): string {
   return names.map(({ path }) => basename(path).replace(/\.\w+$/, '')).join(' + ')
 }
 

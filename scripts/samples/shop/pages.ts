@@ -15,9 +15,9 @@ export interface Way {
 /** All products. */
 export function presentShop(way: Way): string {
   const cards = PRODUCTS.map(
-    ({ id, title, price, picture }) => html`
+    ({ id, title, price, image }) => html`
       <li><a class="card" href="/products/${id}${queryOf(way)}">
-        <img src="/pictures/${picture}" alt="" width="700" height="875">
+        <img src="/images/${image}" alt="" width="700" height="875">
         <span class="name">${title}</span> <span class="price">${price}</span>
       </a></li>`,
   )
@@ -34,7 +34,7 @@ export function presentShop(way: Way): string {
 export function presentProduct(product: ShopProduct, way: Way): string {
   const main = html`
     <main class="product">
-      <img src="/pictures/${product.picture}" alt="${product.title}, laid out flat" width="700" height="875">
+      <img src="/images/${product.image}" alt="${product.title}, laid out flat" width="700" height="875">
       <div class="buy">
         <h1>${product.title}</h1>
         <p class="price">${product.price}</p>
@@ -58,11 +58,11 @@ export function presentProduct(product: ShopProduct, way: Way): string {
 const OWN_TEXTS: Readonly<Record<string, object>> = { nl: dutch }
 
 /** The lines that a merchant adds to a page. */
-function presentWidget({ id, title, picture }: ShopProduct, { direct, onlyProxy, language }: Way): Html {
+function presentWidget({ id, title, image }: ShopProduct, { direct, onlyProxy, language }: Way): Html {
   const attributes = {
     product: id,
     'product-title': title,
-    'product-image': `/pictures/${picture}`,
+    'product-image': `/images/${image}`,
     'privacy-url': '/privacy',
     cart: '',
     ...(direct && { 'publishable-key': direct.publishableKey, service: direct.apiUrl }),

@@ -8,7 +8,7 @@ export interface ShopProduct {
   readonly price: string
   readonly text: string
   /** File in `scripts/samples/garments`. */
-  readonly picture: string
+  readonly image: string
 }
 
 export const PRODUCTS: readonly ShopProduct[] = [
@@ -17,73 +17,73 @@ export const PRODUCTS: readonly ShopProduct[] = [
     title: 'Mustard T-shirt',
     price: '€ 29',
     text: 'Heavy cotton that keeps its shape. Cut straight, a little longer at the back.',
-    picture: 'tshirt-mustard.jpg',
+    image: 'tshirt-mustard.jpg',
   },
   {
     id: '102',
     title: 'Sunset T-shirt, navy',
     price: '€ 34',
     text: 'A low sun over the water, printed by hand with ink that is water too.',
-    picture: 'tshirt-navy.jpg',
+    image: 'tshirt-navy.jpg',
   },
   {
     id: '103',
     title: 'Harbour stripe',
     price: '€ 36',
     text: 'Breton stripes, knitted in and not printed on. For every day that smells of salt.',
-    picture: 'tshirt-stripe.jpg',
+    image: 'tshirt-stripe.jpg',
   },
   {
     id: '104',
     title: 'V-neck, red',
     price: '€ 29',
     text: 'Soft jersey with a deep neckline. Goes under everything, and well alone.',
-    picture: 'tshirt-vneck-red.jpg',
+    image: 'tshirt-vneck-red.jpg',
   },
   {
     id: '105',
     title: 'Long-sleeved stripe',
     price: '€ 45',
     text: 'For the first cool evening. Ribbed cuffs, flat seams.',
-    picture: 'longsleeve-grey.jpg',
+    image: 'longsleeve-grey.jpg',
   },
   {
     id: '106',
     title: 'Tank top, green',
     price: '€ 24',
     text: 'Broad straps, light cotton, room to move.',
-    picture: 'tank-green.jpg',
+    image: 'tank-green.jpg',
   },
   {
     id: '107',
     title: 'Summer dress, blue',
     price: '€ 59',
     text: 'Falls loosely from the shoulders.',
-    picture: 'dress-blue.jpg',
+    image: 'dress-blue.jpg',
   },
   {
     id: '108',
     title: 'Boxy T-shirt, black',
     price: '€ 34',
     text: 'Wide and short. The same low sun, in red.',
-    picture: 'tshirt-boxy-black.jpg',
+    image: 'tshirt-boxy-black.jpg',
   },
 ]
 
-const PICTURES = new URL('../garments/', import.meta.url)
+const IMAGES = new URL('../garments/', import.meta.url)
 
 /** The image file of a product. */
-export function pathOfPicture({ picture }: ShopProduct): string {
-  return fileURLToPath(new URL(picture, PICTURES))
+export function pathOfImage({ image }: ShopProduct): string {
+  return fileURLToPath(new URL(image, IMAGES))
 }
 
 /** Registers the products in the catalog of the account, as a shop does on start-up. Throws an Error with the service's message. */
 export async function registerProducts({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }): Promise<void> {
   for (const product of PRODUCTS) {
     const form = new FormData()
-    const images = [{ source: { fileKey: 'picture' }, classifications: { type: 'flat_lay' } }]
+    const images = [{ source: { fileKey: 'image' }, classifications: { type: 'flat_lay' } }]
     form.set('data', JSON.stringify({ externalId: product.id, title: product.title, images }))
-    form.set('picture', await openAsBlob(pathOfPicture(product), { type: 'image/jpeg' }), product.picture)
+    form.set('image', await openAsBlob(pathOfImage(product), { type: 'image/jpeg' }), product.image)
     const answer = await fetch(`${apiUrl}/tryon/v1/products`, {
       method: 'POST',
       headers: { 'x-api-key': apiKey },

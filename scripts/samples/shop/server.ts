@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { presentMissing, presentPrivacy, presentProduct, presentShop, type Way } from './pages.ts'
-import { PRODUCTS, pathOfPicture } from './products.ts'
+import { PRODUCTS, pathOfImage } from './products.ts'
 import { PREFIX, type ProxyOptions, passOn } from './proxy.ts'
 
 export interface ShopOptions extends ProxyOptions {
@@ -88,6 +88,6 @@ const FILES: Readonly<Record<string, { url: URL; type: string }>> = {
 async function findFile(pathname: string): Promise<{ bytes: Buffer; type: string } | null> {
   const known = FILES[pathname]
   if (known) return { bytes: await readFile(known.url), type: known.type }
-  const product = PRODUCTS.find(({ picture }) => pathname === `/pictures/${picture}`)
-  return product ? { bytes: await readFile(pathOfPicture(product)), type: 'image/jpeg' } : null
+  const product = PRODUCTS.find(({ image }) => pathname === `/images/${image}`)
+  return product ? { bytes: await readFile(pathOfImage(product)), type: 'image/jpeg' } : null
 }

@@ -62,7 +62,7 @@ describe('the key that signs results', () => {
     [
       'the certificate of another key',
       async () => ({ ...given, key: (await authority.issue()).key }),
-      /belongs to another key/,
+      /does not belong to PROVENANCE_KEY/,
     ],
     ['a certificate without organisation', () => authority.issue({ subject: 'CN=shop' }), /names no organisation/],
     [
@@ -85,11 +85,11 @@ describe('the key that signs results', () => {
       async () => ({ ...given, certificates: 'certificate' }),
       /contains no PEM certificate/,
     ],
-    ['a certificate without key', async () => ({ ...given, key: '' }), /PROVENANCE_CERTIFICATE needs its key/],
+    ['a certificate without key', async () => ({ ...given, key: '' }), /PROVENANCE_CERTIFICATE requires its key/],
     [
       'a broken key',
       async () => ({ key: given.key.replace(/M[A-Z]/, '--'), certificates: '' }),
-      /PROVENANCE_KEY is not a private key in PEM/,
+      /PROVENANCE_KEY must be an unencrypted private key in PEM/,
     ],
     [
       'a key of another kind',

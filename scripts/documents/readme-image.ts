@@ -7,7 +7,7 @@ import { openModels } from '../../worker/inference/models.ts'
 import { tryOn } from '../../worker/try-on.ts'
 
 // Generates the image at the top of the README: person, garment and result of the default engine, one row each.
-// node scripts/documents/picture.ts
+// node scripts/documents/readme-image.ts
 
 const ROWS = [
   { person: 'down-half-teal.jpg', garment: 'tshirt-navy.jpg' },
@@ -73,12 +73,12 @@ function white(width: number, height: number): Bitmap {
   return { width, height, channels: 3, data: new Uint8Array(width * height * 3).fill(255) }
 }
 
-function paste(onto: Bitmap, picture: Bitmap, at: { x: number; y: number }): void {
-  for (let y = 0; y < picture.height; y++) {
-    for (let x = 0; x < picture.width; x++) {
-      const from = (y * picture.width + x) * picture.channels
+function paste(onto: Bitmap, bitmap: Bitmap, at: { x: number; y: number }): void {
+  for (let y = 0; y < bitmap.height; y++) {
+    for (let x = 0; x < bitmap.width; x++) {
+      const from = (y * bitmap.width + x) * bitmap.channels
       const to = ((at.y + y) * onto.width + at.x + x) * 3
-      for (let c = 0; c < 3; c++) onto.data[to + c] = picture.data[from + c]
+      for (let c = 0; c < 3; c++) onto.data[to + c] = bitmap.data[from + c]
     }
   }
 }
