@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Benchmark } from './benchmark.ts'
-import { largePhoto } from './sample-photos.ts'
 import { alternate } from './rounds.ts'
+import { largePhoto } from './sample-photos.ts'
 
 const PHOTOS = 8
 

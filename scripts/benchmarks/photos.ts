@@ -8,8 +8,8 @@ import { openModels } from '../../worker/inference/models.ts'
 import { preparePhoto } from '../../worker/prepare-photo.ts'
 import type { Benchmark } from './benchmark.ts'
 import { timeRuns } from './model-runs.ts'
-import { largePhoto } from './sample-photos.ts'
 import { alternate } from './rounds.ts'
+import { largePhoto } from './sample-photos.ts'
 
 const MODELS = fileURLToPath(new URL('../../worker/models', import.meta.url))
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { measureGrowth } from './memory.ts'
-import { heavyPhoto, unreadableFile } from './sample-photos.ts'
 import { alternate } from './rounds.ts'
+import { heavyPhoto, unreadableFile } from './sample-photos.ts'
 
 const BARE = 'scripts/benchmarks/upload-process.ts'
 const UPLOADS = 8

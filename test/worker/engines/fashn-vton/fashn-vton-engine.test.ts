@@ -333,7 +333,7 @@ describe('the engine FASHN VTON', () => {
     const manifest: FashnVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
     const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
     await expect(proveGraphs(graphs, manifest, { provider: 'cuda', conformance: USUAL })).rejects.toThrow(
-      /was to run on cuda, but of its operators ran \d+ on cpu/,
+      /must run on cuda, but its operators ran \d+ on cpu/,
     )
     await graphs.release()
   })
