@@ -274,7 +274,7 @@ describe('the engine CatVTON', () => {
     const manifest: CatVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
     const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
     await expect(proveGraphs(graphs, manifest, { provider: 'cuda', conformance: USUAL })).rejects.toThrow(
-      /was to run on cuda, but of its operators ran/,
+      /must run on cuda, but its operators ran/,
     )
     await graphs.release()
   })
