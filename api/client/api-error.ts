@@ -1,6 +1,6 @@
 import type { ErrorBody } from './schemas.ts'
 
-/** What the service calls its errors; `UNEXPECTED_ANSWER` is what did not come from it: the page of a proxy, for example. */
+/** Error codes of the service. `UNEXPECTED_ANSWER`: the response is not from the service, but e.g. from a proxy. */
 export type ErrorCode = ErrorBody['code'] | 'UNEXPECTED_ANSWER'
 
 type ImageErrorCode =
@@ -14,29 +14,29 @@ type ImageErrorCode =
   | 'PRODUCT_IMAGES_REQUIRED'
   | 'UNSUPPORTED_IMAGE_TYPE'
 
-/** One field of a request that is not valid. */
+/** An invalid field of a request. */
 export interface FieldProblem {
   readonly path: string
   readonly message: string
 }
 
-/** What `details` are, by code; the others have none. Those of an image name the image, as `products[0].images[1]`. */
+/** Type of `details` by code; absent for other codes. Image errors name the image, e.g. `products[0].images[1]`. */
 interface DetailsByCode extends Record<ImageErrorCode, readonly FieldProblem[] | undefined> {
   readonly VALIDATION_FAILED: readonly FieldProblem[]
   readonly PROXY_SIGNATURE_INVALID: { readonly check: string; readonly serverTime: string }
   readonly MISSING_REQUIRED_CLASSIFICATION: { readonly key: string }
 }
 
-/** An answer of the service that is an error; `code` is what to branch on. */
+/** Error response of the service. Branch on `code`. */
 export class DrapeApiError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'DrapeApiError'
   readonly code: C
   /** The HTTP status. */
   readonly status: number
   readonly details: C extends keyof DetailsByCode ? DetailsByCode[C] : ErrorBody['details']
-  /** Names the request in the service's logs. */
+  /** ID of the request in the service's logs. */
   readonly requestId: string | null
-  /** Seconds after which the service wants to be asked again. */
+  /** Seconds after which to retry, as the service requests. */
   readonly retryAfter: number | null
 
   constructor(
@@ -52,29 +52,29 @@ export class DrapeApiError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Whether this is an error of the service, with this code; its `details` are known then. */
+/** Whether this is an error of the service, and with the given code; narrows the type of `details`. */
 export function isApiError<C extends ErrorCode = ErrorCode>(error: unknown, code?: C): error is DrapeApiError<C> {
   return error instanceof DrapeApiError && (code === undefined || error.code === code)
 }
 
-/** No answer came: no network, an unknown host name, a broken connection, a page without permission (CORS). */
+/** No response: no network, an unknown host name, an aborted connection, or a page without permission (CORS). */
 export class DrapeConnectionError extends Error {
   override readonly name = 'DrapeConnectionError'
 }
 
-/** No answer, or no end, came in time. */
+/** No complete response within the time limit. */
 export class DrapeTimeoutError extends Error {
   override readonly name = 'DrapeTimeoutError'
 }
 
-/** The error in an answer. */
+/** Parses an error response. */
 export function readError({ status, headers }: Response, text: string): DrapeApiError {
   const retryAfter = readRetryAfter(headers.get('retry-after'))
   const requestId = headers.get('x-request-id')
   const body = parseBody(text)
   return body
     ? new DrapeApiError(body.message, { code: body.code, status, details: body.details, requestId, retryAfter })
-    : new DrapeApiError(`The answer (${status}) is not one of the service.`, {
+    : new DrapeApiError(`The response (${status}) is not from the service.`, {
         ...{ code: 'UNEXPECTED_ANSWER', status, requestId, retryAfter },
       })
 }
@@ -88,7 +88,7 @@ function parseBody(text: string): ErrorBody | null {
   }
 }
 
-/** Seconds; the header has them as a number or as a date. */
+/** Seconds; the header contains a number or an HTTP date. */
 function readRetryAfter(header: string | null): number | null {
   if (header === null || header.trim() === '') return null
   const seconds = Number(header)

@@ -1,37 +1,40 @@
 import { type CallOptions, type ConnectionOptions, createConnection, type WriteOptions } from './connection.ts'
 import { type FileInput, readFileInput } from './file-input.ts'
 import { type CompletedGeneration, generationPath, type WaitOptions, waitForGeneration } from './generation-wait.ts'
-import { keyed } from './idempotency-key.ts'
+import { withIdempotencyKey } from './idempotency-key.ts'
 import { createProducts, type ProductCalls } from './products.ts'
 import type { AcceptedTryOn, Account, Credits, EngineList, Generation, Upload, UploadForm } from './schemas.ts'
 import { describeTryOn, type TryOnInput } from './try-on-body.ts'
 
 export type UploadOptions = Pick<UploadForm, 'crop' | 'externalUserId' | 'keepForDays'> & WriteOptions
 
-/** The promise of what the service said when it took the try-on, and the way to its end. */
+/** Promise of the accepted try-on, with methods to wait for its result. */
 export interface TryOnCall extends Promise<AcceptedTryOn> {
   wait(options?: WaitOptions): Promise<CompletedGeneration & { productExternalId: string }>
 }
 
 /**
- * The server API. Calls throw `DrapeApiError` when the service refuses, `DrapeConnectionError` and `DrapeTimeoutError` when there
- * is no answer, and the reason of `signal` when it is aborted. What may succeed later is tried again, as the service asks;
- * nothing is made or charged twice by that.
+ * Client of the server API. Methods throw `DrapeApiError` for an error response, `DrapeConnectionError` or
+ * `DrapeTimeoutError` without a response, and the reason of `signal` when it is aborted. Retries transient errors as
+ * the service requests, idempotently: a retry creates or charges nothing twice.
  */
 export interface DrapeClient {
-  /** Asks for a picture of the person wearing the product: `await drape.tryOn({ person, product }).wait()`. */
+  /** Creates a generation of the person wearing the product: `await drape.tryOn({ person, product }).wait()`. */
   tryOn(input: TryOnInput, options?: WriteOptions): TryOnCall
   readonly images: {
-    /** Stores the photo of a person; its `imageId` goes into any number of try-ons. */
+    /** Stores the photo of a person. Use its `imageId` in any number of try-ons. */
     upload(file: FileInput, options?: UploadOptions): Promise<Upload>
   }
   readonly generations: {
     get(id: string, options?: CallOptions): Promise<Generation>
-    /** Resolves when it has completed; see `TryOnCall.wait`. */
+    /** Resolves when the generation has completed; see `TryOnCall.wait`. */
     wait(id: string, options?: WaitOptions): Promise<CompletedGeneration>
-    /** It fails with `GENERATION_CANCELLED` and its credit comes back; one that has ended stays as it is. */
+    /**
+     * Cancels the generation: it fails with `GENERATION_CANCELLED`, and its credits are refunded. A generation that has
+     * ended stays unchanged.
+     */
     cancel(id: string, options?: CallOptions): Promise<Generation>
-    /** The picture of a completed generation; null while there is none, and when its time is over. */
+    /** The result image of a completed generation; null before completion and after expiry. */
     download(id: string, options?: CallOptions): Promise<Blob | null>
   }
   readonly products: ProductCalls
@@ -40,23 +43,23 @@ export interface DrapeClient {
     credits(options?: CallOptions): Promise<Credits>
   }
   readonly engines: {
-    /** The engines of the installation; `output.engine` of a try-on takes their names. */
+    /** Engines of the installation. `output.engine` of a try-on takes their names. */
     list(options?: CallOptions): Promise<EngineList>
   }
   readonly customers: {
-    /** Deletes every photo and picture of an end user, whom calls named as `externalUserId`. */
+    /** Deletes all photos and results of the end user whose ID calls sent as `externalUserId`. */
     erase(externalUserId: string, options?: CallOptions): Promise<void>
   }
 }
 
-/** A client for the service at `url`; runs in Node, in browsers and wherever else there is `fetch`. */
+/** Creates a client of the service at `url`. Runs in Node, browsers and any other environment with `fetch`. */
 export function createDrapeClient(options: ConnectionOptions): DrapeClient {
   const connection = createConnection(options)
   const { call } = connection
   return {
     tryOn: (input, options = {}) => {
       const accepted = describeTryOn(input).then((body) =>
-        call<AcceptedTryOn>({ method: 'POST', path: '/tryon/v1/try-on', body, ...keyed(options) }),
+        call<AcceptedTryOn>({ method: 'POST', path: '/tryon/v1/try-on', body, ...withIdempotencyKey(options) }),
       )
       const wait = async (waiting: WaitOptions = {}) => {
         const { generationId, productExternalId } = await accepted
@@ -70,7 +73,12 @@ export function createDrapeClient(options: ConnectionOptions): DrapeClient {
         const body = new FormData()
         for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.set(name, String(value))
         body.set('file', await readFileInput(file), 'file')
-        return call({ method: 'POST', path: '/tryon/v1/images/upload', body, ...keyed({ signal, idempotencyKey }) })
+        return call({
+          method: 'POST',
+          path: '/tryon/v1/images/upload',
+          body,
+          ...withIdempotencyKey({ signal, idempotencyKey }),
+        })
       },
     },
     generations: {

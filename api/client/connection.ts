@@ -2,17 +2,17 @@ import { DrapeConnectionError, DrapeTimeoutError, readError } from './api-error.
 import { withRetries } from './retry.ts'
 
 export interface ConnectionOptions {
-  /** Where the service is, for example `https://tryon.example.com`; in a page, the server of the page that passes calls on. */
+  /** URL of the service, e.g. `https://tryon.example.com`. In a page: the page's own server, which forwards calls. */
   readonly url: string
-  /** The secret key `sk_…`. It belongs on servers alone: a page leaves it out and lets its server add it. */
+  /** Secret key `sk_…`, for servers only: a page omits it, and its server adds it. */
   readonly apiKey?: string | undefined
-  /** Further attempts after one that failed and may succeed later: 4. */
+  /** Maximum number of retries after transient errors. Default 4. */
   readonly retries?: number | undefined
-  /** Ms that one attempt may take: 120,000. */
+  /** Time limit of one attempt in ms. Default 120,000. */
   readonly timeout?: number | undefined
-  /** Ms that `Retry-After` may ask for; a call that would have to wait for longer fails at once: 60,000. */
+  /** Maximum `Retry-After` in ms; a call that would have to wait longer fails immediately. Default 60,000. */
   readonly maxRetryDelay?: number | undefined
-  /** Takes the place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch | undefined
 }
 
@@ -21,42 +21,42 @@ export interface CallOptions {
 }
 
 export interface WriteOptions extends CallOptions {
-  /** A key of your own, where a call is to be safe to repeat after a crash as well; one is made for each call. */
+  /** Your own key, for calls that must be safe to repeat after a crash. Default: a new key per call. */
   readonly idempotencyKey?: string | undefined
 }
 
 export interface Call extends WriteOptions {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** After the URL of the service, with its parameters encoded. */
+  /** Path below the URL of the service, with encoded parameters. */
   readonly path: string
   readonly query?: object
-  /** FormData as it is, anything else as JSON. */
+  /** FormData is sent unchanged, anything else as JSON. */
   readonly body?: unknown
-  /** Beside those that follow from the rest. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends calls to the service. Both throw what `DrapeClient` says. */
+/** Sends calls to the service. Throws the errors that `DrapeClient` documents. */
 export interface Connection {
-  /** The body of the answer, as JSON; undefined when it has none. Attempts that may succeed later are made again. */
+  /** The body of the response as JSON; undefined when it is empty. Retries transient errors. */
   call<T>(call: Call): Promise<T>
-  /** The answer as it comes, of one attempt. A silent one is not ended by anything but the signal. */
+  /** The response of a single attempt, as a stream. Only the signal ends a stream without data. */
   open(call: Call): Promise<Response>
-  /** The bytes behind a link of the service. */
+  /** The bytes of a link from the service. */
   download(link: string, options: CallOptions): Promise<Blob>
 }
 
-/** @throws TypeError when `url` is no address of HTTP */
+/** @throws TypeError when `url` is not an http or https URL */
 export function createConnection(options: ConnectionOptions): Connection {
   const base = readBase(options.url)
   const { retries = 4, timeout = 120_000, maxRetryDelay = 60_000 } = options
   const send = options.fetch ?? ((input, init) => fetch(input, init))
   const timed = async <T>(signal: AbortSignal | undefined, run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const late = AbortSignal.timeout(timeout)
+    const timedOut = AbortSignal.timeout(timeout)
     try {
-      return await run(signal ? AbortSignal.any([signal, late]) : late)
+      return await run(signal ? AbortSignal.any([signal, timedOut]) : timedOut)
     } catch (error) {
-      throw late.aborted && !signal?.aborted ? new DrapeTimeoutError(`No answer within ${timeout} ms.`) : error
+      throw timedOut.aborted && !signal?.aborted ? new DrapeTimeoutError(`No response within ${timeout} ms.`) : error
     }
   }
   const repeat = <T>({ signal }: CallOptions, run: (signal: AbortSignal) => Promise<T>) =>
@@ -65,21 +65,21 @@ export function createConnection(options: ConnectionOptions): Connection {
     call: (call) => {
       const request = describe(call, options.apiKey)
       return repeat(call, async (signal) => {
-        const response = await answered(signal, () => send(base + targetOf(call), { ...request, signal }))
-        return readJson(response, await answered(signal, () => response.text()))
+        const response = await withConnectionErrors(signal, () => send(base + targetOf(call), { ...request, signal }))
+        return readJson(response, await withConnectionErrors(signal, () => response.text()))
       })
     },
     open: async (call) => {
       const init = { ...describe(call, options.apiKey), ...(call.signal && { signal: call.signal }) }
-      const response = await answered(call.signal, () => send(base + targetOf(call), init))
-      if (!response.ok) throw readError(response, await answered(call.signal, () => response.text()))
+      const response = await withConnectionErrors(call.signal, () => send(base + targetOf(call), init))
+      if (!response.ok) throw readError(response, await withConnectionErrors(call.signal, () => response.text()))
       return response
     },
     download: (link, call) =>
       repeat(call, async (signal) => {
-        const response = await answered(signal, () => send(new URL(link, `${base}/`), { signal }))
-        if (!response.ok) throw readError(response, await answered(signal, () => response.text()))
-        return answered(signal, () => response.blob())
+        const response = await withConnectionErrors(signal, () => send(new URL(link, `${base}/`), { signal }))
+        if (!response.ok) throw readError(response, await withConnectionErrors(signal, () => response.text()))
+        return withConnectionErrors(signal, () => response.blob())
       }),
   }
 }
@@ -87,7 +87,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 function readBase(url: string): string {
   const protocol = URL.canParse(url) ? new URL(url).protocol : ''
   if (protocol === 'http:' || protocol === 'https:') return url.replace(/\/+$/, '')
-  throw new TypeError(`url must be the address of the service, as https://tryon.example.com, not "${url}".`)
+  throw new TypeError(`url must be the address of the service, for example https://tryon.example.com, not "${url}".`)
 }
 
 function targetOf({ path, query = {} }: Call): string {
@@ -96,7 +96,7 @@ function targetOf({ path, query = {} }: Call): string {
   return given.size === 0 ? path : `${path}?${given}`
 }
 
-/** The same for each attempt, so that the service knows the second for the first. */
+/** The same for every attempt, so that the service recognises retries. */
 function describe({ method, body, idempotencyKey, headers: more }: Call, apiKey: string | undefined) {
   const isForm = body instanceof FormData
   const headers: Record<string, string> = {
@@ -108,16 +108,16 @@ function describe({ method, body, idempotencyKey, headers: more }: Call, apiKey:
   return { method, headers, ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }) }
 }
 
-async function answered<T>(signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
+async function withConnectionErrors<T>(signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
     if (signal?.aborted) throw signal.reason
-    throw new DrapeConnectionError(`The service could not be reached: ${reasonOf(error)}`, { cause: error })
+    throw new DrapeConnectionError(`The service is unreachable: ${reasonOf(error)}`, { cause: error })
   }
 }
 
-/** Node's fetch keeps what happened one level below. */
+/** Node's fetch wraps the reason in `cause`. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string } }
   return cause?.message || message || String(error)

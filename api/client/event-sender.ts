@@ -3,18 +3,18 @@ import { createKey } from './idempotency-key.ts'
 import type { EventsAnswer, StorefrontBatch } from './schemas.ts'
 
 export interface EventSenderOptions extends Omit<ConnectionOptions, 'apiKey'> {
-  /** The key `pk_…`, which may be seen by everybody. */
+  /** Publishable key `pk_…`, which need not be kept secret. */
   readonly publishableKey: string
 }
 
 type SentEvent = StorefrontBatch['events'][number]
 
-/** What a shopper did. The time is now and the id a new one where they are left out. */
+/** Event of a shopper. Default: the current time and a new ID. */
 export type ShopperEvent = Omit<SentEvent, 'timestamp' | '$insert_id'> & Partial<SentEvent>
 
 /**
- * Sends at most 50 events. However often it has to try, each counts once. Never rejects, for what shoppers do must not hang on
- * it: a failure is `{ success: false, message }`.
+ * Sends at most 50 events. Retries are idempotent: each event counts once. Never rejects, so that analytics cannot
+ * break a page: a failure is `{ success: false, message }`.
  */
 export type SendEvents = (
   events: readonly ShopperEvent[],
@@ -22,7 +22,7 @@ export type SendEvents = (
   options?: CallOptions,
 ) => Promise<EventsAnswer>
 
-/** A function that sends what shoppers do to the service, from apps, pages of any origin and servers. */
+/** Creates a function that sends events of shoppers to the service, from apps, pages of any origin and servers. */
 export function createEventSender({ publishableKey, ...options }: EventSenderOptions): SendEvents {
   const connection = createConnection(options)
   return async (events, context, { signal } = {}) => {

@@ -1,4 +1,7 @@
-/** The data of each server-sent event of an answer, until it ends. https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/**
+ * The data of each server-sent event of a response, until it ends.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
 export async function* readEvents(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

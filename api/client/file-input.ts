@@ -1,14 +1,14 @@
 import { DrapeApiError } from './api-error.ts'
 
-/** The bytes of a picture: a file of a page, a Buffer, a stream of the web or of Node. */
+/** Bytes of an image: a browser file, a Buffer, or a stream of the web or of Node. */
 export type FileInput = Blob | ArrayBuffer | ArrayBufferView | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
-/** 10 MB as the service counts them. */
+/** 10 MB (2^20 bytes each), the service's limit. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024
 
 /**
- * The bytes as something that can be sent more than once. Throws the service's own `FILE_TOO_LARGE` before anything is sent; no
- * more than that is read of a stream.
+ * Buffers the bytes so that they can be sent more than once. Throws `FILE_TOO_LARGE`, like the service, before anything
+ * is sent; reads no more than the limit from a stream.
  */
 export async function readFileInput(input: FileInput): Promise<Blob> {
   const blob = await toBlob(input)
@@ -16,7 +16,7 @@ export async function readFileInput(input: FileInput): Promise<Blob> {
   return blob
 }
 
-/** Whether these are bytes, and not an object that names them. */
+/** Whether the input is bytes rather than an object that names them. */
 export function isFileInput(input: unknown): input is FileInput {
   if (typeof input !== 'object' || input === null) return false
   return (
@@ -42,7 +42,7 @@ async function toBlob(input: FileInput): Promise<Blob> {
   return new Blob(parts)
 }
 
-/** Not every browser can walk a stream. */
+/** Not every browser can iterate a stream. */
 async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader()
   let ended = false

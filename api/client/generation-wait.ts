@@ -5,22 +5,25 @@ import { pause } from './retry.ts'
 import type { Generation } from './schemas.ts'
 
 export interface WaitOptions extends CallOptions {
-  /** Called with the generation as it stands, and after each change; the last time with its end. */
+  /** Called with the current generation, after each change, and with the final state. */
   readonly onProgress?: ((generation: Generation) => void) | undefined
-  /** Ms after which `DrapeTimeoutError` is thrown. The generation goes on; its own end comes by `output.deadlineSeconds`. */
+  /**
+   * Time limit in ms, after which `DrapeTimeoutError` is thrown. The generation continues until
+   * `output.deadlineSeconds`.
+   */
   readonly timeout?: number | undefined
-  /** Ms between two looks where events cannot be followed: 2,000. */
+  /** Polling interval in ms where events are unavailable. Default 2,000. */
   readonly pollInterval?: number | undefined
 }
 
 export type CompletedGeneration = Generation & { status: 'COMPLETED' }
 
-/** The generation failed, and its credit came back. */
+/** The generation failed, and its credits were refunded. */
 export class DrapeGenerationError extends Error {
   override readonly name = 'DrapeGenerationError'
-  /** What to branch on; undefined when the service knows no more than that it failed. */
+  /** Error code to branch on; undefined when the service does not know the cause. */
   readonly code: string | undefined
-  /** The images at fault by their fields in the call, such as `person.image` or `products[0].images[1]`. */
+  /** The images that caused the error, by their fields in the call, e.g. `person.image` or `products[0].images[1]`. */
   readonly details: readonly FieldProblem[]
   readonly generation: Generation
 
@@ -32,14 +35,15 @@ export class DrapeGenerationError extends Error {
   }
 }
 
-/** The path of a generation. */
+/** API path of a generation. */
 export function generationPath(id: string, rest = ''): string {
   return `/tryon/v1/generations/${encodeURIComponent(id)}${rest}`
 }
 
 /**
- * Waits until the generation has ended, by its events; where those do not come through, by looking every 2 s. Throws
- * `DrapeGenerationError` when it failed, `DrapeTimeoutError`, the reason of the signal, or what asking for it throws.
+ * Waits until the generation has ended, by its events, or by polling every 2 s where events do not arrive. Throws
+ * `DrapeGenerationError` when the generation failed, `DrapeTimeoutError`, the reason of the signal, or the error of a
+ * request.
  */
 export async function waitForGeneration(
   connection: Connection,
@@ -52,7 +56,8 @@ export async function waitForGeneration(
   try {
     return await untilEnded(connection, id, { report: onceEach(onProgress), stop, pollInterval })
   } catch (error) {
-    if (late.signal.aborted && !signal?.aborted) throw new DrapeTimeoutError(`${id} has not ended in ${timeout} ms.`)
+    if (late.signal.aborted && !signal?.aborted)
+      throw new DrapeTimeoutError(`${id} has not ended within ${timeout} ms.`)
     throw error
   } finally {
     clearTimeout(timer)
@@ -73,7 +78,7 @@ async function untilEnded(
   let streaming = true
   for (;;) {
     if (streaming) {
-      // A stream that brings nothing will not bring more the next time.
+      // A stream that delivered nothing will not deliver anything the next time.
       streaming = false
       for await (const generation of follow(connection, id, stop)) {
         streaming = true
@@ -97,17 +102,17 @@ function settle(generation: Generation): CompletedGeneration {
   return generation as CompletedGeneration
 }
 
-/** The service sends the first event at once, and a sign of life every 10 s. */
+/** The service sends the first event immediately, and a heartbeat every 10 s. */
 const FIRST_BYTES_MS = 8_000
-const SILENCE_MS = 25_000
+const SILENCE_TIMEOUT_MS = 25_000
 
-/** The generations of the events, until the events end or break. */
+/** The generations in the events, until the stream ends or fails. */
 async function* follow(connection: Connection, id: string, stop: AbortSignal): AsyncGenerator<Generation> {
   const silent = new AbortController()
   let alarm = setTimeout(() => silent.abort(), FIRST_BYTES_MS)
   const heard = () => {
     clearTimeout(alarm)
-    alarm = setTimeout(() => silent.abort(), SILENCE_MS)
+    alarm = setTimeout(() => silent.abort(), SILENCE_TIMEOUT_MS)
   }
   try {
     const signal = AbortSignal.any([stop, silent.signal])
@@ -122,12 +127,12 @@ async function* follow(connection: Connection, id: string, stop: AbortSignal): A
   }
 }
 
-/** Asking again, another way, would be refused as well. */
+/** Polling would be refused as well. */
 function isRefusal(error: unknown): boolean {
   return error instanceof DrapeApiError && error.code !== 'UNEXPECTED_ANSWER' && [401, 403, 404].includes(error.status)
 }
 
-/** Leaves out what was reported before. */
+/** Skips states that were already reported. */
 function onceEach(report: (generation: Generation) => void): (generation: Generation) => void {
   let reported = ''
   return (generation) => {

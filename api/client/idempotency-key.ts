@@ -1,7 +1,7 @@
 import type { WriteOptions } from './connection.ts'
 
-/** One key for the call, however many attempts it takes. */
-export function keyed({ signal, idempotencyKey = createKey() }: WriteOptions): WriteOptions {
+/** One key for all attempts of the call. */
+export function withIdempotencyKey({ signal, idempotencyKey = createKey() }: WriteOptions): WriteOptions {
   return { signal, idempotencyKey }
 }
 

@@ -4,8 +4,8 @@ import { readFileInput } from './file-input.ts'
 export * from './index.ts'
 
 /**
- * The picture in a file, for whatever takes a picture. Throws what the file system says (`ENOENT`, …), and `FILE_TOO_LARGE`
- * before more than 10 MB are read.
+ * Reads an image from a file. Throws errors of the file system (`ENOENT`, …), and `FILE_TOO_LARGE` before it reads more
+ * than 10 MB.
  */
 export function readPicture(path: string | URL): Promise<Blob> {
   return readFileInput(createReadStream(path))

@@ -1,15 +1,15 @@
 import type { CallOptions, Connection, WriteOptions } from './connection.ts'
-import { keyed } from './idempotency-key.ts'
+import { withIdempotencyKey } from './idempotency-key.ts'
 import type { ListProductsQuery, Product, ProductList, ProductStatistics, StatisticsQuery } from './schemas.ts'
 import { describeProduct, type ProductInput } from './try-on-body.ts'
 
 export interface ProductCalls {
-  /** Makes the product or changes it; what is left out stays as it is stored. */
+  /** Creates or updates the product. Omitted fields keep their stored value. */
   upsert(product: ProductInput, options?: WriteOptions): Promise<Product>
   get(externalId: string, options?: CallOptions): Promise<Product>
-  /** One page. */
+  /** One page of products. */
   list(options?: ListProductsQuery & CallOptions): Promise<ProductList>
-  /** All of them, page after page: `for await (const product of drape.products.each())`. */
+  /** All products, page by page: `for await (const product of drape.products.each())`. */
   each(options?: Pick<ListProductsQuery, 'limit'> & CallOptions): AsyncGenerator<Product>
   delete(externalId: string, options?: CallOptions): Promise<void>
   statistics(externalId: string, options?: StatisticsQuery & CallOptions): Promise<ProductStatistics>
@@ -21,7 +21,7 @@ export function createProducts({ call }: Connection): ProductCalls {
   const list: ProductCalls['list'] = ({ signal, ...query } = {}) => call({ method: 'GET', path: PATH, query, signal })
   return {
     upsert: async (product, options = {}) =>
-      call({ method: 'POST', path: PATH, body: await describeProduct(product), ...keyed(options) }),
+      call({ method: 'POST', path: PATH, body: await describeProduct(product), ...withIdempotencyKey(options) }),
     get: (externalId, { signal } = {}) => call({ method: 'GET', path: pathOf(externalId), signal }),
     list,
     each: async function* (options = {}) {

@@ -1,13 +1,13 @@
 import { type FileInput, isFileInput, readFileInput } from './file-input.ts'
 import type { ProductInput as ProductBody, TryOn } from './schemas.ts'
 
-/** A picture: its bytes, or an address where the service finds it. */
+/** An image: its bytes, or a URL from which the service fetches the image. */
 export type ImageInput = FileInput | { readonly url: string }
 
-/** A photo of a person: the `imageId` of an upload as `id`, which is the way we recommend, or a picture. */
+/** Photo of a person: the `imageId` of an upload as `id` (recommended), or an image. */
 export type PersonInput = ImageInput | { readonly id: string }
 
-/** A picture of a product, alone or with what it shows. */
+/** Image of a product, optionally with its classifications. */
 export type ProductImageInput =
   | ImageInput
   | { readonly source: ImageInput; readonly classifications?: Readonly<Record<string, unknown>> }
@@ -16,12 +16,12 @@ export type ProductFields = Omit<ProductBody, 'externalId' | 'images'> & {
   readonly images?: readonly ProductImageInput[]
 }
 
-/** A product of the catalog, to be made or changed. */
+/** A product of the catalog to create or update. */
 export type ProductInput = ProductFields & { readonly externalId: string }
 
 export interface TryOnInput {
   readonly person: PersonInput
-  /** Your id of a product that the service knows, or the product itself; without an `externalId` for this one time. */
+  /** ID of a known product, or the product itself; without an `externalId` for a single use. */
   readonly product: string | (ProductFields & { readonly externalId?: string })
   readonly externalUserId?: string
   readonly output?: TryOn['output']
@@ -29,7 +29,7 @@ export interface TryOnInput {
   readonly consent?: TryOn['consent']
 }
 
-/** The body of `POST /try-on`: JSON, or multipart when it has bytes. */
+/** The body of `POST /try-on`: JSON, or multipart if it contains bytes. */
 export async function describeTryOn({
   person,
   product,
@@ -40,7 +40,7 @@ export async function describeTryOn({
   const files = createFiles()
   const data = {
     products: [typeof product === 'string' ? { externalId: product } : await describeFields(product, files)],
-    // Programs without types may leave it out; the service has a word for that.
+    // Untyped programs may omit it; the service returns the error.
     person: person && { image: { source: await describeSource(person, files) } },
     externalUserId,
     output,
@@ -49,7 +49,7 @@ export async function describeTryOn({
   return files.wrap(data)
 }
 
-/** The body of `POST /products`: JSON, or multipart when it has bytes. */
+/** The body of `POST /products`: JSON, or multipart if it contains bytes. */
 export async function describeProduct(product: ProductInput): Promise<unknown> {
   const files = createFiles()
   return files.wrap(await describeFields(product, files))
@@ -61,7 +61,7 @@ function createFiles() {
   const blobs: Blob[] = []
   const nameOf = (index: number) => `file-${index}`
   return {
-    /** The name under which the bytes go along. */
+    /** Returns the field name of the bytes. */
     add: (blob: Blob) => nameOf(blobs.push(blob) - 1),
     wrap: (data: unknown) => {
       if (blobs.length === 0) return data
@@ -76,7 +76,7 @@ function createFiles() {
 async function describeFields(product: ProductFields & { externalId?: string }, files: Files) {
   const { images, ...fields } = product
   if (images === undefined) return fields
-  // One after the other: their names follow their order.
+  // Sequentially, because the names follow the order.
   const described: unknown[] = []
   for (const image of images) described.push(await describeImage(image, files))
   return { ...fields, images: described }

@@ -1,23 +1,23 @@
 import type { WebhookMessage } from './schemas.ts'
 
-/** What came was not signed with any of the secrets, or not lately. */
+/** The webhook has no valid signature of any of the secrets, or an old one. */
 export class DrapeWebhookError extends Error {
   override readonly name = 'DrapeWebhookError'
 }
 
 export interface ReceivedWebhook {
-  /** As it came, byte by byte: before anything has parsed it. */
+  /** The received bytes, before any parsing. */
   readonly body: string | Uint8Array
-  /** Of the request: `webhook-id`, `webhook-timestamp` and `webhook-signature` are read. */
+  /** Headers of the request, including `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
-/** How far the clocks of sender and receiver may be apart. */
+/** Maximum clock difference of sender and receiver. */
 const TOLERANCE_SECONDS = 300
 
 /**
- * The event of a webhook whose signature is right: by any secret `whsec_…`, as Standard Webhooks has it. For
- * servers: a secret in a page is none. Its `webhook-id` is the same in each repetition.
+ * Verifies the signature with any of the secrets `whsec_…` (Standard Webhooks) and returns the event. For servers only:
+ * a secret in a page is public. The `webhook-id` is the same in each redelivery.
  * @throws DrapeWebhookError
  */
 export async function verifyWebhook(
@@ -29,7 +29,7 @@ export async function verifyWebhook(
   const timestamp = headerOf(headers, 'webhook-timestamp')
   const apart = Math.abs(now / 1000 - Number(timestamp))
   if (!/^\d+$/.test(timestamp) || apart > TOLERANCE_SECONDS) {
-    throw new DrapeWebhookError('The webhook was not signed lately.')
+    throw new DrapeWebhookError('The timestamp of the webhook is too far from the current time.')
   }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const signed = join(new TextEncoder().encode(`${id}.${timestamp}.`), bytes)
@@ -39,7 +39,7 @@ export async function verifyWebhook(
       if (await isSignedBy(secret, { signature, signed })) return JSON.parse(new TextDecoder().decode(bytes))
     }
   }
-  throw new DrapeWebhookError('The webhook has no signature of a known secret.')
+  throw new DrapeWebhookError('The webhook has no valid signature of a given secret.')
 }
 
 function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
@@ -48,7 +48,7 @@ function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
   return value
 }
 
-/** Those of another version are left to who knows it. */
+/** Ignores signatures of other versions. */
 function readSignature(text: string): Uint8Array<ArrayBuffer>[] {
   const [version, encoded] = text.split(',', 2)
   const bytes = version === 'v1' ? decode(encoded) : null
@@ -60,7 +60,7 @@ async function isSignedBy(
   { signature, signed }: { signature: Uint8Array<ArrayBuffer>; signed: Uint8Array<ArrayBuffer> },
 ): Promise<boolean> {
   const bytes = decode(secret.replace(/^whsec_/, ''))
-  if (!bytes || bytes.length === 0) throw new DrapeWebhookError('A secret is whsec_ and base64.')
+  if (!bytes || bytes.length === 0) throw new DrapeWebhookError('A secret must be whsec_ followed by base64.')
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
   return crypto.subtle.verify('HMAC', key, signature, signed)
 }

@@ -1,5 +1,5 @@
 import { type Connection, createConnection } from '../../api/client/connection.ts'
-import { keyed } from '../../api/client/idempotency-key.ts'
+import { withIdempotencyKey } from '../../api/client/idempotency-key.ts'
 import type { QueuedEvent } from '../../api/client/schemas.ts'
 import { WEBHOOK_MESSAGES } from '../../api/webhooks/messages.schema.ts'
 import type { Answer, FreeCommand } from './command.ts'
@@ -58,7 +58,12 @@ async function listenUntilStopped(options: Options): Promise<undefined> {
 async function triggerEvent(connection: Connection, type: string, { endpoint }: Options): Promise<Answer> {
   const body = { type, ...(endpoint !== undefined && { endpointId: endpoint }) }
   const queued = await explained(
-    connection.call<QueuedEvent>({ method: 'POST', path: '/tryon/v1/webhooks/events', body, ...keyed({}) }),
+    connection.call<QueuedEvent>({
+      method: 'POST',
+      path: '/tryon/v1/webhooks/events',
+      body,
+      ...withIdempotencyKey({}),
+    }),
   )
   if (queued.deliveries > 0) return { ...queued }
   throw new CheckFailure(

@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DrapeApiError } from '../../api/client/api-error.ts'
 import type { Connection } from '../../api/client/connection.ts'
-import { keyed } from '../../api/client/idempotency-key.ts'
+import { withIdempotencyKey } from '../../api/client/idempotency-key.ts'
 import type { Listener, PolledEvents } from '../../api/client/schemas.ts'
 import { createMessage } from '../../api/webhooks/message.ts'
 import { generateWebhookSecret, isWebhookSecret } from '../../api/webhooks/signature.ts'
@@ -45,7 +45,7 @@ export async function listen(
       method: 'POST',
       path: PATH,
       body: events === undefined ? {} : { events },
-      ...keyed({}),
+      ...withIdempotencyKey({}),
     })
   let { listenerId, events: types } = await explained(create())
   const end = () => connection.call({ method: 'DELETE', path: `${PATH}/${listenerId}` }).catch(() => {})

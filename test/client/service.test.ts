@@ -118,7 +118,7 @@ describe('the client against the service', () => {
   it.each(['nonsense', '', '/tryon', 'ftp://shop.example', 'localhost:8080'])(
     'refuses the address %j at once',
     (url) => {
-      expect(() => createDrapeClient({ url })).toThrow(/^url must be the address of the service, as https:/)
+      expect(() => createDrapeClient({ url })).toThrow(/^url must be the address of the service, for example https:/)
     },
   )
 

@@ -1,4 +1,4 @@
-"""Calls with their retries, as generators of steps: the same for both kinds of client, which carry out the steps."""
+"""Calls with retries, as generators of steps that both clients share and execute."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .errors import DrapeApiError, DrapeConnectionError, DrapeTimeoutError, read
 
 FIRST_DELAY = 0.5
 MAX_DELAY = 8.0
-#: Spreads callers that got the same Retry-After.
+#: Jitter for callers that were given the same Retry-After.
 SPREAD = 0.25
 PASSING = frozenset({429, 500, 502, 503, 504})
-#: An earlier attempt may still run after its connection broke; the service says so every second.
+#: Retries while an earlier attempt is still running; the service answers every second.
 ATTEMPTS_FOR_FIRST = 45
 
 
 @dataclass(frozen=True)
 class Call:
     method: str
-    #: Below the URL of the service, or a complete link of the service, which gets no key.
+    #: Path below the URL of the service, or a complete link of the service, to which no key is sent.
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
-    #: Sent as JSON unless there are files.
+    #: Sent as JSON, unless there are files.
     body: Any = None
-    #: Parts of a form; bytes, so that each attempt sends the same.
+    #: Parts of a form, as bytes, so that every attempt sends the same.
     files: Sequence[tuple[str, Any]] = ()
     idempotency_key: str | None = None
 
@@ -41,20 +41,20 @@ class Pause:
 
 
 Result = TypeVar("Result")
-#: Yields calls, which are answered by responses, and pauses.
+#: Yields calls, which receive responses, and pauses.
 Steps = Generator["Call | Pause", Any, Result]
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    #: Further attempts after the first.
+    #: Maximum number of retries.
     retries: int
-    #: Longest Retry-After, in seconds, that is waited for.
+    #: Maximum Retry-After, in seconds.
     max_retry_delay: float
 
 
 def new_key() -> str:
-    """An Idempotency-Key: the same for all attempts of a call."""
+    """An Idempotency-Key for all attempts of a call."""
     return secrets.token_hex(16)
 
 
@@ -63,7 +63,7 @@ def path_of(*segments: str) -> str:
 
 
 def request(call: Call, policy: RetryPolicy) -> Steps[Result]:
-    """The JSON of the answer, None for an empty one. Attempts that may succeed later are made again."""
+    """The JSON of the response; None for an empty one. Retries transient errors."""
     response = yield from send(call, policy)
     answer: Any = None
     if response.status_code != 204:
@@ -101,7 +101,7 @@ def _is_still_running(error: Exception) -> bool:
 
 
 def _delay_after(error: Exception, failed: int) -> float | None:
-    """Seconds until the next attempt; None when another one would end the same way."""
+    """Seconds until the next attempt; None when a retry would fail the same way."""
     backoff: float = min(MAX_DELAY, FIRST_DELAY * 2**failed) * (0.5 + random.random() / 2)
     if not isinstance(error, DrapeApiError):
         return backoff

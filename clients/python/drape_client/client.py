@@ -1,4 +1,4 @@
-"""The two kinds of client: Drape, and AsyncDrape with the same methods as coroutines."""
+"""The two clients: Drape, and AsyncDrape with the same methods as coroutines."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ class _Settings:
         timeout: float = 120.0,
         max_retry_delay: float = 60.0,
     ) -> None:
-        """`url` of the service; `api_key` sk_…; further attempts after one that may succeed later; seconds without a byte
-        after which an attempt ends; longest Retry-After in seconds that is waited for. Raises ValueError for another URL."""
+        """`url`: URL of the service. `api_key`: secret key sk_…. `retries`: maximum number of retries after transient errors.
+        `timeout`: seconds without data after which an attempt ends. `max_retry_delay`: maximum Retry-After in seconds. Raises
+        ValueError when `url` is not an http or https URL."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"url must be the address of the service, as https://tryon.example.com, not {url!r}.")
+            raise ValueError(f"url must be the address of the service, for example https://tryon.example.com, not {url!r}.")
         self._url = url.rstrip("/")
         self._api_key = api_key
         self._timeout = timeout
@@ -75,7 +76,7 @@ class _Settings:
 def _translate(error: httpx.TransportError, timeout: float) -> Exception:
     if isinstance(error, httpx.TimeoutException):
         return DrapeTimeoutError(f"The service sent nothing for {timeout} s.")
-    return DrapeConnectionError(f"The service could not be reached: {error}")
+    return DrapeConnectionError(f"The service is unreachable: {error}")
 
 
 def _try_on_fields(
@@ -99,8 +100,8 @@ def _upload_fields(crop: bool | None, external_user_id: str | None, keep_for_day
 
 
 class Drape(_Settings):
-    """The server API. Methods raise DrapeApiError when the service refuses, DrapeConnectionError and DrapeTimeoutError without an
-    answer. What may succeed later is tried again with the same Idempotency-Key, so nothing is charged twice."""
+    """Client of the server API. Methods raise DrapeApiError for an error response, and DrapeConnectionError or DrapeTimeoutError
+    without a response. Transient errors are retried with the same Idempotency-Key, so nothing is charged twice."""
 
     def __init__(self, url: str, **settings: Any) -> None:
         super().__init__(url, **settings)
@@ -129,8 +130,8 @@ class Drape(_Settings):
         consent: TryOnConsent | None = None,
         idempotency_key: str | None = None,
     ) -> TryOn:
-        """Starts a try-on: `drape.try_on(person=…, product=…).wait()`. `product` is your ID of a product of the catalog, or the
-        product itself as a dict, whose images are paths, bytes or URLs. Give `idempotency_key` to be safe over a crash as well."""
+        """Starts a try-on: `drape.try_on(person=…, product=…).wait()`. `product` is the ID of a product of the catalog, or the
+        product itself as a dict with paths, bytes or URLs as images. Set `idempotency_key` to retry safely after a crash."""
         fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds, consent)
         call = describe_try_on(person, product, fields, idempotency_key)
         return TryOn(self, self._run(self._operations.call(call)))
@@ -144,7 +145,7 @@ class Drape(_Settings):
         keep_for_days: Literal[1, 3, 7] | None = None,
         idempotency_key: str | None = None,
     ) -> Upload:
-        """Stores the photo of a person; {"id": upload["imageId"]} is the person of any number of try-ons."""
+        """Stores the photo of a person. Use {"id": upload["imageId"]} as `person` in any number of try-ons."""
         fields = _upload_fields(crop, external_user_id, keep_for_days)
         return self._run(self._operations.upload(photo, fields, idempotency_key))
 
@@ -159,20 +160,20 @@ class Drape(_Settings):
         timeout: float | None = None,
         poll_interval: float = POLL_INTERVAL,
     ) -> Generation:
-        """The generation when it has completed. `on_progress` gets it at first and after each change. Raises
-        DrapeGenerationError when it fails, and DrapeTimeoutError after `timeout` seconds; it goes on then."""
+        """Returns the generation when it has completed. Calls `on_progress` with the current state and after each change. Raises
+        DrapeGenerationError when it fails, and DrapeTimeoutError after `timeout` seconds, while the generation continues."""
         return self._run(self._operations.wait(generation_id, on_progress, timeout, poll_interval))
 
     def cancel(self, generation_id: str) -> Generation:
-        """Its credit is refunded; a generation that has ended stays as it is."""
+        """Cancels and refunds the generation. A generation that has ended stays unchanged."""
         return self._run(self._operations.cancel(generation_id))
 
     def download(self, generation_id: str) -> bytes | None:
-        """The image of a completed generation; None before, and after its expiry."""
+        """The image of a completed generation; None before completion and after expiry."""
         return self._run(self._operations.download(generation_id))
 
     def upsert_product(self, product: Mapping[str, Any], *, idempotency_key: str | None = None) -> Product:
-        """Creates or changes the product with this externalId; fields that are left out stay as they are."""
+        """Creates or updates the product with this externalId. Omitted fields keep their stored value."""
         return self._run(self._operations.upsert_product(product, idempotency_key))
 
     def product(self, external_id: str) -> Product:
@@ -183,7 +184,7 @@ class Drape(_Settings):
         return self._run(self._operations.get("products", limit=limit, cursor=cursor))
 
     def each_product(self) -> Iterator[Product]:
-        """All products, page after page."""
+        """All products, page by page."""
         cursor: str | None = None
         while True:
             page = self.products(cursor=cursor)
@@ -211,7 +212,7 @@ class Drape(_Settings):
         return self._run(self._operations.get("engines"))
 
     def erase_customer(self, external_user_id: str) -> None:
-        """Deletes every image of an end user, whom calls named as external_user_id."""
+        """Deletes every image of the end user with this external_user_id."""
         self._run(self._operations.delete("customers", external_user_id))
 
     def _run(self, steps: Steps[Result]) -> Result:
@@ -239,18 +240,18 @@ class Drape(_Settings):
 
 
 class TryOn:
-    """A try-on that the service accepted."""
+    """An accepted try-on."""
 
     def __init__(self, drape: Drape, accepted: AcceptedTryOn) -> None:
         self._drape = drape
-        #: Answer of the service: queue, engine, estimates, warnings.
+        #: Response of the service: queue, engine, estimates, warnings.
         self.accepted = accepted
         self.generation_id = accepted["generationId"]
 
     def wait(
         self, *, on_progress: OnProgress = None, timeout: float | None = None, poll_interval: float = POLL_INTERVAL
     ) -> Generation:
-        """As Drape.wait."""
+        """Like Drape.wait."""
         return self._drape.wait(
             self.generation_id, on_progress=on_progress, timeout=timeout, poll_interval=poll_interval
         )
@@ -292,7 +293,7 @@ class AsyncDrape(_Settings):
         consent: TryOnConsent | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncTryOn:
-        """As Drape.try_on. It is sent when it is awaited, or its `wait`."""
+        """Like Drape.try_on. Sent when the try-on or its `wait` is awaited."""
         fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds, consent)
         return AsyncTryOn(self, describe_try_on(person, product, fields, idempotency_key))
 
@@ -392,7 +393,7 @@ class AsyncDrape(_Settings):
 
 
 class AsyncTryOn:
-    """A try-on; `await` it for the answer of the service, or its `wait` for its end."""
+    """A try-on. `await` it for the response of the service, or its `wait` for the result."""
 
     def __init__(self, drape: AsyncDrape, call: Call) -> None:
         self._drape = drape
@@ -405,7 +406,7 @@ class AsyncTryOn:
     async def wait(
         self, *, on_progress: OnProgress = None, timeout: float | None = None, poll_interval: float = POLL_INTERVAL
     ) -> Generation:
-        """As AsyncDrape.wait."""
+        """Like AsyncDrape.wait."""
         accepted = await self._accept()
         return await self._drape.wait(
             accepted["generationId"], on_progress=on_progress, timeout=timeout, poll_interval=poll_interval
@@ -418,7 +419,7 @@ class AsyncTryOn:
         return await self._drape.download((await self._accept())["generationId"])
 
     async def _accept(self) -> AcceptedTryOn:
-        # Two that ask at the same time send the same Idempotency-Key, and get the same generation.
+        # Concurrent calls send the same Idempotency-Key and get the same generation.
         if self._accepted is not None:
             return self._accepted
         accepted: AcceptedTryOn = await self._drape._run(self._drape._operations.call(self._call))

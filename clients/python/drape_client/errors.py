@@ -12,7 +12,7 @@ from typing_extensions import TypeAlias
 
 from .models import ErrorCode, ErrorDetail, Generation
 
-#: UNEXPECTED_ANSWER is an answer that is not of the service: the page of a proxy, for example.
+#: UNEXPECTED_ANSWER: the response is not from the service but, for example, from a proxy.
 Code: TypeAlias = "ErrorCode | Literal['UNEXPECTED_ANSWER']"
 
 
@@ -21,7 +21,7 @@ class DrapeError(Exception):
 
 
 class DrapeApiError(DrapeError):
-    """The service refused. Branch on `code`."""
+    """Error response of the service. Branch on `code`."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class DrapeApiError(DrapeError):
         self.status = status
         #: Problems of fields as {"path", "message"}, or other facts of the code.
         self.details = details
-        #: Names the request in the logs of the service.
+        #: ID of the request in the logs of the service.
         self.request_id = request_id
-        #: Seconds after which the service accepts the call again.
+        #: Seconds after which to retry.
         self.retry_after = retry_after
 
     def __str__(self) -> str:
@@ -50,11 +50,11 @@ class DrapeApiError(DrapeError):
 
 
 class DrapeConnectionError(DrapeError):
-    """No answer: no network, an unknown host, a broken connection."""
+    """No response: no network, an unknown host, an aborted connection."""
 
 
 class DrapeTimeoutError(DrapeError):
-    """No answer, or no end of a generation, in time."""
+    """No response, or no end of a generation, within the time limit."""
 
 
 class DrapeGenerationError(DrapeError):
@@ -62,19 +62,19 @@ class DrapeGenerationError(DrapeError):
 
     def __init__(self, generation: Generation) -> None:
         super().__init__(generation.get("errorMessage", "The generation failed."))
-        #: Code to branch on; None when the service knows no more than that it failed.
+        #: Error code to branch on; None when the service does not know the cause.
         self.code = generation.get("errorCode")
-        #: Images at fault by their fields in the call, as person.image or products[0].images[1].
+        #: Images that caused the error, by their fields in the call, e.g. person.image or products[0].images[1].
         self.details: list[ErrorDetail] = generation.get("errorDetails", [])
         self.generation = generation
 
 
 class DrapeWebhookError(DrapeError):
-    """The message was not signed with a known secret, or not within the last 5 minutes."""
+    """The message has no valid signature of a given secret, or is older than 5 minutes."""
 
 
 def read_error(response: httpx.Response) -> DrapeApiError:
-    """The error in an answer."""
+    """Parses an error response."""
     known: dict[str, Any] = {
         "status": response.status_code,
         "request_id": response.headers.get("x-request-id"),
@@ -86,12 +86,12 @@ def read_error(response: httpx.Response) -> DrapeApiError:
         body = None
     if isinstance(body, dict) and isinstance(body.get("code"), str) and isinstance(body.get("message"), str):
         return DrapeApiError(body["message"], code=body["code"], details=body.get("details"), **known)
-    message = f"The answer ({response.status_code}) is not one of the service."
+    message = f"The response ({response.status_code}) is not from the service."
     return DrapeApiError(message, code="UNEXPECTED_ANSWER", **known)
 
 
 def _read_retry_after(header: str | None) -> float | None:
-    """Seconds; the header has a number or a date."""
+    """Seconds; the header contains a number or an HTTP date."""
     if header is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Images of calls: their bytes go along as files, other sources as JSON."""
+"""Images of calls: bytes are sent as files, other sources as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing_extensions import TypeAlias, TypedDict
 
 from .errors import DrapeApiError
 
-#: 10 MB as the service counts them.
+#: 10 MB (2^20 bytes each), the limit of the service.
 MAX_FILE_BYTES = 10 * 1024 * 1024
 
 
@@ -30,7 +30,7 @@ PersonInput: TypeAlias = "Union[ImageInput, IdSource]"
 
 
 class Files:
-    """The files of a form, named in the order in which they come."""
+    """The files of a form, named in order."""
 
     def __init__(self) -> None:
         self._files: list[tuple[str, Any]] = []
@@ -61,7 +61,7 @@ class Files:
 
 
 def read_image(image: Any) -> bytes:
-    """Raises DrapeApiError FILE_TOO_LARGE beyond 10 MB before anything is sent, and OSError of the file system."""
+    """Raises DrapeApiError FILE_TOO_LARGE for more than 10 MB before anything is sent, and OSError of the file system."""
     if isinstance(image, (bytes, bytearray, memoryview)):
         content = bytes(image)
     elif isinstance(image, os.PathLike):

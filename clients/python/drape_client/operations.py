@@ -1,4 +1,4 @@
-"""The operations of the API as steps, for both kinds of client."""
+"""The operations of the API as steps, for both clients."""
 
 from __future__ import annotations
 

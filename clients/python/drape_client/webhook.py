@@ -1,4 +1,4 @@
-"""Verification of webhooks by the Standard Webhooks specification."""
+"""Verification of webhooks (Standard Webhooks)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from .errors import DrapeWebhookError
 from .models import WebhookMessage
 
-#: Seconds that the clocks of sender and receiver may differ.
+#: Maximum clock difference of sender and receiver, in seconds.
 TOLERANCE = 300
 
 
 def verify_webhook(
     body: bytes | str, headers: Mapping[str, str], secrets: str | Sequence[str], *, now: float | None = None
 ) -> WebhookMessage:
-    """The message of a webhook that is signed with one of the secrets `whsec_…`. `body` is the request as it came, before
-    anything parsed it. The header webhook-id is the same in each repetition. Raises DrapeWebhookError."""
+    """Verifies the signature with any of the secrets `whsec_…` and returns the message. `body` is the received body, before any
+    parsing. The header webhook-id is the same in each redelivery. Raises DrapeWebhookError."""
     received = {name.lower(): value for name, value in headers.items()}
     message_id, timestamp, signatures = (
         _header(received, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
@@ -36,7 +36,7 @@ def verify_webhook(
         if any(hmac.compare_digest(f"v1,{one}".encode(), signature.encode()) for one in expected):
             message: WebhookMessage = json.loads(content)
             return message
-    raise DrapeWebhookError("The webhook has no signature of a known secret.")
+    raise DrapeWebhookError("The webhook has no valid signature of a given secret.")
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:
@@ -52,5 +52,5 @@ def _sign(secret: str, signed: bytes) -> str:
     except binascii.Error:
         key = b""
     if not key:
-        raise DrapeWebhookError("A secret is whsec_ and base64.")
+        raise DrapeWebhookError("A secret must be whsec_ followed by base64.")
     return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

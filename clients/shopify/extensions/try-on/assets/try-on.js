@@ -1,5 +1,5 @@
-// Puts the variant of the page into the shop's cart when the shopper asks for it in the widget, and names the shopper's browser in
-// the cart, so that the order can be attributed to the try-on.
+// Adds the variant of the page to the shop's cart when the shopper asks for it in the widget, and stores the browser's
+// ID in the cart, so that the order can be attributed to the try-on.
 document.addEventListener('drape-add-to-cart', ({ target, detail }) => {
   const root = target.dataset.cartRoot || '/'
   const post = async (path, body) => {
@@ -19,7 +19,7 @@ document.addEventListener('drape-add-to-cart', ({ target, detail }) => {
   )
 })
 
-// A theme writes the chosen variant into the address; the widget starts again with it.
+// A theme writes the chosen variant into the URL; the widget restarts with it.
 globalThis.navigation?.addEventListener('currententrychange', () => {
   const variant = new URLSearchParams(location.search).get('variant')
   if (!/^\d+$/.test(variant ?? '')) return
