@@ -5,7 +5,7 @@ import { DrapeError } from '../shared/errors.ts'
 import { boundCells } from './csv-width.ts'
 import { type CatalogEntry, invalidFile } from './entry.ts'
 
-/** The columns by the names that their headers have without case, spaces, `_` and `-`. Other columns are ignored. */
+/** Columns by header name without case, spaces, `_` and `-`. Other columns are ignored. */
 const COLUMNS: Readonly<Record<string, string>> = {
   externalid: 'externalId',
   title: 'title',
@@ -18,12 +18,12 @@ const COLUMNS: Readonly<Record<string, string>> = {
 }
 const DELIMITERS = [',', ';', '\t']
 const MAX_ROW_CHARACTERS = 1024 * 1024
-/** Of the header row; exports of shop platforms have fewer than 200 columns. */
+/** Maximum length of the header row; exports of shop platforms have fewer than 200 columns. */
 const MAX_HEADER_CHARACTERS = 64 * 1024
 const MAX_COLUMNS = 1000
 const LINE_END = /[\r\n]/
 
-/** The products of a CSV file with a header row. Throws `VALIDATION_FAILED`, naming the line. */
+/** The products of a CSV file with a header row. Throws `VALIDATION_FAILED` with the line. */
 export async function* readCsvRows(text: AsyncIterable<string>): AsyncGenerator<CatalogEntry> {
   const { head, chunks } = await peekLine(text)
   const delimiter = delimiterOf(head)
@@ -34,7 +34,7 @@ export async function* readCsvRows(text: AsyncIterable<string>): AsyncGenerator<
     skip_empty_lines: true,
     max_record_size: MAX_ROW_CHARACTERS,
   })
-  // Reading the parser throws what ends the pipeline.
+  // Iterating the parser throws the error of the pipeline.
   const bounded = boundCells(chunks, { delimiter, maxCells: MAX_COLUMNS + 1 })
   pipeline(Readable.from(bounded, { objectMode: false }), parser, () => {})
   let columns: readonly (string | undefined)[] | undefined
@@ -52,7 +52,7 @@ export async function* readCsvRows(text: AsyncIterable<string>): AsyncGenerator<
   if (columns === undefined) throw invalidFile('has no header row')
 }
 
-/** The parser counts the lines up to the end of a row. */
+/** The parser reports the line at the end of a row. */
 function lineOf(record: readonly string[], endLine: number): number {
   return record.reduce((line, cell) => line - (cell.split('\n').length - 1), endLine)
 }
@@ -85,7 +85,7 @@ function readRow(record: readonly string[], columns: readonly (string | undefine
   }
 }
 
-/** Cells that are no text; what is not valid in them is left to the schema. */
+/** Parses cells that are not text; the schema rejects invalid values. */
 function readCell(column: string, text: string): [string, unknown] {
   switch (column) {
     case 'imageUrls':
@@ -106,7 +106,10 @@ function delimiterOf(head: string): string {
   return first.mark
 }
 
-/** The first line, and the text with it. Throws `VALIDATION_FAILED` for a longer line than a header row may have. */
+/**
+ * Returns the first line, and the text including it. Throws `VALIDATION_FAILED` when the line is too long for a header
+ * row.
+ */
 async function peekLine(text: AsyncIterable<string>) {
   const iterator = text[Symbol.asyncIterator]()
   let start = ''

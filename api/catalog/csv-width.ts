@@ -3,8 +3,9 @@ import { invalidFile } from './entry.ts'
 const [QUOTE, LINE_FEED, CARRIAGE_RETURN] = [34, 10, 13]
 
 /**
- * The text of a CSV file without what lies behind the first `maxCells` cells of a row: the parser holds all cells of a row, and its limit
- * of characters does not count delimiters. Throws `VALIDATION_FAILED` when a quoted cell in what is left out does not end.
+ * Drops everything after the first `maxCells` cells of each CSV row: the parser holds all cells of a row, and its
+ * character limit does not count delimiters. Throws `VALIDATION_FAILED` when a quoted cell in the dropped part does not
+ * end.
  */
 export async function* boundCells(
   chunks: AsyncIterable<string>,
@@ -17,7 +18,7 @@ export async function* boundCells(
     let from = 0
     for (let i = 0; i < chunk.length; i++) {
       const code = chunk.charCodeAt(i)
-      // A quote within a quoted cell is doubled, which leaves the state as it is.
+      // A quote inside a quoted cell is doubled, so the state is toggled twice.
       if (code === QUOTE) isQuoted = !isQuoted
       else if (isQuoted) continue
       else if (code === LINE_FEED || code === CARRIAGE_RETURN) {
@@ -28,7 +29,7 @@ export async function* boundCells(
         from = chunk.length
       }
     }
-    // The end of a chunk within a row that is too wide is left out.
+    // The end of a chunk inside a row that is too wide is dropped.
     if (cells <= maxCells) kept += chunk.slice(from)
     if (kept !== '') yield kept
   }

@@ -7,12 +7,12 @@ import { splitJsonItems } from './json-items.ts'
 const CATALOG_FORMATS = ['json', 'ndjson', 'csv'] as const
 export type CatalogFormat = (typeof CATALOG_FORMATS)[number]
 
-/** Of one product in JSON, in characters. */
+/** Maximum length of one product in JSON. */
 const MAX_ENTRY_CHARACTERS = 1024 * 1024
 
 /**
- * Reads a catalogue file one product at a time, so that memory is bounded whatever the size of the file. A product whose text is
- * not valid is an entry with a `problem`. Throws `VALIDATION_FAILED` for a file that cannot be read any further.
+ * Reads a catalogue file one product at a time, so that memory is bounded for any file size. A product with invalid
+ * text becomes an entry with a `problem`. Throws `VALIDATION_FAILED` when the rest of the file is unreadable.
  */
 export function readEntries(format: CatalogFormat, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CatalogEntry> {
   const text = decode(bytes)

@@ -1,11 +1,11 @@
 import { DrapeError } from '../shared/errors.ts'
 
-/** A product of a catalogue file, or what is wrong with its text; `line` is where it starts, from 1. */
+/** A product of a catalogue file, or the problem with its text. `line` is its first line, from 1. */
 export type CatalogEntry =
   | { readonly line: number; readonly product: unknown }
   | { readonly line: number; readonly problem: DrapeError }
 
-/** The text of a product in JSON. */
+/** JSON text of a product. */
 export interface TextItem {
   readonly line: number
   readonly text: string

@@ -16,29 +16,29 @@ export interface ImageFetchingOptions {
   readonly accounts: Pick<Accounts, 'find'>
   readonly objects: Objects
   readonly storage: ObjectStorage
-  /** Throws `PRODUCT_IMAGE_FETCH_FAILED`, or `RATE_LIMITED` while calls of the account use its lane. */
+  /** Throws `PRODUCT_IMAGE_FETCH_FAILED`, or `RATE_LIMITED` while calls of the account occupy its lane. */
   readonly fetchImage: FetchForAccount
   readonly reserveStorage: ReserveStorage
   readonly log: Log
   readonly metrics: Metrics
 }
 
-/** Images in this process at a time. */
+/** Maximum concurrent images in this process. */
 const SLOTS = 8
-/** Of these for one account: its lane has room for its calls. */
+/** Maximum concurrent images per account, so that calls of the account find room in its lane. */
 const PER_ACCOUNT = 4
-/** Longer than a fetch, its wait for a turn and its storing take. */
+/** Exceeds the duration of a fetch, its wait and its storing. */
 const LEASE_SECONDS = 120
 const IDLE_MS = 1000
 /** While the database is unavailable. */
 const DATABASE_PAUSE_MS = 3000
 const RETRY = { seconds: [2, 30] }
-/** While calls of the account use its lane, which is no failure of the image. */
+/** Retry delay while calls of the account occupy its lane; this does not count as a failure of the image. */
 const BUSY_SECONDS = 2
 
 /**
- * Fetches images of batches in the background, so that the first try-on need not wait for them. Any number of processes may run it;
- * each claims other images.
+ * Fetches images of batches in the background, so that the first try-on does not wait for them. Any number of processes
+ * may run concurrently; each claims different images.
  */
 export function startImageFetching(options: ImageFetchingOptions): OutboxConsumer {
   const { batches, log } = options
@@ -46,7 +46,7 @@ export function startImageFetching(options: ImageFetchingOptions): OutboxConsume
     ...{ name: 'image of batch', log, concurrency: SLOTS, idleMs: IDLE_MS, failureMs: DATABASE_PAUSE_MS },
     claim: async ({ limit, inFlight }) => {
       const items = await batches.claimImages({
-        ...{ limit, perAccount: PER_ACCOUNT, leaseSeconds: LEASE_SECONDS, underWay: inFlight },
+        ...{ limit, perAccount: PER_ACCOUNT, leaseSeconds: LEASE_SECONDS, inFlight },
       })
       if (items.length === 0 && Object.keys(inFlight).length === 0) await batches.endFetched()
       return { items }
@@ -70,9 +70,9 @@ async function fetchOne(image: ClaimedImage, signal: AbortSignal, options: Image
     const next = nextAttempt({ failures: attempts - 1 }, RETRY)
     const delay = next ?? (code === 'RATE_LIMITED' ? BUSY_SECONDS : null)
     const isOver = isFinal || delay === null
-    log[isOver ? 'debug' : 'info']({ err: error, batchId, attempts }, 'an image of a batch was not fetched')
+    log[isOver ? 'debug' : 'info']({ err: error, batchId, attempts }, 'fetching an image of a batch failed')
     const ending = isOver ? batches.endImage(image, { state: 'failed', code }) : batches.delayImage(image, delay)
-    // Otherwise its lease ends, and it is claimed again.
+    // Otherwise the lease expires, and the image is claimed again.
     await ending.catch((err) => log.warn({ err, batchId }, 'image expiry not recorded'))
     if (isOver) metrics.batchImages.inc({ outcome: 'failed' })
   }
@@ -89,7 +89,10 @@ async function storeOne(image: ClaimedImage, { accounts, objects, storage, ...op
   })
 }
 
-/** What is no image at the URL is a failed fetch to callers; a quota does not grow within a minute. */
+/**
+ * To callers, a URL without an image is a failed fetch. Exceeding the quota is final: a quota does not grow within a
+ * minute.
+ */
 function readFailure(error: unknown): { code: string; isFinal: boolean } {
   if (!(error instanceof DrapeError)) return { code: 'INTERNAL_ERROR', isFinal: false }
   const { code, retryable } = error

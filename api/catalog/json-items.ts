@@ -1,12 +1,12 @@
 import { isObject } from '../json-object.ts'
 import { invalidFile, type TextItem } from './entry.ts'
 
-/** Of what surrounds the products. */
+/** Maximum length of the text around the products. */
 const MAX_FRAME_CHARACTERS = 64 * 1024
 
 /**
- * Splits `{ "products": […] }`, or a bare array, into the texts of its items. Throws `VALIDATION_FAILED` when the text around the
- * items is not that.
+ * Splits `{ "products": […] }`, or a bare array, into the texts of its items. Throws `VALIDATION_FAILED` for any other
+ * format.
  */
 export async function* splitJsonItems(chunks: AsyncIterable<string>, maxCharacters: number): AsyncGenerator<TextItem> {
   const marks = /["\\{}[\],\n]/g
@@ -75,7 +75,7 @@ export async function* splitJsonItems(chunks: AsyncIterable<string>, maxCharacte
     }
     add(chunk.slice(from))
     if (item.length > maxCharacters) throw invalidFile('is longer than 1 MB', `line ${itemLine}`)
-    if (frame.length > MAX_FRAME_CHARACTERS) throw invalidFile('has too much beside its products')
+    if (frame.length > MAX_FRAME_CHARACTERS) throw invalidFile('has too much text outside of its products')
   }
   if (!isFrame(frame)) throw invalidFile('must be JSON of the form { "products": […] }')
 }
@@ -84,7 +84,7 @@ function isProductsArray(before: string, depth: number): boolean {
   return depth === 1 ? before.trim() === '' : depth === 2 && /[{,]\s*"products"\s*:\s*$/.test(before)
 }
 
-/** Whether what is left without the items is valid, with one empty list of products. */
+/** Whether the text without the items is valid JSON with one empty list of products. */
 function isFrame(frame: string): boolean {
   try {
     const value: unknown = JSON.parse(frame)

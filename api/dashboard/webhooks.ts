@@ -3,7 +3,7 @@ import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent, type Webhooks } from '../stores/webhooks.ts'
-import { type EndpointRules, whyNoEndpoint } from '../webhooks/endpoint-url.ts'
+import { type EndpointRules, endpointUrlProblem } from '../webhooks/endpoint-url.ts'
 import { generateWebhookSecret } from '../webhooks/signature.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
@@ -25,7 +25,7 @@ export interface WebhookPagesOptions {
   readonly rules: EndpointRules
 }
 
-/** Endpoints, the events that they get, their deliveries, and repeating a delivery. */
+/** Endpoints, their events, their deliveries, and redelivery. */
 export function webhookPages(options: WebhookPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/webhooks', (ctx: DashboardContext) => showEndpoints(ctx, options))
@@ -69,11 +69,11 @@ async function createEndpoint(ctx: DashboardContext, { audit, rules, accounts }:
 }
 
 function assertUrl(url: string, rules: EndpointRules): void {
-  const why = whyNoEndpoint(url, rules)
+  const why = endpointUrlProblem(url, rules)
   if (why !== null) throw invalid('url', `Nothing can be delivered to this URL: ${why}.`)
 }
 
-/** Those that are ticked. Throws `VALIDATION_FAILED` when none is. */
+/** The selected events. Throws `VALIDATION_FAILED` when none is selected. */
 function readEvents(ctx: DashboardContext): WebhookEvent[] {
   const ticked = ctx.state.form.getAll('event')
   const events = WEBHOOK_EVENTS.filter((event) => ticked.includes(event))

@@ -6,15 +6,15 @@ export type AddressRule = (address: string) => boolean
 
 type Range = ReturnType<typeof ipaddr.parseCIDR>
 
-/** Every IPv6 address that is routed lies here (RFC 4291); beside it are translations of IPv4 and unassigned space. */
+/** All routed IPv6 addresses (RFC 4291). Outside are translations of IPv4 addresses and unassigned space. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
-/** Looks public, but answers machines of one cloud with what only they may know. */
+/** Public by its range, but serves instance metadata to the virtual machines of one cloud. */
 const CLOUD_INTERNAL = ipaddr.parseCIDR('168.63.129.16/32')
 
 /**
- * Allows public addresses, and those within the ranges. An IPv4 address in IPv6 clothes counts as what it is.
- * @param allowCidrs such as `10.1.0.0/16` or `fd00:1::/32`
- * @throws DrapeError INTERNAL_ERROR for a range that is none
+ * Allows public addresses and the addresses within the ranges. A mapped IPv4 address counts as IPv4.
+ * @param allowCidrs e.g. `10.1.0.0/16` or `fd00:1::/32`
+ * @throws DrapeError INTERNAL_ERROR for an invalid range
  */
 export function createAddressRule(allowCidrs: readonly string[]): AddressRule {
   const isInRange = createRangeRule(allowCidrs)
@@ -22,8 +22,8 @@ export function createAddressRule(allowCidrs: readonly string[]): AddressRule {
 }
 
 /**
- * Allows the addresses within the ranges and no others. An IPv4 address in IPv6 clothes counts as what it is.
- * @throws DrapeError INTERNAL_ERROR for a range that is none
+ * Allows only the addresses within the ranges. A mapped IPv4 address counts as IPv4.
+ * @throws DrapeError INTERNAL_ERROR for an invalid range
  */
 export function createRangeRule(cidrs: readonly string[]): AddressRule {
   const ranges = cidrs.map(parseRange)
@@ -34,12 +34,12 @@ export function createRangeRule(cidrs: readonly string[]): AddressRule {
   }
 }
 
-/** The address as people write it: a mapped IPv4 address without its IPv6 prefix. */
+/** The address in its usual notation: a mapped IPv4 address without the IPv6 prefix. */
 export function readableAddress(text: string): string {
   return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text
 }
 
-/** The network whose members share a limit: an IPv4 address alone, of an IPv6 address the /64 that one site has. */
+/** Network that shares a rate limit: the IPv4 address itself, or the /64 of an IPv6 address, which one site owns. */
 export function networkOf(text: string): string {
   if (!ipaddr.isValid(text)) return text
   const address = ipaddr.process(text)

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 
 export interface CacheOptions {
-  /** Entries to keep at most; the ones that were used longest ago go first. */
+  /** Maximum number of entries; the least recently used entries are evicted first. */
   readonly max: number
-  /** The time after which an entry is gone, since it was set, in ms, at least 2; default: none. */
+  /** Lifetime of an entry since it was set, in ms, at least 2. Default: unlimited. */
   readonly ms?: number
-  /** ms; default `Date.now`. */
+  /** Clock in ms. Default `Date.now`. */
   readonly now?: () => number
-  /** Called with the key of an entry that others have taken the place of. */
+  /** Called with the key of an entry that was evicted to make room. */
   readonly onEvict?: (key: string) => void
 }
 
@@ -16,7 +16,7 @@ export type Cache<V extends object | string | number | boolean> = Pick<
   'get' | 'has' | 'set' | 'delete' | 'entries' | 'size'
 >
 
-/** The entries that were used last. Its memory does not grow with the number of different keys that callers make up. */
+/** Least-recently-used cache. Its memory does not grow with the number of different keys that callers send. */
 export function createCache<V extends object | string | number | boolean>({
   max,
   ms,
@@ -25,7 +25,7 @@ export function createCache<V extends object | string | number | boolean>({
 }: CacheOptions): Cache<V> {
   return new LRUCache<string, V>({
     max,
-    // The package keeps an entry 1 ms longer, takes 0 for no time at all, and by default does not read the clock each time.
+    // lru-cache keeps an entry 1 ms longer, treats 0 as unlimited, and by default does not read the clock each time.
     ...(ms !== undefined && { ttl: ms - 1, ttlResolution: 0, perf: { now: () => 1 + now() } }),
     ...(onEvict && { dispose: (_, key, reason) => reason === 'evict' && onEvict(key) }),
   })

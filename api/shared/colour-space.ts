@@ -1,25 +1,25 @@
-/** Linear light of an encoded value from 0 to 1; 1 is white, and the highlights of a high dynamic range lie above it. */
+/** Linear light of an encoded value from 0 to 1. 1 is white; highlights of a high dynamic range exceed 1. */
 export type Curve = (value: number) => number
 
-/** Nine numbers, row by row. */
+/** 9 numbers in row-major order. */
 export type Matrix = readonly number[]
 
-/** What the numbers of a picture mean. */
+/** Colour space of an image's samples. */
 export interface ColourSpace {
-  /** Of red, green and blue. */
+  /** Curves of red, green and blue. */
   readonly curves: readonly [Curve, Curve, Curve]
-  /** From this space's linear RGB to linear sRGB. */
+  /** Matrix from linear RGB of this space to linear sRGB. */
   readonly toSrgb: Matrix
   readonly range: 'standard' | 'high'
-  /** Power of the scene's luminance by which a display lifts or lowers it (HLG); 0 in every other space. */
+  /** Exponent of the scene luminance that a display applies (HLG); 0 in every other space. */
   readonly displayPower: number
 }
 
 export interface Samples {
-  /** Interleaved, 3 or 4 (RGB, then straight alpha) a pixel. */
+  /** Interleaved, 3 (RGB) or 4 (RGB, straight alpha) samples per pixel. */
   readonly data: Uint8Array | Uint16Array
   readonly channels: 3 | 4
-  /** How many bits of each sample are used, 8 to 16. */
+  /** Used bits of each sample, 8 to 16. */
   readonly bits: number
 }
 
@@ -30,19 +30,19 @@ const PQ_TRANSFER = 16
 const HLG_TRANSFER = 18
 
 const IDENTITY: Matrix = [1, 0, 0, 0, 1, 0, 0, 0, 1]
-/** Between spaces of one white (D65), from the chromaticities in H.273 and IEC 61966-2-1. */
+/** Between spaces with the same white (D65), from the chromaticities in H.273 and IEC 61966-2-1. */
 const P3_TO_SRGB: Matrix = [1.22494, -0.22494, 0, -0.042057, 1.042057, 0, -0.019638, -0.078636, 1.098274]
 const BT2020_TO_SRGB: Matrix = [
   1.660491, -0.587641, -0.07285, -0.12455, 1.1329, -0.008349, -0.018151, -0.100579, 1.11873,
 ]
 
-/** Luminance of a picture's white on a high-dynamic-range display, and of the display's peak, cd/m² (ITU-R BT.2408). */
+/** Luminance of diffuse white on a high-dynamic-range display, and of the display's peak, in cd/m² (ITU-R BT.2408). */
 const WHITE_LUMINANCE = 203
 const HLG_PEAK_LUMINANCE = 1000
 
 /**
- * The space that a picture's code points name. Unknown ones, and the curves of television (BT.601, BT.709), count as sRGB, as
- * viewers of still pictures have it.
+ * Colour space of an image's code points. Unknown code points and the television curves (BT.601, BT.709) count as sRGB,
+ * as in viewers of still images.
  */
 export function spaceOfCodePoints({ primaries, transfer }: { primaries: number; transfer: number }): ColourSpace {
   const curve = transfer === PQ_TRANSFER ? pqCurve : transfer === HLG_TRANSFER ? hlgCurve : srgbCurve
@@ -67,28 +67,28 @@ function pqCurve(value: number): number {
   return (linear * 10_000) / WHITE_LUMINANCE
 }
 
-/** ITU-R BT.2100, table 5; the scene's light, which `displayPower` then turns into the display's. */
+/** ITU-R BT.2100, table 5: scene light, which `displayPower` then converts to display light. */
 function hlgCurve(value: number): number {
   const [a, b, c] = [0.17883277, 0.28466892, 0.55991073]
   const linear = value <= 0.5 ? value ** 2 / 3 : (Math.exp((value - c) / a) + b) / 12
   return linear * (HLG_PEAK_LUMINANCE / WHITE_LUMINANCE)
 }
 
-/** Whether a picture of this space can be taken for sRGB as it is. */
+/** Whether samples of this space can be used as sRGB without conversion. */
 export function isSrgb({ curves, toSrgb }: ColourSpace): boolean {
   const sameCurve = (curve: Curve) =>
     [0.05, 0.2, 0.4, 0.6, 0.8, 1].every((value) => Math.abs(curve(value) - srgbCurve(value)) < 0.002)
   return toSrgb.every((value, i) => Math.abs(value - IDENTITY[i]) < 0.003) && curves.every(sameCurve)
 }
 
-/** Fine enough that neighbouring values of dark tones stay apart in 8 bits. */
+/** Fine enough to separate neighbouring dark tones in 8 bits. */
 const STEPS = 16_384
-/** Above this share of white the highlights of a high range are compressed, so that they keep their shape. */
+/** Share of white above which highlights of a high dynamic range are compressed, so that they keep detail. */
 const KNEE = 0.75
 
 /**
- * The samples in sRGB, 8 bits. Colours outside of sRGB are clipped channel by channel; the highlights of a high range roll
- * off towards white with their hue kept.
+ * Converts samples to 8-bit sRGB. Clips colours outside of sRGB per channel; rolls highlights of a high dynamic range
+ * off towards white and preserves their hue.
  */
 export function convertToSrgb(samples: Samples, space: ColourSpace): Uint8Array {
   const tables = space.curves.map((curve) => tabulate(curve, samples.bits))
@@ -106,7 +106,7 @@ interface Conversion {
 
 function tabulate(curve: Curve, bits: number): Float32Array {
   const last = 2 ** bits - 1
-  // A profile may hold any numbers.
+  // Clamped, because a profile may contain any numbers.
   return Float32Array.from({ length: last + 1 }, (_, i) => Math.min(Math.max(curve(i / last) || 0, 0), 1000))
 }
 
@@ -143,7 +143,7 @@ function convertHighRange(out: Uint8Array, { data, channels }: Samples, { tables
   }
 }
 
-/** By how much a colour whose largest part is `peak` is darkened; smooth at the knee, and never brighter than white. */
+/** Factor that darkens a colour with the maximum channel `peak`; smooth at the knee, never brighter than white. */
 function rollOff(peak: number): number {
   if (peak <= KNEE) return 1
   return (1 - (1 - KNEE) * Math.exp((KNEE - peak) / (1 - KNEE))) / peak

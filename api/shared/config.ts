@@ -1,15 +1,15 @@
 import { compileCheck, type Static, type TSchema, Type } from './schema.ts'
 
-/** How the address of a database begins. */
+/** Scheme of a database URL. */
 export const POSTGRES_URL = /^postgres(ql)?:\/\//
 
-/** Variables that every process reads the same way. */
+/** Variables that every process reads. */
 export const SHARED_VARIABLES = {
   DATABASE_URL: Type.String({ pattern: POSTGRES_URL.source }),
   REDIS_URL: Type.String({ pattern: '^rediss?://' }),
   STORAGE_URL: Type.String({ pattern: '^(file|s3):', default: 'file:./.data/objects' }),
   PROBE_PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 9090 }),
-  /** Address that the probe port listens on; every address of the host when empty. */
+  /** Address on which the probe port listens. Empty: all addresses of the host. */
   PROBE_HOST: Type.String({ default: '' }),
   LOG_LEVEL: Type.Union(
     (['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const).map((level) => Type.Literal(level)),
@@ -19,14 +19,14 @@ export const SHARED_VARIABLES = {
   PUBLIC_URL: Type.String({ pattern: '^https?://', default: 'http://localhost:8080' }),
   SIGNING_SECRET: Type.String({ default: '' }),
   FETCH_ALLOW_CIDRS: Type.String({ default: '', pattern: '^( *[0-9A-Fa-f:.]+/[0-9]{1,3} *(,|$))*$' }),
-  /** DNS servers for hosts that callers name; empty: those of /etc/resolv.conf. */
+  /** DNS servers for host names in URLs of callers. Empty: the servers of /etc/resolv.conf. */
   FETCH_DNS_SERVERS: Type.String({ default: '', pattern: '^( *[0-9A-Fa-f:.\\[\\]]+ *(,|$))*$' }),
   FETCH_ALLOW_PORTS: Type.String({ default: '80,443', pattern: '^[0-9]+(,[0-9]+)*$' }),
 }
 
 /**
- * Reads the variables that the schema names. Numbers are converted; empty strings count as absent.
- * Throws one Error that lists every problem.
+ * Reads the variables in the schema. Converts numbers; treats empty strings as absent. Throws one Error that lists
+ * every problem.
  */
 export function readConfig<S extends TSchema & { properties: Record<string, TSchema> }>(
   schema: S,

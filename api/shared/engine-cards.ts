@@ -10,15 +10,15 @@ const EngineCardSchema = Type.Object({
   kind: Type.Enum([...ENGINE_KINDS]),
   license: Type.String(),
   categories: Type.Array(Type.Enum([...CATEGORIES])),
-  /** Workers of older versions report none. */
+  /** Absent in reports of older workers. */
   garmentTypes: Type.Optional(Type.Array(Type.String())),
   /** Time of the last report of a worker, in ms since 1970. */
   seenAt: Type.Number(),
 })
-/** The manifest of an engine as workers report it. It outlives the workers, but not the data of Redis. */
+/** Manifest of an engine as reported by workers. Outlives the workers, but not the data of Redis. */
 export type EngineCard = Static<typeof EngineCardSchema>
 
-/** The descriptions of engines that workers report and the API lists. */
+/** Store of the engine descriptions that workers report and the API lists. */
 export function createEngineCards({ client }: Pick<Redis, 'client'>) {
   const check = compileCheck(EngineCardSchema)
   return {

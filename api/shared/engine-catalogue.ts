@@ -1,17 +1,17 @@
 import { CATEGORIES, type Category, GARMENT_TYPES } from './generation.ts'
 
-/** `preview` results are geometric renderings, `photo` results come from a generative model, `test` results are the photo itself. */
+/** `preview`: geometric rendering. `photo`: result of a generative model. `test`: the photo itself. */
 export const ENGINE_KINDS = ['preview', 'photo', 'test'] as const
 export type EngineKind = (typeof ENGINE_KINDS)[number]
 
-/** What is known of an engine before its Engine resource or a worker has described it. */
+/** Properties of an engine that apply until its Engine resource or a worker describes it. */
 export interface EngineFacts {
   readonly kind: EngineKind | null
   /** `spdx` is an SPDX expression. */
   readonly license: { readonly spdx: string; readonly commercial: boolean } | null
-  /** Categories of garments that the engine puts on. */
+  /** Garment categories that the engine supports. */
   readonly categories: readonly Category[]
-  /** Classifications of product images that the engine can work from. */
+  /** Classifications of product images that the engine accepts. */
   readonly garmentTypes: readonly (typeof GARMENT_TYPES)[number][]
   /** Price of a try-on. */
   readonly credits: number
@@ -20,13 +20,13 @@ export interface EngineFacts {
 interface BuiltIn extends EngineFacts {
   readonly kind: EngineKind
   readonly license: NonNullable<EngineFacts['license']>
-  /** `worker`: part of the program of the worker. `export`: `scripts/export-engine` writes its model files. */
+  /** `worker`: built into the worker. `export`: needs the model files that `scripts/export-engine` writes. */
   readonly source: 'worker' | 'export'
 }
 
 const APACHE = { spdx: 'Apache-2.0', commercial: true } as const
 
-/** Engines that come with Drape, in the order of lists. */
+/** Engines included in Drape, in display order. */
 export const ENGINE_CATALOGUE = {
   warp: {
     source: 'worker',
@@ -66,22 +66,22 @@ type Catalogue = typeof ENGINE_CATALOGUE
 type NamesFrom<S extends BuiltIn['source']> = {
   [Name in keyof Catalogue]: Catalogue[Name]['source'] extends S ? Name : never
 }[keyof Catalogue]
-/** Engines that every worker has. */
+/** Engines built into every worker. */
 export type WorkerEngine = NamesFrom<'worker'>
-/** Engines of which a worker needs the model files. */
+/** Engines for which a worker needs model files. */
 export type ExportedEngine = NamesFrom<'export'>
 
-/** The engine of an installation that configures none. */
+/** Default engine of an installation. */
 export const DEFAULT_ENGINE = 'warp' satisfies keyof Catalogue
 
 export const BUILT_IN_ENGINES: readonly string[] = Object.keys(ENGINE_CATALOGUE)
 
-/** The engines of an API and of a worker that configure none. */
+/** Default engines of an API and of a worker. */
 export const WORKER_ENGINES: readonly string[] = Object.entries(ENGINE_CATALOGUE).flatMap(([name, { source }]) =>
   source === 'worker' ? [name] : [],
 )
 
-/** An engine that does not come with Drape. */
+/** Properties of an engine that is not included in Drape. */
 const UNKNOWN: EngineFacts = {
   kind: null,
   license: null,

@@ -1,11 +1,11 @@
 import { splitList } from './config.ts'
 import { Type } from './schema.ts'
 
-/** The name of an engine is the name of its Engine resource. */
+/** An engine has the name of its Engine resource. */
 const PATTERN = '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'
 const WELL_FORMED = new RegExp(PATTERN)
 
-/** A rule to put into messages. */
+/** Naming rule for error messages. */
 export const ENGINE_NAME_RULE = 'lower-case letters, digits and hyphens, at most 48'
 
 export function engineName(options: { readonly default?: string } = {}) {
@@ -16,7 +16,7 @@ export function isEngineName(text: string): boolean {
   return WELL_FORMED.test(text)
 }
 
-/** The names in the variable ENGINES. Throws an Error that lists the malformed ones. */
+/** Parses the variable ENGINES. Throws an Error that lists the invalid names. */
 export function readEngines(text: string): string[] {
   const names = splitList(text)
   const wrong = names.filter((name) => !isEngineName(name))

@@ -1,4 +1,4 @@
-/** Every code a caller can meet. The API maps each to one HTTP status (`api/middleware/errors.ts`). */
+/** All public error codes. The API maps each to one HTTP status (`api/middleware/errors.ts`). */
 export const ERROR_CODES = [
   'MISSING_API_KEY',
   'INVALID_API_KEY',
@@ -38,7 +38,7 @@ export const ERROR_CODES = [
   'GENERATION_CANCELLED',
   'NO_PERSON_DETECTED',
   'RESULT_REJECTED',
-  // The storefront surface.
+  // Storefront API.
   'PROXY_SIGNATURE_INVALID',
   'WEBHOOK_SIGNATURE_INVALID',
   'BILLING_NOT_ALLOWED',
@@ -70,16 +70,16 @@ export type ErrorDetails =
   | Readonly<Record<string, string | number>>
 
 /**
- * The one error that Drape throws on purpose. `code` is stable and decides what happens; `message` is for people and is shown
- * to callers. `retryable` says whether the same work may succeed later without any change.
+ * The error class of Drape. `code` is stable and determines the handling; `message` is shown to callers. `retryable`:
+ * the same work may succeed later without a change.
  */
 export class DrapeError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails | undefined
   readonly retryable: boolean
-  /** Seconds for the header `Retry-After`. */
+  /** Value of the header `Retry-After`, in seconds. */
   readonly retryAfterSeconds: number | undefined
-  /** The image of a try-on at fault, where its field in the request is not known. */
+  /** The image that caused the error, when its request field is not known. */
   readonly image: TryOnImage | undefined
 
   constructor(

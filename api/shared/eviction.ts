@@ -1,12 +1,12 @@
-/** The commands of a Redis client that read its policy. */
+/** Redis commands that read the eviction policy. */
 export interface PolicyCommands {
   configGet(name: string): Promise<Record<string, string>>
   info(section: string): Promise<string>
 }
 
 /**
- * What Redis does when its memory is full, as `maxmemory-policy` has it. Managed services forbid CONFIG, so INFO is the second
- * choice; null when neither shows it.
+ * The `maxmemory-policy` of Redis. Falls back to INFO, because managed services forbid CONFIG. Null when neither
+ * reports it.
  */
 export async function readEvictionPolicy(client: PolicyCommands): Promise<string | null> {
   const configured = await client.configGet('maxmemory-policy').then(
@@ -18,8 +18,8 @@ export async function readEvictionPolicy(client: PolicyCommands): Promise<string
   return /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? null
 }
 
-/** Why a Redis with this policy cannot hold queues; null when it can. */
-export function whyEvicting(policy: string | null): string | null {
+/** Reason why a Redis with this policy cannot hold queues; null when it can. */
+export function evictionProblem(policy: string | null): string | null {
   if (policy === null || policy === 'noeviction') return null
   return `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), so it would lose jobs and rate limits. Set maxmemory-policy to noeviction.`
 }

@@ -1,30 +1,32 @@
 import { randomBytes } from 'node:crypto'
 
-/** ECMAScript's raw JSON values, which TypeScript's libraries do not declare yet. */
+/** ECMAScript raw JSON values, which TypeScript's libraries do not declare yet. */
 interface RawJson {
   rawJSON(text: string): object
   isRawJSON(value: unknown): boolean
 }
 const RAW_JSON = JSON as unknown as RawJson
 
-/** JavaScript rounds no number of up to 15 digits. */
+/** JavaScript represents every number of up to 15 digits exactly. */
 const LONG_DIGITS = /[\d.]{16,}/g
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const NUMBER_CHARACTERS = '+-.0123456789Ee'
-/** Callers do not know it, so no text of theirs has a field of this name. */
+/** Random, so that no caller can send a field of this name. */
 const MARK = randomBytes(12).toString('base64')
 
 /**
- * Like `JSON.parse`, but a number that JavaScript would round (beyond 2^53, or of too many digits) becomes a raw value that
- * `JSON.stringify` writes as it was read. Throws a SyntaxError, or a RangeError for more than `maxRounded` such numbers.
+ * Like `JSON.parse`, but a number that JavaScript would round (above 2^53, or with too many digits) becomes a raw value
+ * that `JSON.stringify` writes unchanged. Throws a SyntaxError, or a RangeError for more than `maxRounded` such
+ * numbers.
  *
- * `JSON.parse` reads a marked object in place of each such number: a reviver, called for every value, takes several times as long.
+ * Replaces each such number with a marked object before parsing: a reviver, called for every value, is several times
+ * slower.
  */
 export function parseExactJson(text: string, { maxRounded = Number.POSITIVE_INFINITY } = {}): unknown {
   const numbers = findRoundedNumbers(text, maxRounded)
   if (numbers.length === 0) return JSON.parse(text)
   if (numbers.length > maxRounded)
-    throw new RangeError(`The text has more than ${maxRounded} numbers that are rounded.`)
+    throw new RangeError(`The text has more than ${maxRounded} numbers that JavaScript would round.`)
   let marked = ''
   let end = 0
   for (const [i, { start, source }] of numbers.entries()) {
@@ -36,7 +38,7 @@ export function parseExactJson(text: string, { maxRounded = Number.POSITIVE_INFI
   return root[0]
 }
 
-/** Whether the value is a number that `parseExactJson` has kept as it was read. */
+/** Whether the value is a number that `parseExactJson` preserved as raw JSON. */
 export function isRawNumber(value: unknown): boolean {
   return RAW_JSON.isRawJSON(value)
 }
@@ -65,10 +67,13 @@ interface SourceNumber {
   readonly source: string
 }
 
-/** The first `max + 1` numbers of a JSON text that JavaScript would round. What it finds in other texts leaves them invalid. */
+/**
+ * The first `max + 1` numbers of a JSON text that JavaScript would round. Replacements in an invalid text leave it
+ * invalid.
+ */
 function findRoundedNumbers(text: string, max: number): SourceNumber[] {
   const numbers: SourceNumber[] = []
-  /** Outside of strings; everything before it has been read. */
+  /** Always outside of strings; the text before it has been scanned. */
   let at = 0
   let quote = indexOfQuote(text, 0)
   LONG_DIGITS.lastIndex = 0

@@ -2,21 +2,21 @@ import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { type AddressRule, createAddressRule } from './addresses.ts'
 import { DrapeError } from './errors.ts'
-import { type AnswerHeaders, askGuarded, type GuardedAnswer, vetUrl } from './guarded-request.ts'
+import { type GuardedResponse, type ResponseHeaders, requestGuarded, vetUrl } from './guarded-request.ts'
 import type { LookUpHost } from './host-lookup.ts'
 
-/** The bytes behind a caller's URL. */
+/** Fetches the bytes of a caller's URL. */
 export type FetchImage = (url: string) => Promise<Buffer>
 
 export interface ImageFetcherSettings {
-  /** The code of every failure; who waits for the picture decides it. */
+  /** Error code of every failure, for the product or the customer image. */
   readonly failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED' | 'PRODUCT_IMAGE_FETCH_FAILED'
-  /** Networks that URLs may lead to although they are not public. */
+  /** Non-public networks that URLs may point to. */
   readonly allowCidrs: readonly string[]
   readonly allowPorts: readonly number[]
-  /** Of the decoded body; default 10 MiB. */
+  /** Maximum size of the decoded body. Default 10 MiB. */
   readonly maxBytes?: number
-  /** From the call to the last byte, redirects included; default 15 s. */
+  /** Time limit including redirects. Default 15 s. */
   readonly timeoutMs?: number
   readonly lookup: LookUpHost
 }
@@ -29,7 +29,7 @@ interface Visit {
 
 const MAX_REDIRECTS = 3
 const REDIRECTS = [301, 302, 303, 307, 308]
-/** Successes without the whole picture: no content, reset content, partial content. */
+/** Success statuses without a complete image: no content, reset content, partial content. */
 const INCOMPLETE = [204, 205, 206]
 const HEADERS = {
   accept: 'image/jpeg, image/png, image/webp, image/heic, */*;q=0.1',
@@ -38,11 +38,11 @@ const HEADERS = {
 }
 
 /**
- * Fetches pictures from URLs that callers name, without becoming their way into the network: only http and https, only the
- * ports given, no credentials; every address of every host on the way is public or explicitly allowed, and the connection goes
- * to the address that was checked. At most 3 redirects, never from https to http.
- * The function throws a DrapeError with `failureCode` whenever the whole body of a 2xx answer did not arrive; its message says
- * nothing about the network behind.
+ * Fetches images from URLs of callers and prevents server-side request forgery: only http and https, only the given
+ * ports, no credentials; every address of every host on the way must be public or explicitly allowed, and the
+ * connection uses the checked address. At most 3 redirects, never from https to http.
+ * The returned function throws a DrapeError with `failureCode` unless the whole body of a 2xx response arrived. The
+ * message reveals nothing about the network.
  */
 export function createImageFetcher({
   maxBytes = 10 * 1024 * 1024,
@@ -62,7 +62,8 @@ export function createImageFetcher({
   }
 }
 
-// The same words for a host that is unknown, private or silent: the difference would map the network for strangers.
+// The same message for an unknown, private or unresponsive host: different messages would let strangers map the
+// network.
 const UNREACHABLE = 'the server is unreachable or closed the connection'
 
 function failure({ settings }: Visit, reason: string, cause?: unknown): DrapeError {
@@ -82,21 +83,21 @@ async function follow(start: URL, visit: Visit): Promise<Buffer> {
   throw failure(visit, 'the URL redirects too often')
 }
 
-/** A URL that may be visited, its host not yet known. */
+/** Parses a permitted URL. Its host has not been resolved yet. */
 function parseUrl(text: string, visit: Visit, base?: URL): URL {
   const url = vetUrl(text, { allowPorts: visit.settings.allowPorts, base })
   if (typeof url === 'string') throw failure(visit, url)
   return url
 }
 
-/** The body, or where the server sends us instead. */
+/** The body, or the target of a redirect. */
 function get(url: URL, visit: Visit): Promise<Buffer | URL> {
   const { isAllowed, signal, settings } = visit
   const asked = { method: 'GET' as const, headers: HEADERS, isAllowed, lookup: settings.lookup, signal }
-  return askGuarded(url, asked, (answer) => readAnswer(answer, url, visit))
+  return requestGuarded(url, asked, (answer) => readResponse(answer, url, visit))
 }
 
-async function readAnswer({ status, headers, body }: GuardedAnswer, url: URL, visit: Visit): Promise<Buffer | URL> {
+async function readResponse({ status, headers, body }: GuardedResponse, url: URL, visit: Visit): Promise<Buffer | URL> {
   const { location } = headers
   if (REDIRECTS.includes(status) && typeof location === 'string') return parseUrl(location, visit, url)
   if (status < 200 || status > 299 || INCOMPLETE.includes(status)) {
@@ -105,7 +106,7 @@ async function readAnswer({ status, headers, body }: GuardedAnswer, url: URL, vi
   return await readBody(body, headers, visit)
 }
 
-async function readBody(body: Readable, headers: AnswerHeaders, visit: Visit): Promise<Buffer> {
+async function readBody(body: Readable, headers: ResponseHeaders, visit: Visit): Promise<Buffer> {
   const { maxBytes } = visit.settings
   const tooLarge = () => failure(visit, `the image is larger than ${maxBytes} bytes`)
   if (Number(headers['content-length']) > maxBytes) throw tooLarge()
@@ -121,8 +122,8 @@ async function readBody(body: Readable, headers: AnswerHeaders, visit: Visit): P
   return bytes
 }
 
-/** We ask for bytes as they are; a server that compresses nevertheless is understood. */
-function decoded(body: Readable, headers: AnswerHeaders, visit: Visit): Readable {
+/** The request asks for an unencoded body; compressed responses are decoded anyway. */
+function decoded(body: Readable, headers: ResponseHeaders, visit: Visit): Readable {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
   if (encoding === 'identity' || encoding === '') return body
   const decoder = createDecoder(encoding)
@@ -135,7 +136,9 @@ function createDecoder(encoding: string) {
   return encoding === 'br' ? createBrotliDecompress() : undefined
 }
 
-/** How images begin that other programs show; for most of them the caller gets UNSUPPORTED_IMAGE_TYPE. */
+/**
+ * First bytes of image formats that other programs support. They get UNSUPPORTED_IMAGE_TYPE instead of a fetch error.
+ */
 const IMAGE_STARTS = [
   /^\xff\xd8/,
   /^\x89PNG/,

@@ -9,11 +9,11 @@ export interface FetchedProductImageOptions {
   readonly objects: Pick<Objects, 'insert'>
   /** Throws `PRODUCT_IMAGE_FETCH_FAILED`. */
   readonly fetchImage: (url: string) => Promise<Uint8Array> | ReturnType<FetchImage>
-  /** Called with the size before anything is stored; throws to refuse. */
+  /** Called with the size before the image is stored. Throws to refuse the image. */
   readonly reserve?: (bytes: number) => Promise<void>
 }
 
-/** An image of a product by its URL, for one edition of the product's images. */
+/** URL of a product image, for one edition of the product's images. */
 export interface ProductImageUrl {
   readonly accountId: string
   readonly productId: string
@@ -21,7 +21,7 @@ export interface ProductImageUrl {
   readonly url: string
 }
 
-/** Where a fetched image is stored beside the other objects of its product. */
+/** Object key of a fetched image, in the folder of its product. */
 export function keyOfFetched({ accountId, productId, edition, url }: ProductImageUrl): string {
   const name = createHash('sha256').update(`${edition} ${url}`).digest('hex')
   return `products/${accountId}/${productId}/${name}.bin`

@@ -1,9 +1,9 @@
 import type { FieldProblem } from './errors.ts'
 
-/** The names and indices that lead to a field. */
+/** Property names and array indices of a field. */
 export type Path = readonly string[]
 
-/** What a JSON Schema validator reports, with the schema that was not met. */
+/** Error of a JSON Schema validator, with the violated schema. */
 interface SchemaError {
   readonly keyword: string
   readonly instancePath: string
@@ -18,20 +18,20 @@ const MAX_PROBLEMS = 20
 const MAX_PATH_LENGTH = 200
 
 /**
- * One problem per field, at most 20, as the rest of a sentence that starts with the field. `written` says where
- * the caller put a field.
+ * At most 20 problems, one per field; each message continues a sentence that starts with the field. `written` maps a
+ * path to the path that the caller used.
  */
 export function problemsOf(errors: readonly SchemaError[], written: (path: Path) => Path): FieldProblem[] {
   const byPath = new Map<string, string>()
   for (const error of errors) {
     const path = formatPath(written(pathOf(error)))
-    // The branches of a choice report themselves one by one before it; only the verdict on the choice helps a caller.
+    // The branches of an `anyOf` are reported before the `anyOf` itself; only the latter helps a caller.
     if (!byPath.has(path) || error.keyword === 'anyOf') byPath.set(path, messageOf(error))
   }
   return [...byPath].slice(0, MAX_PROBLEMS).map(([path, message]) => ({ path: shortened(path), message }))
 }
 
-/** Field names come from the caller, who may choose them as long as the body. */
+/** Field names come from the caller and can be as long as the body. */
 function shortened(path: string): string {
   return path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}…` : path
 }
@@ -53,7 +53,7 @@ function pathOf({ instancePath, params }: SchemaError): string[] {
   return field === undefined ? parts : [...parts, String(field)]
 }
 
-/** What is wrong, as the rest of a sentence that starts with the field. */
+/** The problem, as the continuation of a sentence that starts with the field. */
 function messageOf({ keyword, params, parentSchema = {}, message }: SchemaError): string {
   const limit = Number(params.limit)
   switch (keyword) {
@@ -102,7 +102,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'image-address': 'an http or https address, or the upload:// name of a stored image',
 }
 
-/** What a schema asks for, as a noun. */
+/** The type that a schema requires, as a noun. */
 function describe(schema: Description): string {
   const { anyOf, const: only, enum: values, minimum, maximum, format, type } = schema
   if (Array.isArray(anyOf)) return listed(anyOf.map(describe), 'or')
@@ -119,7 +119,7 @@ function describe(schema: Description): string {
   return maximum === undefined ? noun : `${noun} of at most ${maximum}`
 }
 
-/** Whether an object has to have exactly one of its fields. */
+/** Whether an object must have exactly one of its fields. */
 function isExclusive({ minProperties, maxProperties }: Description): boolean {
   return minProperties === 1 && maxProperties === 1
 }

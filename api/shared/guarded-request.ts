@@ -4,7 +4,7 @@ import { Agent, request } from 'undici'
 import type { AddressRule } from './addresses.ts'
 import type { LookUpHost } from './host-lookup.ts'
 
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 export interface GuardedRequest {
   readonly method: 'GET' | 'POST'
@@ -15,9 +15,9 @@ export interface GuardedRequest {
   readonly signal: AbortSignal
 }
 
-export interface GuardedAnswer {
+export interface GuardedResponse {
   readonly status: number
-  readonly headers: AnswerHeaders
+  readonly headers: ResponseHeaders
   readonly body: Readable
 }
 
@@ -29,8 +29,8 @@ const PORTS = new Map([
 ])
 
 /**
- * A URL of a caller that may be asked, its host not yet known; or, in words, why not.
- * @param base what a relative one is relative to
+ * A permitted URL, with its host not yet resolved; or the reason why the URL is not permitted.
+ * @param base base URL of a relative URL
  */
 export function vetUrl(
   text: string,
@@ -38,30 +38,30 @@ export function vetUrl(
 ): URL | string {
   const url = URL.parse(text, base?.href)
   if (!url || !PORTS.has(url.protocol)) return 'the URL is not a valid http or https URL'
-  if (url.username || url.password) return 'the URL holds credentials'
+  if (url.username || url.password) return 'the URL contains credentials'
   const port = url.port ? Number(url.port) : PORTS.get(url.protocol)
-  return port !== undefined && allowPorts.includes(port) ? url : 'its port is not allowed'
+  return port !== undefined && allowPorts.includes(port) ? url : 'the port of the URL is not allowed'
 }
 
 /**
- * Asks a URL that callers named, without becoming their way into the network: every address of the host has to be allowed, and the
- * connection goes to the address that was checked. Redirects are not followed. What `read` leaves of the body is broken off.
- * Rejects when the host has other addresses, does not answer or breaks off.
+ * Requests a caller's URL and prevents server-side request forgery: every address of the host must be allowed, and the
+ * connection uses the checked address. Does not follow redirects. Aborts the part of the body that `read` leaves.
+ * Throws when an address is not allowed, or the host does not respond or closes the connection.
  */
-export async function askGuarded<T>(
+export async function requestGuarded<T>(
   url: URL,
   asked: GuardedRequest,
-  read: (answer: GuardedAnswer) => Promise<T>,
+  read: (response: GuardedResponse) => Promise<T>,
 ): Promise<T> {
   const addresses = await allowedAddresses(url, asked)
-  // An agent of its own for every visit: a connection kept from an earlier one would skip the check.
-  const agent = new Agent({ connect: { lookup: answerWith(addresses) }, maxHeaderSize: MAX_HEADER_BYTES })
+  // One agent per request: a reused connection would bypass the address check.
+  const agent = new Agent({ connect: { lookup: resolveTo(addresses) }, maxHeaderSize: MAX_HEADER_BYTES })
   try {
     const { method, headers, body: sent, signal } = asked
-    const answer = await request(url, { dispatcher: agent, method, headers, body: sent, signal })
-    // Leaving an answer unread breaks it off, which is what we want and no error.
-    answer.body.on('error', () => {})
-    return await read({ status: answer.statusCode, headers: answer.headers, body: answer.body })
+    const response = await request(url, { dispatcher: agent, method, headers, body: sent, signal })
+    // Destroying an unread response aborts it, which is intended and not an error.
+    response.body.on('error', () => {})
+    return await read({ status: response.statusCode, headers: response.headers, body: response.body })
   } finally {
     await agent.destroy()
   }
@@ -69,19 +69,19 @@ export async function askGuarded<T>(
 
 async function allowedAddresses(url: URL, { isAllowed, lookup, signal }: GuardedRequest): Promise<readonly string[]> {
   const literal = literalAddress(url)
-  const addresses = literal === null ? await beforeAbort(lookup(url.hostname, signal), signal) : [literal]
+  const addresses = literal === null ? await rejectOnAbort(lookup(url.hostname, signal), signal) : [literal]
   if (addresses.length > 0 && addresses.every(isAllowed)) return addresses
-  throw new Error('The host has no address, or one that is not allowed')
+  throw new Error('The host has no address or an address that is not allowed')
 }
 
-/** The address that a URL itself holds; null when it holds a name. */
+/** IP address in the URL; null when the URL contains a host name. */
 export function literalAddress({ hostname }: URL): string | null {
   const literal = hostname.replace(/^\[|\]$/g, '')
   return isIP(literal) ? literal : null
 }
 
-/** Queries end some time after they are cancelled; the caller does not wait for that. */
-async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Cancelled queries take a while to end; the caller does not wait. */
+async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
@@ -92,8 +92,8 @@ async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T>
   }
 }
 
-/** Connects to the addresses that were checked, whatever the resolver would say now. */
-function answerWith(addresses: readonly string[]): LookupFunction {
+/** Connects to the checked addresses without another DNS query. */
+function resolveTo(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   return (_, { all }, callback) => {
     if (all) callback(null, found)

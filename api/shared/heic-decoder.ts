@@ -1,5 +1,5 @@
 import { type ColourSpace, convertToSrgb, isSrgb, type Samples, spaceOfCodePoints } from './colour-space.ts'
-import { type DecodedHeic, HeicRefusal } from './heic-picture.ts'
+import { type DecodedHeic, HeicRefusal } from './heic-bitmap.ts'
 import { assertTiles, placeTile, reductionOf, type Tile, type Tiling } from './heic-tiles.ts'
 import { readIccProfile } from './icc-profile.ts'
 import { type Libheif, openLibheif } from './libheif.ts'
@@ -10,30 +10,30 @@ const COLOUR_SPACE_RGB = 1
 const CHANNEL_INTERLEAVED = 10
 /** `heif_chroma_interleaved_RGB` and `…_RGBA`; for more than 8 bits `…_RRGGBB_LE` and `…_RRGGBBAA_LE`. */
 const CHROMA = { shallow: { 3: 10, 4: 11 }, deep: { 3: 14, 4: 15 } } as const
-/** `heif_decoding_options.strict_decoding`: without it, missing parts of a picture are filled with green. */
+/** `heif_decoding_options.strict_decoding`: without it, missing parts of an image are filled with green. */
 const STRICT_DECODING_OFFSET = 21
 /** `heif_image_tiling`, with room for fields of later versions. */
 const TILING_BYTES = 128
-/** 50 megapixels, and the blocks that a coder adds at the borders. */
+/** 50 megapixels, plus the blocks that an encoder adds at the borders. */
 const MAX_SQUARE_SIDE = 7_200
 
 export interface HeicDecoder {
   /**
-   * The primary picture of a HEIC file, upright by the file's own rotation and mirroring (its EXIF orientation says the same
-   * once more and is not applied), cropped as it asks, converted to sRGB. A picture of tiles with more than four times as many
-   * pixels as asked for is reduced to half or less of its sides, but not below those pixels. Blocks the thread.
-   * @throws HeicRefusal when the file is damaged, incomplete, coded in another way than HEVC, has tiles outside of its picture,
-   * or needs too much memory.
+   * Decodes the primary image of a HEIC file: applies the file's own rotation, mirroring and crop (the EXIF orientation
+   * repeats them and is not applied) and converts to sRGB. A tiled image with more than 4 times the requested pixels is
+   * reduced to half its sides or less, but not below the requested pixels. Blocks the thread.
+   * @throws HeicRefusal when the file is damaged, incomplete, not HEVC, has tiles outside of the image, or needs too
+   * much memory.
    */
   decode(file: Uint8Array, options: HeicOptions): DecodedHeic
-  /** Bytes that the library holds, which never become fewer. */
+  /** Memory of the library in bytes, which never shrinks. */
   heldBytes(): number
 }
 
 export interface HeicOptions {
   /** Pixels that the caller needs. */
   readonly pixels: number
-  /** Of the library and the picture together. */
+  /** Budget for the library and the bitmap together. */
   readonly memoryBytes: number
 }
 
@@ -49,8 +49,7 @@ export function createHeicDecoder(): HeicDecoder {
           pixels,
           reserve: (bytes) => {
             maxBytes = memoryBytes - bytes
-            if (heif.HEAPU8.byteLength > maxBytes)
-              throw new HeicRefusal('too large', 'There is not enough memory for it')
+            if (heif.HEAPU8.byteLength > maxBytes) throw new HeicRefusal('too large', 'Not enough memory')
           },
         })
       })
@@ -68,7 +67,7 @@ function within<T>(heif: Libheif, work: (call: Call) => T): T {
   }
 }
 
-/** The memory and objects of the library that one decoding uses. */
+/** Memory and objects of the library in use by one decoding. */
 class Call {
   readonly heif: Libheif
   readonly #undos: (() => void)[] = []
@@ -91,7 +90,7 @@ class Call {
 
   allocate(bytes: number): number {
     const pointer = this.heif._malloc(bytes)
-    if (pointer === 0) throw new HeicRefusal('too large', 'There is not enough memory for it')
+    if (pointer === 0) throw new HeicRefusal('too large', 'Not enough memory')
     this.onEnd(() => this.heif._free(pointer))
     return pointer
   }
@@ -106,8 +105,8 @@ class Call {
     return Buffer.from(this.heif.HEAPU8.buffer, pointer, bytes)
   }
 
-  /** What a function of the library writes to its last pointer. */
-  ask(run: (error: number, answer: number) => void): number {
+  /** Returns the value that a library function writes to its last pointer argument. */
+  invoke(run: (error: number, answer: number) => void): number {
     run(this.#error, this.#answer)
     const error = this.read(this.#error, 12)
     const code = error.readUInt32LE(0)
@@ -129,13 +128,13 @@ function openPrimary(call: Call, file: Uint8Array): number {
   const context = heif._heif_context_alloc()
   call.onEnd(() => heif._heif_context_free(context))
   heif._heif_context_set_maximum_image_size_limit(context, MAX_SQUARE_SIDE)
-  call.ask((error) => heif._heif_context_read_from_memory_without_copy(error, context, bytes, file.length, 0))
-  const handle = call.ask((error, answer) => heif._heif_context_get_primary_image_handle(error, context, answer))
+  call.invoke((error) => heif._heif_context_read_from_memory_without_copy(error, context, bytes, file.length, 0))
+  const handle = call.invoke((error, answer) => heif._heif_context_get_primary_image_handle(error, context, answer))
   call.onEnd(() => heif._heif_image_handle_release(handle))
   return handle
 }
 
-/** `reserve` keeps memory free for the picture beside the library's own. */
+/** `reserve` sets memory aside for the bitmap. */
 function decodePrimary(
   call: Call,
   handle: number,
@@ -147,7 +146,7 @@ function decodePrimary(
   const channels = heif._heif_image_handle_has_alpha_channel(handle) ? 4 : 3
   const decode = (tile?: Tile) => within(heif, (own) => decodePart(own, handle, { channels, space, tile }))
   if (tiling === null) {
-    // Samples of more than 8 bits are first copied as they are.
+    // Samples of more than 8 bits are copied before conversion.
     const isDeep = heif._heif_image_handle_get_luma_bits_per_pixel(handle) > 8
     const size = heif._heif_image_handle_get_width(handle) * heif._heif_image_handle_get_height(handle)
     reserve(size * channels * (isSrgb(space) ? 1 : isDeep ? 3 : 2))
@@ -156,20 +155,20 @@ function decodePrimary(
   const factor = channels === 4 ? 1 : reductionOf(tiling, pixels)
   const [width, height] = [Math.floor(tiling.width / factor), Math.floor(tiling.height / factor)]
   reserve(width * height * channels)
-  const picture = { width, height, channels, data: new Uint8Array(width * height * channels) } as const
+  const bitmap = { width, height, channels, data: new Uint8Array(width * height * channels) } as const
   for (let row = 0; row < tiling.rows; row++) {
     for (let column = 0; column < tiling.columns; column++) {
       const part = decode({ column, row })
       if (part.width !== tiling.tileWidth || part.height !== tiling.tileHeight || part.channels !== channels)
-        throw new HeicRefusal('damaged', 'A tile has another size than the others')
+        throw new HeicRefusal('damaged', 'The tiles have different sizes')
       const place = { x: column * tiling.tileWidth - tiling.left, y: row * tiling.tileHeight - tiling.top }
-      placeTile(picture, part, { ...place, factor })
+      placeTile(bitmap, part, { ...place, factor })
     }
   }
-  return picture
+  return bitmap
 }
 
-/** A part of the picture in sRGB, or all of it. */
+/** Decodes the image or a part of it in sRGB. */
 function decodePart(
   call: Call,
   handle: number,
@@ -181,7 +180,7 @@ function decodePart(
   return { width, height, channels, data }
 }
 
-/** How the upright picture is made of tiles; null when it is cropped, or coded in one piece. */
+/** Tiling of the upright image; null when the image is cropped or not tiled. */
 function readTiling(call: Call, handle: number): Tiling | null {
   const stored = readTilingFields(call, handle, { upright: false })
   assertTiles({ ...stored, top: 0, left: 0 })
@@ -190,7 +189,7 @@ function readTiling(call: Call, handle: number): Tiling | null {
   })
   const isCropped = width * height !== stored.width * stored.height || ![stored.width, stored.height].includes(width)
   if (columns * rows === 1 || isCropped) return null
-  // The library computes another offset; what of the tiles is not shown is at one side only.
+  // The library computes another offset; hidden parts of tiles are on one side only.
   return {
     ...{ columns, rows, tileWidth, tileHeight, width, height },
     top: top === 0 ? 0 : rows * tileHeight - height,
@@ -201,7 +200,7 @@ function readTiling(call: Call, handle: number): Tiling | null {
 function readTilingFields(call: Call, handle: number, { upright }: { upright: boolean }): Tiling {
   const { heif } = call
   const pointer = call.allocate(TILING_BYTES)
-  call.ask((error) => heif._heif_image_handle_get_image_tiling(error, handle, upright ? 1 : 0, pointer))
+  call.invoke((error) => heif._heif_image_handle_get_image_tiling(error, handle, upright ? 1 : 0, pointer))
   const fields = call.read(pointer, TILING_BYTES)
   const [columns, rows, tileWidth, tileHeight, width, height, top, left] = Array.from({ length: 8 }, (_, i) =>
     fields.readUInt32LE(4 + 4 * i),
@@ -209,21 +208,23 @@ function readTilingFields(call: Call, handle: number, { upright }: { upright: bo
   return { columns, rows, tileWidth, tileHeight, width, height, top, left }
 }
 
-/** An ICC profile that cannot be read counts as sRGB, like none at all. */
+/** An unreadable ICC profile counts as sRGB, like a missing one. */
 function readSpace(call: Call, handle: number): ColourSpace {
   const { heif } = call
   const size = heif._heif_image_handle_get_raw_color_profile_size(handle)
   const srgb = { primaries: 1, transfer: 13 }
   if (size === 0) return spaceOfCodePoints(readCodePoints(call, handle) ?? srgb)
   const pointer = call.allocate(size)
-  call.ask((error) => heif._heif_image_handle_get_raw_color_profile(error, handle, pointer))
+  call.invoke((error) => heif._heif_image_handle_get_raw_color_profile(error, handle, pointer))
   return readIccProfile(Buffer.from(call.read(pointer, size))) ?? spaceOfCodePoints(srgb)
 }
 
 function readCodePoints(call: Call, handle: number): { primaries: number; transfer: number } | null {
   const { heif } = call
   try {
-    const profile = call.ask((error, answer) => heif._heif_image_handle_get_nclx_color_profile(error, handle, answer))
+    const profile = call.invoke((error, answer) =>
+      heif._heif_image_handle_get_nclx_color_profile(error, handle, answer),
+    )
     call.onEnd(() => heif._heif_nclx_color_profile_free(profile))
     const fields = call.read(profile, 12)
     return { primaries: fields.readUInt32LE(4), transfer: fields.readUInt32LE(8) }
@@ -233,7 +234,7 @@ function readCodePoints(call: Call, handle: number): { primaries: number; transf
   }
 }
 
-/** The decoded picture; with `deep`, in as many bits as it was stored in, otherwise in 8. */
+/** The decoded samples: in the stored bit depth with `deep`, otherwise in 8 bits. */
 function decodeSamples(
   call: Call,
   handle: number,
@@ -245,7 +246,7 @@ function decodeSamples(
   call.onEnd(() => heif._heif_decoding_options_free(options))
   heif.HEAPU8[options + STRICT_DECODING_OFFSET] = 1
   const chroma = CHROMA[depth][channels]
-  const image = call.ask((error, answer) =>
+  const image = call.invoke((error, answer) =>
     tile
       ? heif._heif_image_handle_decode_image_tile(
           ...([error, handle, answer, COLOUR_SPACE_RGB, chroma, options, tile.column, tile.row] as const),
@@ -264,7 +265,7 @@ function decodeSamples(
   return { width, height, channels, bits, data }
 }
 
-/** The rows without what pads them, in memory of their own. */
+/** Copies the rows without padding. */
 function copyRows(
   call: Call,
   image: number,

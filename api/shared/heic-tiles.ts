@@ -1,6 +1,6 @@
-import { type DecodedHeic, HeicRefusal } from './heic-picture.ts'
+import { type DecodedHeic, HeicRefusal } from './heic-bitmap.ts'
 
-/** How a picture is made of tiles, in px, upright; one that is not has a single tile. */
+/** Tiling of an upright image, in px. An image without tiling has one tile. */
 export interface Tiling {
   readonly columns: number
   readonly rows: number
@@ -8,7 +8,7 @@ export interface Tiling {
   readonly tileHeight: number
   readonly width: number
   readonly height: number
-  /** How far the first tile begins outside of the picture. */
+  /** Distance by which the first tile extends beyond the image. */
   readonly top: number
   readonly left: number
 }
@@ -18,15 +18,15 @@ export interface Tile {
   readonly row: number
 }
 
-/** @throws HeicRefusal when a tile is wholly outside of the picture: it would cost work that is never seen. */
+/** @throws HeicRefusal when a tile is completely outside of the image: decoding it would be wasted. */
 export function assertTiles({ columns, rows, tileWidth, tileHeight, width, height, top, left }: Tiling): void {
   const isSeen = (tiles: number, size: number, start: number, shown: number) =>
     size > 0 && start < size && (tiles - 1) * size < start + shown
   if (isSeen(columns, tileWidth, left, width) && isSeen(rows, tileHeight, top, height)) return
-  throw new HeicRefusal('damaged', 'Tiles lie outside of the picture')
+  throw new HeicRefusal('damaged', 'Tiles are outside of the image')
 }
 
-/** By how much the sides may be divided so that at least `pixels` pixels are left and every tile gives whole pixels. */
+/** Divisor of the sides that leaves at least `pixels` pixels and whole pixels in every tile. */
 export function reductionOf({ tileWidth, tileHeight, width, height, top, left }: Tiling, pixels: number): number {
   let factor = 1
   const fits = (by: number) => [tileWidth, tileHeight, top, left].every((length) => length % by === 0)
@@ -34,22 +34,25 @@ export function reductionOf({ tileWidth, tileHeight, width, height, top, left }:
   return factor
 }
 
-/** Copies what of the tile is inside the picture, each pixel the mean of `factor` × `factor` ones; `x` and `y` are of the unreduced picture. */
+/**
+ * Copies the visible part of the tile, each pixel the mean of `factor` × `factor` pixels. `x` and `y` are coordinates
+ * of the unreduced image.
+ */
 export function placeTile(
-  picture: DecodedHeic,
+  bitmap: DecodedHeic,
   tile: DecodedHeic,
   { x, y, factor }: { x: number; y: number; factor: number },
 ): void {
-  const { channels } = picture
+  const { channels } = bitmap
   const [left, top] = [x / factor, y / factor]
   const from = Math.max(0, -left)
-  const to = Math.min(tile.width / factor, picture.width - left)
-  for (let row = Math.max(0, -top); row < Math.min(tile.height / factor, picture.height - top); row++) {
-    const start = ((top + row) * picture.width + left) * channels
-    if (factor > 1) reduceRow(picture.data.subarray(start + from * channels), tile, { row, from, to, factor })
+  const to = Math.min(tile.width / factor, bitmap.width - left)
+  for (let row = Math.max(0, -top); row < Math.min(tile.height / factor, bitmap.height - top); row++) {
+    const start = ((top + row) * bitmap.width + left) * channels
+    if (factor > 1) reduceRow(bitmap.data.subarray(start + from * channels), tile, { row, from, to, factor })
     else {
       const part = tile.data.subarray((row * tile.width + from) * channels, (row * tile.width + to) * channels)
-      picture.data.set(part, start + from * channels)
+      bitmap.data.set(part, start + from * channels)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { DrapeError } from './errors.ts'
-import type { DecodedHeic } from './heic-picture.ts'
+import type { DecodedHeic } from './heic-bitmap.ts'
 import type { HeicAnswer, HeicRequest } from './heic-thread.ts'
 
 /** A file to decode, and the promise that its caller waits for. */
@@ -37,7 +37,7 @@ export interface HeicThread {
 const MEGABYTE = 2 ** 20
 const MEASURE_MS = 100
 const REFUSALS = {
-  damaged: 'The image is damaged, incomplete or of an unknown coding.',
+  damaged: 'The image is damaged, incomplete or has an unknown encoding.',
   'too large': 'The image takes too much memory to decode; send a smaller one.',
 } as const
 
@@ -75,7 +75,7 @@ export function startHeicThread(
   function restartTimeout(): void {
     startedAt = null
     clearTimeout(timer)
-    timer = setTimeout(() => end(new Error('the time is over')), limits.limitMs)
+    timer = setTimeout(() => end(new Error('the time limit is exceeded')), limits.limitMs)
   }
 
   async function endAfterProcessorTime(current: HeicJob): Promise<void> {
@@ -86,7 +86,7 @@ export function startHeicThread(
       if (used === null || job !== current) continue
       const total = (used.user + used.system) / 1000
       startedAt ??= total
-      if (total - startedAt > maxMs) await end(new Error('the processor time is over'))
+      if (total - startedAt > maxMs) await end(new Error('the processor time limit is exceeded'))
     }
   }
 
@@ -100,7 +100,7 @@ export function startHeicThread(
     job = null
     if (answer.heldBytes > limits.heldBytes) end(new Error('the thread holds too much memory'))
     else rest()
-    if ('picture' in answer) done?.resolve(answer.picture)
+    if ('bitmap' in answer) done?.resolve(answer.bitmap)
     else done?.reject(new DrapeError('INVALID_IMAGE', REFUSALS[answer.refusal], { cause: new Error(answer.message) }))
     onIdle()
   }
@@ -109,7 +109,7 @@ export function startHeicThread(
     clearTimeout(timer)
     // An idle thread must not keep its process alive.
     worker.unref()
-    timer = setTimeout(() => end(new Error('nothing to do')), limits.idleMs)
+    timer = setTimeout(() => end(new Error('idle')), limits.idleMs)
     timer.unref()
   }
 
@@ -120,7 +120,7 @@ export function startHeicThread(
     job?.reject(
       ready
         ? new DrapeError('INVALID_IMAGE', 'The image cannot be decoded.', { cause })
-        : heicUnavailable('HEIC images cannot be decoded at the moment.', cause),
+        : heicUnavailable('HEIC images cannot be decoded right now. Send the request again.', cause),
     )
     job = null
     onEnd()

@@ -1,5 +1,5 @@
 import { HEIC_LIBRARY_BYTES } from './decoding-memory.ts'
-import type { DecodedHeic } from './heic-picture.ts'
+import type { DecodedHeic } from './heic-bitmap.ts'
 import { type HeicJob, type HeicLimits, type HeicThread, heicUnavailable, startHeicThread } from './heic-worker.ts'
 
 export interface HeicThreads {
@@ -55,7 +55,7 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
   return {
     decode: (file, { pixels }) => {
       if (waiting.length >= settings.waiting) {
-        return Promise.reject(heicUnavailable('Too many HEIC images are waiting to be decoded.'))
+        return Promise.reject(heicUnavailable('Too many HEIC images are waiting. Send the request again.'))
       }
       return new Promise((resolve, reject) => {
         waiting.push({ file, pixels, resolve, reject })
@@ -63,7 +63,7 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
       })
     },
     stop: async () => {
-      for (const { reject } of waiting.splice(0)) reject(heicUnavailable('The HEIC decoder is stopping.'))
+      for (const { reject } of waiting.splice(0)) reject(heicUnavailable('The process is shutting down and decodes no more HEIC images.'))
       await Promise.all([...threads].map((thread) => thread.stop()))
     },
   }
@@ -73,7 +73,7 @@ const decoders = createHeicThreads({
   threads: 1,
   waiting: 100,
   workMs: 2_000,
-  // A photo of a phone takes 1.3 s for each MiB on a slow processor.
+  // A phone photo takes 1.3 s per MiB on a slow processor.
   workMsPerMegabyte: 2_000,
   limitMs: 30_000,
   idleMs: 5_000,

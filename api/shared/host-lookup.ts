@@ -1,28 +1,28 @@
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 
-/** All addresses of a host name; empty when it has none. Rejects with the reason of `signal` when it aborts first. */
+/** All addresses of a host name; empty when it has none. Throws the reason of `signal` when it aborts first. */
 export type LookUpHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
 
 export interface HostLookupSettings {
-  /** DNS servers such as `10.0.0.10` or `[::1]:5353`; empty: those of resolv.conf. */
+  /** DNS servers, e.g. `10.0.0.10` or `[::1]:5353`. Empty: the servers of resolv.conf. */
   readonly servers: readonly string[]
   readonly hostsPath?: string
   readonly resolvConfPath?: string
-  /** For all queries of one look-up together; default 5 s. */
+  /** Time limit for all queries of one lookup. Default 5 s. */
   readonly timeoutMs?: number
 }
 
 const QUERY_MS = 1500
 const QUERY_TRIES = 2
 const MAX_SEARCH_DOMAINS = 6
-/** Answers of a server that are no fault of the look-up: the name has no such address. */
+/** Server responses that are not lookup failures: the name has no such address. */
 const WITHOUT_ADDRESS = ['ENODATA', 'ENOTFOUND']
 
 /**
- * Looks hosts up without the thread pool: `getaddrinfo` occupies one of its threads for as long as a name server is silent, so a
- * few slow names stop every look-up, file access and image of the process. Each look-up has a resolver of its own, whose
- * queries end with it. Reads hosts and search domains from the system's files, as Kubernetes writes them.
+ * Resolves hosts without the libuv thread pool: `getaddrinfo` occupies a thread while a name server does not respond,
+ * so a few slow names would block every lookup, file access and image of the process. Each lookup has its own resolver,
+ * whose queries end with the lookup. Reads hosts and search domains from the system's files, as Kubernetes writes them.
  */
 export function createHostLookup({
   servers,
@@ -30,7 +30,7 @@ export function createHostLookup({
   resolvConfPath = '/etc/resolv.conf',
   timeoutMs = 5000,
 }: HostLookupSettings): LookUpHost {
-  const system = readBriefly(async () => ({
+  const system = cacheRead(async () => ({
     hosts: parseHosts(await readFile(hostsPath, 'utf8').catch(() => '')),
     searchDomains: parseSearchDomains(await readFile(resolvConfPath, 'utf8').catch(() => '')),
   }))
@@ -40,7 +40,7 @@ export function createHostLookup({
     const { hosts, searchDomains } = await system()
     const known = hosts.get(name.replace(/\.$/, ''))
     if (known) return known
-    // Never asked of a DNS server (RFC 6761).
+    // Never queried via DNS (RFC 6761).
     if (/(^|\.)localhost\.?$/.test(name)) return ['127.0.0.1', '::1']
     const resolver = new Resolver({ timeout: QUERY_MS, tries: QUERY_TRIES })
     if (servers.length > 0) resolver.setServers(servers)
@@ -55,7 +55,7 @@ export function createHostLookup({
       }
       return []
     } catch (error) {
-      // Not with what the resolver says of its cancelled queries, which depends on how far they were.
+      // Not the resolver's error about its cancelled queries, which depends on their progress.
       throw ending.aborted ? ending.reason : error
     } finally {
       ending.removeEventListener('abort', cancel)
@@ -64,8 +64,8 @@ export function createHostLookup({
 }
 
 /**
- * The names to try, in order. A name with dots is first tried as it is, whatever `ndots` says: callers mean hosts of the
- * Internet, and each search domain would cost a query for each of them.
+ * Names to try, in order. A name with dots is first tried unchanged, whatever `ndots` says: callers mean hosts on the
+ * Internet, and each search domain would cost a query.
  */
 function candidatesOf(name: string, searchDomains: readonly string[]): string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)]
@@ -73,7 +73,7 @@ function candidatesOf(name: string, searchDomains: readonly string[]): string[] 
   return name.includes('.') ? [name, ...searched] : [...searched, name]
 }
 
-/** Of both families; a family without an answer is left out as long as the other has one. */
+/** Resolves both address families. Ignores a failed family if the other one succeeds. */
 async function resolveAll(resolver: Resolver, name: string): Promise<string[]> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
@@ -97,13 +97,13 @@ function parseSearchDomains(text: string): string[] {
   return named.filter((domain) => domain !== '').slice(0, MAX_SEARCH_DOMAINS)
 }
 
-const BRIEF_MS = 5000
+const CACHE_MS = 5000
 
-/** The files change while the process runs, but not for every look-up. */
-function readBriefly<T>(read: () => Promise<T>): () => Promise<T> {
+/** Caches briefly: the files can change at run time, but need not be read for every lookup. */
+function cacheRead<T>(read: () => Promise<T>): () => Promise<T> {
   let known: { value: Promise<T>; until: number } | null = null
   return () => {
-    if (known === null || known.until < Date.now()) known = { value: read(), until: Date.now() + BRIEF_MS }
+    if (known === null || known.until < Date.now()) known = { value: read(), until: Date.now() + CACHE_MS }
     return known.value
   }
 }

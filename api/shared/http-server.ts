@@ -5,28 +5,30 @@ import { createPipelines } from './pipelined-requests.ts'
 import { answerUnparsedRequests, refuse, refuseWithoutHost } from './unparsed-requests.ts'
 
 export interface HttpServerOptions {
-  /** Label of the server in the log and in `drape_http_faults_total`. */
+  /** Label of the server in logs and in `drape_http_faults_total`. */
   readonly name: 'api' | 'dashboard' | 'probes'
   readonly log: Pick<Log, 'error'>
   readonly metrics: Pick<Metrics, 'httpFaults'>
-  /** Within this long the headers of a request have arrived, and within `requestMs` all of it; slower requests get 408. */
+  /**
+   * Time limits for receiving the headers (`headersMs`) and the whole request (`requestMs`); slower requests get 408.
+   */
   readonly headersMs?: number
   readonly requestMs?: number
-  /** A finished response of which the client reads nothing for this long is dropped, with its connection. */
+  /** A finished response of which the client reads nothing for this long is dropped together with its connection. */
   readonly stalledMs?: number
 }
 
 const STALLED_MS = 30_000
 const HEADERS_MS = 15_000
-/** Time for a slow but honest upload of 10 MB; slower ones are cut so that they cannot hold the server. */
+/** Enough for a slow upload of 10 MB; limits how long a slow client can hold the server. */
 const REQUEST_MS = 60_000
-/** Checks for slow requests within a time limit; Node's own 30 s would double it. */
+/** Checks for slow requests per time limit. Node's default interval of 30 s would double the limit. */
 const CHECKS = 5
 
 /**
- * An HTTP server whose handler cannot end the process: an error that the handler throws, at once or later, is logged, counted
- * and answered with 500, or closes the connection if the response has already started. Requests of one connection are handled one
- * after the other. Requests that do not reach the handler get the error body too.
+ * Creates an HTTP server whose handler cannot crash the process. An error of the handler, synchronous or not, is
+ * logged, counted and answered with 500; if the response has already started, the connection is closed. Requests of one
+ * connection are handled sequentially. Requests that do not reach the handler get the error body too.
  */
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
@@ -40,11 +42,11 @@ export function createHttpServer(
   const isNext = createPipelines()
   const server = createServer({ requireHostHeader: false, ...limits }, async (request, response) => {
     const next = isNext(request, response)
-    // Most requests do not wait, not even for a microtask.
+    // Most requests need no wait, not even for a microtask.
     if (next !== true && !(await next)) return
     if (refuseWithoutHost(request, response)) return
     dropWhenStalled(response, stalledMs)
-    // RFC 9112, 6.1: such a request may have been framed in another way by a proxy.
+    // RFC 9112, 6.1: a proxy may have framed such a request differently.
     if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
       return refuse(response, BAD_REQUEST)
     }
@@ -60,7 +62,10 @@ export function createHttpServer(
   return server
 }
 
-/** A response waits in memory as long as its client does not read it, and before that its handler may wait for long. */
+/**
+ * A response stays in memory until its client has read it. Counted only once the response is finished, because its
+ * handler may take long.
+ */
 function dropWhenStalled(response: ServerResponse, stalledMs: number): void {
   response.once('prefinish', () => response.socket?.setTimeout(stalledMs))
   response.on('timeout', () => {

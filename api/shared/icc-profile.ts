@@ -1,15 +1,15 @@
 import type { ColourSpace, Curve, Matrix } from './colour-space.ts'
 
 const MAX_TAGS = 100
-/** From XYZ under D50, the white of every profile, to linear sRGB (IEC 61966-2-1, adapted after Bradford). */
+/** From XYZ under D50, the white point of every profile, to linear sRGB (IEC 61966-2-1, Bradford adaptation). */
 const D50_TO_SRGB: Matrix = [
   3.1338561, -1.6168667, -0.4906146, -0.9787684, 1.9161415, 0.033454, 0.0719453, -0.2289914, 1.4052427,
 ]
 const GREY_TO_SRGB: Matrix = [1, 0, 0, 0, 1, 0, 0, 0, 1]
 
 /**
- * The colour space that an ICC profile describes by three primaries and their curves, or by one curve for grey (ICC.1:2022,
- * 8.3.3 and 8.3.4). Null when it is damaged or describes its colours by look-up tables alone.
+ * Colour space of an ICC profile with three primaries and their curves, or with one curve for grey (ICC.1:2022, 8.3.3
+ * and 8.3.4). Null when the profile is damaged or has lookup tables only.
  */
 export function readIccProfile(profile: Buffer): ColourSpace | null {
   try {
@@ -25,7 +25,7 @@ export function readIccProfile(profile: Buffer): ColourSpace | null {
   }
 }
 
-/** A read beyond the end of a profile or tag is a RangeError as well. */
+/** Reading beyond the end of a profile or tag also throws a RangeError. */
 function readTags(profile: Buffer): Map<string, Buffer> {
   const count = profile.readUInt32BE(128)
   if (count > MAX_TAGS) throw new RangeError('too many tags')
@@ -78,7 +78,7 @@ function readCurve(tag: Buffer): Curve {
   }
 }
 
-/** How many parameters each function type has, in the order g, a, b, c, d, e, f (ICC.1:2022, table 68). */
+/** Number of parameters per function type, in the order g, a, b, c, d, e, f (ICC.1:2022, table 68). */
 const PARAMETERS = [1, 3, 4, 5, 7]
 
 function readParametricCurve(tag: Buffer): Curve {

@@ -1,6 +1,6 @@
 import { DrapeError, type ErrorCode, type FieldProblem, type TryOnImage } from './errors.ts'
 
-/** Codes of errors that are the fault of one image. */
+/** Codes of errors that one image causes. */
 const IMAGE_CODES: readonly ErrorCode[] = [
   'CUSTOMER_IMAGE_FETCH_FAILED',
   'FILE_TOO_LARGE',
@@ -12,7 +12,10 @@ const IMAGE_CODES: readonly ErrorCode[] = [
   'UNSUPPORTED_IMAGE_TYPE',
 ]
 
-/** Resolves to the result of work on one image. An error of the image gets `details` with the `field` of the request that it came from. */
+/**
+ * Resolves to the result of work on one image. Adds the request's `field` to the `details` of an error that the image
+ * caused.
+ */
 export async function inField<T>(field: string, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -30,7 +33,7 @@ function withField(error: unknown, field: string): unknown {
   })
 }
 
-/** Like `inField`: what fails is the fault of this image of the try-on. */
+/** Like `inField`, for an image of the try-on: attributes an error to it. */
 export async function ofImage<T>(image: TryOnImage, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -41,7 +44,7 @@ export async function ofImage<T>(image: TryOnImage, work: Promise<T>): Promise<T
   }
 }
 
-/** The fields of a try-on call that its failure is about. `order` is the index of the product image that the engine works from. */
+/** The fields of a try-on call that caused its failure. `order` is the index of the product image in use. */
 export function failedFields({ code, message, details, image }: DrapeError, order: number | null): FieldProblem[] {
   if (Array.isArray(details)) return [...details]
   const about =

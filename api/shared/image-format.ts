@@ -6,7 +6,7 @@ export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'heic'
 
 export interface ImageHeader {
   readonly format: ImageFormat
-  /** Pixels as stored, before the picture is turned upright. */
+  /** Pixels as stored, before the orientation is applied. */
   readonly width: number
   readonly height: number
 }
@@ -21,8 +21,9 @@ const SIZE_READERS: Record<ImageFormat, (bytes: Buffer) => Size> = {
 }
 
 /**
- * What a picture's first bytes say of its format and size. Nothing is decoded, and no name or header of a caller counts.
- * @throws DrapeError INVALID_IMAGE for fewer than 12 bytes or a damaged header, UNSUPPORTED_IMAGE_TYPE for any other format.
+ * Reads format and size from an image's first bytes. Decodes nothing; ignores file names and headers of callers.
+ * @throws DrapeError INVALID_IMAGE for fewer than 12 bytes or a damaged header, UNSUPPORTED_IMAGE_TYPE for any other
+ * format.
  */
 export function readImageHeader(bytes: Uint8Array): ImageHeader {
   if (bytes.length < 12) throw new DrapeError('INVALID_IMAGE', 'The file is too small to be an image.')
@@ -40,11 +41,13 @@ function detectFormat(bytes: Buffer): ImageFormat | undefined {
   return undefined
 }
 
-/** A read beyond the end of the bytes is a RangeError, and means a cut header like every other fault found here. */
+/**
+ * Reading beyond the end of the bytes throws a RangeError, which means a truncated header, like every other error here.
+ */
 function readSize(format: ImageFormat, bytes: Buffer): Size {
   try {
     const size = SIZE_READERS[format](bytes)
-    demand(size.width > 0 && size.height > 0)
+    assertValid(size.width > 0 && size.height > 0)
     return size
   } catch (cause) {
     throw new DrapeError('INVALID_IMAGE', `The header of the ${format.toUpperCase()} image is damaged.`, { cause })
@@ -53,8 +56,8 @@ function readSize(format: ImageFormat, bytes: Buffer): Size {
 
 function readPngSize(bytes: Buffer): Size {
   const [length, width, height] = [8, 16, 20].map((offset) => bytes.readUInt32BE(offset))
-  demand(bytes.readUInt32BE(4) === 0x0d0a1a0a && length === 13 && hasText(bytes, 12, 'IHDR'))
-  demand(crc32(bytes.subarray(12, 29)) === bytes.readUInt32BE(29))
+  assertValid(bytes.readUInt32BE(4) === 0x0d0a1a0a && length === 13 && hasText(bytes, 12, 'IHDR'))
+  assertValid(crc32(bytes.subarray(12, 29)) === bytes.readUInt32BE(29))
   return { width, height }
 }
 
@@ -63,7 +66,7 @@ function readJpegSize(bytes: Buffer): Size {
   return { height: bytes.readUInt16BE(frame + 4), width: bytes.readUInt16BE(frame + 6) }
 }
 
-/** Samples that a JPEG stores per pixel, all components together: 3 without chroma subsampling, 1.5 with the usual one. */
+/** Stored samples per pixel of a JPEG over all components: 3 without chroma subsampling, 1.5 with the usual one. */
 export function readJpegSampling(bytes: Uint8Array): number {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const frame = findJpegFrame(view)
@@ -73,7 +76,10 @@ export function readJpegSampling(bytes: Uint8Array): number {
   return stored / (Math.max(1, ...across) * Math.max(1, ...down))
 }
 
-/** Whether a WebP has lossless parts. Chunks begin at even offsets; a native search takes 10 times longer in a file of nothing but V. */
+/**
+ * Whether a WebP has lossless parts. Chunks begin at even offsets; a native search is 10 times slower in a file that
+ * consists of V bytes.
+ */
 export function hasLosslessPart(bytes: Uint8Array): boolean {
   for (let i = 12; i + 3 < bytes.length; i += 2) {
     if (bytes[i] === V && bytes[i + 1] === P && bytes[i + 2] === DIGIT_8 && bytes[i + 3] === L) return true
@@ -83,33 +89,33 @@ export function hasLosslessPart(bytes: Uint8Array): boolean {
 
 const [V, P, DIGIT_8, L] = Buffer.from('VP8L')
 
-/** Where the marker code of the frame header is. */
+/** Offset of the marker code of the frame header. */
 function findJpegFrame(bytes: Buffer): number {
   for (const { marker, start } of readJpegSegments(bytes)) {
     if (isFrame(marker)) return start + 1
-    demand(marker !== START_OF_SCAN)
+    assertValid(marker !== START_OF_SCAN)
   }
   throw new RangeError('no frame')
 }
 
 function readWebpSize(bytes: Buffer): Size {
-  demand(bytes.readUInt32LE(4) + 8 <= bytes.length)
+  assertValid(bytes.readUInt32LE(4) + 8 <= bytes.length)
   const chunk = bytes.toString('latin1', 12, 16)
   if (chunk === 'VP8X') return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 }
   if (chunk === 'VP8L') return readLosslessWebpSize(bytes)
-  demand(chunk === 'VP8 ' && bytes.readUIntBE(23, 3) === 0x9d012a)
+  assertValid(chunk === 'VP8 ' && bytes.readUIntBE(23, 3) === 0x9d012a)
   return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
 }
 
 function readLosslessWebpSize(bytes: Buffer): Size {
-  demand(bytes[20] === 0x2f)
+  assertValid(bytes[20] === 0x2f)
   const bits = bytes.readUInt32LE(21)
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
 const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx']
 
-/** `mif1` and `msf1` name the container only: the compatible brands say whether it is HEIC or AVIF. */
+/** `mif1` and `msf1` name only the container; the compatible brands distinguish HEIC from AVIF. */
 function hasHeicBrand(bytes: Buffer): boolean {
   const major = bytes.toString('latin1', 8, 12)
   if (HEIC_BRANDS.includes(major)) return true
@@ -118,7 +124,7 @@ function hasHeicBrand(bytes: Buffer): boolean {
   return HEIC_BRANDS.some((brand) => compatible.includes(brand))
 }
 
-/** The largest `ispe` property: the whole picture, where the others are tiles, thumbnails and depth maps. */
+/** The largest `ispe` property is the whole image; others describe tiles, thumbnails and depth maps. */
 function readHeicSize(bytes: Buffer): Size {
   const meta = findBox(bytes, 'meta', { start: 0, end: bytes.length })
   const properties = findBox(bytes, 'iprp', { start: meta.start + 4, end: meta.end })
@@ -132,13 +138,13 @@ function readHeicSize(bytes: Buffer): Size {
   return largest
 }
 
-/** Where a box's content begins and ends, in bytes of the file (ISO/IEC 14496-12, 4.2). */
+/** Start and end of a box's content, in bytes of the file (ISO/IEC 14496-12, 4.2). */
 interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** A picture of tiles has some dozens; a file of nothing but empty ones would take long to walk. */
+/** Limits the time for a file of empty boxes; a tiled image has a few dozen. */
 const MAX_BOXES = 10_000
 
 function findBox(bytes: Buffer, type: string, within: Span): Span {
@@ -149,11 +155,11 @@ function findBox(bytes: Buffer, type: string, within: Span): Span {
 function* boxesIn(bytes: Buffer, { start, end }: Span): Generator<Span & { type: string }> {
   let count = 0
   for (let offset = start; offset < end; ) {
-    demand(++count <= MAX_BOXES)
+    assertValid(++count <= MAX_BOXES)
     const short = bytes.readUInt32BE(offset)
     const header = short === 1 ? 16 : 8
     const size = short === 1 ? Number(bytes.readBigUInt64BE(offset + 8)) : short || end - offset
-    demand(size >= header && offset + size <= end)
+    assertValid(size >= header && offset + size <= end)
     yield { type: bytes.toString('latin1', offset + 4, offset + 8), start: offset + header, end: offset + size }
     offset += size
   }
@@ -163,6 +169,6 @@ function hasText(bytes: Buffer, offset: number, text: string): boolean {
   return bytes.toString('latin1', offset, offset + text.length) === text
 }
 
-function demand(holds: boolean): asserts holds {
-  if (!holds) throw new RangeError('not what the format prescribes')
+function assertValid(holds: boolean): asserts holds {
+  if (!holds) throw new RangeError('does not conform to the format')
 }

@@ -10,7 +10,7 @@ import { toPlainPng } from './plain-png.ts'
 import { insertXmp } from './png-xmp.ts'
 import { createTurns, type Turn } from './turns.ts'
 
-/** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
+/** Decoded image: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
 export interface Bitmap {
   readonly width: number
   readonly height: number
@@ -18,11 +18,11 @@ export interface Bitmap {
   readonly data: Uint8Array
 }
 
-/** The bytes of a file, or how to get them when they are needed. */
+/** The bytes of a file, or a function that reads them when needed. */
 export type ImageFile = Uint8Array | (() => Promise<Uint8Array>)
 
-/** Whose image it is, and until when it is waited for. */
-export type Asker = Pick<Turn, 'owner' | 'signal'>
+/** Owner of the image, and a signal that aborts the wait. */
+export type Requester = Pick<Turn, 'owner' | 'signal'>
 
 export interface NormalisedImage {
   readonly bytes: Buffer
@@ -34,13 +34,13 @@ export interface NormalisedImage {
 
 export interface ImageEncoding {
   readonly format: 'jpeg' | 'png' | 'webp'
-  /** 1 to 100, default 92; a PNG has none. */
+  /** 1 to 100, default 92; ignored for PNG. */
   readonly quality?: number
-  /** An XMP packet, the only metadata that the result carries. */
+  /** XMP packet, the only metadata of the result. */
   readonly xmp?: string
 }
 
-/** In px, within the picture. */
+/** In px, within the image. */
 export interface Rectangle {
   readonly x: number
   readonly y: number
@@ -53,23 +53,24 @@ const MAX_SIDE = 12_000
 const NORMALISED_SIDE = 3_000
 const NORMALISED_QUALITY = 95
 const ENCODED_QUALITY = 92
-/** With less, a 4:5 crop and its preview are not recognisable at any enlargement. */
+/** Below this, a 4:5 crop and its preview are not recognisable at any enlargement. */
 const MIN_SIDE = 16
-/** Scans × pixels of a JPEG: 20 scans of 50 megapixels take 0.3 s of processor time, when they change nothing. */
+/** Scans × pixels of a JPEG: 20 scans of 50 megapixels take 0.3 s of processor time, even when they change nothing. */
 const MAX_SCANNED_PIXELS = 1_000_000_000
 const MAX_ASPECT = 10
 
-// The decoder also reads SVG, TIFF, GIF and more, which callers must never reach, whatever the bytes claim to be.
+// The decoder also reads SVG, TIFF, GIF and more. Callers must never reach these, whatever format the bytes claim.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'] })
-// Every picture is decoded once, so a cache of operations would only hold memory; pictures run side by side, not each in parts.
+// Every image is decoded once, so caching operations would waste memory. Images are processed concurrently, each on one
+// thread.
 sharp.cache(false)
 sharp.concurrency(1)
 
 /**
- * Format and stored size of a picture by its bytes alone, before anything is decoded.
- * @throws DrapeError INVALID_IMAGE when too small, damaged or over 50 megapixels or 12,000 px a side; UNSUPPORTED_IMAGE_TYPE
- * when neither JPEG, PNG, WebP nor HEIC.
+ * Reads format and stored size from the bytes, without decoding.
+ * @throws DrapeError INVALID_IMAGE when too small, damaged, over 50 megapixels or over 12,000 px a side;
+ * UNSUPPORTED_IMAGE_TYPE when neither JPEG, PNG, WebP nor HEIC.
  */
 export function inspectImage(bytes: Uint8Array): ImageHeader {
   const header = readImageHeader(bytes)
@@ -84,31 +85,30 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
 }
 
 /**
- * The picture upright by its EXIF orientation (a HEIC by its own rotation), in sRGB, 8 bits: 4 channels when at least one pixel
- * is not opaque, otherwise 3. Of an animation the first frame, of a HEIC the primary picture.
- * @throws DrapeError as `inspectImage`, INVALID_IMAGE when the picture is damaged, incomplete or takes too much memory, and a retryable
- * SERVICE_UNAVAILABLE when too many images wait.
+ * Decodes an image: upright by its EXIF orientation (a HEIC by its own rotation), sRGB, 8 bits, 4 channels if at least
+ * one pixel is not opaque, otherwise 3. Decodes the first frame of an animation and the primary image of a HEIC.
+ * @throws DrapeError as `inspectImage`, INVALID_IMAGE when the image is damaged, incomplete or takes too much memory,
+ * and a retryable SERVICE_UNAVAILABLE when too many images wait.
  */
 export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
-  const decode = () => withFile(bytes, { pixels: MAX_PIXELS }, ({ picture }) => toPixels(picture.toColourspace('srgb')))
+  const decode = () => withFile(bytes, { pixels: MAX_PIXELS }, ({ image }) => toPixels(image.toColourspace('srgb')))
   return isHeic(bytes) ? inHeicTurn(decode) : decode()
 }
 
 /**
- * The picture as Drape keeps it: upright, sRGB, 8 bits, without metadata, longest side at most 3,000 px (never enlarged);
- * a JPEG of quality 95 without chroma subsampling, or a PNG when it has alpha. The same bytes always give the same result.
- * A file that is given as a function is read when its turn has come: only a few are decoded at once, and those of one owner do not
- * delay those of others for long.
- * @throws DrapeError as `decodeImage`, INVALID_IMAGE for a side under 16 px or one over ten times the other, and VALIDATION_FAILED
- * when the signal aborts before the file's turn has come.
+ * Normalises an image for storage: upright, sRGB, 8 bits, without metadata, longest side at most 3,000 px (never
+ * enlarged); a JPEG of quality 95 without chroma subsampling, or a PNG when it has alpha. Deterministic. A file given
+ * as a function is read when its turn comes: few files are decoded concurrently, and owners take turns.
+ * @throws DrapeError as `decodeImage`, INVALID_IMAGE for a side under 16 px or an aspect ratio over 10, and
+ * VALIDATION_FAILED when the signal aborts before the file's turn.
  */
-export async function normaliseImage(file: ImageFile, asker: Asker = {}): Promise<NormalisedImage> {
+export async function normaliseImage(file: ImageFile, requester: Requester = {}): Promise<NormalisedImage> {
   const read = async () => (typeof file === 'function' ? file() : file)
   const normalised = await inTurn(async () => {
     const bytes = await read()
-    return isHeic(bytes) ? null : normalise(bytes, asker)
-  }, asker)
-  return normalised ?? inHeicTurn(async () => normalise(await read(), asker), asker)
+    return isHeic(bytes) ? null : normalise(bytes, requester)
+  }, requester)
+  return normalised ?? inHeicTurn(async () => normalise(await read(), requester), requester)
 }
 
 const MAX_WAITING = 200
@@ -116,7 +116,7 @@ const MAX_WAITING = 200
 const inTurn = createTurns(Math.max(2, Math.min(4, Math.floor(availableParallelism() / 2))), {
   maxWaiting: MAX_WAITING,
 })
-/** A HEIC takes many times longer than any other image, and would delay them. */
+/** Separate, because a HEIC takes many times longer than any other image and would delay those. */
 const inHeicTurn = createTurns(1, { maxWaiting: MAX_WAITING })
 const inMemory = createTurns(DECODING_BYTES, { maxWaiting: MAX_WAITING })
 
@@ -124,21 +124,21 @@ function isHeic(bytes: Uint8Array): boolean {
   return readImageHeader(bytes).format === 'heic'
 }
 
-async function normalise(bytes: Uint8Array, asker: Asker): Promise<NormalisedImage> {
+async function normalise(bytes: Uint8Array, requester: Requester): Promise<NormalisedImage> {
   assertWorkableSize(inspectImage(bytes))
   const pixels = NORMALISED_SIDE ** 2
-  return withFile(bytes, { ...asker, pixels }, async ({ picture, hasAlpha }) => {
-    const reduced = withinNormalised(picture).toColourspace('srgb')
+  return withFile(bytes, { ...requester, pixels }, async ({ image, hasAlpha }) => {
+    const reduced = withinNormalised(image).toColourspace('srgb')
     return hasAlpha ? normaliseBitmap(await toPixels(reduced)) : normaliseOpaque(reduced)
   })
 }
 
-/** Neither the picture nor the result is ever in memory as pixels. */
-async function normaliseOpaque(picture: Sharp): Promise<NormalisedImage> {
+/** Streams: neither the image nor the result is in memory as pixels. */
+async function normaliseOpaque(image: Sharp): Promise<NormalisedImage> {
   const { data, info } = await undamaged(
-    asJpeg(picture, { quality: NORMALISED_QUALITY, optimiseCoding: false }).toBuffer({ resolveWithObject: true }),
+    asJpeg(image, { quality: NORMALISED_QUALITY, optimiseCoding: false }).toBuffer({ resolveWithObject: true }),
   )
-  // The picture that a HEIC shows may be smaller than the largest one in its file.
+  // The primary image of a HEIC may be smaller than the largest image in its file.
   assertWorkableSize(info)
   return { bytes: data, contentType: 'image/jpeg', width: info.width, height: info.height, alpha: false }
 }
@@ -154,26 +154,26 @@ async function normaliseBitmap(bitmap: Bitmap): Promise<NormalisedImage> {
   }
 }
 
-function withinNormalised(picture: Sharp): Sharp {
-  return picture.resize(NORMALISED_SIDE, NORMALISED_SIDE, { fit: 'inside', withoutEnlargement: true })
+function withinNormalised(image: Sharp): Sharp {
+  return image.resize(NORMALISED_SIDE, NORMALISED_SIDE, { fit: 'inside', withoutEnlargement: true })
 }
 
-/** The bitmap as a file. A JPEG keeps full chroma and shows transparent parts on white. */
+/** Encodes a bitmap. A JPEG keeps full chroma and shows transparent parts on white. */
 export async function encodeImage(
   bitmap: Bitmap,
   { format, quality = ENCODED_QUALITY, xmp }: ImageEncoding,
 ): Promise<Buffer> {
-  const picture = fromBitmap(bitmap)
+  const image = fromBitmap(bitmap)
   if (format === 'png') {
-    const png = await picture.png().toBuffer()
+    const png = await image.png().toBuffer()
     return xmp ? insertXmp(png, xmp) : png
   }
-  if (xmp) picture.withXmp(xmp)
-  if (format === 'webp') return picture.webp({ quality, smartSubsample: true }).toBuffer()
-  return asJpeg(picture.flatten({ background: 'white' }), { quality }).toBuffer()
+  if (xmp) image.withXmp(xmp)
+  if (format === 'webp') return image.webp({ quality, smartSubsample: true }).toBuffer()
+  return asJpeg(image.flatten({ background: 'white' }), { quality }).toBuffer()
 }
 
-/** The part of the bitmap inside the rectangle with `longest` px on its longest side, as a JPEG. */
+/** Encodes the rectangle of the bitmap as a JPEG with `longest` px on its longest side. */
 export async function encodeView(bitmap: Bitmap, { x, y, width, height }: Rectangle, longest: number): Promise<Buffer> {
   const part = fromBitmap(bitmap).extract({ left: x, top: y, width, height })
   const view = part
@@ -182,12 +182,12 @@ export async function encodeView(bitmap: Bitmap, { x, y, width, height }: Rectan
   return asJpeg(view, { quality: ENCODED_QUALITY }).toBuffer()
 }
 
-/** `optimiseCoding` makes the file some per cent smaller and holds all of the picture's coefficients in memory for that. */
-function asJpeg(picture: Sharp, options: { quality: number; optimiseCoding?: boolean }): Sharp {
-  return picture.jpeg({ ...options, chromaSubsampling: '4:4:4' })
+/** `optimiseCoding` makes the file a few per cent smaller, but holds all coefficients in memory. */
+function asJpeg(image: Sharp, options: { quality: number; optimiseCoding?: boolean }): Sharp {
+  return image.jpeg({ ...options, chromaSubsampling: '4:4:4' })
 }
 
-/** The part of the bitmap inside the rectangle, as a bitmap of its own. */
+/** Copies the rectangle of the bitmap. */
 export function cropBitmap(bitmap: Bitmap, { x, y, width, height }: Rectangle): Bitmap {
   const data = new Uint8Array(width * height * bitmap.channels)
   const stride = width * bitmap.channels
@@ -198,16 +198,16 @@ export function cropBitmap(bitmap: Bitmap, { x, y, width, height }: Rectangle): 
   return { width, height, channels: bitmap.channels, data }
 }
 
-/** The bitmap in another size (Lanczos): exactly `width` × `height`, or with `longest` px on its longest side. */
+/** Resizes a bitmap (Lanczos) to exactly `width` × `height`, or to `longest` px on its longest side. */
 export async function resizeBitmap(
   bitmap: Bitmap,
   size: { readonly width: number; readonly height: number } | { readonly longest: number },
 ): Promise<Bitmap> {
-  const picture = fromBitmap(bitmap)
+  const image = fromBitmap(bitmap)
   const resized =
     'longest' in size
-      ? picture.resize(size.longest, size.longest, { fit: 'inside' })
-      : picture.resize(size.width, size.height, { fit: 'fill' })
+      ? image.resize(size.longest, size.longest, { fit: 'inside' })
+      : image.resize(size.width, size.height, { fit: 'fill' })
   const { data, info } = await resized.raw().toBuffer({ resolveWithObject: true })
   return { width: info.width, height: info.height, channels: bitmap.channels, data }
 }
@@ -222,16 +222,16 @@ function assertWorkableSize({ width, height }: Pick<ImageHeader, 'width' | 'heig
 }
 
 interface OpenedFile {
-  /** Decoded when its pixels are asked for. */
-  readonly picture: Sharp
-  /** Whether the file has room for alpha, of which it need make no use. */
+  /** Decoded on demand. */
+  readonly image: Sharp
+  /** Whether the format has an alpha channel, even if unused. */
   readonly hasAlpha: boolean
 }
 
-/** Works with the picture of a file, reduced to about `pixels` pixels, when the process has the memory for it. */
+/** Opens a file, reduced to about `pixels` pixels, when the process has enough memory for decoding it. */
 async function withFile<T>(
   bytes: Uint8Array,
-  { pixels, ...asker }: Asker & { readonly pixels: number },
+  { pixels, ...requester }: Requester & { readonly pixels: number },
   work: (file: OpenedFile) => Promise<T>,
 ): Promise<T> {
   const header = inspectImage(bytes)
@@ -239,13 +239,13 @@ async function withFile<T>(
   if (format === 'heic') {
     const decodeAndWork = async () => {
       const bitmap = await decodeHeic(bytes, { pixels })
-      return work({ picture: fromBitmap(bitmap), hasAlpha: bitmap.channels === 4 })
+      return work({ image: fromBitmap(bitmap), hasAlpha: bitmap.channels === 4 })
     }
-    return inMemory(decodeAndWork, { ...asker, weight: HEIC_BYTES })
+    return inMemory(decodeAndWork, { ...requester, weight: HEIC_BYTES })
   }
   const plain = toPlainFile(bytes, header)
-  const picture = sharp(plain, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
-  const stored = await undamaged(picture.metadata())
+  const image = sharp(plain, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
+  const stored = await undamaged(image.metadata())
   const { width, height, channels, depth, hasAlpha, orientation = 1, pages = 1, isProgressive } = stored
   const needed = decodingBytes(
     {
@@ -265,17 +265,17 @@ async function withFile<T>(
       `The image takes ${toMegabytes(needed)} MB of memory to decode, and ${toMegabytes(DECODING_BYTES)} MB are allowed; send it with fewer pixels, 8 bits, or not progressive or interlaced.`,
     )
   }
-  return inMemory(() => work({ picture, hasAlpha }), { ...asker, weight: needed })
+  return inMemory(() => work({ image, hasAlpha }), { ...requester, weight: needed })
 }
 
-/** The file as decoders should see it. A walk beyond its end is a RangeError. */
+/** The file without parts that strict decoders reject. A walk beyond its end throws a RangeError. */
 function toPlainFile(bytes: Uint8Array, { format, width, height }: ImageHeader): Uint8Array {
   try {
     if (format === 'png') return toPlainPng(bytes)
     if (format !== 'jpeg') return bytes
-    // Once: the walk over all bytes of a file blocks the event loop.
+    // Walk once: it blocks the event loop for all bytes of the file.
     const segments = [...readJpegSegments(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))]
-    // A decoder passes over the whole image once for each scan.
+    // A decoder processes the whole image once per scan.
     const scans = segments.filter(({ marker }) => marker === START_OF_SCAN).length
     const maxScans = Math.floor(MAX_SCANNED_PIXELS / (width * height))
     if (scans <= maxScans) return toPlainJpeg(bytes, segments)
@@ -293,8 +293,8 @@ function toMegabytes(bytes: number): number {
   return Math.ceil(bytes / 1e6)
 }
 
-async function toPixels(picture: Sharp): Promise<Bitmap> {
-  return toBitmap(await undamaged(picture.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true })))
+async function toPixels(image: Sharp): Promise<Bitmap> {
+  return toBitmap(await undamaged(image.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true })))
 }
 
 async function undamaged<T>(work: Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { isRawNumber } from './exact-json.ts'
 
-/** The keywords of a JSON Schema that decide where `null` is a value of its own. */
+/** JSON Schema keywords that decide where `null` is a distinct value. */
 interface Node {
   readonly type?: string | readonly string[]
   readonly const?: unknown
@@ -11,9 +11,9 @@ interface Node {
 }
 
 /**
- * Makes the members that a schema names what it can check, on the value itself: a `null` where the schema does not name `null`
- * is deleted, because to a caller `null` and an absent member mean the same; a raw number becomes a number. Members that
- * the schema does not name stay as they are.
+ * Normalises the members that a schema names, in place: deletes a `null` where the schema does not allow `null`,
+ * because callers use `null` and an absent member interchangeably; converts a raw number to a number. Leaves other
+ * members unchanged.
  */
 export function normaliseInput(schema: object, value: unknown): void {
   normaliseAt(schema as Node, value)

@@ -1,10 +1,13 @@
 const DAY_MS = 86_400_000
 
-/** A date, or a date and time. An offset's plus that was not escaped in a URL arrives as a space. */
+/** A date, or a date and time. The plus of an offset may arrive as a space when the URL did not escape it. */
 export const ISO_TIME =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?:[Zz]|([+ -]\d{2}):?(\d{2}))?)?$/
 
-/** The first and the last millisecond (since 1970) of what a text names: UTC when it has no offset; NaN when it names no time. */
+/**
+ * The first and last millisecond (since 1970) that a text names: UTC without an offset; NaN when the text names no
+ * time.
+ */
 export function parseIsoTime(text: unknown): { start: number; end: number } {
   const parts = ISO_TIME.exec(typeof text === 'string' ? text : '')
   const [, date, time = '00:00', hours = '+00', minutes = '00'] = parts ?? []
@@ -12,7 +15,7 @@ export function parseIsoTime(text: unknown): { start: number; end: number } {
   return { start, end: parts?.[2] === undefined ? start + DAY_MS - 1 : start }
 }
 
-/** Date.parse takes 30 February for 2 March. */
+/** Date.parse accepts 30 February as 2 March. */
 function isOnCalendar(date: string | undefined): boolean {
   const midnight = Date.parse(`${date}T00:00Z`)
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(`${date}T`)

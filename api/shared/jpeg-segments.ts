@@ -1,27 +1,28 @@
-/** A segment of a JPEG, from its 0xff to the end of its payload; of a scan, to the end of its header. */
+/** A segment of a JPEG, from its 0xff to the end of its payload; for a scan, to the end of its header. */
 export interface JpegSegment {
   readonly marker: number
-  /** Where its 0xff is, without fill bytes. */
+  /** Offset of its 0xff, without fill bytes. */
   readonly start: number
-  /** Where its payload begins, behind the two bytes of its length. */
+  /** Offset of its payload, after the two length bytes. */
   readonly payload: number
   readonly end: number
-  /** Bytes that belong to no segment lie before it. */
+  /** Whether bytes that belong to no segment precede it. */
   readonly isBehindStrayBytes: boolean
 }
 
 export const START_OF_SCAN = 0xda
 export const END_OF_IMAGE = 0xd9
 
-/** A photo has some dozens; a file of nothing but empty ones would take long to walk. */
+/** Limits the time for a file of empty segments; a photo has a few dozen. */
 const MAX_SEGMENTS = 10_000
-/** Between all segments together; some cameras pad them. */
+/** Total between all segments; some cameras pad them. */
 const MAX_STRAY_BYTES = 1024 * 1024
 
 /**
- * The segments of a JPEG in order, from the one behind its start marker to its end marker, as decoders find them: bytes between
- * segments are skipped. Ends without an end marker where the file does.
- * @throws RangeError when a segment is cut off or has an impossible length, and for more than 10,000 segments or 1 MB between them.
+ * Segments of a JPEG in order, from the first after the start marker to the end marker, as decoders find them: skips
+ * bytes between segments. Yields no end marker if the file has none.
+ * @throws RangeError when a segment is truncated or has an impossible length, and for more than 10,000 segments or 1 MB
+ * between them.
  */
 export function* readJpegSegments(bytes: Buffer): Generator<JpegSegment> {
   let offset = 2
@@ -42,7 +43,7 @@ export function* readJpegSegments(bytes: Buffer): Generator<JpegSegment> {
     const length = bytes.readUInt16BE(offset)
     if (length < 2) throw new RangeError(`a segment of ${length} bytes`)
     const segment = { ...place, payload: offset + 2, end: offset + length }
-    if (segment.end > bytes.length) throw new RangeError('a segment that is cut off')
+    if (segment.end > bytes.length) throw new RangeError('a truncated segment')
     yield segment
     offset = marker === START_OF_SCAN ? findScanEnd(bytes, segment.end) : segment.end
   }
@@ -64,21 +65,21 @@ function isRestart(marker: number): boolean {
 }
 
 /**
- * The next 0xff that is followed by a marker, or -1. Byte by byte: a native search for each 0xff takes 10 times longer in a file of
- * nothing else.
+ * Offset of the next 0xff followed by a marker, or -1. Scans byte by byte: a native search for each 0xff is 10 times
+ * slower in a file of 0xff bytes.
  */
 function findMarker(bytes: Buffer, from: number, { skipsRestarts = false } = {}): number {
   for (let i = from; i < bytes.length - 1; i++) {
     const next = bytes[i + 1]
     if (next === 0xff) continue
     if (bytes[i] === 0xff && next !== 0 && !(skipsRestarts && isRestart(next))) return i
-    // No marker begins with a byte that is not 0xff.
+    // No marker begins with a byte other than 0xff.
     i++
   }
   return -1
 }
 
-/** The marker behind a scan's data, in which restart markers are. */
+/** Offset of the marker after a scan's data, which may contain restart markers. */
 function findScanEnd(bytes: Buffer, from: number): number {
   const end = findMarker(bytes, from, { skipsRestarts: true })
   return end === -1 ? bytes.length : end

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import libheif from 'libheif-js/libheif-wasm/libheif.js'
 
-/** libheif's C functions as compiled to WebAssembly: pointers and enums are numbers; a returned `heif_error` goes to the first argument. */
+/**
+ * C functions of libheif, compiled to WebAssembly: pointers and enums are numbers; a returned `heif_error` is written
+ * to the first argument.
+ */
 export interface Libheif {
-  /** Replaced whenever the memory grows. */
+  /** Replaced when the memory grows. */
   readonly HEAPU8: Uint8Array<ArrayBuffer>
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -62,7 +65,7 @@ interface Memory {
   grow: (pages: number) => number
 }
 
-/** The part of the runtime's WebAssembly that is used here; Node's types leave it out. */
+/** The WebAssembly API in use; Node's types omit it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => { readonly exports: Readonly<Record<string, unknown>> }
@@ -72,11 +75,11 @@ type Instance = InstanceType<typeof WebAssembly.Instance>
 
 const PAGE_BYTES = 65_536
 
-/** Opens libheif with at most `maxBytes()` of memory of its own. After an error that is thrown and not returned it is unusable. */
+/** Opens libheif with at most `maxBytes()` of memory. The instance is unusable after a thrown (not returned) error. */
 export function openLibheif(maxBytes: () => number): Libheif {
   const path = createRequire(import.meta.url).resolve('libheif-js/libheif-wasm/libheif.wasm')
   const module = new WebAssembly.Module(readFileSync(path))
-  // The package's types describe it as an ES module, which it is not.
+  // The package's types wrongly describe an ES module.
   const open = libheif as unknown as (options: object) => Libheif
   return open({
     print: () => {},
@@ -91,7 +94,7 @@ export function openLibheif(maxBytes: () => number): Libheif {
   })
 }
 
-/** Growing beyond the cap fails, which the library takes for a machine without more memory. */
+/** Makes growth beyond the cap fail, which the library treats as out of memory. */
 function capMemory(memory: Memory, maxBytes: () => number): void {
   const grow = memory.grow.bind(memory)
   memory.grow = (pages) => {

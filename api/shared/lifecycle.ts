@@ -1,17 +1,17 @@
 import type { ProcessLog } from './log.ts'
 
-const LAST_WORDS_MS = 5000
+const FLUSH_TIMEOUT_MS = 5000
 
 export interface Lifecycle {
-  /** Registers how to undo something that was just made. Undone in reverse order of registration. */
+  /** Registers a cleanup. Cleanups run in reverse order of registration. */
   onStop(name: string, undo: () => unknown): void
-  /** Undoes everything once, then ends the process. */
+  /** Runs all cleanups once, then exits the process. */
   stop(reason: string, exitCode?: number): Promise<void>
 }
 
 /**
- * Owns the end of a process: SIGTERM and SIGINT, and uncaught errors, lead to `stop`. A stop that takes longer than
- * `graceSeconds` ends the process anyway.
+ * Owns the exit of a process: SIGTERM, SIGINT and uncaught errors lead to `stop`. A stop that takes longer than
+ * `graceSeconds` exits anyway.
  */
 export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceSeconds: number }): Lifecycle {
   const undos: { name: string; undo: () => unknown }[] = []
@@ -30,7 +30,7 @@ export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceS
   async function runUndos(reason: string, exitCode: number): Promise<void> {
     log.info({ reason }, 'stopping')
     const deadline = setTimeout(() => {
-      log.error({ graceSeconds }, 'grace time is over')
+      log.error({ graceSeconds }, 'grace period exceeded')
       end(exitCode || 1)
     }, graceSeconds * 1000)
     deadline.unref()
@@ -46,11 +46,11 @@ export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceS
   }
 
   /**
-   * What is still to be logged is written before: done at the exit, that goes on for ever without a reader. A reader who does not
-   * read it within `LAST_WORDS_MS` gets nothing more: even an exit would wait for the reader again.
+   * Flushes the log before the exit, because flushing at the exit never ends without a reader. Stops waiting after
+   * `FLUSH_TIMEOUT_MS`: even an exit would wait for the reader again.
    */
   function end(exitCode: number): void {
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS)
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), FLUSH_TIMEOUT_MS)
     log.flush(() => process.exit(exitCode))
   }
 

@@ -7,20 +7,20 @@ export type Log = Pick<ReturnType<typeof pino>, 'fatal' | 'error' | 'warn' | 'in
 
 /** The log of a process. */
 export interface ProcessLog extends Log {
-  /** Calls back when what was logged has been written, or its reader has gone. */
+  /** Calls back when all lines have been written, or when the reader has disconnected. */
   flush(done: () => void): void
 }
 
 /**
- * JSON lines on stdout. Whatever looks like a credential or a link is cut out before it is written. Lines that come close
- * together are written together, up to a tenth of a second later. Within a span they carry its `trace_id` and `span_id`.
+ * JSON lines on stdout. Redacts credentials and links. Batches lines for up to 100 ms. Within a span, lines carry its
+ * `trace_id` and `span_id`.
  */
 export function createLog({ process: name, level }: { process: string; level: string }): ProcessLog {
   const lines = pino.destination({
     dest: process.stdout.fd,
     sync: false,
-    minLength: TOGETHER_BYTES,
-    periodicFlush: TOGETHER_MS,
+    minLength: BATCH_BYTES,
+    periodicFlush: BATCH_MS,
   })
   process.on('exit', () => lines.flushSync())
   const options: LoggerOptions = {
@@ -37,5 +37,5 @@ export function createLog({ process: name, level }: { process: string; level: st
   return pino(options, lines)
 }
 
-const TOGETHER_BYTES = 8192
-const TOGETHER_MS = 100
+const BATCH_BYTES = 8192
+const BATCH_MS = 100

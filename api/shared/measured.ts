@@ -7,10 +7,13 @@ import type { Announce } from './stores/generations.ts'
 import { withSpan } from './telemetry.ts'
 import { TEST_ENGINE } from './test-mode.ts'
 
-/** What has not happened yet is shown as 0, so that the first time is seen as one more. */
+/** Initialised to 0, so that the first increment is visible to rate(). */
 const OUTCOMES = ['ok', 'failed'] as const
 
-/** The same storage, with its reads and writes measured and recorded as spans. Keys are not: they name callers' pictures. */
+/**
+ * Wraps a storage: measures reads and writes and records them as spans. Does not record keys, which name callers'
+ * images.
+ */
 export function measureStorage(storage: ObjectStorage, metrics: Metrics): ObjectStorage {
   for (const operation of ['put', 'get', 'delete']) {
     for (const outcome of OUTCOMES) metrics.storage.zero({ operation, outcome })
@@ -28,7 +31,7 @@ export function measureStorage(storage: ObjectStorage, metrics: Metrics): Object
   }
 }
 
-/** The same fetcher, measured and recorded as spans, which say nothing of the URL. */
+/** Wraps a fetcher: measures it and records spans without the URL. */
 export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchImage {
   for (const outcome of OUTCOMES) metrics.fetches.zero({ outcome })
   return (url) =>
@@ -40,7 +43,7 @@ export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchIma
     )
 }
 
-/** The usual ones. */
+/** The common failures. */
 const FAILURES: readonly ErrorCode[] = [
   'GENERATION_FAILED',
   'GENERATION_TIMEOUT',
@@ -50,7 +53,7 @@ const FAILURES: readonly ErrorCode[] = [
   'RESULT_REJECTED',
 ]
 
-/** Counts generations that end, how long they took, and the credits that failed ones give back; and announces their changes. */
+/** Counts ended generations, their durations and refunded credits, and passes their changes on to `announce`. */
 export function countEnds(announce: Announce, metrics: Metrics): Announce {
   const known = new Set<string>()
   for (const code of FAILURES) metrics.refunded.inc({ code }, 0)
@@ -68,7 +71,7 @@ export function countEnds(announce: Announce, metrics: Metrics): Announce {
   }
 }
 
-/** Shows how busy the connections are whenever the metrics are read. */
+/** Reports the use of connections at each scrape. */
 export function watchConnections(database: Database, metrics: Metrics): void {
   const help = 'Connections to Postgres, by state: active, idle; and statements that wait for a connection: waiting'
   metrics.watch({ name: 'drape_database_connections', help, labels: ['state'] }, () =>

@@ -3,16 +3,16 @@ import { VERSION } from './version.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Counts an answer and its seconds. */
+/** Counts a response and its duration in seconds. */
 export type RequestObserver = (seconds: number) => void
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-/** From what a caller sends to what he gets: up to the deadline of a generation. */
+/** Buckets from the request to the result, up to the deadline of a generation. */
 const WHOLE_SECONDS = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
 
 /**
- * What processes measure, and the text that Prometheus scrapes. Labels are few and never carry an id. `name` is the process's:
- * all of an installation are scraped by one Prometheus.
+ * Metrics of a process, and their text for Prometheus. Labels have few values and never contain an ID. `name` is the
+ * kind of process; one Prometheus scrapes all processes.
  */
 export function createMetrics(name: string) {
   const registry = new Registry()
@@ -42,7 +42,7 @@ export function createMetrics(name: string) {
 
 type Make = ReturnType<typeof figuresIn>
 
-/** Makes figures of one registry, also those of one process alone. */
+/** Creates metrics in one registry, also those of one kind of process. */
 function figuresIn(registry: Registry) {
   const registers = [registry]
   const counter = <L extends string = never>(about: Figure<L>) => new Counter({ ...named(about), registers })
@@ -51,13 +51,13 @@ function figuresIn(registry: Registry) {
     gauge: <L extends string = never>(about: Figure<L>) => new Gauge({ ...named(about), registers }),
     seconds: <L extends string = never>(about: Figure<L>, buckets: number[] = SECONDS) =>
       new Histogram({ ...named(about), buckets, registers }),
-    /** A counter whose first count is seen as one: a series that is not there before would begin with it. */
+    /** A counter initialised for known label values, so that the first increment is visible to rate(). */
     known: <L extends string>(label: L, values: readonly string[], about: Figure<L>): Counter<L> => {
       const figure = counter({ ...about, labels: [label] })
       for (const value of values) figure.labels(value).inc(0)
       return figure
     },
-    /** A figure that is read whenever it is asked for. */
+    /** A gauge that is read at each scrape. */
     watch: (about: Watched, read: () => readonly Reading[]) => watchIn(registry, about, read),
   }
 }
@@ -67,7 +67,7 @@ function readiness({ gauge }: Make) {
     name: 'drape_ready',
     help: '1 if the last readiness check of the process succeeded, otherwise 0',
   })
-  // Until it has been asked for the first time.
+  // Absent until the first readiness check.
   ready.remove()
   return ready
 }
@@ -216,10 +216,10 @@ function named<L extends string>({ name, help, labels = [] }: Figure<L>) {
   return { name, help, labelNames: labels }
 }
 
-/** Callers may send any method; the others share one label. */
+/** Callers may send any method; other methods share one label. */
 const LABELLED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** Counts and times of answers. Times have no status label, which would add a thousand series. */
+/** Counts and durations of responses. Durations have no status label, which would add a thousand series. */
 function observeRequests({ counter, seconds }: Make) {
   const times = seconds({
     name: 'drape_http_request_seconds',

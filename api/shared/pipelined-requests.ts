@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 
-/** Unanswered requests of one connection; browsers and the HTTP clients of most languages send one at a time. */
+/** Maximum unanswered requests per connection; browsers and most HTTP clients send one at a time. */
 const MAX_UNANSWERED = 100
 
 interface Connection {
@@ -11,9 +11,9 @@ interface Connection {
 }
 
 /**
- * Lets the requests of a connection be handled one after the other: a packet of 64 KB may hold thousands of them (RFC 9112, 9.3.2),
- * which would all begin in the same turn of the event loop. Resolves with whether to handle the request: a connection with more than 100
- * unanswered ones is closed.
+ * Handles the requests of a connection sequentially. A packet of 64 KB may contain thousands of requests (RFC 9112,
+ * 9.3.2), which would all start in the same turn of the event loop. Resolves to whether to handle the request: a
+ * connection with more than 100 unanswered requests is closed.
  */
 export function createPipelines(): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean {
   const connections = new WeakMap<Socket, Connection>()
@@ -38,9 +38,9 @@ export function createPipelines(): (request: IncomingMessage, response: ServerRe
 }
 
 async function inTurn(previous: ServerResponse, socket: Socket): Promise<boolean> {
-  // No `events.once`, which an error of the response would reject.
+  // Not `events.once`, which rejects when the response emits an error.
   await new Promise((resolve) => previous.once('close', resolve))
-  // Other connections have their turn first.
+  // Lets other connections run first.
   await setImmediate()
   return !socket.destroyed
 }

@@ -8,7 +8,7 @@ interface Edit {
 
 interface Frame {
   readonly isProgressive: boolean
-  /** Of each component, by its id: how many low bits of each coefficient no scan has sent so far. */
+  /** By component ID: the number of low bits of each coefficient that no scan has sent so far. */
   readonly missingBits: Map<number, Uint8Array>
 }
 
@@ -21,12 +21,12 @@ const APP14 = 0xee
 const END = [0xff, END_OF_IMAGE]
 
 /**
- * The JPEG of these segments with those faults of its headers corrected that a strict decoder warns of and that leave every pixel
- * readable, so that the warnings that remain mean damaged or missing pixels. The same bytes when there is nothing to correct.
+ * Corrects the header errors of a JPEG that make a strict decoder warn but leave every pixel readable, so that
+ * remaining warnings mean damaged or missing pixels. Returns the same bytes when there is nothing to correct.
  *
- * An end marker is added to a file without one only when its scans hold all bits of all coefficients: a progressive image is
- * otherwise a coarse one. Whether the last scan's data is complete is for the decoder to find: it warns when it meets the end
- * marker before its last block.
+ * Adds a missing end marker only if the scans contain all bits of all coefficients; otherwise a progressive image would
+ * be coarse. The decoder checks whether the last scan is complete: it warns if the end marker comes before the last
+ * block.
  */
 export function toPlainJpeg(bytes: Uint8Array, segments: readonly JpegSegment[]): Uint8Array {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -71,7 +71,7 @@ function findEdits(file: Buffer, segments: readonly JpegSegment[]): Edit[] {
   return needsEnd ? [...edits, { start: endOfData(file), end: file.length, bytes: END }] : edits
 }
 
-/** Zeros in place of missing data would pass for the codes of a plain area; a scan's own data ends with bits that are 1. */
+/** Zeros in place of missing data could be taken for the codes of a plain area; a scan's own data ends with 1 bits. */
 function endOfData(file: Buffer): number {
   let end = file.length
   while (end > 0 && file[end - 1] === 0) end--
@@ -83,12 +83,12 @@ function correctVersion(file: Buffer, { payload, end }: JpegSegment): Edit[] {
   return isJfif && file[payload + 5] !== 1 ? [{ start: payload + 5, end: payload + 6, bytes: [1] }] : []
 }
 
-/** Without its tags it would hide the Exif that follows. */
+/** Without tags it would hide the Exif segment that follows. */
 function isEmptyExif(file: Buffer, { payload, end }: JpegSegment): boolean {
   return file.toString('latin1', payload, payload + 4) === 'Exif' && end - payload < 14
 }
 
-/** Decoders take an unknown transform for that of the usual colours, YCbCr or YCCK. */
+/** Decoders treat an unknown transform as the usual one, YCbCr or YCCK. */
 function correctTransform(file: Buffer, { payload, end }: JpegSegment, components: number): Edit[] {
   const usual = components === 4 ? 2 : 1
   const isAdobe = end - payload >= 12 && file.toString('latin1', payload, payload + 5) === 'Adobe'
@@ -108,9 +108,12 @@ function readFrame(file: Buffer, { marker, payload, end }: JpegSegment): Frame {
   }
 }
 
-/** Only a progressive scan sends a part of the coefficients; some cameras write other values into the headers of others. */
+/**
+ * Only progressive scans send some of the coefficients; some cameras write other values into the headers of other
+ * scans.
+ */
 function correctScan(file: Buffer, { payload, end }: JpegSegment, { isProgressive }: Frame): Edit[] {
-  if (end - payload < 6) throw new RangeError('a scan header that is too short')
+  if (end - payload < 6) throw new RangeError('a truncated scan header')
   const isUsual = file[end - 3] === 0 && file[end - 2] === COEFFICIENTS - 1 && file[end - 1] === 0
   return isProgressive || isUsual ? [] : [{ start: end - 3, end, bytes: [0, COEFFICIENTS - 1, 0] }]
 }

@@ -2,19 +2,19 @@ const SIGNATURE_BYTES = 8
 /** Length, type and checksum of a chunk. */
 const FRAME_BYTES = 12
 const MAX_REMOVED = 10_000
-/** A file of nothing but empty ones would take long to walk; encoders write thousands of bytes into each. */
+/** Limits the time for a file of empty chunks; encoders write thousands of bytes into each. */
 const MAX_CHUNKS = 100_000
 
 const [IDAT, IEND] = [typeCode('IDAT'), typeCode('IEND')]
-/** Chunks that pixels or their colours depend on. All others are text, dates or further images. */
+/** Chunks that affect pixels or colours. All others are text, dates or further images. */
 const KEPT = new Set(
   ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND', 'gAMA', 'cHRM', 'sRGB', 'iCCP', 'cICP', 'eXIf'].map(typeCode),
 )
 
 /**
- * The PNG without the chunks that its pixels do not need, and with the first alone of those that a PNG has once: decoders inflate every
- * text chunk, so that 274 KB of them take more than 1 GB of memory. The same bytes when there is nothing to remove.
- * @throws RangeError when there are more than 10,000 chunks to remove, or more than 100,000 in all.
+ * Removes chunks that do not affect pixels, and repetitions of chunks that a PNG has once: decoders inflate every text
+ * chunk, so that 274 KB can take more than 1 GB of memory. Returns the same bytes when there is nothing to remove.
+ * @throws RangeError when there are more than 10,000 chunks to remove, or more than 100,000 in total.
  */
 export function toPlainPng(bytes: Uint8Array): Uint8Array {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -5,11 +5,11 @@ const KEYWORD = 'XML:com.adobe.xmp'
 const HEADER_BYTES = 8 + 25
 
 /**
- * The PNG with an XMP packet as an uncompressed iTXt chunk, the only form in which readers look for it (XMP specification part 3,
- * section 1.1.5). libvips would write a zTXt chunk, which many of them pass over.
+ * Inserts an XMP packet into a PNG as an uncompressed iTXt chunk, the only form that readers search for (XMP
+ * specification part 3, section 1.1.5). libvips would write a zTXt chunk, which many readers ignore.
  */
 export function insertXmp(png: Buffer, packet: string): Buffer {
-  // Keyword, then: not compressed, no method, no language, no translated keyword.
+  // Keyword, then: uncompressed, no method, no language, no translated keyword.
   const content = Buffer.concat([
     Buffer.from(KEYWORD, 'latin1'),
     Buffer.from([0, 0, 0, 0, 0]),

@@ -1,38 +1,38 @@
 import type { Redis } from './redis.ts'
 import { compileCheck, type Static, Type } from './schema.ts'
 
-/** The latest time that there is a date of, in ms since 1970. */
+/** Maximum time value of a Date, in ms since 1970. */
 const MAX_TIME = 8.64e15
 const TimeSchema = Type.Integer({ minimum: 0, maximum: MAX_TIME })
 
 const ReportSchema = Type.Object({
   host: Type.String(),
-  /** Says that it takes jobs, that it takes none any more, or that it has none left either. */
+  /** `taking`: takes jobs. `draining`: takes no more jobs. `drained`: has no jobs left. */
   state: Type.Enum(['taking', 'draining', 'drained']),
-  /** Which request to drain it follows; null when it takes jobs. */
+  /** Number of the drain request that the worker follows; null while it takes jobs. */
   fence: Type.Union([Type.Integer(), Type.Null()]),
   jobs: Type.Integer(),
   slots: Type.Integer(),
-  /** Since when it has had no job, in ms since 1970; null while it has. */
+  /** Time since which the worker has been idle, in ms since 1970; null while it has a job. */
   idleSince: Type.Union([TimeSchema, Type.Null()]),
-  /** Why the worker has fenced itself for good; absent while its device works. */
+  /** Reason why the worker has fenced itself permanently; absent while its device works. */
   sick: Type.Optional(Type.Object({ reason: Type.String(), message: Type.String(), since: TimeSchema })),
 })
 
-/** What a worker of a pool says of itself. */
+/** Report of a worker of a pool. */
 export type WorkerReport = Static<typeof ReportSchema>
 
-/** The last order to a worker: to drain by the request of this number, or to take jobs again. */
+/** Last order to a worker: the number of a drain request, or `take` to take jobs again. */
 export type DrainOrder = number | 'take'
 
 export type PoolRegistry = ReturnType<typeof createPoolRegistry>
 
-/** A report is good for so long. */
+/** Lifetime of a report. */
 const REPORT_SECONDS = 10
-const WORD_SECONDS = 3600
+const ORDER_SECONDS = 3600
 const REPORTS = 'drape:pool-workers'
 
-/** What workers of pools and the controller report to each other. All of it may be lost with Redis. */
+/** Reports between workers of pools and the controller. Everything here may be lost with Redis. */
 export function createPoolRegistry(redis: Redis) {
   const check = compileCheck(ReportSchema)
   const { client } = redis
@@ -50,11 +50,11 @@ export function createPoolRegistry(redis: Redis) {
     },
     /** The last order to the worker on this host; null when there is none. */
     readOrder: async (host: string): Promise<DrainOrder | null> => {
-      const word = await client.get(wordKey(host))
+      const word = await client.get(orderKey(host))
       if (word === null) return null
       return word === 'take' ? 'take' : Number(word)
     },
-    /** All workers that have not gone silent, by host. */
+    /** All live workers, by host. */
     findWorkers: async (): Promise<Map<string, WorkerReport>> => {
       await client.zRemRangeByScore(REPORTS, 0, Date.now())
       const hosts = await client.zRange(REPORTS, 0, -1)
@@ -67,12 +67,12 @@ export function createPoolRegistry(redis: Redis) {
       return new Map(reports.map((report) => [report.host, report]))
     },
     order: async (host: string, word: DrainOrder): Promise<void> => {
-      await client.set(wordKey(host), String(word), { expiration: { type: 'EX', value: WORD_SECONDS } })
+      await client.set(orderKey(host), String(word), { expiration: { type: 'EX', value: ORDER_SECONDS } })
     },
   }
 }
 
-/** Any worker can write there; one that writes nonsense must not hide the others. */
+/** Any worker can write this key; a malformed report must not hide the others. */
 function parse(text: string | null): unknown {
   try {
     return JSON.parse(text ?? 'null')
@@ -85,6 +85,6 @@ function reportKey(host: string): string {
   return `drape:pool-worker:${host}`
 }
 
-function wordKey(host: string): string {
+function orderKey(host: string): string {
   return `drape:pool-word:${host}`
 }

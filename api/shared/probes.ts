@@ -3,15 +3,15 @@ import { createHttpServer } from './http-server.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
-/** A named condition of readiness: resolves when it holds, rejects with the reason when it does not. */
+/** A named readiness check: resolves if the condition holds, throws the reason otherwise. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
 /** A probe is one short request. */
 const REQUEST_MS = 10_000
 
 /**
- * Serves `/healthz` (the process answers), `/readyz` (every check holds; 503 names those that do not) and `/metrics`.
- * A check that takes longer than a second counts as failed.
+ * Serves `/healthz` (the process responds), `/readyz` (all checks pass; 503 names the failed checks) and `/metrics`. A
+ * check that takes longer than 1 s counts as failed.
  */
 export function createProbeServer({
   metrics,
@@ -58,7 +58,7 @@ async function failedChecks(checks: ReadyChecks): Promise<Record<string, string>
 function within(ms: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout
   const late = new Promise<void>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+    timer = setTimeout(() => reject(new Error(`no response within ${ms} ms`)), ms)
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

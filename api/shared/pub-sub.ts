@@ -1,9 +1,9 @@
 import type { Log } from './log.ts'
 import type { Redis } from './redis.ts'
 
-// Messages may be lost whenever Redis is away: what matters is read from Postgres, they only make it prompt.
+// Messages may be lost while Redis is unavailable. State is read from Postgres; messages only make reactions prompt.
 
-/** Sends a message to the listeners of this moment. Never throws and never waits. */
+/** Sends a message to the current subscribers. Never throws and never waits. */
 export type Publish = (channel: string, message: unknown) => void
 
 export function createPublish(redis: Redis, log: Log): Publish {
@@ -16,14 +16,14 @@ export function createPublish(redis: Redis, log: Log): Publish {
 export interface Subscriptions {
   /** Calls back with every message until the returned function is called. */
   subscribe(channel: string, listener: (message: unknown) => void): () => void
-  /** The same for all channels whose names begin so, until everything is closed. */
+  /** Subscribes to all channels with this prefix, until everything is closed. */
   subscribeAll(prefix: string, listener: (message: unknown) => void): void
   close(): Promise<void>
 }
 
 /**
- * Listens to many channels on one connection, which is opened for the first of them. It has to be one whose commands wait for
- * Redis: what was subscribed comes back with it.
+ * Subscribes to many channels on one connection, which is opened for the first of them. The commands of this connection
+ * must wait for Redis: it restores subscriptions after a reconnect.
  */
 export function createSubscriptions(connect: () => Redis): Subscriptions {
   const listeners = new Map<string, Set<(message: unknown) => void>>()

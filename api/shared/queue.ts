@@ -9,25 +9,27 @@ export interface Job<T> {
   readonly data: T
 }
 
-/** What every job may carry: the span that it goes on from. */
+/** Trace context of a job. */
 interface Traced {
   readonly traceparent?: string | null
 }
 
 export interface JobQueue<T> {
-  /** Adds jobs; one whose id is there already is left alone. Throws a retryable error at once when Redis is away. */
+  /**
+   * Adds jobs; ignores a job whose ID already exists. Throws a retryable error immediately when Redis is unavailable.
+   */
   add(jobs: readonly Job<T>[]): Promise<void>
-  /** Adds a job and resolves with what its worker returned, or null when that takes longer than `ms`. */
+  /** Adds a job and resolves to its result, or to null after `ms`. */
   run<R>(job: Job<T>, ms: number): Promise<R | null>
   /** Drops jobs that no worker has taken. */
   remove(ids: readonly string[]): Promise<void>
-  /** Which of these jobs still wait, or are in the hands of a worker that lives. Others are lost, whatever is left of them. */
+  /** The jobs among `ids` that are waiting or held by a live worker. All others are lost. */
   findHeld(ids: readonly string[]): Promise<Set<string>>
   isReady(): boolean
   close(): Promise<void>
 }
 
-/** The producer's end of a queue. `results` opens the event stream that `run` needs. */
+/** Producer of a queue. `results` opens the event stream that `run` needs. */
 export function createJobQueue<T extends Traced>({
   redis,
   name,
@@ -43,11 +45,11 @@ export function createJobQueue<T extends Traced>({
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
   })
   const events = results ? new QueueEvents(name, { connection }) : null
-  // The connection itself reports when Redis goes and comes; without a listener these would end the process.
+  // The connection itself logs disconnects; without a listener these errors would end the process.
   queue.on('error', () => {})
   events?.on('error', () => {})
 
-  // The worker's span belongs to that of the sending, so that the wait between the two is seen.
+  // The worker's span is a child of the send span, so that the time between them is visible.
   const send = ({ id, data }: Job<T>) =>
     withSpan(
       `send ${kindOf(name)}`,
@@ -60,11 +62,11 @@ export function createJobQueue<T extends Traced>({
   return {
     add: async (jobs) => {
       assertReady()
-      // One by one and not addBulk: its transaction finds no scripts in a Redis that was started anew and does not load them again.
+      // Not addBulk: its transaction does not reload its scripts into a restarted Redis.
       await Promise.all(jobs.map(send))
     },
     run: async (job, ms) => {
-      if (!events) throw new Error(`The queue ${name} was opened without results`)
+      if (!events) throw new Error(`The queue ${name} was opened without \`results\``)
       assertReady()
       const added = await Promise.race([send(job), sleep(ms, null, { ref: false })])
       return added?.waitUntilFinished(events, ms).catch(() => null) ?? null
@@ -78,7 +80,7 @@ export function createJobQueue<T extends Traced>({
       return ids.length === 0 ? new Set() : redis.findHeld(name, ids)
     },
     isReady: redis.isReady,
-    close: () => atMost(CLOSE_MS, Promise.all([events?.close(), queue.close()])),
+    close: () => withTimeout(CLOSE_MS, Promise.all([events?.close(), queue.close()])),
   }
 }
 
@@ -88,17 +90,17 @@ export interface Consumer {
   countTaken(): number
   isIdle(): boolean
   countInHand(): number
-  /** Whether new jobs are taken; those in hand go on. A consumer starts paused. */
+  /** Starts or stops taking new jobs; running jobs continue. A consumer starts paused. */
   setTaking(taking: boolean): Promise<void>
-  /** Takes no more jobs and resolves when those in hand have ended and none is on its way. */
+  /** Takes no more jobs and resolves when no job is running or about to be taken. */
   drain(): Promise<void>
-  /** Takes no more jobs and resolves when those in hand have ended. */
+  /** Takes no more jobs and resolves when the running jobs have ended. */
   close(): Promise<void>
 }
 
 /**
- * The worker's end of a queue. BullMQ's own retries are off: Postgres decides what is run again. Its lock is short and
- * renewed from this process's event loop, which no inference ever blocks.
+ * Consumer of a queue. BullMQ's own retries are disabled: Postgres decides what runs again. Its lock is short and
+ * renewed by this process's event loop, which no inference blocks.
  */
 export function createConsumer({
   redis,
@@ -111,7 +113,7 @@ export function createConsumer({
   name: string
   concurrency: number
   handle: (job: Job<unknown>) => Promise<unknown>
-  /** Gets what was under way when the consumer was closed. */
+  /** Receives jobs that were arriving when the consumer was closed. */
   refuse: (job: Job<unknown>) => Promise<unknown>
 }): Consumer {
   const inHand = new Set<Promise<unknown>>()
@@ -131,7 +133,7 @@ export function createConsumer({
     connection: connectionOf(redis),
     concurrency,
     lockDuration: LOCK_MS,
-    // It only tidies up: what is lost is found by the relay.
+    // Only cleans up: the relay finds lost jobs.
     stalledInterval: 20_000,
     drainDelay: LISTEN_SECONDS,
     maxStalledCount: 1_000_000,
@@ -140,7 +142,7 @@ export function createConsumer({
     autorun: false,
   })
   worker.on('error', () => {})
-  // A connection that is lost while the worker starts ends its run; it is begun again until the worker is closed.
+  // A connection that is lost while the worker starts ends its run; restart it until the worker is closed.
   const keepRunning = async () => {
     while (!worker.closing) {
       await worker.run().catch(() => {})
@@ -159,7 +161,7 @@ export function createConsumer({
       else if (!worker.isRunning()) keepRunning()
     },
     drain: async () => {
-      // One that has only been paused may still get the job that it listened for.
+      // A paused worker may still receive the job that it was listening for.
       if (worker.isPaused()) worker.resume()
       await worker.pause(false)
       await Promise.allSettled(inHand)
@@ -168,31 +170,33 @@ export function createConsumer({
       closing = true
       const closed = worker.close()
       await Promise.allSettled(inHand)
-      await atMost(CLOSE_MS, closed)
+      await withTimeout(CLOSE_MS, closed)
     },
   }
 }
 
-/** The client as BullMQ wants to see it. */
+/** The client in the form that BullMQ expects. */
 function connectionOf({ client }: Redis) {
   const connection: IRedisClient = createNodeRedisClient(client)
-  // It repeats the client's errors, which have a listener of their own.
+  // Repeats errors of the client, which has its own listener.
   connection.on('error', () => {})
   return connection
 }
 
-/** What the worker has taken and not renewed for so long may be given to another. */
+/** Lock duration: another worker may take a job whose lock was not renewed for this long. */
 const LOCK_MS = 6000
-/** How long an idle worker listens before it asks again. */
+/** How long an idle worker blocks before it polls again. */
 const LISTEN_SECONDS = 30
-// Saying goodbye to a Redis that is away would take for ever.
+// Closing waits indefinitely while Redis is unavailable.
 const CLOSE_MS = 1000
 
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+async function withTimeout(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work.catch(() => {}), new Promise((resolve) => setTimeout(resolve, ms))])
 }
 
-/** What the queues of all lanes have in common, as in `try-on` of `try-on.mock,warp`: names of spans must not differ by lane. */
+/**
+ * Common part of the queue names of all lanes, e.g. `try-on` of `try-on.mock,warp`: span names must not differ by lane.
+ */
 function kindOf(queue: string): string {
   return queue.split('.', 1)[0]
 }

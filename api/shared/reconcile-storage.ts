@@ -6,18 +6,18 @@ export interface Reconciliation {
   readonly objects: number
   /** Rows in the database. */
   readonly rows: number
-  /** Objects without a row, and their bytes together. */
+  /** Objects without a row, and their total size. */
   readonly orphans: number
   readonly orphanBytes: number
-  /** Orphans of accounts that the database does not know. They are never deleted. */
+  /** Orphans of unknown accounts, which are never deleted. */
   readonly foreign: number
   /** Rows whose bytes are missing. */
   readonly missing: number
-  /** Puts that were never completed. */
+  /** Incomplete uploads. */
   readonly incomplete: number
-  /** Whether orphans, rows without bytes and incomplete puts were made due or deleted. */
+  /** Whether orphans, rows without bytes and incomplete uploads were expired or deleted. */
   readonly applied: boolean
-  /** Why nothing was applied; null when nothing stood against it. */
+  /** Reason why nothing was applied; null when nothing prevented it. */
   readonly refusal: string | null
 }
 
@@ -25,28 +25,28 @@ export interface ReconcileOptions {
   readonly keys: ObjectKeys
   readonly storage: ObjectStorage
   readonly apply: boolean
-  /** Objects, rows and puts that are younger are left alone: an upload may be under way. Default 24 hours. */
+  /** Minimum age of objects, rows and uploads to reconcile, because an upload may be in progress. Default 24 hours. */
   readonly graceMinutes?: number
-  /** Applies also when more than a tenth of all objects or rows would be deleted. */
+  /** Applies even if more than 10 % of all objects or rows would be deleted. */
   readonly force?: boolean
-  /** Of each kind in one run; the next run continues. */
+  /** Maximum of each kind per run; the next run continues. */
   readonly maxDeletions?: number
 }
 
-/** The log of erasures: objects without rows, because it has to survive the database. */
+/** Log of erasures, stored as objects without rows because it must survive the database. */
 export const ERASURE_FOLDER = 'erasures/'
 
 export const GRACE_MINUTES = 1440
 const ROWS = 5000
-const CHECKED_TOGETHER = 16
-/** Below this many deletions the share of all is not considered. */
-const FEW = 100
+const CONCURRENT_CHECKS = 16
+/** Number of deletions below which the share is not checked. */
+const MIN_CHECKED_DELETIONS = 100
 const MAX_SHARE = 0.1
 
 /**
- * Compares the storage with the database in one pass over both, in the order of keys. Objects without a row become due for the
- * sweep, which honours legal holds, and so do rows whose bytes are missing.
- * @throws DrapeError SERVICE_UNAVAILABLE when the storage or the database cannot be reached
+ * Compares the storage with the database in one pass over both, in key order. Objects without a row, and rows without
+ * bytes, expire and are left to the sweep, which honours legal holds.
+ * @throws DrapeError SERVICE_UNAVAILABLE when the storage or the database is unavailable
  */
 export async function reconcileStorage({
   keys,
@@ -66,10 +66,10 @@ export async function reconcileStorage({
     for (let more = true; more; ) {
       const rows = await keys.findBetween({ after, upTo }, { graceMinutes, limit: ROWS })
       const lost = rows.filter(({ key, hasBytes }) => !listed.delete(key) && hasBytes).map(({ key }) => key)
-      const gone = await filterMissing(lost, storage)
+      const stillMissing = await filterMissing(lost, storage)
       counts.rows += rows.length
-      counts.missing += gone.length
-      missing.push(...gone.slice(0, maxDeletions - missing.length))
+      counts.missing += stillMissing.length
+      missing.push(...stillMissing.slice(0, maxDeletions - missing.length))
       after = rows.at(-1)?.key ?? after
       more = rows.length === ROWS
     }
@@ -93,20 +93,21 @@ export async function reconcileStorage({
   return { ...counts, incomplete, foreign, applied, refusal }
 }
 
-/** A wrong bucket or a database that was restored without its storage looks like this: nothing of it must be deleted. */
+/** Indicates a wrong bucket, or a database that was restored without its storage: do not delete anything. */
 function refusalOf(counts: Pick<Reconciliation, 'objects' | 'rows' | 'orphans' | 'missing'>): string | null {
   const { objects, rows, orphans, missing } = counts
   if (objects === 0 && missing > 0) return 'The storage is empty, but the database has rows of its objects.'
-  if (orphans > Math.max(FEW, objects * MAX_SHARE)) return `${orphans} of ${objects} objects have no row.`
-  if (missing > Math.max(FEW, rows * MAX_SHARE)) return `${missing} of ${rows} rows have no object.`
+  if (orphans > Math.max(MIN_CHECKED_DELETIONS, objects * MAX_SHARE))
+    return `${orphans} of ${objects} objects have no row.`
+  if (missing > Math.max(MIN_CHECKED_DELETIONS, rows * MAX_SHARE)) return `${missing} of ${rows} rows have no object.`
   return null
 }
 
 /** Those that the storage still does not have: an object may have been listed before it was put. */
 async function filterMissing(lost: readonly string[], storage: ObjectStorage): Promise<string[]> {
   const missing: string[] = []
-  for (let i = 0; i < lost.length; i += CHECKED_TOGETHER) {
-    const part = lost.slice(i, i + CHECKED_TOGETHER)
+  for (let i = 0; i < lost.length; i += CONCURRENT_CHECKS) {
+    const part = lost.slice(i, i + CONCURRENT_CHECKS)
     const found = await Promise.all(part.map((key) => storage.exists(key)))
     missing.push(...part.filter((_, at) => !found[at]))
   }

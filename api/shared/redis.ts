@@ -1,5 +1,5 @@
 import { createClient } from 'redis'
-import { readEvictionPolicy, whyEvicting } from './eviction.ts'
+import { evictionProblem, readEvictionPolicy } from './eviction.ts'
 import type { Log } from './log.ts'
 
 /** The queues of jobs. */
@@ -8,17 +8,17 @@ export type QueueName = (typeof QUEUES)[number]
 
 const PING_MS = 5000
 /**
- * A connection on which nothing was heard for so long is dead and made anew. A consumer may listen for `LISTEN_SECONDS` before it
- * says something; a subscriber may never hear anything.
+ * Time without data after which a connection is dead and is replaced. A consumer may block for `LISTEN_SECONDS` before
+ * it sends anything; a subscriber may never receive anything.
  */
 const SILENT_MS = { producer: 15_000, consumer: 45_000, subscriber: undefined }
 
 export type Redis = ReturnType<typeof createRedis>
 
 /**
- * One connection that comes back by itself whenever Redis does. While it is away a producer's commands fail at once, so that no
- * request hangs on them; a consumer's wait, because BullMQ's worker repeats a failed command without ever pausing, and so do a
- * subscriber's.
+ * A connection that reconnects by itself. While Redis is unavailable, a producer's commands fail immediately, so that
+ * no request hangs. Commands of a consumer and a subscriber wait: BullMQ's worker repeats a failed command without a
+ * pause.
  */
 export function createRedis(url: string, { role, log }: { role: keyof typeof SILENT_MS; log: Log }) {
   const client = openClient(url, role)
@@ -32,10 +32,10 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
     if (!reachable) log.info('Redis is available again')
     reachable = true
     if (role !== 'subscriber')
-      refuseEviction().catch((error) => log.warn({ err: error }, 'maxmemory-policy of Redis could not be read'))
+      refuseEviction().catch((error) => log.warn({ err: error }, 'reading maxmemory-policy of Redis failed'))
   })
   client.connect().catch(() => {})
-  // The client gives a connection up for good that breaks while it is being made.
+  // The client does not retry a connection that breaks while it is being established.
   const watchdog = setInterval(() => {
     if (!client.isOpen) client.connect().catch(() => {})
   }, 1000)
@@ -44,7 +44,7 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
   return {
     client,
     isReady: () => client.isReady,
-    /** Resolves when Redis answers. */
+    /** Resolves when Redis responds. */
     ping: async () => {
       if (!client.isReady) throw new Error('not connected')
       await client.ping()
@@ -73,13 +73,13 @@ function openClient(url: string, role: keyof typeof SILENT_MS) {
   })
 }
 
-/** At the first connection an evicting Redis ends the process; a policy that changes later is reported. */
+/** At the first connection an evicting Redis ends the process; a later change of the policy is logged. */
 function createEvictionCheck(client: Client, log: Log): () => Promise<void> {
   let isChecked = false
   return async () => {
     const policy = await readEvictionPolicy(client)
     if (policy === null) log.warn('Redis does not report its maxmemory-policy. It must be noeviction.')
-    const why = whyEvicting(policy)
+    const why = evictionProblem(policy)
     if (why !== null) {
       log.fatal({ policy }, why)
       if (!isChecked) process.exit(1)
@@ -88,9 +88,9 @@ function createEvictionCheck(client: Client, log: Log): () => Promise<void> {
   }
 }
 
-/** The workers that live, by what they say of themselves. */
+/** Registry of live workers, by their own announcements. */
 function createWorkerRegistry(client: Client) {
-  /** All workers that announced themselves for a queue and have not gone silent; none while Redis is away. */
+  /** All live workers of a queue; empty while Redis is unavailable. */
   async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
     return findAnnounced(workersKey(queue))
   }
@@ -130,7 +130,7 @@ function createWorkerRegistry(client: Client) {
   }
 
   return {
-    /** For `seconds`, this worker has `slots` for each of the queues and runs these engines. */
+    /** Announces, for `seconds`, the queues, the `slots` and the engines of this worker. */
     announce: async ({ worker, slots, seconds, ...what }: Announcement & { readonly seconds: number }) => {
       await client.eval(ANNOUNCE, {
         keys: [...announcedKeys(what), LANE_WORKERS],
@@ -142,9 +142,9 @@ function createWorkerRegistry(client: Client) {
       await Promise.all([...leaving, client.zRem(LANE_WORKERS, laneMember(worker, what))])
     },
     findWorkers,
-    /** The live workers that take try-ons, each with its engines. */
+    /** The live workers that take try-ons, with their engines. */
     findTryOnWorkers,
-    /** Those of them that take try-ons by this engine. */
+    /** The live workers that take try-ons by this engine. */
     findWorkersWith: (engine: string) => findAnnounced(engineKey(engine)),
     /** Slots of all live workers of a queue. */
     countSlots: async (queue: QueueName): Promise<number> => {
@@ -154,9 +154,9 @@ function createWorkerRegistry(client: Client) {
   }
 }
 
-/** Jobs in the lists of BullMQ. */
+/** Jobs in BullMQ's lists. */
 function createJobLists(client: Client) {
-  /** Which of these jobs are in the hands of a worker that lives. */
+  /** The jobs among `ids` that a live worker holds. */
   async function findLocked(queue: string, ids: readonly string[]): Promise<Set<string>> {
     const locks = await Promise.all(ids.map((id) => client.exists(`bull:${queue}:${id}:lock`)))
     return new Set(ids.filter((_, i) => locks[i] === 1))
@@ -165,16 +165,16 @@ function createJobLists(client: Client) {
   return {
     /** Jobs that no worker has taken. */
     countWaiting: (queue: string): Promise<number> => client.lLen(`bull:${queue}:wait`),
-    /** Jobs that wait for a worker, and jobs that workers run. */
+    /** Counts of waiting and running jobs. */
     countJobs: async (queue: string): Promise<{ waiting: number; inFlight: number }> => {
       const lengths = ['wait', 'active'].map((list) => client.lLen(`bull:${queue}:${list}`))
       const [waiting, inFlight] = await Promise.all(lengths)
       return { waiting, inFlight }
     },
-    /** Which of these jobs still wait, or are in the hands of a worker that lives. */
+    /** The jobs among `ids` that are waiting or held by a live worker. */
     findHeld: async (queue: string, ids: readonly string[]): Promise<Set<string>> => {
       const waiting = new Set(await client.lRange(`bull:${queue}:wait`, 0, -1))
-      // A worker that was killed may have taken the mark by which the others learn of waiting jobs.
+      // A worker that was killed may have consumed the marker that wakes the other workers.
       if (waiting.size > 0) await client.zAdd(`bull:${queue}:marker`, { value: '0', score: 0 })
       const locked = await findLocked(
         queue,
@@ -198,12 +198,12 @@ function createJobLists(client: Client) {
   }
 }
 
-/** `ahead`: jobs that workers take before it. `isLocked`: whether the worker that has it lives. */
+/** `ahead`: number of jobs before it. `isLocked`: whether its worker is alive. */
 export type JobPlace =
   | { readonly state: 'waiting'; readonly ahead: number }
   | { readonly state: 'active'; readonly isLocked: boolean }
 
-/** What a worker says of itself. */
+/** Announcement of a worker. */
 interface Announcement {
   readonly queues: readonly QueueName[]
   readonly engines: readonly string[]
@@ -211,22 +211,22 @@ interface Announcement {
   readonly slots: number
 }
 
-// By the clock of Redis, the only one that all processes share.
+// By the clock of Redis, which all processes share.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 const ANNOUNCE = `${NOW} for i, key in ipairs(KEYS) do
   redis.call('ZADD', key, now + ARGV[2], i < #KEYS and ARGV[1] or ARGV[3]) end`
 const FIND_ANNOUNCED = `${NOW} redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now) return redis.call('ZRANGE', KEYS[1], 0, -1)`
 
-/** Names each worker of try-ons together with its engines. */
+/** Sorted set of try-on workers with their engines. */
 const LANE_WORKERS = 'drape:lane-workers'
-/** Workers of the release before lanes are announced for each engine only; it knew no other engines. */
+/** Workers of the release before lanes are announced per engine only. That release had these engines. */
 const OLD_ENGINES = ['warp', 'fashn-vton', 'catvton', 'mock']
 
 interface TryOnWorker {
   readonly worker: string
   readonly slots: number
   readonly engines: readonly string[]
-  /** Of the release before lanes. */
+  /** Whether the worker is of the release before lanes. */
   readonly isOld: boolean
 }
 

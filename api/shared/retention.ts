@@ -7,17 +7,17 @@ import type { IdempotencyKeys } from './stores/idempotency.ts'
 import type { ProxyNonces } from './stores/proxy-nonces.ts'
 import type { Retention } from './stores/retention.ts'
 
-// Everything here goes in parts, bytes before their rows: killed at any moment, the next call goes on where it ended.
+// Everything here deletes in batches, bytes before their rows: after a crash the next call continues.
 
-/** Parts small enough for one request to a storage and for a short transaction. */
-const PART = 500
+/** Small enough for one storage request and for a short transaction. */
+const BATCH_SIZE = 500
 /** A batch has up to 500 products with up to 50 images each. */
 const BATCHES = 10
 
 export interface Swept {
   readonly products: number
   readonly objects: number
-  /** Of these objects together; one of unknown size counts 0. */
+  /** Total size of these objects; unknown sizes count as 0. */
   readonly bytes: number
   readonly idempotencyKeys: number
   readonly shareLinks: number
@@ -25,13 +25,13 @@ export interface Swept {
   readonly dataRequests: number
   readonly webhookDeliveries: number
   readonly erasureMarks: number
-  /** Batches of products, with the results of their items. */
+  /** Product batches with their results. */
   readonly productBatches: number
   /** Days of analytics events. */
   readonly eventDays: number
 }
 
-/** Deletes whatever is past its time. Returns how much. Several sweeps may run at once. */
+/** Deletes everything that has expired. Returns the counts. Safe to run concurrently. */
 export async function sweep({
   retention,
   keys,
@@ -44,19 +44,19 @@ export async function sweep({
   keys: IdempotencyKeys
   nonces: ProxyNonces
   storage: ObjectStorage
-  /** Seconds after their expiration time that objects are left to others who delete them. */
+  /** Seconds after expiry during which only other deleters act on an object. */
   graceSeconds?: number
-  /** Drops days of analytics events that are past their time. Returns how many. */
+  /** Drops expired days of analytics events. Returns the count. */
   dropEventDays?: () => Promise<number>
 }): Promise<Swept> {
-  const products = await untilNone(() => retention.deleteExpiredProducts(PART))
+  const products = await untilNone(() => retention.deleteExpiredProducts(BATCH_SIZE))
   await retention.releaseOrphans()
-  await untilNone(() => retention.deleteEndedListeners(PART))
-  await untilNone(() => retention.deleteOldRequests(PART))
-  await untilNone(() => retention.deleteOldConsents(PART))
+  await untilNone(() => retention.deleteEndedListeners(BATCH_SIZE))
+  await untilNone(() => retention.deleteOldRequests(BATCH_SIZE))
+  await untilNone(() => retention.deleteOldConsents(BATCH_SIZE))
   let bytes = 0
   const objects = await untilNone(async () => {
-    const deleted = await retention.deleteExpiredObjects({ limit: PART, graceSeconds }, (expired) =>
+    const deleted = await retention.deleteExpiredObjects({ limit: BATCH_SIZE, graceSeconds }, (expired) =>
       storage.delete(expired),
     )
     bytes += bytesOf(deleted)
@@ -64,30 +64,30 @@ export async function sweep({
   })
   return {
     ...{ products, objects, bytes },
-    idempotencyKeys: await untilNone(() => keys.deleteOld(PART)),
-    shareLinks: await untilNone(() => retention.deleteOldShareLinks(PART)),
-    proxyNonces: await untilNone(() => nonces.deleteExpired(PART)),
-    dataRequests: await untilNone(() => retention.deleteOldDataRequests(PART)),
-    webhookDeliveries: await untilNone(() => retention.deleteOldWebhookDeliveries(PART)),
-    erasureMarks: await untilNone(() => retention.deleteOldErasureMarks(PART)),
+    idempotencyKeys: await untilNone(() => keys.deleteOld(BATCH_SIZE)),
+    shareLinks: await untilNone(() => retention.deleteOldShareLinks(BATCH_SIZE)),
+    proxyNonces: await untilNone(() => nonces.deleteExpired(BATCH_SIZE)),
+    dataRequests: await untilNone(() => retention.deleteOldDataRequests(BATCH_SIZE)),
+    webhookDeliveries: await untilNone(() => retention.deleteOldWebhookDeliveries(BATCH_SIZE)),
+    erasureMarks: await untilNone(() => retention.deleteOldErasureMarks(BATCH_SIZE)),
     productBatches: await untilNone(() => retention.deleteOldProductBatches(BATCHES)),
     eventDays: await dropEventDays(),
   }
 }
 
 /**
- * Deletes every image of a customer, given and generated, and cuts the links to them. Generations that are not finished are
- * cancelled and given back. Does nothing for an unknown customer. What a legal hold keeps
- * is moved to a key that no link and no request can read, and deleted by a sweep when the hold ends.
+ * Deletes every uploaded and generated image of a customer and revokes their links. Cancels and refunds unfinished
+ * generations. Does nothing for an unknown customer. Objects under a legal hold move to a key that no link and no
+ * request can read; a sweep deletes them when the hold ends.
  */
 export async function eraseCustomer(customer: Customer, parts: EraseParts): Promise<void> {
-  // Calls that were being accepted before a round are found in it; those that a round does not find are refused by its mark.
+  // A round finds calls that were being accepted before it; its mark refuses all later calls.
   const isNew = customer.before === undefined
   let isRecorded = false
   await untilNone(async () => {
     if (isNew) {
       const { isKnown, ...entry } = await parts.retention.markErased(customer)
-      // Before anything is deleted: a restored backup must not bring back what only the log knows to be erased.
+      // Record before deleting: after a restore of the database only this log knows who was erased.
       if (isKnown && !isRecorded) await parts.recordErasure?.(entry)
       isRecorded ||= isKnown
     }
@@ -107,30 +107,30 @@ export interface EraseParts {
 
 async function eraseOnce(customer: Customer, { retention, generations, storage, queue }: EraseParts): Promise<number> {
   const deleteBytes = (keys: readonly string[]) => storage.delete(keys)
-  // First: an upload that is under way finds no consent when its row is not found here.
+  // First, so that a running upload finds no consent when this query does not find the upload's row.
   const consents = await retention.withdrawConsents(customer)
-  // Without images no further generation of theirs can be accepted, without generations no further result is stored.
-  const images = await untilNone(() => retention.deleteImages(customer, PART))
+  // Without images no further generation is accepted; without generations no further result is stored.
+  const images = await untilNone(() => retention.deleteImages(customer, BATCH_SIZE))
   const cancelled = await untilNone(async () => {
-    const ended = await generations.failOfCustomer(customer, PART)
+    const ended = await generations.failOfCustomer(customer, BATCH_SIZE)
     await queue.remove(ended.map(({ id, attempt }) => jobId(id, attempt))).catch(() => {})
     return ended.length
   })
-  const objects = await untilNone(() => retention.deleteObjects(customer, { limit: PART, deleteBytes }))
+  const objects = await untilNone(() => retention.deleteObjects(customer, { limit: BATCH_SIZE, deleteBytes }))
   const held = await untilNone(() => hideHeld(customer, { retention, storage }))
-  const links = await untilNone(() => retention.unlinkGenerations(customer, PART))
-  const leads = await untilNone(() => retention.deleteLeads(customer, PART))
+  const links = await untilNone(() => retention.unlinkGenerations(customer, BATCH_SIZE))
+  const leads = await untilNone(() => retention.deleteLeads(customer, BATCH_SIZE))
   const requests = await retention.deleteDataRequests(customer)
   const events = await retention.unlinkEvents(customer)
   return consents + images + cancelled + objects + held + links + leads + requests + events
 }
 
-/** Moves held objects out of reach: links that were given stop working, and only the bytes are kept. */
+/** Moves held objects to another key: existing links stop working, and only the bytes are kept. */
 async function hideHeld(
   customer: Customer,
   { retention, storage }: Pick<EraseParts, 'retention' | 'storage'>,
 ): Promise<number> {
-  const keys = await retention.findHeldObjects(customer, PART)
+  const keys = await retention.findHeldObjects(customer, BATCH_SIZE)
   for (const key of keys) {
     const heldKey = await retention.insertHeldCopy(key)
     if (heldKey === null) continue

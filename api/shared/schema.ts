@@ -9,13 +9,13 @@ import { parseIsoTime } from './iso-time.ts'
 export { type Static, type TSchema, Type } from 'typebox'
 export { formatPath, type Path } from './field-problems.ts'
 
-/** What the schema says, or null. */
+/** The schema or null. */
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
-// One compiler for everything that enters a process: HTTP bodies, job payloads, environment, rows, manifests.
-// Stops at the first problem, so the cost of a value that is not valid never exceeds that of a valid one.
+// The one compiler for all input: HTTP bodies, job payloads, environment, rows, manifests. Stops at the first problem,
+// so that an invalid value never costs more than a valid one.
 const ajv = createAjv({ allErrors: false })
-// Compiled for a schema when the first small value fails: lists every problem.
+// Lists every problem. Compiled when the first small value fails.
 const thoroughAjv = createAjv({ allErrors: true })
 
 function createAjv({ allErrors }: { allErrors: boolean }): Ajv2020 {
@@ -34,17 +34,17 @@ function createAjv({ allErrors }: { allErrors: boolean }): Ajv2020 {
   return created
 }
 
-/** What is wrong with a value: one entry per offending field, at most 20; of a large value the first alone. */
+/** Problems of a value: one entry per field, at most 20; only the first problem of a large value. */
 export type Check<T> = (
   value: unknown,
   written?: (path: Path) => Path,
 ) => { ok: true; value: T } | { ok: false; problems: FieldProblem[] }
 
 /**
- * A check by a JSON Schema, compiled for the first value: a process checks values of few of its schemas, and starts a third of a
- * second sooner without the others. Defaults of the schema are filled in on the value itself.
- * Paths of problems are written as a caller would: `products[0].images[1].source`; `written` says where the caller put a
- * field that lies elsewhere in the value.
+ * A check against a JSON Schema, compiled at its first use: a process uses few of its schemas, and starts 0.3 s faster
+ * without compiling the others. Fills in defaults in place.
+ * Paths of problems are written as callers write them, e.g. `products[0].images[1].source`; `written` maps a path in
+ * the value to the path that the caller used.
  */
 export function compileCheck<S extends TSchema>(schema: S): Check<Static<S>> {
   let validate: ValidateFunction<Static<S>> | undefined
@@ -62,7 +62,7 @@ export function compileCheck<S extends TSchema>(schema: S): Check<Static<S>> {
 const SMALL_VALUES = 1000
 const SMALL_CHARACTERS = 100_000
 
-/** Whether listing every problem of a value is cheap; decided without visiting more of a large value than that. */
+/** Whether listing every problem of a value is cheap. Visits only a limited part of a large value. */
 function isSmall(value: unknown): boolean {
   let [values, characters] = [0, 0]
   const pending: unknown[] = [value]
@@ -80,7 +80,7 @@ function isSmall(value: unknown): boolean {
   return true
 }
 
-/** Like `compileCheck` for what callers send: an optional member that is `null` counts as absent. */
+/** Like `compileCheck`, for input of callers: an optional member that is `null` counts as absent. */
 export function compileInputCheck<S extends TSchema>(schema: S): Check<Static<S>> {
   const check = compileCheck(schema)
   return (value, written) => {
@@ -103,7 +103,7 @@ export function compileParser<S extends TSchema>(
   }
 }
 
-/** A schema in the shape that slonik asks row types in (Standard Schema v1), checked by the same compiler. */
+/** A schema as a slonik row type (Standard Schema v1), checked by the same compiler. */
 export interface RowType<T> {
   readonly '~standard': {
     readonly version: 1

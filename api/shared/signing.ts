@@ -3,12 +3,12 @@ import { splitList } from './config.ts'
 import { DrapeError } from './errors.ts'
 
 /**
- * `SIGNING_SECRET` as configured: one key, or several separated by commas. The first key signs; every key verifies, so that a
- * new key can be put first without breaking what older keys have signed.
+ * Value of `SIGNING_SECRET`: one key, or several separated by commas. The first key signs and every key verifies, so
+ * that a new key can be put first without invalidating earlier signatures.
  */
 export type SigningSecret = string
 
-/** What a signature covers. The first part names its purpose: a signature for one purpose is worthless for another. */
+/** Signed content. The first part names the purpose: a signature for one purpose is invalid for another. */
 export type SignedParts = readonly [purpose: string, ...parts: (string | null)[]]
 
 /** The keys of a signing secret, in order. */
@@ -18,13 +18,13 @@ export function signingKeysOf(secret: SigningSecret): string[] {
 
 /**
  * HMAC-SHA256 with the first key.
- * @throws DrapeError INTERNAL_ERROR when the secret holds no key
+ * @throws DrapeError INTERNAL_ERROR when the secret contains no key
  */
 export function sign(secret: SigningSecret, parts: SignedParts): Buffer {
   return hmac(firstKeyOf(secret), JSON.stringify(parts))
 }
 
-/** Whether any key of the secret made the signature: all 32 bytes of it, or its first `bytes`. */
+/** Whether any key of the secret created the signature: all 32 bytes, or its first `bytes`. */
 export function isSigned(
   secret: SigningSecret,
   parts: SignedParts,
@@ -32,7 +32,7 @@ export function isSigned(
 ): boolean {
   if (signature.length !== bytes) return false
   const message = JSON.stringify(parts)
-  // Every key is tried, so that the time does not show which one fits.
+  // Try every key, so that the duration does not reveal which one matches.
   const matches = signingKeysOf(secret).map((key) => timingSafeEqual(signature, hmac(key, message).subarray(0, bytes)))
   return matches.includes(true)
 }
@@ -42,14 +42,14 @@ export function signText(secret: SigningSecret, parts: SignedParts): string {
   return sign(secret, parts).toString('base64url')
 }
 
-/** Whether any key of the secret made this text with `signText`. */
+/** Whether any key of the secret created this text with `signText`. */
 export function isSignedText(secret: SigningSecret, parts: SignedParts, text: string): boolean {
   const signature = Buffer.from(text, 'base64url')
-  // Base64 has several spellings of the same bytes; only ours is accepted.
+  // Base64 has several spellings of the same bytes; accept only the canonical one.
   return signature.toString('base64url') === text && isSigned(secret, parts, { signature })
 }
 
-/** A keyed hash of a text, by the first key, as base64url. It changes when another key becomes the first. */
+/** A keyed hash of a text as base64url, with the first key. Changes when another key becomes the first. */
 export function hashText(secret: SigningSecret, text: string): string {
   return hmac(firstKeyOf(secret), text).toString('base64url')
 }

@@ -6,10 +6,13 @@ import { Type } from './schema.ts'
 import type { ObjectStorage } from './storage/object.ts'
 import { createObjectKeys } from './stores/object-keys.ts'
 
-/** Hours between two comparisons of the storage with the database; 0 never compares. */
+/** Hours between two comparisons of the storage with the database. 0 disables the comparison. */
 export const RECONCILE_HOURS = Type.Integer({ minimum: 0, maximum: 8760, default: 24 })
 
-/** Reconciles the storage with the database, once per interval over all processes: what `drape storage reconcile --apply` does. */
+/**
+ * Reconciles the storage with the database, once per interval across all processes, like `drape storage reconcile
+ * --apply`.
+ */
 export function createReconciling({
   database,
   storage,
@@ -19,7 +22,7 @@ export function createReconciling({
 }: {
   database: Database
   storage: ObjectStorage
-  /** 0 never reconciles. */
+  /** 0 disables reconciliation. */
   everyHours: number
   metrics: Pick<Metrics, 'known' | 'watch'>
   log: Log
@@ -32,7 +35,7 @@ export function createReconciling({
       const reconciliation = await reconcileStorage({ keys, storage, apply: true })
       note(reconciliation)
       if (reconciliation.refusal === null) log.info(reconciliation, 'storage reconciled')
-      else log.warn(reconciliation, 'storage not reconciled: check STORAGE_URL and DATABASE_URL')
+      else log.warn(reconciliation, 'storage reconciliation failed: check STORAGE_URL and DATABASE_URL')
     } catch (error) {
       note(null)
       await keys.releaseTask()
@@ -41,7 +44,7 @@ export function createReconciling({
   }
 }
 
-/** Counts the runs and shows the differences that the last one found; null counts a failed run. */
+/** Counts the runs and reports the differences of the last run; null counts a failed run. */
 function createGauges({ known, watch }: Pick<Metrics, 'known' | 'watch'>) {
   const runs = known('outcome', ['done', 'refused', 'failed'], {
     name: 'drape_storage_reconciliations_total',

@@ -18,27 +18,27 @@ import {
 export type { Attributes } from '@opentelemetry/api'
 
 export interface Telemetry {
-  /** Sends what is left; gives up after a moment without a receiver. */
+  /** Exports the remaining spans; gives up after a short timeout. */
   stop(): Promise<void>
 }
 
 const STOP_MS = 2000
-/** Between two words about spans that could not be delivered. */
-const QUIET_MS = 60_000
+/** Minimum interval between two log lines about undelivered spans. */
+const FAULT_LOG_INTERVAL_MS = 60_000
 
 /**
- * Begins to record spans and to send them to an OTLP receiver, as OpenTelemetry's own variables say. Without an endpoint
- * among them nothing is loaded, and every function here does next to nothing.
+ * Starts recording spans and exporting them to an OTLP receiver, configured by OpenTelemetry's own variables. Without
+ * an endpoint nothing is loaded, and every function here returns immediately.
  */
 export async function startTelemetry({
   service,
   env,
   onFault,
 }: {
-  /** What the resource is called, unless the environment names it. */
+  /** Service name of the resource, unless the environment sets one. */
   service: string
   env: Readonly<Record<string, string | undefined>>
-  /** Is called now and then with why spans are not delivered. */
+  /** Called from time to time with the reason why spans are not delivered. */
   onFault: (reason: string) => void
 }): Promise<Telemetry> {
   if (!isWanted(env)) return { stop: async () => {} }
@@ -49,21 +49,22 @@ export async function startTelemetry({
   const sdk = new NodeSDK({
     ...(!isNamed && { serviceName: service }),
     ...createSampler(env),
-    // Metrics are scraped, logs are lines: only spans are sent.
+    // Metrics are scraped and logs are lines: export only spans.
     metricReaders: [],
     logRecordProcessors: [],
   })
   sdk.start()
-  return { stop: () => atMost(STOP_MS, sdk.shutdown()) }
+  return { stop: () => withTimeout(STOP_MS, sdk.shutdown()) }
 }
 
 /**
- * The sampler that the environment names, but for one thing: a caller's `traceparent` decides nothing. Its flag is ignored, and so
- * is its trace id, which a caller can choose to be below any ratio. Spans of one trace within our processes stay together.
+ * The sampler that the environment names, except that a caller's `traceparent` does not affect sampling: its flag is
+ * ignored, and so is its trace ID, which a caller could choose to be below any ratio. Spans of one trace within our
+ * processes stay together.
  */
 function createSampler({ OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: argument }: Environment) {
   const ratio = RATIOS[name.replace(/^parentbased_/, '')]?.(argument)
-  // Samplers that ask a server are the SDK's own.
+  // Samplers that query a server are the SDK's own.
   if (ratio === undefined) return {}
   const decide = (isSampled: boolean) => ({
     decision: isSampled ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD,
@@ -92,7 +93,7 @@ const RATIOS: Readonly<Record<string, (argument: string | undefined) => number>>
   },
 }
 
-/** Set once, when the process starts; every request asks. */
+/** Set once on start-up; read on every request. */
 let isOn = false
 
 function isWanted(env: Readonly<Record<string, string | undefined>>): boolean {
@@ -105,27 +106,27 @@ function faultsOnly(onFault: (reason: string) => void) {
   const nothing = () => {}
   const error = (message: string) => {
     if (performance.now() < quietUntil) return
-    quietUntil = performance.now() + QUIET_MS
+    quietUntil = performance.now() + FAULT_LOG_INTERVAL_MS
     const [, reason = 'unknown'] = /"message":"([^"]{1,200})/.exec(message) ?? []
     onFault(reason)
   }
   return { error, warn: nothing, info: nothing, debug: nothing, verbose: nothing }
 }
 
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+async function withTimeout(ms: number, work: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, ms)
   await Promise.race([work.catch(() => {}), late.promise])
   clearTimeout(timer)
 }
 
-/** Replaced by the real one when telemetry starts, whenever that is. */
+/** Proxy that delegates to the real tracer once telemetry has started. */
 const tracer = trace.getTracer('drape')
 
 export interface SpanSettings {
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer' | 'internal'
   readonly attributes?: Attributes
-  /** The `traceparent` of the span that this one belongs to, when that is not the active one. */
+  /** `traceparent` of the parent span, when the parent is not the active span. */
   readonly parent?: string | null
 }
 
@@ -137,7 +138,7 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 }
 
-/** Does the work inside a span, which is the active one meanwhile. What the work throws marks the span by its code alone. */
+/** Runs the work inside an active span. Records only the code of an error. */
 export function withSpan<T>(name: string, settings: SpanSettings, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work()
   const { kind = 'internal', attributes, parent } = settings
@@ -154,17 +155,17 @@ export function withSpan<T>(name: string, settings: SpanSettings, work: () => Pr
   })
 }
 
-/** The span of work that is recorded only when it turns out to be of interest. */
+/** A span that is recorded only when its work turns out to be of interest. */
 interface LateSpan {
-  /** Undefined when the work has ended: what it left running has no span. */
+  /** Undefined after the work has ended: work that it left running has no span. */
   begin(): Span | undefined
 }
 
-const LATE_SPAN = createContextKey('the span that its first part begins')
+const LATE_SPAN = createContextKey('span that the first part of the work starts')
 
 /**
- * Does work that mostly finds nothing to do. Its span, from its start, is recorded only when the work has a part (`withPartSpan`) or
- * fails.
+ * Runs work that usually finds nothing to do. Its span is recorded, from its start, only if the work has a part
+ * (`withPartSpan`) or fails.
  */
 export async function withLateSpan<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work()
@@ -187,7 +188,7 @@ export async function withLateSpan<T>(name: string, attributes: Attributes, work
   }
 }
 
-/** Does a part of the work of `withLateSpan` inside a span. Elsewhere nothing is recorded. */
+/** Runs a part of the work of `withLateSpan` inside a span. Outside of such work nothing is recorded. */
 export function withPartSpan<T>(name: string, settings: SpanSettings, work: () => Promise<T>): Promise<T> {
   const above = context.active()
   const late = above.getValue(LATE_SPAN) as LateSpan | undefined
@@ -196,7 +197,7 @@ export function withPartSpan<T>(name: string, settings: SpanSettings, work: () =
   return context.with(trace.setSpan(above, within), () => withSpan(name, settings, work))
 }
 
-/** Messages and stacks may quote what a caller sent. */
+/** Messages and stacks may contain data of callers. */
 function markFailed(span: Span, error: unknown): void {
   const { code, name } = error as { code?: unknown; name?: unknown }
   span.setAttribute('error.type', String(code ?? name ?? 'unknown'))
@@ -204,18 +205,19 @@ function markFailed(span: Span, error: unknown): void {
 }
 
 export interface AnsweredRequest {
-  /** The pattern of the route; undefined when none matched. */
+  /** The pattern of the route; undefined when no route matched. */
   readonly route: string | undefined
   readonly status: number
   readonly accountId: string | undefined
 }
 
-// Others would make names without end; https://opentelemetry.io/docs/specs/semconv/http/http-spans/
+// Other methods would create unlimited span names; https://opentelemetry.io/docs/specs/semconv/http/http-spans/
 const METHODS = ['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']
 
 /**
- * Answers a request inside a server span that goes on from its caller's `traceparent`, if our sampler chooses it. Named and described by OpenTelemetry's
- * conventions for HTTP, save for paths, queries and headers: those can hold what opens something.
+ * Handles a request inside a server span that continues its caller's `traceparent`, if our sampler chooses it. Follows
+ * OpenTelemetry's HTTP conventions, except that paths, queries and headers are omitted because they can contain
+ * credentials.
  */
 export async function withRequestSpan(
   { method, headers, scheme }: { method: string; headers: object; scheme: string },
@@ -239,7 +241,7 @@ export async function withRequestSpan(
   })
 }
 
-/** Records a part of the active span whose times were measured elsewhere, and what it was made of. */
+/** Records a child of the active span with times that were measured elsewhere, and its parts. */
 export function recordSpan(name: string, { start, end, parts = [] }: MeasuredSpan): void {
   const span = tracer.startSpan(name, { startTime: start })
   const within = trace.setSpan(context.active(), span)
@@ -254,21 +256,23 @@ export interface MeasuredSpan {
   readonly parts?: readonly (MeasuredSpan & { readonly name: string })[]
 }
 
-/** Describes the active span further. Ids of generations and accounts may stand there; keys, links and addresses may not. */
+/**
+ * Adds attributes to the active span. IDs of generations and accounts are allowed; keys, links and addresses are not.
+ */
 export function describeSpan(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes)
 }
 
-/** The active span as a W3C `traceparent`, for what goes on in another process; undefined when nothing is recorded. */
+/** The active span as a W3C `traceparent`, for continuation in another process; undefined when nothing is recorded. */
 export function activeTraceparent(): string | undefined {
   const active = trace.getActiveSpan()?.spanContext()
   if (!active || !trace.isSpanContextValid(active)) return undefined
   return `00-${active.traceId}-${active.spanId}-0${active.traceFlags & 1}`
 }
 
-/** What a log line says of the active span; nothing when there is none. */
+/** Log fields of the active span; empty when there is none. */
 export function activeTraceIds(): { trace_id?: string; span_id?: string } {
-  // A new one each time: the log writes into it.
+  // Always a new object: the logger modifies it.
   if (!isOn) return {}
   const active = trace.getActiveSpan()?.spanContext()
   if (!active || !trace.isSpanContextValid(active)) return {}
@@ -280,6 +284,6 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 function contextOf(traceparent: string) {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? []
   if (traceId === undefined) return ROOT_CONTEXT
-  // Made by a process of ours, whose choice to record the trace holds.
+  // Created by one of our processes, whose sampling decision applies.
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number.parseInt(flags, 16) })
 }

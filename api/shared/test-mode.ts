@@ -1,2 +1,2 @@
-/** What stands for the engine of a try-on with a test key. No worker runs it: the API makes the results. */
+/** Engine name of try-ons with a test key. No worker runs this engine: the API creates the results. */
 export const TEST_ENGINE = 'test-mode'

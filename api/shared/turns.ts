@@ -1,11 +1,11 @@
 import { DrapeError } from './errors.ts'
 
 export interface Turn {
-  /** Share of the capacity; default 1. */
+  /** Share of the capacity. Default 1. */
   readonly weight?: number
-  /** Whose work it is: an owner with little work under way goes before one with more. Default: one owner for all. */
+  /** Owner of the work: an owner with less running work goes first. Default: one owner for all. */
   readonly owner?: string
-  /** Work that has not begun when it aborts is not begun. */
+  /** Work that has not started when the signal aborts is not started. */
   readonly signal?: AbortSignal
 }
 
@@ -22,10 +22,11 @@ interface Owner {
 }
 
 /**
- * Runs work while the sum of its weights is within `capacity`. Further work waits: the owner with the smallest weight under way is
- * next, of equal ones the one who was served longest ago, and the work of one owner runs in the order in which it came. A weight is at
- * most the capacity. The function throws a retryable SERVICE_UNAVAILABLE while `maxWaiting` pieces of work wait, or half as many of
- * one named owner, and VALIDATION_FAILED for work whose signal aborts before it begins.
+ * Runs work concurrently while the sum of weights is within `capacity`. Further work waits: the owner with the smallest
+ * running weight is next, among equal owners the least recently served one, and each owner's work runs in order of
+ * arrival. The maximum weight is the capacity. The returned function throws a retryable SERVICE_UNAVAILABLE while
+ * `maxWaiting` works wait, or half as many of one named owner, and VALIDATION_FAILED for work whose signal aborts
+ * before it starts.
  */
 export function createTurns(capacity: number, { maxWaiting = Number.POSITIVE_INFINITY } = {}): Turns {
   const owners = new Map<string, Owner>()
@@ -57,7 +58,7 @@ export function createTurns(capacity: number, { maxWaiting = Number.POSITIVE_INF
     for (let next = nextOwner(); next !== undefined; next = nextOwner()) {
       const [name, owner] = next
       const [first] = owner.waiting
-      // Smaller work does not overtake: large work would wait forever.
+      // Smaller work does not overtake: large work would starve.
       if (first.weight > free) return
       owner.waiting.delete(first)
       waitingCount--
@@ -66,7 +67,7 @@ export function createTurns(capacity: number, { maxWaiting = Number.POSITIVE_INF
     }
   }
 
-  function forgetIdle(name: string, { running, waiting }: Owner): void {
+  function removeIdle(name: string, { running, waiting }: Owner): void {
     if (running === 0 && waiting.size === 0) owners.delete(name)
   }
 
@@ -75,9 +76,9 @@ export function createTurns(capacity: number, { maxWaiting = Number.POSITIVE_INF
     const leave = () => {
       if (!owner.waiting.delete(entry)) return
       waitingCount--
-      forgetIdle(name, owner)
-      reject(abandoned())
-      // What waited behind it may be smaller.
+      removeIdle(name, owner)
+      reject(aborted())
+      // Waiting work behind it may be smaller.
       startWaiting()
     }
     const start = () => {
@@ -94,9 +95,9 @@ export function createTurns(capacity: number, { maxWaiting = Number.POSITIVE_INF
 
   return async (work, { weight = 1, owner: name = '', signal } = {}) => {
     if (weight > capacity) throw new RangeError(`The weight ${weight} exceeds the capacity ${capacity}`)
-    if (signal?.aborted) throw abandoned()
-    const most = name === '' ? maxWaiting : Math.ceil(maxWaiting / 2)
-    if (waitingCount >= maxWaiting || (owners.get(name)?.waiting.size ?? 0) >= most) throw overloaded()
+    if (signal?.aborted) throw aborted()
+    const maxOwnWaiting = name === '' ? maxWaiting : Math.ceil(maxWaiting / 2)
+    if (waitingCount >= maxWaiting || (owners.get(name)?.waiting.size ?? 0) >= maxOwnWaiting) throw overloaded()
     const owner = ownerOf(name)
     if (waitingCount === 0 && weight <= free) begin(name, owner, weight)
     else await wait(name, owner, { weight, signal })
@@ -105,18 +106,20 @@ export function createTurns(capacity: number, { maxWaiting = Number.POSITIVE_INF
     } finally {
       free += weight
       owner.running -= weight
-      forgetIdle(name, owner)
+      removeIdle(name, owner)
       startWaiting()
     }
   }
 }
 
 function overloaded(): DrapeError {
-  return new DrapeError('SERVICE_UNAVAILABLE', 'Too many images at once. Send the request again.', { retryable: true })
+  return new DrapeError('SERVICE_UNAVAILABLE', 'Too many images are being processed. Send the request again.', {
+    retryable: true,
+  })
 }
 
-function abandoned(): DrapeError {
+function aborted(): DrapeError {
   return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
-    details: [{ path: '', message: 'was abandoned before its image was decoded' }],
+    details: [{ path: '', message: 'was aborted before its image was decoded' }],
   })
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ErrorCode } from './errors.ts'
 
-/** The error body of a request that no handler sees. */
+/** Error body of a request that no handler receives. */
 export interface Refusal {
   readonly status: number
   readonly code: ErrorCode
@@ -18,7 +18,7 @@ const EXPECTATION: Refusal = {
   code: 'VALIDATION_FAILED',
   message: 'Expect may only be 100-continue.',
 }
-const BY_FAULT: Readonly<Record<string, Refusal>> = {
+const REFUSAL_BY_ERROR: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     code: 'HEADERS_TOO_LARGE',
@@ -42,10 +42,13 @@ const REASONS: Readonly<Record<number, string>> = {
   413: 'Content Too Large',
   431: 'Request Header Fields Too Large',
 }
-/** An answer is lost when its connection is reset while the client still sends. */
+/** A response is lost when its connection is reset while the client is still sending. */
 const DRAIN_MS = 1000
 
-/** Gives the error body to requests that Node answers itself, without a body: those that its parser refuses, and CONNECT. */
+/**
+ * Adds the error body to requests that Node itself rejects without a body: requests that its parser rejects, and
+ * CONNECT.
+ */
 export function answerUnparsedRequests(server: Server): void {
   const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
   const refused = new WeakSet<Duplex>()
@@ -58,7 +61,7 @@ export function answerUnparsedRequests(server: Server): void {
       return
     }
     socket.on('error', () => {})
-    // The handler of the request sees at once that its body ends.
+    // Signals the handler of the request immediately that its body ends.
     if (current?.response.writableFinished === false) {
       socket.end(textOf(refusal), () => socket.destroy())
       return
@@ -71,13 +74,16 @@ export function answerUnparsedRequests(server: Server): void {
   server.prependListener('request', (request, response) => latest.set(request.socket, { request, response }))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy()
-    else answer(socket, BY_FAULT[error.code ?? ''] ?? NOT_HTTP)
+    else answer(socket, REFUSAL_BY_ERROR[error.code ?? ''] ?? NOT_HTTP)
   })
   server.on('connect', (_, socket) => answer(socket, CONNECT))
   server.on('checkExpectation', (_, response) => refuse(response, EXPECTATION))
 }
 
-/** Refuses a request without Host where RFC 9112, 3.2, needs it, and any with several: proxies may go by another one than the handler. */
+/**
+ * Rejects a request without Host where RFC 9112, 3.2, requires it, and any request with several: a proxy may have used
+ * a different one than the handler would.
+ */
 export function refuseWithoutHost(request: IncomingMessage, response: ServerResponse): boolean {
   const hosts = request.headersDistinct.host ?? []
   if (hosts.length === 1 || (hosts.length === 0 && request.httpVersion !== '1.1')) return false
@@ -85,7 +91,7 @@ export function refuseWithoutHost(request: IncomingMessage, response: ServerResp
   return true
 }
 
-/** Answers with the error body and closes the connection; closes it alone when the response has already started. */
+/** Responds with the error body and closes the connection; only closes it when the response has already started. */
 export function refuse(response: ServerResponse, { status, code, message }: Refusal): void {
   if (response.headersSent) {
     response.destroy()
@@ -96,12 +102,12 @@ export function refuse(response: ServerResponse, { status, code, message }: Refu
 }
 
 /**
- * Whether the next bytes on the connection answer the refused request: the response before is finished, or belongs to this very
- * request, whose body is broken, and has not started.
+ * Whether the next bytes on the connection belong to the rejected request: the previous response is finished, or it
+ * belongs to this request, whose body is malformed, and has not started.
  */
 function isNext({ request, response }: { request: IncomingMessage; response: ServerResponse }): boolean {
   if (response.writableFinished) return true
-  // The socket is not assigned to a response that waits for an earlier one.
+  // A response that waits for an earlier one has no socket assigned.
   return !request.complete && !response.headersSent && response.socket !== null
 }
 

@@ -22,30 +22,33 @@ export interface Acceptance {
   readonly accountId: string
   readonly externalUserId: string | null
   readonly imageId: string
-  /** Where the caller wrote the image's id. */
+  /** JSON path of the image's ID in the request. */
   readonly imagePath?: string
   readonly product: ProductInput
   readonly engine: string
-  /** The engine that a fallback engine stands in for. */
+  /** Engine that the call named, when a fallback engine replaces it. */
   readonly requestedEngine?: string | null
-  /** Those that the engine accepts. */
+  /** Garment types that the engine accepts. */
   readonly garmentTypes: readonly string[]
   readonly cost: number
   readonly options: Options
   readonly deadlineSeconds: number
-  /** Days that the result is kept; null leaves them to the account, or to what was asked for the photo. */
+  /** Retention of the result in days. Null: the retention of the account, or of the photo when its upload named one. */
   readonly keepForDays: number | null
-  /** Batch work steps back behind the other work of its account. */
+  /** Batch jobs run after the other jobs of their account. */
   readonly isBatch?: boolean
-  /** Given when a shopper asks, who is the `externalUserId`: limits of the shop hold, and the photo must be of its shoppers. */
+  /**
+   * Shop of the shopper `externalUserId`. Given: the limits of the shop apply, and the photo must belong to a shopper
+   * of this shop.
+   */
   readonly shop?: ShopCall
-  /** Keyed hash of the address of a visitor who is no customer of the shop. */
+  /** Keyed hash of the network address of a visitor who is not a customer of the shop. */
   readonly visitorAddress?: string | null
-  /** What the person of the photo agreed to. */
+  /** Consent of the person in the photo. */
   readonly consent?: Consent | null
-  /** The span that the work goes on from. */
+  /** W3C trace context that the work continues. */
   readonly traceparent?: string
-  /** Seconds since the call joined those to be accepted: an erasure of its end user meanwhile refuses it. */
+  /** Seconds that the call has waited for acceptance. The call is refused if its end user was erased meanwhile. */
   readonly waitedSeconds?: number
 }
 
@@ -60,22 +63,23 @@ const VerdictSchema = Type.Object({
   usable: Type.Boolean(),
   failing: Type.Boolean(),
 })
-/** What the statement says of a call; of one that was refused, what stands against it after those that were accepted. */
+/** Verdict of the statement on a call. For a refused call: the reason, given the calls accepted before it. */
 export type Verdict = Static<typeof VerdictSchema>
 
-/** Days that a product made by a try-on call lives between uses. */
+/** Days after its last use at which a product created by a try-on call expires. */
 const INLINE_DAYS = 15
 const ONE_SHOT_DAYS = 7
 
 /**
- * The statement that accepts calls of one kind, with a row for each, in their order. Who may be accepted is decided under the
- * lock of the account, by counting: a call's `turn` is its place among those that nothing but money or a quota can refuse. Debited
- * is what generations were made for.
+ * Statement that accepts calls of one kind and returns one row per call, in order. The decision counts under the lock
+ * of the account: the `turn` of a call is its place among the calls that only credits or a quota can refuse. Only
+ * accepted generations are debited.
  *
- * What is looked up for each call has a `limit`, which keeps Postgres from planning, once for all, to read a table as a whole.
+ * Each lookup per call has a `limit`, so that Postgres does not choose a generic plan that scans a whole table.
  *
- * The snapshot may be older than an erasure that was answered while the statement waited for the account. So images are locked in
- * the order of their ids, after the account, which finds a deleted one deleted; and `erased` reads past the snapshot.
+ * The snapshot may be older than an erasure that completed while the statement waited for the account. The statement
+ * therefore locks images in the order of their IDs, after the account, so that a deleted image is found deleted; and
+ * `erased` reads past the snapshot.
  */
 export function acceptanceStatement(calls: readonly Acceptance[]) {
   const [{ accountId, product, engine, requestedEngine = null, garmentTypes, cost, shop }] = calls
@@ -93,7 +97,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       select call.id from account cross join call
       where was_erased_since(account.id, external_user_id, now() - make_interval(secs => waited_seconds))
     ), quota as (
-      select ${roomOfQuotas} as room, ${shop ? sql.fragment`false` : failsTooOften} as failing from account
+      select ${roomOfQuotas} as room, ${shop ? sql.fragment`false` : hasTooManyFailures} as failing from account
     ), ${limits.rooms}, image as (
       select images.* from account cross join (select distinct image_id from call order by image_id) as named
         cross join lateral (
@@ -172,34 +176,37 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     order by place`
 }
 
-/** A shopper who asked for a photo of few days has no result of more. */
+/** A shopper's result expires no later than the shopper's photo. */
 const resultExpiry = sql.fragment`case
           when coalesce(allowed.keep_for_days, image.keep_for_days) is null and account.settings->>'resultDays' is not null
             then now_ms() + make_interval(hours => 24 * (account.settings->>'resultDays')::int)
           when allowed.keep_for_days is null then image.expires_at
           else now_ms() + make_interval(hours => 24 * allowed.keep_for_days) end`
 
-// Counted after the account was locked, so that calls at the same time count each other; see the functions. Null without a quota.
+// Counted after the account is locked, so that concurrent calls count each other; see the SQL functions. Null without a
+// quota.
 const roomOfQuotas = sql.fragment`least(
         case when settings->>'concurrentGenerations' is not null
           then (settings->>'concurrentGenerations')::bigint - count_unfinished(id) end,
         case when settings->>'monthlyGenerations' is not null
           then (settings->>'monthlyGenerations')::bigint - count_since(id, date_trunc('month', now(), 'UTC')) end)`
 
-/** Failed generations of an account in an hour, beside as many as it completed. */
+/** Failed generations that an account may have per hour, in addition to as many as it completed. */
 const MAX_FAILED_PER_HOUR = 200
 
-const failsTooOften = sql.fragment`
+const hasTooManyFailures = sql.fragment`
   fails_too_often(id, coalesce((settings->>'failedGenerationsPerHour')::bigint, ${MAX_FAILED_PER_HOUR}))`
 
-/** What share pages show. Each generation has a snapshot, so what only the product's own pages show would be stored again and again. */
+/**
+ * Fields that share pages show. Each generation stores a snapshot, so fields that only product pages show are left out.
+ */
 const firstImage = sql.fragment`case when product.images = '[]' then '[]'
           else jsonb_build_array((product.images->0) - 'classifications') end`
 
 /** Null when no event is due. */
 const creditsLowAt = sql.fragment`(settings->>'creditsLowAt')::bigint`
 
-/** Sent once, when a debit leaves no more than the account's threshold, and again only after a top-up. */
+/** Sent once when a debit brings the balance to the account's threshold or below, and again only after a top-up. */
 const lowCredits = sql.fragment`
       select id as account_id, 'evt_' || gen_random_uuid() as id, 'credits.low' as type, now_ms() as happened_at,
         jsonb_build_object('creditBalance', balance, 'creditsLowAt', ${creditsLowAt}) as data
@@ -228,8 +235,8 @@ function externalIdsOf(calls: readonly Acceptance[]): string[] {
 }
 
 /**
- * Products that are named and no more: those that are there live on. They are found by their names, because the row that was locked
- * may have got another id since the statement began.
+ * Products that calls reference by ID: extends their expiry. Found by external ID, because the locked row may have a
+ * new ID since the statement began.
  */
 const useProducts = sql.fragment`product as (
       update products set last_used_at = now_ms(), expires_at = now_ms() + make_interval(days => valid_for_days)
@@ -262,13 +269,13 @@ function upsertProduct(product: ProductInput) {
     ), ${settleObjects(product)}`
 }
 
-/** Only images that came with the call can take the place of others. */
+/** Only images sent with the call replace stored images. */
 function settleObjects(product: ProductInput) {
   if (product.anonymous || !product.images) return claimObjects(product)
   return sql.fragment`${claimObjects(product)}, ${abandonReplaced(product)}`
 }
 
-/** Whether the product of a `call` is a server-made one of another account. */
+/** Whether the product of a `call` is a server-made product of another account. */
 function isForeign(accountId: string, { images }: ProductInput) {
   if (images) return sql.fragment`false`
   return sql.fragment`coalesce((
@@ -276,7 +283,7 @@ function isForeign(accountId: string, { images }: ProductInput) {
           where products.external_id = call.external_id and anonymous and ${isLive} limit 1), false)`
 }
 
-/** Whether a `stored` product has an image that the engine can work from: the rule of `usableImages`, for rows. */
+/** Whether a `stored` product has an image that the engine can use: the SQL equivalent of `usableImages`. */
 function isUsable(product: ProductInput, garmentTypes: readonly string[]) {
   if (product.images) return sql.fragment`true`
   const types = sql.array([...GARMENT_TYPES], 'text')

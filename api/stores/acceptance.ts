@@ -9,26 +9,32 @@ import { shopRefusal } from './shop-limits.ts'
 
 export type { Acceptance } from './acceptance-statement.ts'
 
-/** Whether a call was accepted; false when a generation with its id was accepted before. An error is why it was refused. */
+/**
+ * True: the call was accepted. False: a generation with this ID was accepted before. Error: the reason for the refusal.
+ */
 export type Outcome = boolean | Error
 
-/** Calls with the same kind can be accepted in one statement: they differ in photo, options and, unless they send one, product. */
+/**
+ * Key of calls that one statement can accept. Such calls differ in photo, options and, unless they send a product, in
+ * the product.
+ */
 export function kindOf({ accountId, engine, requestedEngine, garmentTypes, cost, shop, product }: Acceptance): string {
   const sent = isReference(product) ? null : { ...product, id: null }
   return JSON.stringify([accountId, engine, requestedEngine, garmentTypes, cost, shop, sent])
 }
 
 /**
- * Accepts generations of one kind in ONE statement: debit, ledger, products, generations and outbox rows are written together
- * or not at all. Each call's outcome, in their order, is that of accepting one after the other: when there is not enough for
- * all, the first ones are accepted. What is wrong with one of them does not concern the others.
+ * Accepts generations of one kind in ONE statement: debit, ledger, products, generations and outbox rows are written
+ * atomically. The outcomes, in the order of the calls, equal those of accepting the calls one after the other: when the
+ * credits do not suffice for all, the first calls are accepted. An invalid call does not affect the others.
  *
- * Locks are taken in the order account, products: two calls can wait for each other but never in a circle.
+ * Locks are taken in the order account, products, so that concurrent calls cannot deadlock.
  *
- * Outcomes are `INSUFFICIENT_CREDITS`, `QUOTA_EXCEEDED`, `RATE_LIMITED`, `PRODUCT_NOT_FOUND`, `PRODUCT_IMAGES_REQUIRED`,
- * `MISSING_REQUIRED_CLASSIFICATION`, `FORBIDDEN`, `INVALID_API_KEY` or `VALIDATION_FAILED` (the person's image is unknown or
- * expired); for a shop `IMAGE_NOT_FOUND` in place of the last three, and `BILLING_NOT_ALLOWED` or `RATE_LIMIT_EXCEEDED`.
- * Throws when the database is away, which may be after they were accepted.
+ * Outcomes are `INSUFFICIENT_CREDITS`, `QUOTA_EXCEEDED`, `RATE_LIMITED`, `PRODUCT_NOT_FOUND`,
+ * `PRODUCT_IMAGES_REQUIRED`, `MISSING_REQUIRED_CLASSIFICATION`, `FORBIDDEN`, `INVALID_API_KEY` or `VALIDATION_FAILED`
+ * (the person image does not exist or has expired); for a shop `IMAGE_NOT_FOUND` instead of the last three, and
+ * `BILLING_NOT_ALLOWED` or `RATE_LIMIT_EXCEEDED`. Throws when the database is unavailable, which may happen after the
+ * calls were accepted.
  */
 export async function acceptGenerations(database: Database, calls: readonly Acceptance[]): Promise<readonly Outcome[]> {
   const [{ product, garmentTypes }] = calls
@@ -38,29 +44,29 @@ export async function acceptGenerations(database: Database, calls: readonly Acce
     return calls.map((call, i) => verdicts[i].accepted || refusal(verdicts[i], call))
   } catch (error) {
     if (translateDatabaseError(error) instanceof DrapeError) throw error
-    if (calls.length > 1) return acceptEachAlone(database, calls)
+    if (calls.length > 1) return acceptOneByOne(database, calls)
     return [isAcceptedTwice(error) ? false : asError(error)]
   }
 }
 
-/** Accepts one generation, as `acceptGenerations` does, and throws what refuses it. */
+/** Accepts one generation like `acceptGenerations`, and throws the reason for a refusal. */
 export async function acceptGeneration(database: Database, call: Acceptance): Promise<boolean> {
   const [outcome] = await acceptGenerations(database, [call])
   if (outcome instanceof Error) throw outcome
   return outcome
 }
 
-async function acceptEachAlone(database: Database, calls: readonly Acceptance[]): Promise<Outcome[]> {
+async function acceptOneByOne(database: Database, calls: readonly Acceptance[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const call of calls) outcomes.push(await acceptGeneration(database, call).catch(asError))
   return outcomes
 }
 
 function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error('The database has thrown what is no error', { cause })
+  return cause instanceof Error ? cause : new Error('The database threw a value that is not an Error.', { cause })
 }
 
-/** Whichever of the unique names of a generation was met first. */
+/** True for any unique key of a generation: which key the database reports first is undefined. */
 function isAcceptedTwice(error: unknown): boolean {
   const names = ['generations_pkey', 'ledger_once', 'outbox_pkey']
   return error instanceof UniqueIntegrityConstraintViolationError && names.includes(error.constraint ?? '')
@@ -79,17 +85,17 @@ function refusal(verdict: Verdict, call: Acceptance): DrapeError {
   if (!verdict.affordable) return new DrapeError('INSUFFICIENT_CREDITS', 'The account has no credits left.')
   return new DrapeError(
     'QUOTA_EXCEEDED',
-    'The account has reached its monthly number of generations, or of those at once.',
+    'The account has reached its limit of generations per month or of concurrent generations.',
   )
 }
 
-/** A client that follows `Retry-After` asks again once a minute. */
+/** A client that follows `Retry-After` retries once a minute. */
 const FAILING_RETRY_SECONDS = 60
 
 function failedTooOften(): DrapeError {
   return new DrapeError(
     'RATE_LIMITED',
-    'Too many try-ons of the account failed within the last hour. Check their errorCode, and send the call again after the seconds in Retry-After.',
+    'Too many try-ons of the account failed within the last hour. Check their errorCode and retry the call after the seconds in Retry-After.',
     { retryable: true, retryAfterSeconds: FAILING_RETRY_SECONDS },
   )
 }
@@ -105,7 +111,7 @@ function unknownImage({ image }: Verdict, { shop, imagePath = 'person.image.sour
   })
 }
 
-/** Of a shopper; `userImageId` is the field of POST /public/fitting-room. */
+/** For shoppers. `userImageId` is the field of POST /public/fitting-room. */
 export function unknownPhoto(): DrapeError {
   return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.', {
     details: [{ path: 'userImageId', message: 'does not exist or has expired' }],

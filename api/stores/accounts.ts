@@ -6,44 +6,50 @@ import { Nullable, type Static, Type } from '../shared/schema.ts'
 
 const Limit = Type.Optional(Type.Integer({ minimum: 0 }))
 
-/** Days that an account can keep its images. */
+/** Allowed retention of an account's images, in days. */
 export const RETENTION_WINDOW = { minimum: 1, maximum: 90 } as const
 
-/** What an operator set for an account; an absent limit is the installation's. */
+/** Settings of an account. A limit that is absent is the default of the installation. */
 const AccountSettings = Type.Object({
   writesPerMinute: Limit,
   readsPerMinute: Limit,
-  /** Generations accepted in a calendar month (UTC), failed ones not counted. */
+  /** Generations per calendar month (UTC), without failed ones. */
   monthlyGenerations: Limit,
-  /** Generations that wait or run at the same time. */
+  /** Maximum number of queued and running generations. */
   concurrentGenerations: Limit,
-  /** Failed generations of the account's keys in an hour, in addition to as many as completed. */
+  /** Failed generations per hour of the account's keys, in addition to as many as it completed. */
   failedGenerationsPerHour: Limit,
-  /** Megabytes (2^20 bytes) of images that the account may store. */
+  /** Storage for images in megabytes (2^20 bytes). */
   storageMegabytes: Limit,
   /**
-   * Days that a result is kept when neither its call nor the upload of its photo chose a number; absent means as long as the
-   * photo.
+   * Retention of a result in days when neither its call nor the upload of its photo names one. Absent: the retention of
+   * the photo.
    */
   resultDays: Limit,
-  /** The balance at which the webhook `credits.low` is sent; absent means never. */
+  /** Balance at which the webhook `credits.low` is sent. Absent: never. */
   creditsLowAt: Limit,
-  /** The quality below which a result is drawn again or refused, in percent; absent means that all are delivered. */
+  /**
+   * Minimum quality of a result in percent; a result below it is generated again or refused. Absent: every result is
+   * delivered.
+   */
   minQualityPercent: Limit,
   /** Engine of try-ons that name none. */
   defaultEngine: Type.Optional(Type.String()),
-  /** Engines that stand in for another one, in order of preference. */
+  /** Engines that replace an unavailable engine, in order of preference. */
   fallbackEngines: Type.Optional(Type.Array(Type.String())),
-  /** Estimated seconds until the start after which a fallback engine is taken; absent: only when nothing runs the engine. */
+  /**
+   * Estimated seconds until the start above which a fallback engine is used. Absent: only when no worker runs the
+   * engine.
+   */
   fallbackAfterSeconds: Limit,
 })
-/** Fallback engines of an account. */
+/** Maximum number of fallback engines of an account. */
 export const MAX_FALLBACK_ENGINES = 5
 
-/** What an operator may set a number to. */
+/** Allowed range of a setting. */
 export type Bounds = Readonly<Record<'minimum' | 'maximum', number>>
 const COUNT: Bounds = { minimum: 1, maximum: 1_000_000_000 }
-/** A number that may also be 0. */
+/** Range that includes 0. */
 const AMOUNT: Bounds = { ...COUNT, minimum: 0 }
 export const SETTING_BOUNDS = {
   writesPerMinute: COUNT,
@@ -59,7 +65,7 @@ export const SETTING_BOUNDS = {
 } as const satisfies { readonly [K in keyof AccountSettings]?: Bounds }
 export type AccountSettings = Static<typeof AccountSettings>
 
-/** What an operator changes; a setting that is null is taken away, what is absent stays. */
+/** Changes to an account. Null removes a setting; an absent setting stays. */
 export interface AccountChanges {
   readonly name?: string
   readonly email?: string | null
@@ -77,7 +83,7 @@ export const AccountRow = Type.Object({
   retentionDays: Type.Integer(),
   settings: AccountSettings,
   createdAt: Timestamp,
-  /** The account whose test keys lead to this one; null for accounts that are no one's test account. */
+  /** Account that this test account belongs to; null for other accounts. */
   testOf: Nullable(Type.String()),
 })
 export type AccountRecord = Static<typeof AccountRow>
@@ -99,24 +105,24 @@ const RevokedKey = rowType(Type.Object({ id: Type.String(), accountId: Type.Stri
 
 const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer(), ledger: Type.Integer() }))
 
-/** At once; so that no sum of top-ups leaves the numbers that are exact. */
+/** Maximum per top-up, so that the sum of all top-ups stays an exact number. */
 const MAX_CREDITS = 1_000_000_000
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-/** Accounts, their keys and their credits. */
+/** Store of accounts, their keys and their credits. */
 export function createAccounts(database: Database) {
   return {
     find: (id: string): Promise<AccountRecord | null> =>
       database.maybeOne(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where id = ${id}`),
 
-    /** Every account but test accounts, in the order in which they came. */
+    /** Every account except test accounts, oldest first. */
     list: (): Promise<readonly AccountRecord[]> =>
       database.any(
         sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where test_of is null order by id`,
       ),
 
-    /** Changes what is given. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when nothing is given. */
+    /** Updates the given settings. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when no setting is given. */
     update: async (id: string, changes: AccountChanges) => {
       const changed = await database.maybeOne(sql.type(rowType(AccountRow))`
         update accounts set ${assignments(changes)} where id = ${id} returning ${accountColumns}`)
@@ -124,18 +130,18 @@ export function createAccounts(database: Database) {
       return changed
     },
 
-    /** Changes what is given, unless the account has changed since this edition of it: then null. */
+    /** Updates the given settings if the account still has this edition. Returns null if the account has changed. */
     updateEdition: (id: string, changes: AccountChanges, edition: string): Promise<AccountRecord | null> =>
       database.maybeOne(sql.type(rowType(AccountRow))`
         update accounts set ${assignments(changes)} where id = ${id} and ${accountEdition} = ${edition}
         returning ${accountColumns}`),
 
-    /** An account with its edition, another one for whatever `update` can change. */
+    /** The account and its edition, which changes with every `update`. */
     findEdition: (id: string) =>
       database.maybeOne(sql.type(rowType(EditedRow))`
         select ${accountColumns}, ${accountEdition} as edition, logo_key as "logoKey" from accounts where id = ${id}`),
 
-    /** Accounts whose id, name or e-mail address holds the text, newest first, those before the given id. */
+    /** Accounts whose ID, name or e-mail address contains the text, newest first, before the given ID. */
     search: ({ text, before, limit }: { text: string; before: string | null; limit: number }) =>
       database.any(sql.type(rowType(AccountRow))`
         select ${accountColumns} from accounts
@@ -143,7 +149,7 @@ export function createAccounts(database: Database) {
           and (${before}::text is null or id < ${before})
         order by id desc limit ${limit}`),
 
-    /** A new account with its first keys; the keys are in the answer and nowhere else. */
+    /** Creates an account and its first keys. Only this response contains the keys. */
     insert: ({
       name,
       email,
@@ -173,7 +179,7 @@ export function createAccounts(database: Database) {
         return { id, apiKey, publishableKey }
       }),
 
-    /** One more key for an account. Throws `ACCOUNT_NOT_FOUND`. */
+    /** Adds a key to an account. Throws `ACCOUNT_NOT_FOUND`. */
     insertKey: async (accountId: string, kind: KeyKind): Promise<string> => {
       const key = generateKey(kind)
       const { rowCount } = await database.query(insertKey(accountId, kind, { key, name: null }))
@@ -181,13 +187,15 @@ export function createAccounts(database: Database) {
       return key
     },
 
-    /** The key that was revoked; null when it is unknown or was revoked before. */
+    /** Revokes a key and returns it; null when the key does not exist or was revoked before. */
     revokeKey: (key: string) =>
       database.maybeOne(sql.type(RevokedKey)`
         update api_keys set revoked_at = now_ms() where hash = ${sql.binary(hashKey(key))} and revoked_at is null
         returning id, account_id as "accountId"`),
 
-    /** Adds 1 to 1,000,000,000 credits with their ledger entry and returns the new balance. Throws `ACCOUNT_NOT_FOUND`. */
+    /**
+     * Adds 1 to 1,000,000,000 credits and their ledger entry, and returns the new balance. Throws `ACCOUNT_NOT_FOUND`.
+     */
     addCredits: async ({ accountId, credits, note }: { accountId: string; credits: number; note: string | null }) => {
       if (!Number.isInteger(credits) || credits < 1 || credits > MAX_CREDITS) throw creditsRefused()
       const balance = await database.maybeOneFirst(sql.type(rowType(Type.Object({ balance: Type.Integer() })))`
@@ -203,7 +211,7 @@ export function createAccounts(database: Database) {
       return balance
     },
 
-    /** Accounts whose balance is not the sum of their ledger; there must be none. */
+    /** Accounts whose balance differs from the sum of their ledger. Expected: none. */
     findLedgerGaps: () =>
       database.any(sql.type(LedgerGap)`
         select accounts.id, balance, coalesce(sum(amount), 0)::bigint as ledger
@@ -219,7 +227,7 @@ function assignments({ name, email, isActive, retentionDays, settings }: Account
     isActive !== undefined && sql.fragment`is_active = ${isActive}`,
     retentionDays !== undefined && sql.fragment`retention_days = ${retentionDays}`,
     settings !== undefined && sql.fragment`settings = jsonb_strip_nulls(settings || ${sql.jsonb({ ...settings })})`,
-    // No event was sent yet for a new threshold.
+    // A new threshold has sent no event yet.
     settings?.creditsLowAt !== undefined && sql.fragment`credits_low_since = null`,
   ].filter((change) => change !== false)
   if (changes.length === 0)

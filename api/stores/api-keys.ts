@@ -10,14 +10,14 @@ const KeyRow = Type.Object({
   kind: Type.Enum(['secret', 'publishable']),
   isTest: Type.Boolean(),
   name: Nullable(Type.String()),
-  /** The last characters of the key; null for keys of earlier releases. */
+  /** The last 4 characters of the key; null for keys of earlier releases. */
   lastFour: Nullable(Type.String()),
-  /** Null restricts nothing. */
+  /** Null: no restriction. */
   scopes: Nullable(ScopeList),
   expiresAt: Nullable(Timestamp),
   allowedCidrs: Nullable(Type.Array(Type.String())),
   createdAt: Timestamp,
-  /** Up to a minute late. */
+  /** Up to 1 minute late. */
   lastUsedAt: Nullable(Timestamp),
   revokedAt: Nullable(Timestamp),
 })
@@ -27,16 +27,16 @@ const columns = sql.fragment`
   id, kind, (select test_of is not null from accounts where accounts.id = account_id) as "isTest", key_name as name, last_four as "lastFour", scopes, expires_at as "expiresAt", allowed_cidrs as "allowedCidrs", created_at as "createdAt",
   last_used_at as "lastUsedAt", revoked_at as "revokedAt"`
 
-/** What a live key may be used for. */
+/** Permissions of a live key. */
 export interface LiveKey extends Pick<KeyRestrictions, 'scopes' | 'allowedCidrs'> {
   readonly id: string
   /** Null for keys of earlier releases. */
   readonly lastFour: string | null
-  /** By the clock of the database; negative for a key that has expired, null for one that never does. */
+  /** Measured by the database's clock. Negative when the key has expired; null when the key never expires. */
   readonly expiresInMs: number | null
 }
 
-/** A live key, and the active account that it belongs to. */
+/** A live key and the active account that owns it. */
 export interface FoundKey {
   readonly key: LiveKey
   readonly account: AccountRecord
@@ -54,27 +54,27 @@ const FoundRow = Type.Object({
 const Rotated = rowType(KeyRow)
 const Id = rowType(Type.Object({ id: Type.String() }))
 
-/** Never spent: so that programs that ask for their credits go on. */
+/** Never debited, so that programs that check their credits continue. */
 const TEST_CREDITS = 1000
-/** Failures cost nothing and are asked for; bytes are those of a day. */
+/** Failures are free and intended in test mode. `storageMegabytes` covers one day. */
 const TEST_SETTINGS: AccountSettings = {
   failedGenerationsPerHour: 1_000_000,
   concurrentGenerations: 50,
   storageMegabytes: 1024,
 }
 
-/** An account and its test account. */
+/** The account and its test account. */
 const own = (accountId: string) =>
   sql.fragment`(select id from accounts where id = ${accountId} or test_of = ${accountId})`
 
-/** What is set for a key when it is made. */
+/** Settings of a new key. */
 export interface KeySettings extends KeyRestrictions {
   readonly name?: string | null
-  /** Leads to the test account of the account. */
+  /** Whether the key belongs to the test account of the account. */
   readonly isTest?: boolean
 }
 
-/** A key of an account, named by its id. */
+/** A key of an account by ID. */
 export interface KeyName {
   readonly accountId: string
   readonly id: string
@@ -82,9 +82,12 @@ export interface KeyName {
 
 export type ApiKeys = ReturnType<typeof createApiKeys>
 
-/** Keys of accounts; only hashes of the keys themselves are stored. */
+/** Store of API keys. Only hashes of the keys are stored. */
 export function createApiKeys(database: Database) {
-  /** The ID of the test account of an account, which is created with the first test key; a test account is its own. */
+  /**
+   * ID of the test account of an account, which is created with the first test key. A test account is its own test
+   * account.
+   */
   const ensureTestAccount = (accountId: string): Promise<string> =>
     database.oneFirst(sql.type(Id)`
       with ensured as (
@@ -109,14 +112,14 @@ export function createApiKeys(database: Database) {
         ${expiresAt?.toISOString() ?? null}, ${jsonOrNull(allowedCidrs)})`)
     return { id, key }
   }
-  /** The key that was revoked now; null when there is none, or it was before. */
+  /** Revokes a key and returns it; null when the key does not exist or was revoked before. */
   const revoke = ({ accountId, id }: KeyName): Promise<KeyRecord | null> =>
     database.maybeOne(sql.type(Rotated)`
       update api_keys set revoked_at = now_ms()
       where id = ${id} and account_id in ${own(accountId)} and revoked_at is null returning ${columns}`)
 
   return {
-    /** The live key with its active account. One that has expired is found too, so that its owner can be informed. */
+    /** The live key and its active account. Returns expired keys too, so that the owner gets a specific error. */
     find: async (key: string, kind: KeyKind): Promise<FoundKey | null> => {
       const row = await database.maybeOne(sql.type(rowType(FoundRow))`
         select ${accountColumns}, api_keys.id as "keyId", last_four as "lastFour", scopes, allowed_cidrs as "allowedCidrs",
@@ -129,7 +132,7 @@ export function createApiKeys(database: Database) {
       return { account, key: { id: keyId, lastFour, scopes, allowedCidrs, expiresInMs } }
     },
 
-    /** Every key of an account, test keys too: live ones first, then the newest. */
+    /** Every key of an account, test keys included: live keys first, then newest first. */
     list: (accountId: string): Promise<readonly KeyRecord[]> =>
       database.any(sql.type(rowType(KeyRow))`
         select ${columns} from api_keys where account_id in ${own(accountId)} order by revoked_at is not null, id desc`),
@@ -137,13 +140,16 @@ export function createApiKeys(database: Database) {
     insert,
     revoke,
 
-    /** Revokes a key and makes another one with its kind, name and restrictions; null when there is no such live key. Belongs into a transaction. */
+    /**
+     * Revokes a key and creates another one with the same kind, name and restrictions. Returns null if the key is not
+     * live. Call in a transaction.
+     */
     rotate: async (name: KeyName) => {
       const former = await revoke(name)
       return former === null ? null : insert(name.accountId, former.kind, former)
     },
 
-    /** Writes when keys were last used. A key that another process is writing is left to that process. */
+    /** Records when keys were last used. Skips keys that another process is updating. */
     noteUses: async (uses: readonly { id: string; secondsAgo: number }[]): Promise<void> => {
       await database.query(sql.unsafe`
         with used as (

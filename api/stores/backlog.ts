@@ -5,10 +5,10 @@ import { TEST_ENGINE } from '../shared/test-mode.ts'
 
 const UnfinishedRow = Type.Object({
   engine: Type.String(),
-  /** For the relay, for a worker, or for its own end. */
+  /** `waiting` for the relay, `queued` for a worker, or `running`. */
   state: Type.Enum(['waiting', 'queued', 'running']),
   count: Type.Integer(),
-  /** Since the oldest of them was accepted. */
+  /** Seconds since the oldest of these generations was accepted. */
   seconds: Type.Number(),
 })
 export type Unfinished = Static<typeof UnfinishedRow>
@@ -17,7 +17,7 @@ const Overdue = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
 
 export type Backlog = ReturnType<typeof createBacklog>
 
-/** How much is left to be done, and since when. */
+/** Count and age of unfinished work. */
 export function createBacklog(database: Database) {
   return {
     /** Generations that have not ended. */
@@ -32,7 +32,10 @@ export function createBacklog(database: Database) {
           where dispatched_at is not null and engine_name <> ${TEST_ENGINE}
         ) as unfinished group by engine, state`),
 
-    /** Seconds since the oldest object that a sweep should have deleted expired; null when there is none. Held objects do not count. */
+    /**
+     * Seconds since the oldest object expired that a sweep should have deleted; null when there is none. Held objects
+     * do not count.
+     */
     measureOverdue: (): Promise<number | null> =>
       database.oneFirst(sql.type(Overdue)`
         select extract(epoch from now() - min(expires_at))::float8 as seconds from objects

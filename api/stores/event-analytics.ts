@@ -2,40 +2,40 @@ import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { type Static, Type } from '../shared/schema.ts'
 
 const DayRow = Type.Object({
-  /** In UTC, such as `2026-11-25`. */
+  /** Day in UTC, e.g. `2026-11-25`. */
   day: Type.String(),
   /** Visitors who opened a product page. */
   visitors: Type.Integer(),
   engaged: Type.Integer(),
   generationStarted: Type.Integer(),
   resultViewed: Type.Integer(),
-  /** Visitors who put something in the cart after they had seen a result. */
+  /** Visitors who added a product to the cart after viewing a result. */
   tryOnCarted: Type.Integer(),
-  /** Visitors of a product page who put something in the cart, with and without a try-on. */
+  /** Visitors of a product page who added a product to the cart, with and without a try-on. */
   carted: Type.Integer(),
   orders: Type.Integer(),
-  /** Orders of visitors who had seen a result in the 30 days before. */
+  /** Orders of visitors who viewed a result in the 30 days before. */
   tryOnOrders: Type.Integer(),
   emailPrompted: Type.Integer(),
   emailCollected: Type.Integer(),
 })
-/** What the visitors of one day (UTC) did. */
+/** Visitor counts of one day (UTC). */
 export type AnalyticsDay = Static<typeof DayRow>
 
 export interface AnalyticsQuery {
   readonly accountId: string
-  /** Only visitors of this shop; without it, all of the account, also those of no shop. */
+  /** Counts only visitors of this shop. Absent: all visitors of the account, also those without a shop. */
   readonly shopId?: string
-  /** How many days, today included. */
+  /** Number of days, today included. */
   readonly days: number
 }
 
 export type EventAnalytics = ReturnType<typeof createEventAnalytics>
 
-/** The funnels that `event_visits` and `event_conversion` define, by day. */
+/** Daily funnels, as the views `event_visits` and `event_conversion` define them. */
 export function createEventAnalytics(database: Database) {
   return {
-    /** One entry for each day (UTC), the oldest first, also for days on which nothing happened. */
+    /** One entry per day (UTC), oldest first, also for days without events. */
     countDays: ({ accountId, shopId, days }: AnalyticsQuery): Promise<readonly AnalyticsDay[]> => {
       const first = sql.fragment`(now() at time zone 'UTC')::date - ${days - 1}::integer`
       const isWanted = sql.fragment`day >= ${first} and account_id = ${accountId} and ${ofShop(shopId)}`

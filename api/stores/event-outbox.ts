@@ -17,7 +17,7 @@ const PendingRow = Type.Object({
   happenedAt: Timestamp,
   receivedAt: Timestamp,
 })
-/** An event that waits to be forwarded to the analytics provider. */
+/** Event to forward to the analytics provider. */
 export type PendingEvent = Static<typeof PendingRow>
 
 const ids = (events: readonly PendingEvent[]) =>
@@ -28,10 +28,10 @@ const ids = (events: readonly PendingEvent[]) =>
 
 export type EventOutbox = ReturnType<typeof createEventOutbox>
 
-/** Events on their way to the analytics provider. */
+/** Outbox of events for the analytics provider. */
 export function createEventOutbox(database: Database) {
   return {
-    /** Claims the events that have waited longest; no other forwarder gets them for `leaseSeconds`. */
+    /** Claims the oldest waiting events. No other forwarder receives them for `leaseSeconds`. */
     claim: ({ limit, leaseSeconds }: { limit: number; leaseSeconds: number }): Promise<readonly PendingEvent[]> =>
       database.any(sql.type(rowType(PendingRow))`
         with claimed as (
@@ -65,13 +65,13 @@ export function createEventOutbox(database: Database) {
         update event_outbox set available_at = now() + make_interval(secs => ${seconds}) where id = any(${ids(events)})`)
     },
 
-    /** Keeps events without forwarding them again. */
+    /** Parks events: they are kept but not forwarded again. */
     park: async (events: readonly PendingEvent[], { reason }: { reason: string }): Promise<void> => {
       await database.query(sql.unsafe`
         update event_outbox set dead_at = now(), reason = ${reason} where id = any(${ids(events)})`)
     },
 
-    /** Deletes events that were received before a date, forwarded or not; safe to run concurrently. Returns their count. */
+    /** Deletes events received before a date, forwarded or not. Safe to run concurrently. Returns the count. */
     deleteOld: async (before: Date, limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from event_outbox where id in (

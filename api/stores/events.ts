@@ -3,7 +3,7 @@ import { CheckIntegrityConstraintViolationError } from 'slonik'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Type } from '../shared/schema.ts'
 
-/** What all events of a batch have in common; stored once for all of them. */
+/** Fields that all events of a batch share; stored once per batch. */
 export interface EventOrigin {
   readonly accountId: string
   readonly shopId: string | null
@@ -11,9 +11,9 @@ export interface EventOrigin {
   readonly sessionId: string | null
   readonly customerId: string | null
   readonly customerEmail: string | null
-  /** Whether a shop's proxy or platform vouches for the customer. */
+  /** Whether a shop's proxy or platform has authenticated the customer. */
   readonly customerSigned: boolean
-  /** Of the page that the events come from. */
+  /** Product of the page that sent the events. */
   readonly productId: string | null
   readonly variantId: string | null
   readonly context: Readonly<Record<string, unknown>>
@@ -21,12 +21,12 @@ export interface EventOrigin {
 
 export interface NewEvent {
   readonly name: string
-  /** The sender's own; an event of the same account that comes again under it is not stored again. */
+  /** Chosen by the sender. A second event of the account with the same ID is not stored. */
   readonly insertId: string
   readonly happenedAt: Date
   /** A JSON object. */
   readonly properties: string
-  /** What this event is about, when it is not what all of the batch are. */
+  /** Product of this event, when it differs from the product of the batch. */
   readonly productId: string | null
   readonly generationId: string | null
 }
@@ -34,14 +34,14 @@ export interface NewEvent {
 export interface EventBatch {
   readonly origin: EventOrigin
   readonly events: readonly NewEvent[]
-  /** Decides the day that the events are kept under; now, by the database's clock, when it is not given. */
+  /** Determines the day under which the events are stored. Default: now, by the database's clock. */
   readonly receivedAt?: Date
 }
 
-/** Clocks of browsers are wrong by any amount; what cannot be is brought to the nearest time that can. */
+/** Browser clocks can be wrong by any amount; a time outside the possible range is clamped to it. */
 const MAX_HOURS_AHEAD = 24
 const MAX_HOURS_BEHIND = 90 * 24
-/** What the database can read as a time. */
+/** Earliest time that the database accepts. */
 const EARLIEST_MS = Date.UTC(1970, 0)
 const LATEST_MS = Date.UTC(9999, 0)
 
@@ -52,7 +52,7 @@ const Dropped = rowType(Type.Object({ dropped: Type.Boolean() }))
 
 export type Events = ReturnType<typeof createEvents>
 
-/** What shoppers did. With `forward`, every new event is also put on its way to the provider of analytics. */
+/** Store of shopper events. With `forward`, every new event is also added to the outbox for the analytics provider. */
 export function createEvents(database: Database, { forward = false }: { forward?: boolean } = {}) {
   const makePartitions = (first: Date, days: number): Promise<number> =>
     database.oneFirst(sql.type(Made)`
@@ -61,28 +61,31 @@ export function createEvents(database: Database, { forward = false }: { forward?
   const today = (): Promise<Date> => database.oneFirst(sql.type(Today)`select now() as today`)
 
   return {
-    /** By the database's clock: one host whose own is wrong must not drop what others have stored. */
+    /** By the database's clock: a host with a wrong clock must not drop partitions that other hosts still use. */
     today,
 
-    /** Stores those events of a batch that were not stored before. Returns how many. */
+    /** Inserts the events that are not stored yet. Returns the count. */
     insert: async (batch: EventBatch): Promise<number> => {
       const insert = () => database.oneFirst(insertBatch(batch, forward))
       return insert().catch(async (error) => {
-        // The day has no partition: housekeeping, which makes them ahead, has not run for days.
+        // The day has no partition: the housekeeping that creates partitions ahead has not run for days.
         if (!(error instanceof CheckIntegrityConstraintViolationError)) throw error
         await makePartitions(batch.receivedAt ?? (await today()), 0)
         return insert()
       })
     },
 
-    /** Makes the missing partitions of a day and of `days` days after it. Returns how many it made. */
+    /** Creates the missing partitions of a day and of the `days` days after it. Returns the count. */
     makePartitions,
 
-    /** Drops the oldest partition if its day is before the one given. False when there is none, or a reader holds it for long. */
+    /**
+     * Drops the oldest partition if its day is before the given one. Returns false if there is none, or if a reader
+     * blocks the drop.
+     */
     dropPartition: (before: Date): Promise<boolean> =>
       database.oneFirst(sql.type(Dropped)`select drop_event_partition(${dayOf(before)}) as dropped`),
 
-    /** Forgets keys of events of days before the one given. Returns how many. */
+    /** Deletes the keys of events of days before the given one. Returns the count. */
     deleteKeys: async (before: Date, limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from event_keys where key in (
@@ -93,8 +96,8 @@ export function createEvents(database: Database, { forward = false }: { forward?
 }
 
 function insertBatch({ origin, events, receivedAt }: EventBatch, forward: boolean) {
-  // One of each key, and all batches in the same order: two that share events wait for each other instead of locking up.
-  // Of those that have the same key the first one counts.
+  // One event per key, in the same order in every batch: batches that share events wait for each other instead of
+  // deadlocking. The first event with a key wins.
   const byKey = new Map(events.toReversed().map((event) => [keyOf(origin.accountId, event.insertId), event]))
   const keys = [...byKey.keys()].sort()
   const sorted = keys.flatMap((key) => byKey.get(key) ?? [])
@@ -141,12 +144,12 @@ const columns = sql.fragment`
 const intoOutbox = sql.fragment`forwarded as (
       insert into event_outbox (${columns}, key, received_at) select ${columns}, key, received_at from event),`
 
-/** 63 random bits, so that no process has to ask another for the next number. */
+/** 63 random bits: no coordination between processes. */
 function newBatchId(): string {
   return String(randomBytes(8).readBigInt64BE() & 0x7fff_ffff_ffff_ffffn)
 }
 
-/** A UUID (version 8, RFC 9562) of the first bits of the SHA-256 of both. */
+/** UUID version 8 (RFC 9562) from the first bits of the SHA-256 of both IDs. */
 function keyOf(accountId: string, insertId: string): string {
   const digest = hash('sha256', `${accountId}\n${insertId}`)
   const variant = '89ab'[Number.parseInt(digest[16], 16) % 4]

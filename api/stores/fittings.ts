@@ -11,19 +11,19 @@ const Parts = rowType(
 
 export interface FittingName {
   readonly accountId: string
-  /** Who may use the photo, as images name their owner. */
+  /** Owners that may use the photo, in the form in which images name their owner. */
   readonly ownerIds: readonly string[]
   readonly imageId: string
-  /** What the product may be called in the catalog. */
+  /** External IDs that the product may have in the catalog. */
   readonly externalIds: readonly string[]
 }
 
 export type Fittings = ReturnType<typeof createFittings>
 
-/** What is there of a shopper's wish before it is accepted. */
+/** Looks up the photo and the product of a shopper's request before acceptance. */
 export function createFittings(database: Database) {
   return {
-    /** Whether the photo belongs to one of the owners, and those products of the catalog that have one of the names. */
+    /** Whether the photo belongs to one of the owners, and the products of the catalog with one of the external IDs. */
     find: ({ accountId, ownerIds, imageId, externalIds }: FittingName) =>
       database.one(sql.type(Parts)`
         select exists (

@@ -28,7 +28,7 @@ const DetailRow = Type.Object({
   options: Json,
   snapshot: Json,
   progress: Nullable(Type.Number()),
-  /** Null when it never was, or has been deleted. */
+  /** Null when there was no photo, or the photo has been deleted. */
   personKey: Nullable(Type.String()),
   resultKey: Nullable(Type.String()),
   imagesExpireAt: Timestamp,
@@ -71,10 +71,10 @@ export type GenerationEvent = Static<typeof EventRow>
 
 export type GenerationSearches = ReturnType<typeof createGenerationSearches>
 
-/** Generations of all accounts; those of test keys only if their account is named. */
+/** Searches the generations of all accounts. Generations with test keys appear only when their account is named. */
 export function createGenerationSearches(database: Database) {
   return {
-    /** Newest first; ids are made in the order of time. */
+    /** Newest first: IDs sort by time. */
     search: ({ accountId, status, errorCode, from, to, before, limit }: GenerationSearch) => {
       const conditions = [
         accountId === null
@@ -92,7 +92,7 @@ export function createGenerationSearches(database: Database) {
         order by generations.id desc limit ${limit}`)
     },
 
-    /** What a generation cost, and the webhooks that were sent of it. */
+    /** Credit movements and webhooks of a generation. */
     listEvents: (id: string): Promise<readonly GenerationEvent[]> =>
       database.any(sql.type(rowType(EventRow))`
         select created_at as at, 'credits: ' || kind as what, to_char(amount, 'SG999999990') as about,
@@ -105,7 +105,7 @@ export function createGenerationSearches(database: Database) {
         where event_id = 'evt_' || substr(${id}, 5)
         order by at`),
 
-    /** Everything that is known of one; null when there is none. */
+    /** All stored fields of a generation; null when it does not exist. */
     find: (id: string): Promise<GenerationDetail | null> =>
       database.maybeOne(sql.type(rowType(DetailRow))`
         select ${found}, shop_id as "shopId", requested_engine as "requestedEngine", generations.external_user_id as "externalUserId", attempt, worker, cost,

@@ -1,23 +1,23 @@
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { type Static, Type } from '../shared/schema.ts'
 
-/** How long what was typed waits for its operator. */
-const KEPT_FORM_MINUTES = 60
+/** Minutes that a form is kept for its operator. */
+const FORM_MINUTES = 60
 
 const KeptRow = Type.Object({ action: Type.String(), fields: Type.String() })
-/** A form by the path that it posts to, with its fields as in the body of a request. */
+/** A submitted form: the path that it posts to, and its fields as in the request body. */
 export type StoredForm = Static<typeof KeptRow>
 
 export type KeptForms = ReturnType<typeof createKeptForms>
 
-/** Forms that were sent after their session had ended. */
+/** Forms that operators submitted after their session had ended. */
 export function createKeptForms(database: Database) {
   return {
-    /** Keeps a form for this operator. Deletes those that nobody has come back for. */
+    /** Stores a form for this operator and deletes expired forms. */
     insert: async ({ form, operatorId, action, fields }: StoredForm & { form: string; operatorId: string }) => {
       await database.query(sql.unsafe`
         with ended as (
-          delete from operator_kept_forms where created_at <= now() - make_interval(mins => ${KEPT_FORM_MINUTES})
+          delete from operator_kept_forms where created_at <= now() - make_interval(mins => ${FORM_MINUTES})
         )
         insert into operator_kept_forms (form, operator_id, action, fields)
         values (${form}, ${operatorId}, ${action}, ${fields})
@@ -25,14 +25,14 @@ export function createKeptForms(database: Database) {
         where operator_kept_forms.operator_id = excluded.operator_id`)
     },
 
-    /** The form that is kept for this operator; null for one of another operator, or that has been kept too long. */
+    /** The stored form of this operator; null when it belongs to another operator or has expired. */
     find: (form: string, operatorId: string): Promise<StoredForm | null> =>
       database.maybeOne(sql.type(rowType(KeptRow))`
         select action, fields from operator_kept_forms
         where form = ${form} and operator_id = ${operatorId}
-          and created_at > now() - make_interval(mins => ${KEPT_FORM_MINUTES})`),
+          and created_at > now() - make_interval(mins => ${FORM_MINUTES})`),
 
-    /** Deletes what was kept of this operator for this path, once a form is sent there. */
+    /** Deletes the stored forms of this operator for this path, after the operator has submitted one there. */
     delete: async (operatorId: string, action: string): Promise<void> => {
       await database.query(sql.unsafe`
         delete from operator_kept_forms where operator_id = ${operatorId} and action = ${action}`)

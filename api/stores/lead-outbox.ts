@@ -7,15 +7,15 @@ const WaitingRow = Type.Object({
   email: Type.String(),
   marketingConsent: Type.Boolean(),
   attempts: Type.Integer(),
-  /** Since the shopper left it. */
+  /** Seconds since the shopper left the address. */
   waitedSeconds: Type.Number(),
 })
-/** An address that waits for the platform of its shop. */
+/** E-mail address to deliver to the platform of its shop. */
 export type WaitingLead = Static<typeof WaitingRow>
 
 const Taken = rowType(Type.Object({ taken: Type.Boolean() }))
 
-/** Addresses of one shop that may wait, the refused ones among them: the flood of one shop ends there and costs no other shop anything. */
+/** Maximum number of undelivered leads per shop, refused ones included. Limits a flood to the shop that causes it. */
 const MAX_WAITING_LEADS = 10_000
 
 export interface NewLead {
@@ -33,10 +33,12 @@ export interface LeadClaim {
 
 export type LeadOutbox = ReturnType<typeof createLeadOutbox>
 
-/** E-mail addresses on their way to the platforms of their shops. */
+/** Outbox of e-mail addresses for the platforms of their shops. */
 export function createLeadOutbox(database: Database) {
   return {
-    /** Stores the lead, or adds consent to the same address. False when the shop has too many that wait. */
+    /**
+     * Stores the lead, or adds consent to the same address. Returns false if the shop has too many undelivered leads.
+     */
     insert: (lead: NewLead, { max = MAX_WAITING_LEADS }: { max?: number } = {}): Promise<boolean> =>
       database.oneFirst(sql.type(Taken)`
         with waiting as (
@@ -53,13 +55,13 @@ export function createLeadOutbox(database: Database) {
         select exists (select from stored) as taken`),
 
     /**
-     * Claims the leads that have waited longest; no other process gets them for `leaseSeconds`. `inFlight` counts the leads that this
-     * process delivers, by shop.
+     * Claims the leads that have waited longest. No other process receives them for `leaseSeconds`. `inFlight` counts
+     * the leads that this process is delivering, by shop.
      */
     claim: ({ limit, leaseSeconds, inFlight }: LeadClaim): Promise<readonly WaitingLead[]> =>
       database.any(sql.type(rowType(WaitingRow))`
         with due as materialized (
-          -- In turn by shop: the flood of one shop does not stand before the lead of another.
+          -- Round-robin by shop, so that the flood of one shop does not delay the leads of another.
           select lead_outbox.id from lead_outbox join (
             select id, row_number() over (partition by shop_id order by available_at, id)
               + coalesce((${sql.jsonb({ ...inFlight })}->>shop_id)::int, 0) as turn
@@ -75,7 +77,7 @@ export function createLeadOutbox(database: Database) {
         returning lead_outbox.id, shop_id as "shopId", email, marketing_consent as "marketingConsent", attempts,
           extract(epoch from now() - created_at)::float8 as "waitedSeconds"`),
 
-    /** Deletes a delivered lead, unless the shopper came again meanwhile with more consent. */
+    /** Deletes a delivered lead, unless the shopper has given more consent meanwhile. */
     delete: async ({ id, marketingConsent }: WaitingLead): Promise<void> => {
       await database.query(sql.unsafe`
         delete from lead_outbox where id = ${id} and marketing_consent = ${marketingConsent}`)
@@ -88,13 +90,13 @@ export function createLeadOutbox(database: Database) {
         where id = ${id}`)
     },
 
-    /** Keeps a lead without delivering it again. */
+    /** Parks a lead: it is kept but not delivered again. */
     park: async ({ id }: WaitingLead, { reason }: { reason: string }): Promise<void> => {
       await database.query(sql.unsafe`
         update lead_outbox set dead_at = now(), reason = ${reason} where id = ${id}`)
     },
 
-    /** Makes every parked lead of a shop claimable again. Returns their count. */
+    /** Makes every parked lead of a shop claimable again. Returns the count. */
     retry: async (shopId: string): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         update lead_outbox set dead_at = null, reason = null, attempts = 0, available_at = now(), created_at = now_ms()

@@ -4,7 +4,7 @@ import { Nullable, type Static, Type } from '../shared/schema.ts'
 const LeadRow = Type.Object({
   email: Type.String(),
   marketingConsent: Type.Boolean(),
-  /** `kept` by Drape, `waiting` for the platform of the shop, or `refused` by the platform. */
+  /** `kept` by Drape, `waiting` for delivery to the shop's platform, or `refused` by the platform. */
   state: Type.Enum(['kept', 'waiting', 'refused']),
   reason: Nullable(Type.String()),
   createdAt: Timestamp,
@@ -18,23 +18,29 @@ const LeadsOfShop = Type.Object({
   kept: Type.Integer(),
   waiting: Type.Integer(),
   refused: Type.Integer(),
-  /** Why the platform refused the last of them. */
+  /** Reason of the platform's last refusal. */
   reason: Nullable(Type.String()),
 })
 export type ShopLeads = Static<typeof LeadsOfShop>
 
 export interface LeadPage {
-  /** Email of the last lead of the page before; null for the first page. */
+  /** Last e-mail address of the previous page; null for the first page. */
   readonly after: string | null
   readonly limit: number
 }
 
 export type Leads = ReturnType<typeof createLeads>
 
-/** E-mail addresses that shoppers left: those that Drape keeps, since the platform of the shop keeps none, and those on their way. */
+/**
+ * Store of e-mail addresses that shoppers left: addresses that Drape keeps because the shop's platform does not, and
+ * addresses awaiting delivery.
+ */
 export function createLeads(database: Database) {
   return {
-    /** Moves a lead out of the outbox: consent once given, tags and segments stay. Does nothing for one that was erased meanwhile. */
+    /**
+     * Moves a lead from the outbox into this table. Consent, tags and segments accumulate. Does nothing if the lead was
+     * erased meanwhile.
+     */
     take: async (outboxId: number, { tag, segment }: { tag: string; segment: string }): Promise<void> => {
       await database.query(sql.unsafe`
         with taken as (
@@ -51,7 +57,7 @@ export function createLeads(database: Database) {
           updated_at = now_ms()`)
     },
 
-    /** How many leads each shop has, of the shops that have any. */
+    /** Lead counts of the shops that have leads. */
     countByShop: (): Promise<readonly ShopLeads[]> =>
       database.any(sql.type(rowType(LeadsOfShop))`
         select shops.id as "shopId", domain, account_id as "accountId", coalesce(kept, 0)::integer as kept,
@@ -66,7 +72,7 @@ export function createLeads(database: Database) {
         where kept > 0 or waiting > 0 or refused > 0
         order by refused desc nulls last, waiting desc nulls last, domain`),
 
-    /** The leads of a shop in the order of their addresses; one that Drape keeps and that waits again is listed as kept. */
+    /** The leads of a shop, sorted by address. A lead that is both kept and waiting is listed as kept. */
     list: (shopId: string, { after, limit }: LeadPage): Promise<readonly LeadRecord[]> =>
       database.any(sql.type(rowType(LeadRow))`
         select email, marketing_consent as "marketingConsent", state, reason, created_at as "createdAt" from (
@@ -79,7 +85,7 @@ export function createLeads(database: Database) {
         where ${after}::text is null or lower(email) > lower(${after})
         order by lower(email) limit ${limit}`),
 
-    /** Deletes an address of a shop. Returns whether there was one. */
+    /** Deletes an address of a shop. Returns whether it existed. */
     delete: async (shopId: string, email: string): Promise<boolean> => {
       const isTheirs = sql.fragment`shop_id = ${shopId} and lower(email) = lower(${email})`
       const { rowCount } = await database.query(sql.unsafe`
@@ -89,7 +95,7 @@ export function createLeads(database: Database) {
       return rowCount > 0
     },
 
-    /** Deletes a part of the leads that were last left more than `days` ago. Returns their count. */
+    /** Deletes a batch of leads that were last left more than `days` ago. Returns the count. */
     deleteOld: async (days: number, limit: number): Promise<number> => {
       const before = sql.fragment`now() - make_interval(days => ${days})`
       const kept = await database.query(sql.unsafe`

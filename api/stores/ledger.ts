@@ -13,10 +13,10 @@ export type LedgerEntry = Static<typeof EntryRow>
 
 export type Ledger = ReturnType<typeof createLedger>
 
-/** What moved an account's credits. */
+/** Changes of an account's credits. */
 export function createLedger(database: Database) {
   return {
-    /** Newest first, those before the given one. */
+    /** Newest first, before the given entry. */
     list: ({ accountId, before, limit }: { accountId: string; before: number | null; limit: number }) =>
       database.any(sql.type(rowType(EntryRow))`
         select id, amount, kind, generation_id as "generationId", note, created_at as "createdAt"

@@ -2,7 +2,7 @@ import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { type Static, Type } from '../shared/schema.ts'
 import type { SecretPlace } from '../shared/secret-box.ts'
 
-/** Secrets that are live at the same time, newest first: one can replace another without a gap. */
+/** Active secrets, newest first. Several can be active, so that secrets rotate without downtime. */
 export const LiveSecrets = Type.Array(Type.Object({ secret: Type.String(), createdAt: Type.String() }))
 export type LiveSecrets = Static<typeof LiveSecrets>
 
@@ -14,17 +14,17 @@ export interface SecretRow {
   readonly id: string
 }
 
-/** Where the row keeps them. */
+/** Column that stores the secrets of the row. */
 export function secretsPlace({ table, id }: SecretRow): SecretPlace {
   return { table, column: 'secrets', id }
 }
 
-/** A secret to store, live from now on. */
+/** Seals a secret for storage, active from now on. */
 export async function sealSecret(database: Database, secret: string, row: SecretRow) {
   return { secret: await database.secrets.seal(secret, secretsPlace(row)), createdAt: new Date().toISOString() }
 }
 
-/** The secrets behind the stored ones. */
+/** Decrypts stored secrets. */
 export function openSecrets(database: Database, stored: LiveSecrets, row: SecretRow): Promise<LiveSecrets> {
   const open = async ({ secret, createdAt }: LiveSecrets[number]) => ({
     secret: await database.secrets.open(secret, secretsPlace(row)),
@@ -33,7 +33,7 @@ export function openSecrets(database: Database, stored: LiveSecrets, row: Secret
   return Promise.all(stored.map(open))
 }
 
-/** Writes secrets unless they are no longer the ones that were read. */
+/** Replaces the secrets of a row, unless they changed since they were read. */
 export async function replaceSecrets(
   database: Database,
   { table, id }: SecretRow,
@@ -47,15 +47,15 @@ export async function replaceSecrets(
 
 const Row = rowType(Type.Object({ id: Type.String(), secrets: LiveSecrets }))
 
-/** Retries after concurrent changes of the same row. */
+/** Maximum retries after concurrent changes of the same row. */
 const MAX_CONFLICTS = 10
 
-/** Which secret goes. Null: the older one of two. */
+/** Secret to remove. Null: the older one of two. */
 export type EndedSecret = string | null
 
 /**
- * Adds a secret, of which at most two are live. Returns the id of the row; `refused` when the secret is live already or two others
- * are; null when there is no such row.
+ * Adds a secret; at most 2 can be active. Returns the ID of the row, `refused` when the secret is already active or 2
+ * others are, null when the row does not exist.
  */
 export function addLiveSecret(database: Database, named: NamedRow, secret: string) {
   return edit(database, named, async (row, { stored, opened }) => {
@@ -64,7 +64,10 @@ export function addLiveSecret(database: Database, named: NamedRow, secret: strin
   })
 }
 
-/** Removes a secret and leaves at least `min`. Returns as `addLiveSecret` does; `refused` when there is no such secret. */
+/**
+ * Removes a secret and keeps at least `min`. Returns the same values as `addLiveSecret`; `refused` when the secret does
+ * not exist.
+ */
 export function removeLiveSecret(
   database: Database,
   named: NamedRow,
@@ -84,7 +87,7 @@ interface NamedRow {
   readonly where: ReturnType<typeof sql.fragment>
 }
 
-/** A secret, or why it cannot be opened. */
+/** A decrypted secret, or the reason why decryption failed. */
 interface Opened {
   readonly secret: string | null
   readonly failure?: unknown
@@ -99,7 +102,7 @@ async function edit(database: Database, { table, where }: NamedRow, change: Edit
     if (found === null) return null
     const { id, secrets: stored } = found
     const row = { table, id }
-    // A secret that cannot be opened must not be in the way of the one that replaces it.
+    // A secret that cannot be decrypted must not block its replacement.
     const opening = stored.map((live): Promise<readonly Opened[]> => {
       return openSecrets(database, [live], row).catch((failure) => [{ secret: null, failure }])
     })
@@ -107,5 +110,5 @@ async function edit(database: Database, { table, where }: NamedRow, change: Edit
     if (edited === null) return 'refused'
     if (await replaceSecrets(database, row, { stored, edited })) return id
   }
-  throw new Error(`The secrets of ${table} keep changing`)
+  throw new Error(`The secrets of ${table} keep changing concurrently. Try again.`)
 }

@@ -4,17 +4,17 @@ import { Type } from '../shared/schema.ts'
 
 const Replaced = rowType(Type.Object({ id: Type.String() }))
 
-/** A logo that was replaced stays for the generations that were accepted with it. */
+/** Days that a replaced logo is kept, for generations that were accepted with it. */
 const RETIREMENT_DAYS = 1
 
 export type Logos = ReturnType<typeof createLogos>
 
-/** Which stored object is an account's logo. */
+/** Store of the logo keys of accounts. */
 export function createLogos(database: Database) {
   return {
     /**
-     * Makes a stored object the account's logo and keeps it from being swept; null takes the logo away. The one before is swept
-     * later. Throws `ACCOUNT_NOT_FOUND`.
+     * Sets a stored object as the account's logo and holds it, so that no sweep deletes it; null removes the logo. A
+     * later sweep deletes the previous logo. Throws `ACCOUNT_NOT_FOUND`.
      */
     replace: async ({ accountId, key }: { accountId: string; key: string | null }): Promise<void> => {
       const account = await database.maybeOne(sql.type(Replaced)`

@@ -5,7 +5,7 @@ import { Nullable, type Static, Type } from '../shared/schema.ts'
 const EntryRow = Type.Object({
   id: Type.Integer(),
   operatorEmail: Nullable(Type.String()),
-  /** Who acted on the command line; null where an operator was signed in. */
+  /** User of the command line; null when a signed-in operator acted. */
   actor: Nullable(Type.String()),
   action: Type.String(),
   object: Nullable(Type.String()),
@@ -23,7 +23,7 @@ const DoneRow = Type.Object({
   accountId: Nullable(Type.String()),
   createdAt: Timestamp,
 })
-/** What a form did. */
+/** Result of a submitted form. */
 export type DoneForm = Static<typeof DoneRow>
 
 const ChangeRow = Type.Object({
@@ -34,20 +34,20 @@ const ChangeRow = Type.Object({
 })
 export type ObjectChange = Static<typeof ChangeRow>
 
-/** Second words of actions that change what a form of settings has. */
+/** Second part of the action names that change the settings of an object. */
 const CHANGES = ['update', 'activate', 'deactivate'] as const
 
-/** Who acts, from where, and by which form. */
+/** Actor, network address and form of an action. */
 export interface Actor {
   readonly operator: { readonly id: string; readonly email: string } | null
   /** Null on the command line. */
   readonly address: string | null
   readonly form: string | null
-  /** The user of the command line, where there is no sign-in. */
+  /** User of the command line, which has no sign-in. */
   readonly name?: string
 }
 
-/** What was done. */
+/** An audited action. */
 export interface Act {
   readonly action: string
   readonly object: string | null
@@ -57,7 +57,7 @@ export interface Act {
 }
 
 export interface AuditSearch {
-  /** An object, an account, an action or an operator's address. */
+  /** ID of an object or account, an action, or the address of an operator. */
   readonly about: string | null
   readonly before: number | null
   readonly limit: number
@@ -65,12 +65,12 @@ export interface AuditSearch {
 
 export type OperatorAudit = ReturnType<typeof createOperatorAudit>
 
-/** The log of what operators did, which is only ever added to. */
+/** Append-only audit log of operator actions. */
 export function createOperatorAudit(database: Database) {
   return {
     /**
-     * Does something and writes it down, or neither. What returns null has done nothing and is not written down. Throws
-     * `IDEMPOTENCY_KEY_IN_USE` when the form was sent before.
+     * Runs `work` and records its action in one transaction. A null result means that `work` changed nothing; no entry
+     * is recorded. Throws `IDEMPOTENCY_KEY_IN_USE` when the form was submitted before.
      */
     record: <T extends { readonly act: Act }>(actor: Actor, work: (within: Database) => Promise<T | null>) =>
       database.transaction(async (transaction): Promise<T | null> => {
@@ -82,20 +82,20 @@ export function createOperatorAudit(database: Database) {
       }),
 
     /**
-     * Writes down what happened without an operator, or what changes nothing else, before it is done. Throws
-     * `IDEMPOTENCY_KEY_IN_USE` when the form was sent before.
+     * Records an action without an operator, or an action that changes no row, before it runs. Throws
+     * `IDEMPOTENCY_KEY_IN_USE` when the form was submitted before.
      */
     insert: async (actor: Actor, act: Act): Promise<void> => {
       const { rowCount } = await database.query(insertEntry(actor, act))
       if (rowCount === 0) throw sentBefore()
     },
 
-    /** What the form of this id did; null for a form that did nothing. */
+    /** Result of the form with this ID; null when the form changed nothing. */
     findForm: (form: string): Promise<DoneForm | null> =>
       database.maybeOne(sql.type(rowType(DoneRow))`
         select action, object, account_id as "accountId", created_at as "createdAt" from operator_audit where form = ${form}`),
 
-    /** The last change of the settings of an object since this time. */
+    /** Last change of an object's settings since `since`. */
     findChange: (object: string, since: Date): Promise<ObjectChange | null> =>
       database.maybeOne(sql.type(rowType(ChangeRow))`
         select operator_id as "operatorId", operator_email as "operatorEmail", actor, created_at as "createdAt"

@@ -3,7 +3,7 @@ import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { ROLES } from './operators.ts'
 
-/** An unused session ends after the first time, any session after the second. */
+/** A session ends after this idle time, and in any case after the second constant. */
 const SESSION_IDLE_MINUTES = 30
 const SESSION_HOURS = 12
 
@@ -12,25 +12,25 @@ const SignedInRow = Type.Object({
   email: Type.String(),
   name: Nullable(Type.String()),
   role: Type.Enum([...ROLES]),
-  /** A provider asks for second factors of its own. */
+  /** A provider checks its own second factors. */
   method: Type.Enum(['password', 'provider']),
   hasSecondFactor: Type.Boolean(),
 })
-/** Who is signed in. */
+/** A signed-in operator. */
 export type SignedIn = Static<typeof SignedInRow>
 
 const SessionRow = Type.Object({
   ...SignedInRow.properties,
-  /** Signs the ids of the forms that this session is shown. */
+  /** Signs the IDs of the forms of this session. */
   formKey: Type.Unsafe<Buffer>({}),
 })
 export type Session = Static<typeof SessionRow>
 
 const FormKeyRow = Type.Object({ operatorId: Type.String(), formKey: Type.Unsafe<Buffer>({}) })
-/** What signs the ids of the forms of a session, and whose session it is. */
+/** Form key of a session, and the operator of the session. */
 export type FormKey = Static<typeof FormKeyRow>
 
-/** How long it is known after its end whose session it was: forms that are still open belong to that operator. */
+/** Days that an ended session is kept to attribute forms that are still open in its browser. */
 const ENDED_DAYS = 7
 
 const isLive = sql.fragment`
@@ -39,10 +39,10 @@ const isLive = sql.fragment`
 
 export type OperatorSessions = ReturnType<typeof createOperatorSessions>
 
-/** Who is signed in; only hashes of what the browsers hold are stored. */
+/** Store of operator sessions. Only hashes of the tokens are stored. */
 export function createOperatorSessions(database: Database) {
   return {
-    /** Signs an operator in and returns what the browser is to hold. Sessions that ended long ago are forgotten. */
+    /** Creates a session and returns its token. Deletes sessions that ended more than `ENDED_DAYS` ago. */
     insert: async (operatorId: string, method: 'password' | 'provider' = 'password'): Promise<string> => {
       const token = randomBytes(32).toString('base64url')
       await database.query(sql.unsafe`
@@ -52,7 +52,7 @@ export function createOperatorSessions(database: Database) {
       return token
     },
 
-    /** The active operator of a live session, which thereby is used; null when it has ended. */
+    /** Returns the active operator of a live session and extends the session; null when the session has ended. */
     use: (token: string): Promise<Session | null> =>
       database.maybeOne(sql.type(rowType(SessionRow))`
         update operator_sessions set seen_at = now() from operators
@@ -62,19 +62,19 @@ export function createOperatorSessions(database: Database) {
           where factors.operator_id = operators.id and confirmed_at is not null
         ) as "hasSecondFactor"`),
 
-    /** The session of this token that has ended by its age alone, of an active operator; none otherwise. */
+    /** The session of this token if it has expired and its operator is active; otherwise an empty list. */
     findEnded: (token: string): Promise<readonly FormKey[]> =>
       database.any(sql.type(rowType(FormKeyRow))`
         select operator_id as "operatorId", form_key as "formKey"
         from operator_sessions join operators on operators.id = operator_id
         where hash = ${sql.binary(hashOf(token))} and operators.is_active and not (${isLive})`),
 
-    /** Of every session of the operator, live or ended. */
+    /** Form keys of every session of the operator, live or ended. */
     listFormKeys: (operatorId: string): Promise<readonly FormKey[]> =>
       database.any(sql.type(rowType(FormKeyRow))`
         select operator_id as "operatorId", form_key as "formKey" from operator_sessions where operator_id = ${operatorId}`),
 
-    /** Ends every other session of the operator. */
+    /** Ends all other sessions of the operator. */
     deleteOthers: async (operatorId: string, token: string): Promise<void> => {
       await database.query(sql.unsafe`
         delete from operator_sessions where operator_id = ${operatorId} and hash <> ${sql.binary(hashOf(token))}`)

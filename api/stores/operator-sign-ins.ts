@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Type } from '../shared/schema.ts'
 
-/** How long an operator may take to type in a code. */
+/** Minutes within which an operator must enter the code. */
 export const SIGN_IN_MINUTES = 5
 
 const OperatorRow = rowType(Type.Object({ id: Type.String(), email: Type.String() }))
@@ -11,10 +11,10 @@ const isLive = sql.fragment`operator_sign_ins.created_at > now() - make_interval
 
 export type OperatorSignIns = ReturnType<typeof createOperatorSignIns>
 
-/** Sign-ins whose password was right and whose code is awaited; only hashes of what the browsers hold are stored. */
+/** Store of sign-ins with a correct password that await their code. Only hashes of the tokens are stored. */
 export function createOperatorSignIns(database: Database) {
   return {
-    /** Returns what the browser is to hold. */
+    /** Creates a sign-in and returns its token. */
     insert: async (operatorId: string): Promise<string> => {
       const token = randomBytes(32).toString('base64url')
       await database.query(sql.unsafe`
@@ -23,7 +23,7 @@ export function createOperatorSignIns(database: Database) {
       return token
     },
 
-    /** The active operator who has begun to sign in; null when that has ended. */
+    /** The active operator of a pending sign-in; null when the sign-in has expired. */
     find: (token: string) =>
       database.maybeOne(sql.type(OperatorRow)`
         select operators.id, email from operator_sign_ins join operators on operators.id = operator_id

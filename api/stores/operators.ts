@@ -5,8 +5,8 @@ import { Nullable, type Static, Type } from '../shared/schema.ts'
 
 export const ROLES = ['viewer', 'support', 'billing', 'admin'] as const
 /**
- * `viewer` reads, but no photos. `support` also sees photos, which is audited, cancels generations and redelivers webhooks. `billing` also
- * adds credits. `admin` may do everything.
+ * `viewer` reads everything except photos. `support` also views photos (audited), cancels generations and redelivers
+ * webhooks. `billing` also adds credits. `admin` may do everything.
  */
 export type Role = (typeof ROLES)[number]
 
@@ -40,9 +40,9 @@ const columns = (table: 'operators' | 'changed') => sql.fragment`
 
 export type Operators = ReturnType<typeof createOperators>
 
-/** People who may use the dashboard; named by their e-mail address, in whatever case. */
+/** Store of dashboard operators, identified by their case-insensitive e-mail address. */
 export function createOperators(database: Database) {
-  /** Who changes is signed out everywhere. */
+  /** Ends all sessions of the changed operator. */
   const change = async (email: string, changes: ReturnType<typeof sql.fragment>): Promise<OperatorRecord> => {
     const changed = await database.maybeOne(sql.type(rowType(OperatorRow))`
       with changed as (
@@ -59,11 +59,11 @@ export function createOperators(database: Database) {
     list: (): Promise<readonly OperatorRecord[]> =>
       database.any(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators order by id`),
 
-    /** The operator of this id, active or not. */
+    /** The operator with this ID, active or not. */
     findById: (id: string): Promise<OperatorRecord | null> =>
       database.maybeOne(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators where id = ${id}`),
 
-    /** Whether an active operator may do everything. */
+    /** Whether an active administrator exists. */
     hasAdmin: (): Promise<boolean> =>
       database.exists(sql.unsafe`select from operators where role = 'admin' and is_active`),
 
@@ -75,13 +75,13 @@ export function createOperators(database: Database) {
         )`select ${columns('operators')} from operators where lower(email) = lower(${email})`,
       ),
 
-    /** Who signs in with this address, with the hash of the password; null when there is none, or not any more. */
+    /** The active operator with this address and the password hash; null when there is none. */
     findSecret: (email: string) =>
       database.maybeOne(sql.type(Secret)`
         select id, email, password_hash as "passwordHash" from operators
         where lower(email) = lower(${email}) and is_active`),
 
-    /** A new operator. Throws `VALIDATION_FAILED` when there is one with this address. */
+    /** Creates an operator. Throws `VALIDATION_FAILED` when the address is already in use. */
     insert: async ({ email, name, passwordHash, role }: NewOperator) => {
       const inserted = await database.maybeOne(sql.type(rowType(OperatorRow))`
         insert into operators (id, email, name, password_hash, role)
@@ -91,13 +91,13 @@ export function createOperators(database: Database) {
       return inserted
     },
 
-    /** Throws `VALIDATION_FAILED` when there is no such operator. */
+    /** Throws `VALIDATION_FAILED` when the operator does not exist. */
     setActive: (email: string, isActive: boolean) => change(email, sql.fragment`is_active = ${isActive}`),
 
-    /** Throws `VALIDATION_FAILED` when there is no such operator. */
+    /** Throws `VALIDATION_FAILED` when the operator does not exist. */
     setRole: (email: string, role: Role) => change(email, sql.fragment`role = ${role}`),
 
-    /** Throws `VALIDATION_FAILED` when there is no such operator. */
+    /** Throws `VALIDATION_FAILED` when the operator does not exist. */
     setPassword: (email: string, passwordHash: string) => change(email, sql.fragment`password_hash = ${passwordHash}`),
   }
 }

@@ -6,7 +6,7 @@ import { createProducts, type ProductRecord } from './products.ts'
 export const ITEM_RESULTS = ['created', 'updated', 'unchanged', 'failed'] as const
 export type ItemResult = (typeof ITEM_RESULTS)[number]
 
-/** Where an item stands: its position in the batch from 0, and its line in the text that was sent. */
+/** Position of an item: its index in the batch from 0, and its line in the request body. */
 export interface ItemPlace {
   readonly batchId: string
   readonly position: number
@@ -60,15 +60,15 @@ export interface ImageClaim {
   readonly limit: number
   readonly perAccount: number
   readonly leaseSeconds: number
-  readonly underWay: Readonly<Record<string, number>>
+  readonly inFlight: Readonly<Record<string, number>>
 }
 
 export type ProductBatches = ReturnType<typeof createProductBatches>
 
-/** Batches of products, their results, and the images that are fetched for them. */
+/** Store of product batches, their results and the images to fetch for them. */
 export function createProductBatches(database: Database) {
   return {
-    /** Creates the batch unless an earlier attempt did, and returns the positions that are done. */
+    /** Creates the batch unless an earlier attempt did. Returns the positions that are done. */
     begin: async ({ id, accountId, items }: { id: string; accountId: string; items: number }): Promise<Set<number>> => {
       await database.query(sql.unsafe`
         insert into product_batches (id, account_id, items) values (${id}, ${accountId}, ${items})
@@ -90,7 +90,7 @@ export function createProductBatches(database: Database) {
       await database.query(sql.unsafe`${insertItem(place, { externalId, result: 'failed', error })}`)
     },
 
-    /** Of whichever account; null when it does not exist. */
+    /** A batch of any account; null when it does not exist. */
     find: (id: string): Promise<BatchRecord | null> =>
       database.maybeOne(sql.type(rowType(Batch))`
         select id, account_id as "accountId", items, created_at as "createdAt",
@@ -102,7 +102,7 @@ export function createProductBatches(database: Database) {
           ) as states), '{}') as images
         from product_batches where id = ${id}`),
 
-    /** Items in order, those after the position. */
+    /** Items in order, after the given position. */
     listItems: (id: string, { after, limit }: { after: number; limit: number }) =>
       database.any(sql.type(rowType(Item))`
         select position, line, external_id as "externalId", result, error,
@@ -117,11 +117,11 @@ export function createProductBatches(database: Database) {
 
     /**
      * Claims images to fetch for `leaseSeconds`. Each account gets at most `perAccount` images, including its images in
-     * `underWay`.
+     * `inFlight`.
      */
     claimImages: (claim: ImageClaim) => claimImages(database, claim),
 
-    /** Notes the end of a claimed image. The batch is done with its last one. */
+    /** Records the result of a claimed image. The last image completes the batch. */
     endImage: async (
       { batchId, position, image }: ClaimedImage,
       { state, code = null }: { state: 'fetched' | 'failed' | 'replaced'; code?: string | null },
@@ -131,14 +131,16 @@ export function createProductBatches(database: Database) {
         where batch_id = ${batchId} and position = ${position} and image = ${image}`)
     },
 
-    /** Makes a claimed image available again after the seconds. */
+    /** Makes a claimed image claimable again after `seconds`. */
     delayImage: async ({ batchId, position, image }: ClaimedImage, seconds: number): Promise<void> => {
       await database.query(sql.unsafe`
         update product_batch_images set available_at = now() + make_interval(secs => ${seconds})
         where batch_id = ${batchId} and position = ${position} and image = ${image}`)
     },
 
-    /** Marks batches without images to fetch, so that no claim visits them. Newer ones may still get items. */
+    /**
+     * Marks batches without images to fetch, so that claims skip them. Skips recent batches, which may still get items.
+     */
     endFetched: async (): Promise<void> => {
       await database.query(sql.unsafe`
         update product_batches set is_fetching = false
@@ -174,7 +176,7 @@ function upsertItem(
   })
 }
 
-function claimImages(database: Database, { limit, perAccount, leaseSeconds, underWay }: ImageClaim) {
+function claimImages(database: Database, { limit, perAccount, leaseSeconds, inFlight }: ImageClaim) {
   return database.any(sql.type(rowType(Claimed))`
     with due as (
       select image.* from (select distinct account_id from product_batches where is_fetching) as owners,
@@ -182,7 +184,7 @@ function claimImages(database: Database, { limit, perAccount, leaseSeconds, unde
         select batch_id, position, image from product_batch_images as waiting
         where waiting.account_id = owners.account_id and state = 'pending' and available_at <= now()
         order by batch_id, position, image
-        limit greatest(0, ${perAccount}::int - coalesce((${sql.jsonb({ ...underWay })}->>owners.account_id)::int, 0))
+        limit greatest(0, ${perAccount}::int - coalesce((${sql.jsonb({ ...inFlight })}->>owners.account_id)::int, 0))
         for update skip locked
       ) as image limit ${limit}
     )
@@ -204,7 +206,7 @@ function insertItem(
     on conflict (batch_id, position) do nothing`
 }
 
-/** Whether an edit has changed nothing that the caller can see. */
+/** Whether an update changed nothing that the caller can see. */
 function isSame(before: ProductRecord, after: ProductRecord): boolean {
   const seen = ({ title, description, images, metadata, validForDays }: ProductRecord) =>
     JSON.stringify([title, description, images, metadata, validForDays])

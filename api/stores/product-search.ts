@@ -17,7 +17,7 @@ export type FoundProduct = Static<typeof FoundRow>
 
 export interface ProductSearch {
   readonly accountId: string | null
-  /** Part of a title, or the id that the account gave. */
+  /** Part of a title, or an external ID. */
   readonly text: string
   readonly before: string | null
   readonly limit: number
@@ -25,10 +25,10 @@ export interface ProductSearch {
 
 export type ProductSearches = ReturnType<typeof createProductSearches>
 
-/** Products of all accounts that bear an id of the account's. */
+/** Searches products with an external ID in all accounts. */
 export function createProductSearches(database: Database) {
   return {
-    /** Newest first; ids are made in the order of time. */
+    /** Newest first: IDs sort by time. */
     search: ({ accountId, text, before, limit }: ProductSearch): Promise<readonly FoundProduct[]> =>
       database.any(sql.type(rowType(FoundRow))`
         select products.id, account_id as "accountId", accounts.name as "accountName", external_id as "externalId", title,

@@ -21,9 +21,9 @@ const ProductRow = Type.Object({
   title: Nullable(Type.String()),
   description: Nullable(Type.String()),
   images: Type.Array(ProductImageSchema),
-  /** Changes with every edit of the images. */
+  /** Changes with every change of the images. */
   imagesEdition: Type.String(),
-  /** What workers saw in the images as they are now, by their order. */
+  /** Classes that workers detected in the current images, by index. */
   detected: Nullable(Type.Record(Type.String(), DetectedSchema)),
   metadata: Json,
   validForDays: Nullable(Type.Integer()),
@@ -46,7 +46,10 @@ const StatisticsRow = Type.Object({
 
 export type ProductStatistics = Static<typeof StatisticsRow>
 
-/** A product of the account itself, or a server-made one of whichever account: only those can be known to be another's. */
+/**
+ * A product of the account, or a server-made product of any account. Only a server-made product can be recognised as
+ * another account's.
+ */
 export interface ProductName {
   readonly accountId: string
   readonly externalId: string
@@ -54,7 +57,7 @@ export interface ProductName {
 
 const Owner = rowType(Type.Object({ accountId: Type.String() }))
 
-/** What a page of products takes in memory is a multiple of this. */
+/** Memory for a page of products is a multiple of this. */
 const MAX_PAGE_BYTES = 2_000_000
 
 const columns = sql.fragment`
@@ -68,15 +71,15 @@ const isNamed = ({ accountId, externalId }: ProductName) => sql.fragment`
 
 export type Products = ReturnType<typeof createProducts>
 
-/** The catalog: products that were registered or named in try-on calls. */
+/** Store of the catalog: products that were registered or sent in try-on calls. */
 export function createProducts(database: Database) {
   return {
     find: (name: ProductName): Promise<ProductRecord | null> =>
       database.maybeOne(sql.type(rowType(ProductRow))`select ${columns} from products where ${isNamed(name)}`),
 
     /**
-     * A page of products with an id of the caller's, newest first, those after the product whose id is `after`: at most `limit` of
-     * them, and fewer when they are large.
+     * A page of products with an external ID, newest first, after the product with the ID `after`: at most `limit`
+     * products, fewer when they are large.
      */
     list: async ({ accountId, after, limit }: { accountId: string; after: string | null; limit: number }) => {
       const rows = await database.any(sql.type(rowType(ListedRow))`
@@ -96,13 +99,13 @@ export function createProducts(database: Database) {
       return { products: rows, hasMore: rows[0]?.hasMore ?? false }
     },
 
-    /** Creates or changes a product and returns it; null when it would be a new one without images. */
+    /** Creates or updates a product and returns it; null for a new product without images. */
     upsert: (accountId: string, product: ProductInput): Promise<ProductRecord | null> =>
       database.maybeOne(upsert(accountId, product)),
 
     /**
-     * Deletes a product and releases what was stored for it. Generations keep their own snapshot of it. Returns its owner:
-     * when that is another account nothing was deleted. Null when there is no such product.
+     * Deletes a product and releases its stored objects. Generations keep their own snapshot of it. Returns the owner;
+     * if the owner is another account, nothing was deleted. Returns null if the product does not exist.
      */
     delete: (name: ProductName) =>
       database.maybeOneFirst(sql.type(Owner)`
@@ -115,7 +118,10 @@ export function createProducts(database: Database) {
         select account_id as "accountId" from named
         where account_id <> ${name.accountId} or exists (select from abandoned)`),
 
-    /** Counts the generations of a product, those of an earlier one with the same id among them. Times in ms since 1970. */
+    /**
+     * Counts the generations of a product, including those of earlier products with the same external ID. Times in ms
+     * since 1970.
+     */
     countGenerations: (name: ProductName, { from, to }: { from: number | null; to: number | null }) =>
       database.maybeOne(sql.type(rowType(StatisticsRow))`
         select products.account_id as "accountId", count(generations.id) as total,

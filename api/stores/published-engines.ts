@@ -4,18 +4,18 @@ import { Nullable, type Static, Type } from '../shared/schema.ts'
 const PublishedEngineRow = Type.Object({
   name: Type.String(),
   license: Type.String(),
-  /** Slots of all pools that may run the engine; 0 when no pool can scale to run the engine. */
+  /** Total slots of the pools that may run the engine; 0 when no pool can scale up for the engine. */
   maxSlots: Type.Integer(),
   startSeconds: Nullable(Type.Number()),
-  /** What the Engine resource says the engine accepts; null leaves that to the workers. */
+  /** Garment types that the Engine resource declares; null: as the workers declare. */
   garmentTypes: Nullable(Type.Array(Type.String())),
 })
 export type PublishedEngine = Static<typeof PublishedEngineRow>
 
-/** A controller that has not published for longer no longer scales pools. */
+/** Age above which a published state counts as stale: the controller has stopped scaling pools. */
 const STALE_MINUTES = 15
 
-/** Engine resources as the controller publishes them; none where no controller runs. */
+/** Engine resources as published by the controller; empty without a controller. */
 export function createPublishedEngines(database: Database) {
   return {
     find: (): Promise<readonly PublishedEngine[]> =>

@@ -9,10 +9,10 @@ const FactorRow = rowType(
 
 export type SecondFactors = ReturnType<typeof createSecondFactors>
 
-/** The authenticator app and the recovery codes of each operator. */
+/** Store of each operator's authenticator secret and recovery codes. */
 export function createSecondFactors(database: Database) {
   return {
-    /** The secret in clear, and the count of recovery codes that are left. */
+    /** The decrypted secret, and the count of unused recovery codes. */
     find: async (operatorId: string) => {
       const factor = await database.maybeOne(sql.type(FactorRow)`
         select secret, confirmed_at as "confirmedAt", jsonb_array_length(recovery_hashes) as "recoveryCodes"
@@ -20,7 +20,7 @@ export function createSecondFactors(database: Database) {
       return factor && { ...factor, secret: await database.secrets.open(factor.secret, factorPlace(operatorId)) }
     },
 
-    /** Stores a secret that is not in use before it is confirmed. False when another one is in use. */
+    /** Stores an unconfirmed secret. Returns false if a confirmed secret exists. */
     start: async (operatorId: string, secret: string): Promise<boolean> => {
       const sealed = await database.secrets.seal(secret, factorPlace(operatorId))
       const { rowCount } = await database.query(sql.unsafe`
@@ -31,7 +31,8 @@ export function createSecondFactors(database: Database) {
     },
 
     /**
-     * Spends the code of a time step, once. `confirm` puts a new secret into use. False when this code, or a later one, was spent before.
+     * Consumes the code of a time step. `confirm` activates a new secret. Returns false if this code or a later one was
+     * used before.
      */
     spendStep: async (operatorId: string, step: number, { confirm = false } = {}): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
@@ -41,7 +42,7 @@ export function createSecondFactors(database: Database) {
       return rowCount > 0
     },
 
-    /** Spends a recovery code, once. False when it is none, or was spent before. */
+    /** Consumes a recovery code. Returns false if the code is invalid or was used before. */
     spendRecoveryCode: async (operatorId: string, code: string): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         update operator_second_factors set recovery_hashes = recovery_hashes - ${hashOf(code)}::text
@@ -56,7 +57,7 @@ export function createSecondFactors(database: Database) {
         where operator_id = ${operatorId}`)
     },
 
-    /** False when the operator has none. */
+    /** Returns false if the operator has no second factor. */
     delete: async (operatorId: string): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from operator_second_factors where operator_id = ${operatorId}`)
@@ -65,12 +66,12 @@ export function createSecondFactors(database: Database) {
   }
 }
 
-/** Where the secret of an operator's authenticator app is stored. */
+/** Column that stores the authenticator secret of an operator. */
 export function factorPlace(id: string): SecretPlace {
   return { table: 'operator_second_factors', column: 'secret', id }
 }
 
-/** Recovery codes are random and long: a plain hash leaves nothing to guess. */
+/** Recovery codes are long and random, so a plain hash is safe against guessing. */
 function hashOf(code: string): string {
   return createHash('sha256').update(code).digest('hex')
 }

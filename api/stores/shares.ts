@@ -4,7 +4,7 @@ import { STATUSES } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { keptResultKey } from '../shared/stores/generations.ts'
 
-/** A link lasts as long as the picture behind it, and never longer than this. */
+/** Maximum lifetime of a link in days. A link also expires with its image. */
 const LINK_DAYS = 30
 
 const Candidate = rowType(Type.Object({ status: Type.Enum([...STATUSES]), hasPicture: Type.Boolean() }))
@@ -15,7 +15,7 @@ const SharedRow = Type.Object({
   token: Type.String(),
   domain: Type.String(),
   expiresAt: Timestamp,
-  /** Null when the link, its picture or its shop is gone. */
+  /** Null when the link, its image or its shop no longer exists. */
   resultKey: Nullable(Type.String()),
   generationId: Type.String(),
   createdAt: Timestamp,
@@ -30,7 +30,7 @@ const SharedRow = Type.Object({
 export type SharedGeneration = Static<typeof SharedRow>
 
 export interface NewShare {
-  /** Taken when there is no link yet. */
+  /** Token of a new link; unused if a link exists. */
   readonly token: string
   readonly generationId: string
   readonly shopId: string
@@ -40,16 +40,17 @@ export interface NewShare {
 
 export type Shares = ReturnType<typeof createShares>
 
-/** Public links to the results of a shop's generations. */
+/** Store of public links to the results of a shop's generations. */
 export function createShares(database: Database) {
   return {
     /**
-     * The link of a generation on a domain: the one that there is, or a new one. Several calls at once get the same. Throws
-     * `GENERATION_NOT_FOUND` (also for another shop's), `GENERATION_NOT_COMPLETED` or `SHARE_LINK_GONE` (its picture is).
+     * Returns the link of a generation on a domain, or creates one. Concurrent calls get the same link. Throws
+     * `GENERATION_NOT_FOUND` (also for another shop's generation), `GENERATION_NOT_COMPLETED` or `SHARE_LINK_GONE` (the
+     * image has been deleted).
      */
     findOrInsert: ({ token, generationId, shopId, domain }: NewShare) =>
       database.transaction(async (transaction) => {
-        // A concurrent share of it waits here, and then finds the link.
+        // A concurrent call for the same generation waits for this lock and then finds the link.
         const generation = await transaction.maybeOne(sql.type(Candidate)`
           select status, coalesce(${keptResultKey} is not null and images_expire_at > now(), false) as "hasPicture"
           from generations where id = ${generationId} and shop_id = ${shopId} for no key update`)

@@ -4,7 +4,7 @@ import { isPaid, roomOfShop } from './shop-limits.ts'
 
 const Verdict = rowType(Type.Object({ allowed: Type.Boolean() }))
 
-/** Whether a generation of any shopper of a shop would be accepted now. */
+/** Checks whether a generation of any shopper of a shop would be accepted now. */
 export function createShopCredits(database: Database) {
   return {
     find: async (shopId: string): Promise<boolean> => {

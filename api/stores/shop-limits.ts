@@ -1,21 +1,21 @@
 import { sql } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 
-// Parts of the statement that accepts a shopper's generation, and of the one that checks whether it would. They count in Postgres
-// alone: no limit begins anew when Redis loses data.
+// SQL fragments of the statement that accepts a shopper's generation, and of the statement that checks whether it would
+// be accepted. Both count in Postgres, so that limits survive a loss of Redis data.
 
-/** The shop behind a call, and what each of its shoppers may have. */
+/** Shop of a call, and the limits of each of its shoppers. */
 export interface ShopCall {
   readonly id: string
-  /** Generations of a shopper in an ISO week (UTC), failed ones not counted. */
+  /** Generations per shopper and ISO week (UTC), without failed ones. */
   readonly weeklyGenerations: number
-  /** Generations in a day (UTC) of one address by visitors who are no customers; failed ones not counted. */
+  /** Generations per network address and day (UTC) by visitors who are not customers, without failed ones. */
   readonly addressGenerations?: number
-  /** The same of all addresses. */
+  /** Generations per day (UTC) by all visitors who are not customers, without failed ones. */
   readonly visitorGenerations?: number
   /**
-   * Attempts for each generation of these limits: failed generations that a worker has started count as attempts, so that photos
-   * that always fail do not keep workers busy without end.
+   * Attempts per allowed generation. A failed generation that a worker started counts as an attempt, so that photos
+   * that always fail cannot occupy workers indefinitely.
    */
   readonly attemptsPerGeneration?: number
 }
@@ -24,22 +24,22 @@ export const DEFAULT_ADDRESS_GENERATIONS = 30
 export const DEFAULT_VISITOR_GENERATIONS = 1000
 export const DEFAULT_ATTEMPTS = 3
 
-/** What keeps a shop or its shopper from another generation. */
+/** Reasons why a shop or its shopper gets no further generation; `open`: no reason. */
 export const SHOP_STATES = ['open', 'unpaid', 'spent', 'waiting', 'address', 'visitors'] as const
 export type ShopState = (typeof SHOP_STATES)[number]
 
 /** Whether the plan of a row of `shops` allows generations now. */
 export const isPaid = sql.fragment`(billing_allowed and (plan_ends_at is null or plan_ends_at > now()))`
 
-/** Generations that a row of `shops` has left in its calendar month (UTC); null knows no limit. */
+/** Generations that a row of `shops` has left in its calendar month (UTC); null: unlimited. */
 export const roomOfShop = sql.fragment`
         case when monthly_generations is not null
           then monthly_generations - count_of_shop(shops.id, date_trunc('month', now(), 'UTC')) end`
 
 /**
- * Parts of the statement that accepts calls of one shop, or of none. `rooms`: `shop` (is_paid, room) and, of a shop, `shopper`
- * (id, room) of each `call`, counted after `account` was locked. `possible`: of the calls in `possible`, those that their
- * shoppers may have. `state`: what keeps the shop or the shopper of a `call` from another one, besides those in `allowed`.
+ * SQL fragments for calls of one shop, or of none. `rooms`: CTEs `shop` (is_paid, room) and, with a shop, `shopper`
+ * (id, room) of each `call`, counted after `account` was locked. `possible`: the calls of `possible` that the limits of
+ * their shoppers allow. `state`: the reason that refuses a further `call`, given the calls in `allowed`.
  */
 export function shopLimits(shop: ShopCall | undefined) {
   if (!shop)
@@ -53,7 +53,7 @@ export function shopLimits(shop: ShopCall | undefined) {
     visitorGenerations = DEFAULT_VISITOR_GENERATIONS,
     attemptsPerGeneration = DEFAULT_ATTEMPTS,
   } = shop
-  /** Generations with a result, and attempts. */
+  /** Limits of results and of attempts. */
   const limitsOf = (generations: number) =>
     sql.fragment`${generations}::bigint, ${generations}::bigint * ${attemptsPerGeneration}`
   return {
@@ -72,7 +72,7 @@ export function shopLimits(shop: ShopCall | undefined) {
       select room_of_visitors(${shop.id}, date_trunc('day', now(), 'UTC'), ${limitsOf(visitorGenerations)}) as room
       from account
     )`,
-    // Each limit counts only the calls that the one before it lets through.
+    // Each limit counts only the calls that passed the limit before it.
     possible: sql.fragment`(
         select by_address.*, count(by_address.visitor_address) over (order by by_address.place) as turn_of_visitor from (
           select by_shopper.*, row_number() over (partition by visitor_address order by place) as turn_of_address from (
@@ -95,7 +95,7 @@ export function shopLimits(shop: ShopCall | undefined) {
   }
 }
 
-/** Whether a row of `images` came from a shopper of the shop; without a shop any will do. */
+/** Whether a row of `images` belongs to a shopper of the shop. Always true without a shop. */
 export function isOfShop(shop: ShopCall | undefined) {
   if (!shop) return sql.fragment`true`
   return sql.fragment`coalesce(starts_with(images.external_user_id, ${`${shop.id}:`}), false)`
@@ -104,25 +104,25 @@ export function isOfShop(shop: ShopCall | undefined) {
 export function shopRefusal(state: Exclude<ShopState, 'open'>): DrapeError {
   switch (state) {
     case 'unpaid':
-      return new DrapeError('BILLING_NOT_ALLOWED', 'The plan of the shop does not include try-ons at the moment.')
+      return new DrapeError('BILLING_NOT_ALLOWED', 'The plan of the shop does not include try-ons.')
     case 'spent':
-      return new DrapeError('QUOTA_EXCEEDED', 'The shop has reached its monthly number of try-ons.')
+      return new DrapeError('QUOTA_EXCEEDED', 'The shop has reached its monthly limit of try-ons.')
     case 'waiting':
       return new DrapeError(
         'RATE_LIMIT_EXCEEDED',
-        'You have reached the number of try-ons of a week, or of failed ones. Try again next week.',
+        'You have reached the weekly limit of try-ons or of failed try-ons. Try again next week.',
         { details: { period: 'week' } },
       )
     case 'address':
       return new DrapeError(
         'RATE_LIMIT_EXCEEDED',
-        'Your network has reached the number of try-ons of a day, or of failed ones. Sign in to the shop, or try again tomorrow.',
+        'Your network has reached the daily limit of try-ons or of failed try-ons. Sign in to the shop, or try again tomorrow.',
         { details: { period: 'day' } },
       )
     case 'visitors':
       return new DrapeError(
         'RATE_LIMIT_EXCEEDED',
-        'The visitors of the shop have reached the number of try-ons of a day, or of failed ones. Sign in to the shop, or try again tomorrow.',
+        'The visitors of the shop have reached the daily limit of try-ons or of failed try-ons. Sign in to the shop, or try again tomorrow.',
         { details: { period: 'day' } },
       )
   }

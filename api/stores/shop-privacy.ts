@@ -3,11 +3,11 @@ import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { customerShopperId } from '../shoppers/shopper.ts'
 import type { ShopRecord } from './shops.ts'
 
-/** A customer as the platform of a shop names one: by id, by e-mail address, mostly by both. */
+/** A customer as the platform of a shop identifies them: by ID, by e-mail address, usually by both. */
 export interface ShopCustomer {
   readonly id: string | null
   readonly email: string | null
-  /** Platform ids of the orders that this is about. */
+  /** Platform IDs of the orders that the request covers. */
   readonly orders: readonly string[]
 }
 
@@ -26,10 +26,13 @@ const Day = rowType(Type.Object({ day: Type.String() }))
 
 export type ShopPrivacy = ReturnType<typeof createShopPrivacy>
 
-/** What is held of the people in a shop, beside their pictures. What deletes may be run again and by several at once. */
+/**
+ * Store of the personal data of a shop's customers, other than images. Deletions are idempotent and safe to run
+ * concurrently.
+ */
 export function createShopPrivacy(database: Database) {
   return {
-    /** Writes down what is held of the customer now, once for each request. */
+    /** Records the data held about the customer now, once per request. */
     insertDataRequest: async (shop: ShopRecord, requestId: string, customer: ShopCustomer): Promise<void> => {
       const shopper = customer.id === null ? '' : customerShopperId(shop.id, customer.id)
       const isTheirs = sql.fragment`account_id = ${shop.accountId} and external_user_id = ${shopper}`
@@ -65,7 +68,7 @@ export function createShopPrivacy(database: Database) {
         on conflict do nothing`)
     },
 
-    /** What was written down for a shop, named by id or domain, or for all; newest first. */
+    /** Recorded data requests of a shop (ID or domain) or of all shops, newest first. */
     listDataRequests: (shop: string | null): Promise<readonly DataRequest[]> =>
       database.any(sql.type(rowType(DataRequest))`
         select domain as shop, request_id as "requestId", customer_id as "customerId", email, held,
@@ -74,7 +77,7 @@ export function createShopPrivacy(database: Database) {
         where ${shop}::text is null or shops.id = ${shop} or domain = lower(${shop})
         order by data_requests.id desc`),
 
-    /** Forgets who the customer was: the lead, who did what was recorded, and what was written down of them. */
+    /** Deletes the customer's lead and data requests, and removes the customer from recorded events. */
     forgetCustomer: async (shop: ShopRecord, customer: ShopCustomer): Promise<void> => {
       await database.query(sql.unsafe`
         delete from leads where shop_id = ${shop.id} and lower(email) = lower(${customer.email})`)
@@ -109,10 +112,10 @@ export function createShopPrivacy(database: Database) {
   }
 }
 
-/** What ends with a shop, in parts. */
+/** Deletes the data of an uninstalled shop, in batches. */
 function createShopErasure(database: Database) {
   return {
-    /** The `externalUserId`s of a part of the shop's shoppers of whom there are pictures or links to them. */
+    /** A batch of `externalUserId`s of the shop's shoppers who have images or share links. */
     findShoppers: async ({ id, accountId }: ShopRecord, limit: number): Promise<string[]> => {
       const isOfShop = sql.fragment`
         account_id = ${accountId} and external_user_id is not null and starts_with(external_user_id, ${`${id}:`})`
@@ -125,7 +128,7 @@ function createShopErasure(database: Database) {
       return rows.map((row) => row.id)
     },
 
-    /** Deletes a part of the shop's leads and share links, and what was written down of its customers. Returns how many. */
+    /** Deletes a batch of the shop's leads, share links and data requests. Returns the count. */
     deletePeople: async ({ id }: ShopRecord, limit: number): Promise<number> => {
       let deleted = 0
       for (const table of ['lead_outbox', 'leads', 'share_links', 'data_requests', 'consents']) {
@@ -137,7 +140,7 @@ function createShopErasure(database: Database) {
       return deleted
     },
 
-    /** Deletes a part of the shop's events. Returns how many. */
+    /** Deletes a batch of the shop's events. Returns the count. */
     deleteEvents: async ({ id, accountId }: ShopRecord, limit: number): Promise<number> => {
       const isOfShop = sql.fragment`account_id = ${accountId} and shop_id = ${id}`
       const waiting = await database.query(sql.unsafe`
@@ -154,11 +157,11 @@ function createShopErasure(database: Database) {
         delete from event_batches using batch
         where event_batches.received_on = batch.received_on and event_batches.id = batch.id`)
       const deleted = waiting.rowCount + batches.rowCount
-      // Written by earlier versions of the service, without a batch.
+      // Earlier versions stored events without a batch.
       const day = await database.maybeOneFirst(sql.type(Day)`
         select received_on::text as day from events where ${isOfShop} limit 1`)
       if (day === null) return deleted
-      // A row's place is its own only within the table of a day.
+      // A row's `ctid` is unique only within the partition of one day.
       const { rowCount } = await database.query(sql.unsafe`
         delete from events where received_on = ${day}::date and ctid = any(array(
           select ctid from events where received_on = ${day}::date and ${isOfShop} limit ${limit}))`)
@@ -168,8 +171,8 @@ function createShopErasure(database: Database) {
 }
 
 /**
- * Events at a shop that name the customer. Those sent with the account's publishable key have no shop, and name whom the shop's
- * own pages and apps named.
+ * Events at a shop that name the customer. Events sent with the account's publishable key have no shop; they name the
+ * customer that the shop's own pages and apps named.
  */
 function namesCustomer({ id, accountId }: ShopRecord, customer: ShopCustomer, table?: 'batch') {
   const column = (name: string) => sql.identifier(table === undefined ? [name] : [table, name])

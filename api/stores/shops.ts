@@ -15,20 +15,22 @@ const ShopRow = Type.Object({
   accountId: Type.String(),
   platform: Type.Enum([...SHOP_PLATFORMS]),
   domain: Type.String(),
-  /** Further domains that customers of the shop visit, in lower case. */
+  /** Additional domains of the shop, in lower case. */
   extraDomains: Type.Array(Type.String()),
   name: Nullable(Type.String()),
-  /** Newest first. Like the token they are as stored, sealed, but for what `find` and `findByDomain` return. */
+  /** Newest first. The secrets and the token are sealed, except in the results of `find` and `findByDomain`. */
   secrets: LiveSecrets,
   adminUrl: Nullable(Type.String()),
   adminToken: Nullable(Type.String()),
   monthlyGenerations: Nullable(Type.Integer()),
-  /** Generations in a day (UTC) of one address, and of all addresses, by visitors who are no customers; null takes the default. */
+  /**
+   * Generations per day (UTC) by visitors who are not customers, per network address and in total; null: the default.
+   */
   addressGenerations: Nullable(Type.Integer()),
   visitorGenerations: Nullable(Type.Integer()),
-  /** Whether visitors who are no customers need a visitor token. */
+  /** Whether visitors who are not customers need a visitor token. */
   requiresVisitorToken: Type.Boolean(),
-  /** Engine of try-ons by shoppers; null takes that of the account. */
+  /** Engine of try-ons by shoppers; null: the default engine of the account. */
   defaultEngine: Nullable(Type.String()),
   /** Whether photos are stored only of visitors who agreed to the policy of the shop. */
   requiresConsent: Type.Boolean(),
@@ -41,7 +43,7 @@ const ShopRow = Type.Object({
 export type ShopRecord = Static<typeof ShopRow>
 
 const EditedRow = Type.Object({ ...ShopRow.properties, edition: Type.String() })
-/** A shop with what stands for its settings as they are. */
+/** A shop and the edition of its settings. */
 export type EditedShop = Static<typeof EditedRow>
 
 const shopEdition = sql.fragment`
@@ -57,16 +59,16 @@ const columns = sql.fragment`
   privacy_contact as "privacyContact", billing_allowed as "billingAllowed",
   plan_ends_at as "planEndsAt", shops.is_active as "isActive"`
 
-/** A shop and the account that pays for it. */
+/** A shop and the account that is charged for it. */
 export interface FoundShop {
   readonly shop: ShopRecord
   readonly account: AccountRecord
 }
 
-/** What an operator sets; null takes a setting away. */
+/** Settings of a shop. Null removes a setting. */
 export interface ShopSettings {
   readonly name?: string | null
-  /** In any case; null is the same as none. */
+  /** Case-insensitive; null equals an empty list. */
   readonly extraDomains?: readonly string[] | null
   readonly adminUrl?: string | null
   readonly adminToken?: string | null
@@ -90,16 +92,16 @@ export interface NewShop extends ShopSettings {
   readonly secret?: string
 }
 
-/** A random secret, for a proxy whose secret we choose. */
+/** Random secret for a proxy whose secret Drape chooses. */
 export function generateShopSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
 export type Shops = ReturnType<typeof createShops>
 
-/** Shops, and how their proxies prove themselves. */
+/** Store of shops and of the secrets of their proxies. */
 export function createShops(database: Database) {
-  /** Shops are named by id or domain. */
+  /** Matches a shop by ID or domain. */
   const named = (shop: string) => sql.fragment`(id = ${shop} or domain = lower(${shop}))`
   const change = async (shop: string, changes: SqlFragment): Promise<ShopRecord> => {
     const changed = await database.maybeOne(sql.type(rowType(ShopRow))`
@@ -110,7 +112,7 @@ export function createShops(database: Database) {
   const get = (id: string): Promise<ShopRecord> =>
     database.one(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`)
 
-  /** The shop with its secrets and token as they are used. */
+  /** Decrypts the secrets and the token of a shop. */
   async function open(shop: ShopRecord): Promise<ShopRecord> {
     const { id, adminToken: token } = shop
     const [secrets, adminToken] = await Promise.all([
@@ -120,17 +122,17 @@ export function createShops(database: Database) {
     return { ...shop, secrets, adminToken }
   }
 
-  /** The settings as the row stores them. */
+  /** Encrypts the settings for storage. */
   async function seal({ adminToken, ...settings }: ShopSettings, id: string): Promise<ShopSettings> {
     if (typeof adminToken !== 'string') return { ...settings, adminToken }
     return { ...settings, adminToken: await database.secrets.seal(adminToken, tokenPlace(id)) }
   }
 
   return {
-    /** The active shop of this domain, in whatever case, with its account, which is active too. */
+    /** The active shop of this domain (case-insensitive) and its active account. */
     find: async (domain: string): Promise<FoundShop | null> => {
       const isNamed = sql.fragment`domain = lower(${domain}) and shops.is_active`
-      // Both are asked for whether or not there is one: a shop that does not exist takes as long to look up as one that does.
+      // Query both in any case: looking up an unknown shop takes as long as looking up an existing one.
       const [shop, account] = await Promise.all([
         database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where ${isNamed}`),
         database.maybeOne(sql.type(rowType(AccountRow))`
@@ -151,23 +153,23 @@ export function createShops(database: Database) {
     findById: (id: string): Promise<ShopRecord | null> =>
       database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`),
 
-    /** The same with its secrets and token as they are used. */
+    /** The shop of this ID with decrypted secrets and token. */
     findOpen: async (id: string): Promise<ShopRecord | null> => {
       const shop = await database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`)
       return shop && open(shop)
     },
 
-    /** The same with its edition, another one for whatever `update` can change. */
+    /** The shop of this ID and its edition, which changes with every `update`. */
     findEdition: (id: string): Promise<EditedShop | null> =>
       database.maybeOne(sql.type(rowType(EditedRow))`
         select ${columns}, ${shopEdition} as edition from shops where id = ${id}`),
 
-    /** Every shop, or those of an account, in the order in which they came. */
+    /** Every shop, or the shops of an account, oldest first. */
     list: (accountId: string | null): Promise<readonly ShopRecord[]> =>
       database.any(sql.type(rowType(ShopRow))`
         select ${columns} from shops where ${accountId}::text is null or account_id = ${accountId} order by id`),
 
-    /** A new shop. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when the domain has a shop already. */
+    /** Creates a shop. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when the domain already has a shop. */
     insert: async ({ accountId, platform, domain, secret, ...settings }: NewShop) => {
       const id = `shop_${uuidv7()}`
       const secrets = secret === undefined ? [] : [await sealSecret(database, secret, { table: 'shops', id })]
@@ -190,29 +192,32 @@ export function createShops(database: Database) {
       return { id, domain: domain.toLowerCase() }
     },
 
-    /** Changes what is given of a shop, named by id or domain. Throws `VALIDATION_FAILED` when there is none. */
+    /**
+     * Updates the given settings of a shop, named by ID or domain. Throws `VALIDATION_FAILED` when the shop does not
+     * exist.
+     */
     update: async (shop: string, settings: ShopSettings): Promise<ShopRecord> => {
       const id = await database.maybeOneFirst(sql.type(Id)`select id from shops where ${named(shop)}`)
       if (id === null) throw unknownShop(shop)
       return change(id, assignments(await seal(settings, id)))
     },
 
-    /** Changes what is given, unless the shop has changed since this edition of it: then null. */
+    /** Updates the given settings if the shop still has this edition. Returns null if the shop has changed. */
     updateEdition: async (id: string, settings: ShopSettings, edition: string): Promise<ShopRecord | null> => {
       const changes = assignments(await seal(settings, id))
       return database.maybeOne(sql.type(rowType(ShopRow))`
         update shops set ${changes} where id = ${id} and ${shopEdition} = ${edition} returning ${columns}`)
     },
 
-    /** Makes a secret live beside the one that it is to replace. Throws `VALIDATION_FAILED` when two are live already. */
+    /** Adds a second active secret, for rotation. Throws `VALIDATION_FAILED` when 2 are active already. */
     addSecret: async (shop: string, secret: string): Promise<ShopRecord> => {
       const id = await addLiveSecret(database, { table: 'shops', where: named(shop) }, secret)
       if (id === null) throw unknownShop(shop)
       if (id !== 'refused') return get(id)
-      throw invalid('secret', 'The secret is already active, or two others are. Remove one first.')
+      throw invalid('secret', 'The secret is already active, or 2 others are. Remove one first.')
     },
 
-    /** Ends a secret, or the older one of two. Throws `VALIDATION_FAILED` when there is no such secret. */
+    /** Removes a secret, or the older one of two. Throws `VALIDATION_FAILED` when the secret does not exist. */
     removeSecret: async (shop: string, secret: string | null): Promise<ShopRecord> => {
       const id = await removeLiveSecret(database, { table: 'shops', where: named(shop) }, { secret, min: 0 })
       if (id === null) throw unknownShop(shop)
@@ -228,14 +233,14 @@ export function createShops(database: Database) {
 
 const Id = rowType(Type.Object({ id: Type.String() }))
 
-/** Where a shop keeps the token of its platform's API. */
+/** Column that stores the token for the platform's API. */
 export function tokenPlace(id: string): SecretPlace {
   return { table: 'shops', column: 'admin_token', id }
 }
 
 type SqlFragment = ReturnType<typeof sql.fragment>
 
-/** Throws `VALIDATION_FAILED` when nothing is given. */
+/** Throws `VALIDATION_FAILED` when no setting is given. */
 function assignments(settings: ShopSettings): SqlFragment {
   const { name, extraDomains, adminUrl, adminToken, monthlyGenerations, billingAllowed, planEndsAt, isActive } =
     settings
@@ -243,7 +248,7 @@ function assignments(settings: ShopSettings): SqlFragment {
     name !== undefined && sql.fragment`name = ${name}`,
     extraDomains !== undefined && sql.fragment`extra_domains = ${domainArray(extraDomains)}`,
     adminUrl !== undefined && sql.fragment`admin_url = ${adminUrl}`,
-    // A token was given for one address: a change of the address alone must not send the token there.
+    // A token is bound to its address: changing only the address must not send the token to the new address.
     adminUrl !== undefined &&
       adminToken === undefined &&
       sql.fragment`admin_token = case when admin_url is not distinct from ${adminUrl} then admin_token end`,

@@ -10,23 +10,23 @@ const BATCH = 100
 const SecretsRow = rowType(Type.Object({ id: Type.String(), secrets: LiveSecrets }))
 const TextRow = rowType(Type.Object({ id: Type.String(), stored: Type.String() }))
 
-/** Columns with one secret for each row. */
+/** Columns with one secret per row. */
 const TEXTS = [
   { table: 'shops', idColumn: 'id', column: 'admin_token', placeOf: tokenPlace },
   { table: 'operator_second_factors', idColumn: 'operator_id', column: 'secret', placeOf: factorPlace },
 ] as const
 
-/** Stored secrets by the key that encrypts them; `clear` for those that no key does. */
+/** Counts of stored secrets by encryption key; `clear`: not encrypted. */
 export type SecretCounts = Readonly<Record<string, number>>
 
 export type StoredSecrets = ReturnType<typeof createStoredSecrets>
 
-/** Every secret in the database, whatever it is for. */
+/** Maintains all secrets in the database, of any kind. */
 export function createStoredSecrets(database: Database) {
   return {
     /**
-     * Encrypts every secret with the current key that is in clear or under another key. Several processes may do so at once, and
-     * secrets may change meanwhile. Returns the count of rewritten secrets; 0 without a key.
+     * Encrypts with the current key every secret that is unencrypted or encrypted with another key. Safe to run
+     * concurrently and while secrets change. Returns the count of rewritten secrets; 0 without a key.
      */
     rewrap: async (): Promise<number> => {
       const { keyId } = database.secrets
@@ -55,7 +55,9 @@ export function createStoredSecrets(database: Database) {
       return count
     },
 
-    /** Opens one secret of each key that encrypts any. Returns the number of keys that open theirs, and why each other does not. */
+    /**
+     * Decrypts one secret per encryption key. Returns the number of keys that succeeded, and the errors of the others.
+     */
     openSamples: async (): Promise<{ opened: number; closed: string[] }> => {
       const tried = new Set<string>()
       const closed: string[] = []
@@ -91,7 +93,7 @@ export function createStoredSecrets(database: Database) {
   }
 }
 
-/** Rows of a table in batches, by id; with a key those that hold a secret which it does not encrypt. */
+/** Iterates a table in batches, by ID. With a key: only the rows with a secret that this key does not encrypt. */
 async function* walk(database: Database, table: SecretRow['table'], keyId: string | null = null) {
   const prefix = keyId && sealedPrefix(keyId)
   let after = ''

@@ -7,12 +7,12 @@ const JobRow = rowType(Type.Object({ payload: TryOnJobSchema, waitedSeconds: Typ
 
 export type TestMode = ReturnType<typeof createTestMode>
 
-/** Try-ons with test keys, and the end of what they leave. */
+/** Runs try-ons with test keys, and deletes their data. */
 export function createTestMode(database: Database) {
   const testAccounts = sql.fragment`(select id from accounts where test_of is not null)`
   const isOld = sql.fragment`created_at < now() - interval '1 day'`
   return {
-    /** Takes try-ons whose time has come. What is not started soon comes back by the relay. */
+    /** Claims due try-ons. The relay recovers a claimed try-on that does not start soon. */
     claim: (limit: number): Promise<readonly { payload: TryOnJob; waitedSeconds: number }[]> =>
       database.any(sql.type(JobRow)`
         update outbox set dispatched_at = now()
@@ -23,7 +23,7 @@ export function createTestMode(database: Database) {
         )
         returning payload, extract(epoch from now() - created_at)::float8 as "waitedSeconds"`),
 
-    /** Puts a try-on back until its delay is over. */
+    /** Returns a try-on to the queue until its delay has passed. */
     postpone: async (generationId: string, seconds: number): Promise<void> => {
       await database.query(sql.unsafe`
         update outbox set dispatched_at = null, available_at = now() + make_interval(secs => ${seconds})
@@ -31,7 +31,7 @@ export function createTestMode(database: Database) {
     },
 
     /**
-     * Deletes rows of test accounts that are older than a day, a part of each kind; their images end by their own time. Returns the
+     * Deletes rows of test accounts older than 1 day, a batch of each kind; images expire on their own. Returns the
      * count.
      */
     deleteOld: async (limit: number): Promise<number> => {
@@ -40,7 +40,7 @@ export function createTestMode(database: Database) {
           sql.unsafe`delete from generations where id in (
             select id from generations where account_id in ${testAccounts} and ${isOld} and status in ('COMPLETED', 'FAILED')
             limit ${limit} for update skip locked)`,
-          // A sweep deletes expired products, with their images.
+          // A sweep deletes expired products and their images.
           sql.unsafe`update products set expires_at = now(), valid_for_days = 1 where id in (
             select id from products where account_id in ${testAccounts} and ${isOld} and coalesce(expires_at > now(), true)
             limit ${limit} for update skip locked)`,

@@ -5,7 +5,7 @@ const UploadRow = rowType(Type.Object({ externalUserId: Nullable(Type.String()) 
 
 const CLAIM_SECONDS = 60
 
-/** All that one upload can ever make: one object, and one image. */
+/** IDs that an upload may create: one object and one image. */
 export interface UploadNames {
   readonly objectKey: string
   readonly imageId: string
@@ -13,32 +13,32 @@ export interface UploadNames {
 
 export type Uploads = ReturnType<typeof createUploads>
 
-/** Bytes that browsers send before they say that the upload is complete: objects of the kind `upload`. */
+/** Store of direct uploads: bytes that browsers send before they complete the upload. Object kind: `upload`. */
 export function createUploads(database: Database) {
-  // Erased ones have lost their owner, and stay for a while.
-  const isThere = ({ objectKey }: UploadNames) => sql.fragment`
+  // Erased objects lose their owner immediately and are deleted later.
+  const isOpen = ({ objectKey }: UploadNames) => sql.fragment`
     key = ${objectKey} and kind = 'upload' and external_user_id is not null and expires_at > now()`
 
   return {
     /**
-     * MUST be called before the bytes are put: erasure knows by the date of the row that they may be on their way. False when the
-     * upload has become an image, is erased or past its time.
+     * MUST be called before the bytes are stored: erasure uses the date of the row to detect bytes in flight. Returns
+     * false if the upload has become an image, was erased or has expired.
      */
     receive: async (upload: UploadNames, bytes: number): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         update objects set created_at = now_ms(), bytes = ${bytes}
-        where ${isThere(upload)} and not exists (select from images where id = ${upload.imageId})`)
+        where ${isOpen(upload)} and not exists (select from images where id = ${upload.imageId})`)
       return rowCount > 0
     },
 
     /**
-     * Claims the upload for one replica, which alone makes it a photo. False while another claim lasts, which ends by itself after a
-     * minute: its replica may have died.
+     * Claims the upload, so that only one replica turns it into a photo. Returns false while another claim is active. A
+     * claim expires after 1 minute, in case its replica has died.
      */
     claim: async (upload: UploadNames): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         update objects set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
-        where ${isThere(upload)} and (claimed_until is null or claimed_until <= now())`)
+        where ${isOpen(upload)} and (claimed_until is null or claimed_until <= now())`)
       return rowCount > 0
     },
 
@@ -51,9 +51,9 @@ export function createUploads(database: Database) {
       await database.query(sql.unsafe`update objects set external_user_id = null where key = ${objectKey}`)
     },
 
-    /** Whose upload it is; null when it is none, or none any more. */
+    /** Owner of the upload; null when the upload does not exist or no longer exists. */
     findOwner: async (upload: UploadNames): Promise<string | null> =>
       database.maybeOneFirst(sql.type(UploadRow)`
-        select external_user_id as "externalUserId" from objects where ${isThere(upload)}`),
+        select external_user_id as "externalUserId" from objects where ${isOpen(upload)}`),
   }
 }

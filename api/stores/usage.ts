@@ -6,16 +6,16 @@ import { TEST_ENGINE } from '../shared/test-mode.ts'
 const StepRow = Type.Object({
   at: Timestamp,
   completed: Type.Integer(),
-  /** For reasons of the service. */
+  /** Failed because of the service. */
   failed: Type.Integer(),
-  /** For reasons of their images. */
+  /** Failed because of their images. */
   refused: Type.Integer(),
   cancelled: Type.Integer(),
   unfinished: Type.Integer(),
-  /** Credits that were paid and not given back. */
+  /** Credits spent, without refunds. */
   credits: Type.Integer(),
 })
-/** What was accepted in one step of a span of time, and what came of it. */
+/** Generations accepted in one time step, by outcome. */
 export type UsageStep = Static<typeof StepRow>
 
 const FailureRow = Type.Object({ code: Type.String(), count: Type.Integer() })
@@ -24,20 +24,20 @@ export type FailureCount = Static<typeof FailureRow>
 export interface Span {
   readonly hours: number
   readonly step: 'hour' | 'day'
-  /** Of this account alone. */
+  /** Restricts the query to this account. */
   readonly accountId?: string
 }
 
-/** The codes of failures for reasons of the service; the objectives and alerts of the chart count the same. */
+/** Error codes of failures caused by the service. The objectives and alerts of the chart count the same codes. */
 const OWN_FAILURES: readonly ErrorCode[] = ['GENERATION_FAILED', 'GENERATION_TIMEOUT']
 const CANCELLED: ErrorCode = 'GENERATION_CANCELLED'
 
 export type Usage = ReturnType<typeof createUsage>
 
-/** How much was tried on, over time. */
+/** Generation statistics over time. */
 export function createUsage(database: Database) {
   return {
-    /** One entry for each step from the first to the one that has begun, in UTC, also where nothing happened. */
+    /** One entry per step (UTC), from the first step to the current one, also for steps without generations. */
     countSteps: ({ hours, step, accountId }: Span): Promise<readonly UsageStep[]> =>
       database.any(sql.type(rowType(StepRow))`
         with steps as (
@@ -65,7 +65,7 @@ export function createUsage(database: Database) {
           coalesce(sum(cost) filter (where status in ('COMPLETED', 'PENDING', 'PROCESSING')), 0)::bigint as credits
         from steps left join counted using (at) group by at order by at`),
 
-    /** How often each code ended a generation that was accepted in the last hours, most frequent first. */
+    /** Counts of the error codes of generations accepted in the last `hours`, most frequent first. */
     countFailures: ({ hours, accountId }: Pick<Span, 'hours' | 'accountId'>): Promise<readonly FailureCount[]> =>
       database.any(sql.type(rowType(FailureRow))`
         select coalesce(error_code, 'unknown') as code, count(*) from generations

@@ -5,7 +5,7 @@ const Counts = { generations: Type.Integer(), failed: Type.Integer() }
 const AddressCount = rowType(Type.Object({ address: Type.String(), ...Counts }))
 const Total = rowType(Type.Object(Counts))
 
-/** Results and failed generations, which count as attempts once a worker has started them. */
+/** Counts of results and of failed generations. A failed generation that a worker started counts as an attempt. */
 const counts = sql.fragment`
   count(*) filter (where status <> 'FAILED')::int as generations,
   count(*) filter (where status = 'FAILED' and started_at is not null)::int as failed`
@@ -13,9 +13,9 @@ const counts = sql.fragment`
 export interface VisitorCounts {
   /** Generations today (UTC) by all visitors who are not signed in, without failed ones. */
   readonly generations: number
-  /** Failed ones that a worker had started. */
+  /** Failed generations that a worker had started. */
   readonly failed: number
-  /** Those of the addresses with the highest counts, highest first. */
+  /** Counts of the addresses with the highest counts, highest first. */
   readonly addresses: readonly { readonly address: string; readonly generations: number; readonly failed: number }[]
 }
 
@@ -23,10 +23,10 @@ const MAX_ADDRESSES = 5
 
 export type VisitorAddresses = ReturnType<typeof createVisitorAddresses>
 
-/** Hashes of network addresses that generations carry for the budgets of a day. */
+/** Store of hashed network addresses, which generations carry for the daily budgets. */
 export function createVisitorAddresses(database: Database) {
   return {
-    /** What the visitors of a shop have spent of today's budgets. */
+    /** Usage of today's visitor budgets of a shop. */
     countToday: async (shopId: string): Promise<VisitorCounts> => {
       const ofToday = sql.fragment`
         shop_id = ${shopId} and created_at >= date_trunc('day', now(), 'UTC') and visitor_address is not null`
@@ -37,7 +37,7 @@ export function createVisitorAddresses(database: Database) {
       return { ...total, addresses }
     },
 
-    /** Removes a part of those that are older than a day. Returns their count. */
+    /** Removes a batch of address hashes that are older than 1 day. Returns the count. */
     forget: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         update generations set visitor_address = null where id in (

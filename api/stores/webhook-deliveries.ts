@@ -8,54 +8,57 @@ const ClaimedRow = Type.Object({
   type: Type.String(),
   data: Json,
   happenedAt: Timestamp,
-  /** That were made before this one. */
+  /** Attempts made before this one. */
   attempts: Type.Integer(),
   endpointId: Type.String(),
   accountId: Type.String(),
   url: Type.String(),
-  /** As stored: `openSecrets` opens them. */
+  /** Sealed; `openSecrets` decrypts them. */
   secrets: LiveSecrets,
   claimedAt: Timestamp,
 })
-/** A delivery that is to be made now, and all that it takes. */
+/** A claimed delivery with all data that the attempt needs. */
 export type ClaimedDelivery = Static<typeof ClaimedRow>
 
-/** At the same time from one process to one endpoint; as long as nothing gets through, one after the other. */
-const AT_ONCE = 8
+/** Maximum concurrent deliveries from one process to one endpoint; 1 while the endpoint is failing. */
+const MAX_CONCURRENT = 8
 
 export interface FailedAttempt {
   readonly status: number | null
   readonly reason: string
-  /** Until the next attempt; null when there is none. */
+  /** Seconds until the next attempt; null: no further attempt. */
   readonly retrySeconds: number | null
-  /** Takes the endpoint out of use at once. */
+  /** Whether the endpoint returned 410, which disables it immediately. */
   readonly isGone: boolean
-  /** How long the endpoint is left alone, at least. */
+  /** Minimum pause of the endpoint. */
   readonly pauseSeconds: number
-  /** How long it is left alone when it was in trouble, doubled each time up to the longest; null when it was not. */
-  readonly rest: { readonly firstSeconds: number; readonly longestSeconds: number } | null
-  /** An endpoint that takes nothing for so long is taken out of use. */
+  /**
+   * Backoff of a failing endpoint, doubled with each failure up to `maxSeconds`; null when the endpoint is not at
+   * fault.
+   */
+  readonly backoff: { readonly firstSeconds: number; readonly maxSeconds: number } | null
+  /** Days without a successful delivery after which the endpoint is disabled. */
   readonly disableAfterDays: number
 }
 
 export type WebhookDeliveries = ReturnType<typeof createWebhookDeliveries>
 
-/** Deliveries on their way. */
+/** Store of pending webhook deliveries. */
 export function createWebhookDeliveries(database: Database) {
   return {
     /**
      * Claims up to `limit` due deliveries for `leaseSeconds`, in turn from each endpoint that is active and not paused.
-     * `underWay` counts the deliveries of this process by endpoint.
+     * `inFlight` counts the deliveries of this process by endpoint.
      */
     claim: (options: ClaimOptions): Promise<readonly ClaimedDelivery[]> => claimDeliveries(database, options),
 
-    /** The secrets that sign a delivery, newest first. Throws when they cannot be opened now. */
+    /** The secrets that sign a delivery, newest first. Throws when they cannot be decrypted. */
     openSecrets: async ({ endpointId, secrets }: ClaimedDelivery): Promise<string[]> => {
       const opened = await openSecrets(database, secrets, { table: 'webhook_endpoints', id: endpointId })
       return opened.map(({ secret }) => secret)
     },
 
-    /** It was taken. Whom it named of persons is forgotten. */
+    /** Marks the delivery as delivered and clears its personal data. */
     noteDelivered: async (id: number, status: number): Promise<void> => {
       await database.query(sql.unsafe`
         with delivered as (
@@ -69,7 +72,7 @@ export function createWebhookDeliveries(database: Database) {
         where webhook_endpoints.id = endpoint_id and failing_since is not null`)
     },
 
-    /** It was not taken. Returns whether that has taken the endpoint out of use, and why. */
+    /** Records a failed attempt. Returns the reason if the failure has disabled the endpoint. */
     noteFailed: async (id: number, attempt: FailedAttempt): Promise<{ disabledReason: string | null }> => {
       const { status, reason, retrySeconds, isGone } = attempt
       const disabled = await database.maybeOneFirst(sql.type(Disabled)`
@@ -90,20 +93,20 @@ export function createWebhookDeliveries(database: Database) {
           disabled_at = case when reason is null then disabled_at else now() end,
           disabled_reason = coalesce(reason, disabled_reason),
           failing_since = coalesce(failing_since, now()),
-          ${restAfter(attempt)}
+          ${backoffAfter(attempt)}
         from endpoint where webhook_endpoints.id = endpoint.id
         returning reason`)
       return { disabledReason: disabled }
     },
 
-    /** They were not made after all: any process may take them at once. */
+    /** Returns unsent deliveries to the queue. */
     release: async (ids: readonly number[]): Promise<void> => {
       await database.query(sql.unsafe`
         update webhook_deliveries set next_attempt_at = now()
         where id = any(${sql.array([...ids], 'int8')}) and status = 'waiting'`)
     },
 
-    /** Seconds since the delivery was due that should have been made first; null when none is. */
+    /** Seconds since the oldest due delivery became due; null when no delivery is due. */
     measureLag: (): Promise<number | null> =>
       database.oneFirst(sql.type(Lag)`
         select extract(epoch from now() - min(next_attempt_at))::float8 as seconds
@@ -116,10 +119,10 @@ export function createWebhookDeliveries(database: Database) {
 export interface ClaimOptions {
   readonly limit: number
   readonly leaseSeconds: number
-  readonly underWay: Readonly<Record<string, number>>
+  readonly inFlight: Readonly<Record<string, number>>
 }
 
-function claimDeliveries(database: Database, { limit, leaseSeconds, underWay }: ClaimOptions) {
+function claimDeliveries(database: Database, { limit, leaseSeconds, inFlight }: ClaimOptions) {
   return database.any(sql.type(rowType(ClaimedRow))`
     with recursive waiting_endpoints (endpoint_id) as (
       (select endpoint_id from webhook_deliveries where status = 'waiting' order by endpoint_id limit 1)
@@ -134,8 +137,8 @@ function claimDeliveries(database: Database, { limit, leaseSeconds, underWay }: 
         select id, row_number() over (order by next_attempt_at, id) as turn from webhook_deliveries
         where webhook_deliveries.endpoint_id = waiting_endpoints.endpoint_id and status = 'waiting' and next_attempt_at <= now()
         order by next_attempt_at, id
-        limit greatest(0, case when failing_since is null then ${AT_ONCE} else 1 end
-          - coalesce((${sql.jsonb({ ...underWay })}->>waiting_endpoints.endpoint_id)::int, 0))
+        limit greatest(0, case when failing_since is null then ${MAX_CONCURRENT} else 1 end
+          - coalesce((${sql.jsonb({ ...inFlight })}->>waiting_endpoints.endpoint_id)::int, 0))
       ) as next
       where is_active and (paused_until is null or paused_until <= now())
     ), chosen as (
@@ -155,22 +158,22 @@ function claimDeliveries(database: Database, { limit, leaseSeconds, underWay }: 
 const Disabled = rowType(Type.Object({ reason: Nullable(Type.String()) }))
 const Lag = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
 
-/** Null when it stays in use, or was taken out before. */
+/** Null when the endpoint stays active or was already disabled. */
 function whyDisabled({ isGone, disableAfterDays }: FailedAttempt) {
   return sql.fragment`
     case when not is_active then null
       when ${isGone} then 'The endpoint returned 410 Gone.'
       when failing_since < now() - make_interval(days => ${disableAfterDays})
-        then format('It has taken nothing for %s days.', ${disableAfterDays}::int)
+        then format('No delivery has succeeded for %s days.', ${disableAfterDays}::int)
     end`
 }
 
-/** Failures at the same time are one: a rest that has begun is not made longer. */
-function restAfter({ pauseSeconds, rest }: FailedAttempt) {
-  const { firstSeconds = 0, longestSeconds = 0 } = rest ?? {}
-  const grown = sql.fragment`least(${longestSeconds}, ${firstSeconds} * 2 ^ least(failures, 30))`
+/** Concurrent failures count as one: a running backoff is not extended. */
+function backoffAfter({ pauseSeconds, backoff }: FailedAttempt) {
+  const { firstSeconds = 0, maxSeconds = 0 } = backoff ?? {}
+  const backoffSeconds = sql.fragment`least(${maxSeconds}, ${firstSeconds} * 2 ^ least(failures, 30))`
   return sql.fragment`
-    failures = failures + case when ${rest !== null} and is_awake then 1 else 0 end,
+    failures = failures + case when ${backoff !== null} and is_awake then 1 else 0 end,
     paused_until = greatest(paused_until, now() + make_interval(secs => ${pauseSeconds}),
-      case when is_awake then now() + make_interval(secs => ${grown}) end)`
+      case when is_awake then now() + make_interval(secs => ${backoffSeconds}) end)`
 }

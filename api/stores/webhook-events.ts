@@ -8,12 +8,12 @@ const EventRow = rowType(
 
 export type WebhookEvents = ReturnType<typeof createWebhookEvents>
 
-/** What developers do with events beside receiving them. Nothing here reaches another account. */
+/** Test events and redelivery for developers. Every query is limited to one account. */
 export function createWebhookEvents(database: Database) {
   return {
     /**
-     * Queues a test event for the listeners of the account, or for an endpoint of it, if they ask for its type; any receives
-     * `webhook.test`. Returns the count of receivers.
+     * Queues a test event for the account's listeners, or for one of its endpoints, if they subscribe to its type;
+     * `webhook.test` reaches every receiver. Returns the count of receivers.
      */
     insertTest: async ({ eventId, accountId, type, data, endpointId }: TestEvent): Promise<number> => {
       const asksFor = sql.fragment`case when ${type} = 'webhook.test' then '["webhook.test"]' else event_types end as event_types`
@@ -31,8 +31,9 @@ export function createWebhookEvents(database: Database) {
     },
 
     /**
-     * Queues again what an active receiver got: one delivery, or an event for all that got it and for the listeners that ask for its
-     * type. Returns the ID of the event and the count of deliveries, 0 when none can be repeated; null when the account has none such.
+     * Queues again one delivery, or an event for all its receivers and for the listeners that subscribe to its type.
+     * Only active receivers count. Returns the event ID and the count of deliveries, 0 when none can be repeated; null
+     * when the account has no such event or delivery.
      */
     resend: async (accountId: string, named: { eventId: string } | { deliveryId: number }) => {
       const isNamed =

@@ -2,11 +2,11 @@ import { type Database, Json, rowType, sql, Timestamp } from '../shared/database
 import { type Static, Type } from '../shared/schema.ts'
 import type { WebhookEvent } from './webhooks.ts'
 
-/** After its last poll. */
+/** Lifetime of a listener after its last poll. */
 const LISTENER_SECONDS = 60
-/** Of an account at the same time. */
+/** Maximum concurrent listeners per account. */
 const MAX_LISTENERS = 5
-/** Until a delivery whose outcome is not reported is polled again. */
+/** Seconds after which a delivery without a reported outcome is polled again. */
 const LEASE_SECONDS = 30
 
 const PolledRow = Type.Object({
@@ -16,15 +16,15 @@ const PolledRow = Type.Object({
   happenedAt: Timestamp,
   data: Json,
 })
-/** A delivery as a listener polls it. */
+/** A delivery as returned to a polling listener. */
 export type PolledDelivery = Static<typeof PolledRow>
 
-/** What a listener did with a delivery. */
+/** Reported outcome of a delivery. */
 export interface Outcome {
   readonly deliveryId: number
-  /** That the program of the developer answered with; null without an answer. */
+  /** Status that the developer's program returned; null without a response. */
   readonly status: number | null
-  /** Why there was no answer; null when the listener forwards to no program. */
+  /** Reason why there was no response; null when the listener does not forward. */
   readonly error: string | null
 }
 
@@ -33,14 +33,14 @@ const Id = rowType(Type.Object({ id: Type.String() }))
 
 export type WebhookListeners = ReturnType<typeof createWebhookListeners>
 
-/** Listeners: receivers of events that poll, for as long as they poll. */
+/** Store of listeners: receivers of events that poll, and that expire when they stop polling. */
 export function createWebhookListeners(database: Database) {
   const expiry = sql.fragment`now() + make_interval(secs => ${LISTENER_SECONDS})`
   return {
-    /** A new listener, or the one of this ID; null when the account has as many as it may have. */
+    /** Creates a listener, or returns the listener with this ID; null when the account has reached its limit. */
     insert: ({ id, accountId, eventTypes }: { id: string; accountId: string; eventTypes: readonly WebhookEvent[] }) =>
       database.transaction(async (transaction) => {
-        // One after the other: of two at the same time neither would count the other.
+        // Locks the account: two concurrent inserts would not count each other.
         await transaction.query(sql.unsafe`select from accounts where id = ${accountId} for no key update`)
         return transaction.maybeOne(sql.type(ListenerRow)`
           insert into webhook_listeners (id, account_id, event_types, expires_at)
@@ -53,21 +53,23 @@ export function createWebhookListeners(database: Database) {
           returning expires_at as "expiresAt"`)
       }),
 
-    /** Keeps a listener for another while; null when it does not exist, has ended or belongs to another account. */
+    /** Extends a listener; null when it does not exist, has ended or belongs to another account. */
     renew: (id: string, accountId: string): Promise<{ expiresAt: Date } | null> =>
       database.maybeOne(sql.type(ListenerRow)`
         update webhook_listeners set expires_at = ${expiry}
         where id = ${id} and account_id = ${accountId} and expires_at > now()
         returning expires_at as "expiresAt"`),
 
-    /** Ends a listener. What waits for it is deleted by the next sweep. */
+    /** Ends a listener. The next sweep deletes its deliveries. */
     end: async (id: string, accountId: string): Promise<void> => {
       await database.query(sql.unsafe`
         update webhook_listeners set expires_at = now()
         where id = ${id} and account_id = ${accountId} and expires_at > now()`)
     },
 
-    /** Takes up to `limit` deliveries in the order of the events, until their outcomes are noted or the lease ends. */
+    /**
+     * Claims up to `limit` deliveries in the order of the events, until their outcomes are recorded or the lease ends.
+     */
     claim: async (id: string, limit: number): Promise<PolledDelivery[]> => {
       const claimed = await database.any(sql.type(rowType(PolledRow))`
         update webhook_deliveries set next_attempt_at = now() + make_interval(secs => ${LEASE_SECONDS})
@@ -80,7 +82,7 @@ export function createWebhookListeners(database: Database) {
       return [...claimed].sort((a, b) => a.deliveryId - b.deliveryId)
     },
 
-    /** Writes down what a listener did with its deliveries. Nothing is tried again by itself. */
+    /** Records the outcomes of a listener's deliveries. Failed deliveries are not retried. */
     noteOutcomes: async (id: string, outcomes: readonly Outcome[]): Promise<void> => {
       if (outcomes.length === 0) return
       await database.query(sql.unsafe`
@@ -96,7 +98,7 @@ export function createWebhookListeners(database: Database) {
         where webhook_deliveries.id = outcome.id and endpoint_id = ${id} and webhook_deliveries.status = 'waiting'`)
     },
 
-    /** Those of the listeners for which a delivery waits. */
+    /** The listeners among `ids` that have a waiting delivery. */
     findWaiting: async (ids: readonly string[]): Promise<readonly string[]> => {
       const rows = await database.any(sql.type(Id)`
         select id from unnest(${sql.array([...ids], 'text')}) as listeners (id)

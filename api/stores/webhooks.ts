@@ -6,7 +6,7 @@ import type { Customer } from '../shared/stores/customer.ts'
 import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { addLiveSecret, LiveSecrets, removeLiveSecret, sealSecret } from './live-secrets.ts'
 
-/** The events that an endpoint can ask for. */
+/** Event types that an endpoint can subscribe to. */
 export const WEBHOOK_EVENTS = ['generation.completed', 'generation.failed', 'credits.low', 'customer.erased'] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
@@ -15,7 +15,7 @@ const EndpointRow = Type.Object({
   accountId: Type.String(),
   url: Type.String(),
   eventTypes: Type.Array(Type.Enum([...WEBHOOK_EVENTS])),
-  /** Newest first, as stored: sealed. */
+  /** Newest first, sealed. */
   secrets: LiveSecrets,
   isActive: Type.Boolean(),
   disabledReason: Nullable(Type.String()),
@@ -25,7 +25,7 @@ const EndpointRow = Type.Object({
 export type WebhookEndpoint = Static<typeof EndpointRow>
 
 const EditedRow = Type.Object({ ...EndpointRow.properties, edition: Type.String() })
-/** An endpoint with what stands for its settings as they are. */
+/** An endpoint and the edition of its settings. */
 export type EditedEndpoint = Static<typeof EditedRow>
 
 const endpointEdition = sql.fragment`md5(row(url, event_types, is_active)::text)`
@@ -52,10 +52,10 @@ const columns = sql.fragment`
   id, account_id as "accountId", url, event_types as "eventTypes", secrets, is_active as "isActive",
   disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt"`
 
-/** Where nothing stands in the way of the next delivery. */
-const rested = sql.fragment`failing_since = null, failures = 0, paused_until = null`
+/** Clears failures, so that the next delivery is made immediately. */
+const clearFailures = sql.fragment`failing_since = null, failures = 0, paused_until = null`
 
-/** What an operator sets. */
+/** Settings of an endpoint. */
 export interface EndpointSettings {
   readonly url?: string
   readonly eventTypes?: readonly WebhookEvent[]
@@ -64,7 +64,7 @@ export interface EndpointSettings {
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-/** Webhook endpoints, the events that they ask for, and their deliveries. */
+/** Store of webhook endpoints, their subscriptions and their deliveries. */
 export function createWebhooks(database: Database) {
   const live = (id: string) => ({ table: 'webhook_endpoints', where: sql.fragment`id = ${id}` }) as const
   const get = async (id: string): Promise<WebhookEndpoint> => {
@@ -75,10 +75,10 @@ export function createWebhooks(database: Database) {
   }
 
   return {
-    /** Throws `VALIDATION_FAILED` when there is no such endpoint. */
+    /** Throws `VALIDATION_FAILED` when the endpoint does not exist. */
     get,
 
-    /** The same with its edition, another one for whatever `update` can change. */
+    /** The endpoint and its edition, which changes with every `update`. */
     getEdition: async (id: string): Promise<EditedEndpoint> => {
       const found = await database.maybeOne(sql.type(rowType(EditedRow))`
         select ${columns}, ${endpointEdition} as edition from webhook_endpoints where id = ${id}`)
@@ -86,13 +86,13 @@ export function createWebhooks(database: Database) {
       return found
     },
 
-    /** Every endpoint, or those of an account, in the order in which they came. */
+    /** Every endpoint, or the endpoints of an account, oldest first. */
     list: (accountId: string | null): Promise<readonly WebhookEndpoint[]> =>
       database.any(sql.type(rowType(EndpointRow))`
         select ${columns} from webhook_endpoints
         where ${accountId}::text is null or account_id = ${accountId} order by id`),
 
-    /** A new endpoint. Throws `ACCOUNT_NOT_FOUND`. */
+    /** Creates an endpoint. Throws `ACCOUNT_NOT_FOUND`. */
     insert: async ({ accountId, url, eventTypes, secret }: NewEndpoint): Promise<WebhookEndpoint> => {
       const id = `endpoint_${uuidv7()}`
       const secrets = [await sealSecret(database, secret, { table: 'webhook_endpoints', id })]
@@ -106,8 +106,8 @@ export function createWebhooks(database: Database) {
     },
 
     /**
-     * Changes what is given. One that becomes active gets at once what waits. Throws `VALIDATION_FAILED` when there is no such
-     * endpoint.
+     * Updates the given settings. An endpoint that becomes active immediately receives its waiting deliveries. Throws
+     * `VALIDATION_FAILED` when the endpoint does not exist.
      */
     update: async (id: string, settings: EndpointSettings): Promise<WebhookEndpoint> => {
       const updated = await database.maybeOne(sql.type(rowType(EndpointRow))`
@@ -116,27 +116,27 @@ export function createWebhooks(database: Database) {
       return updated
     },
 
-    /** Changes what is given, unless the endpoint has changed since this edition of it: then null. */
+    /** Updates the given settings if the endpoint still has this edition. Returns null if the endpoint has changed. */
     updateEdition: (id: string, settings: EndpointSettings, edition: string): Promise<WebhookEndpoint | null> =>
       database.maybeOne(sql.type(rowType(EndpointRow))`
         update webhook_endpoints set ${assignments(settings)}
         where id = ${id} and ${endpointEdition} = ${edition} returning ${columns}`),
 
-    /** Makes a secret live beside the one that it is to replace. Throws `VALIDATION_FAILED` when two are live already. */
+    /** Adds a second active secret, for rotation. Throws `VALIDATION_FAILED` when 2 are active already. */
     addSecret: async (id: string, secret: string): Promise<WebhookEndpoint> => {
       const added = await addLiveSecret(database, live(id), secret)
       if (added !== 'refused') return get(id)
-      throw invalid('secret', 'The secret is already active, or two others are. Remove one first.')
+      throw invalid('secret', 'The secret is already active, or 2 others are. Remove one first.')
     },
 
-    /** Ends one of two secrets, the older one unless it is named. Throws `VALIDATION_FAILED` when that would leave none. */
+    /** Removes one of two secrets, by default the older one. Throws `VALIDATION_FAILED` for the only secret. */
     removeSecret: async (id: string, secret: string | null): Promise<WebhookEndpoint> => {
       const removed = await removeLiveSecret(database, live(id), { secret, min: 1 })
       if (removed !== 'refused') return get(id)
       throw invalid('secret', 'The secret does not exist or is the only one of the endpoint. Add another one first.')
     },
 
-    /** Deletes an endpoint with its deliveries. Throws `VALIDATION_FAILED` when there is no such endpoint. */
+    /** Deletes an endpoint and its deliveries. Throws `VALIDATION_FAILED` when the endpoint does not exist. */
     delete: async (id: string): Promise<void> => {
       const { rowCount } = await database.query(sql.unsafe`
         with forgotten as (delete from webhook_deliveries where endpoint_id = ${id})
@@ -144,7 +144,10 @@ export function createWebhooks(database: Database) {
       if (rowCount === 0) throw unknownEndpoint(id)
     },
 
-    /** Puts a `webhook.test` on its way to this endpoint. Throws `VALIDATION_FAILED` when it is unknown or not active. */
+    /**
+     * Queues a `webhook.test` event for this endpoint. Throws `VALIDATION_FAILED` when the endpoint does not exist or
+     * is not active.
+     */
     insertTest: async (id: string): Promise<number> => {
       const { id: deliveryId } =
         (await database.maybeOne(sql.type(DeliveryId)`
@@ -161,10 +164,10 @@ export function createWebhooks(database: Database) {
   }
 }
 
-/** What is sent to endpoints. */
+/** Deliveries to endpoints. */
 function createDeliveries(database: Database) {
   return {
-    /** The newest deliveries of an endpoint, or those of them that were given up, newest first. */
+    /** The newest deliveries of an endpoint, or the newest failed ones. */
     listDeliveries: ({ endpointId, failed, limit }: { endpointId: string; failed: boolean; limit: number }) =>
       database.any(sql.type(rowType(DeliveryRow))`
         select id, event_id as "eventId", type, data, status, attempts,
@@ -175,13 +178,14 @@ function createDeliveries(database: Database) {
         order by id desc limit ${limit}`),
 
     /**
-     * Puts a delivery on its way again, whatever came of it, with all of its attempts. Throws `VALIDATION_FAILED` when it is not
-     * there (any more), no longer holds its data, or its endpoint is not active, or is not the one that is named.
+     * Queues a delivery again with all its attempts, whatever its outcome. Throws `VALIDATION_FAILED` when the delivery
+     * does not exist, its data has been deleted, its endpoint is not active, or it belongs to another endpoint than the
+     * given one.
      */
     retry: async (id: number, endpointId: string | null = null): Promise<void> => {
       const { rowCount } = await database.query(sql.unsafe`
         with endpoint as (
-          update webhook_endpoints set ${rested}
+          update webhook_endpoints set ${clearFailures}
           where is_active and id = (select endpoint_id from webhook_deliveries where id = ${id})
             and (${endpointId}::text is null or id = ${endpointId})
           returning id
@@ -194,7 +198,7 @@ function createDeliveries(database: Database) {
       throw invalid('delivery', message)
     },
 
-    /** Queues the webhook that everything stored of a customer has been erased. */
+    /** Queues the webhook `customer.erased`: all stored data of a customer has been erased. */
     insertErased: async ({ accountId, externalUserId }: Customer): Promise<void> => {
       await database.query(
         sql.unsafe`${insertDeliveries(sql.fragment`
@@ -214,7 +218,7 @@ export interface NewEndpoint {
 
 type SqlFragment = ReturnType<typeof sql.fragment>
 
-/** Throws `VALIDATION_FAILED` when nothing is given. */
+/** Throws `VALIDATION_FAILED` when no setting is given. */
 function assignments({ url, eventTypes, isActive }: EndpointSettings): SqlFragment {
   const changes = [
     url !== undefined && sql.fragment`url = ${url}`,
@@ -222,7 +226,7 @@ function assignments({ url, eventTypes, isActive }: EndpointSettings): SqlFragme
     isActive !== undefined && sql.fragment`is_active = ${isActive}, disabled_at = null, disabled_reason = null`,
   ].filter((change) => change !== false)
   if (changes.length === 0) throw invalid('endpoint', 'The request changes nothing. Name at least one setting.')
-  return sql.fragment`${sql.join([...changes, rested], sql.fragment`, `)}`
+  return sql.fragment`${sql.join([...changes, clearFailures], sql.fragment`, `)}`
 }
 
 function unknownEndpoint(id: string): DrapeError {

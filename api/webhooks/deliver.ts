@@ -10,39 +10,39 @@ export interface DeliverOptions {
   readonly send: SendWebhook
   readonly log: Log
   readonly metrics: Metrics
-  /** Seconds before each further attempt; default those of Standard Webhooks, more than three days in all. */
+  /** Delay before each retry in seconds. Default: the schedule of Standard Webhooks, more than 3 days in total. */
   readonly retrySeconds?: readonly number[]
-  /** How long an endpoint in trouble is left alone, doubled each time up to five minutes; default 5 s. */
-  readonly firstRestSeconds?: number
+  /** Initial backoff of a failing endpoint, doubled up to 5 minutes. Default 5 s. */
+  readonly firstBackoffSeconds?: number
 }
 
-/** At the same time. */
+/** Maximum concurrent deliveries. */
 const SLOTS = 64
-/** Longer than an attempt and its note may take. */
+/** Exceeds the duration of an attempt and of recording its outcome. */
 const LEASE_SECONDS = 30
-/** Between two looks when nothing waits. */
+/** Polling interval without waiting deliveries. */
 const IDLE_MS = 1000
-/** While our own database is away. */
+/** Pause while the database is unavailable. */
 const DATABASE_PAUSE_MS = 3000
 const HOUR_SECONDS = 3600
 const RETRY_SECONDS = [5, 300, 1800, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_SECONDS)]
-const FIRST_REST_SECONDS = 5
-const MAX_REST_SECONDS = 300
-/** However long an endpoint asks us to wait. */
+const FIRST_BACKOFF_SECONDS = 5
+const MAX_BACKOFF_SECONDS = 300
+/** Upper limit of an endpoint's `Retry-After`. */
 const MAX_WAIT_SECONDS = 24 * HOUR_SECONDS
 const DISABLE_AFTER_DAYS = 5
 
 /**
- * Delivers events to endpoints, each at least once under the same id. Any number of these may run; each takes other
- * deliveries. An endpoint that is slow or away takes a few slots now and then, never all. `stop` breaks off deliveries under way;
- * another process repeats them.
+ * Delivers events to endpoints, at least once and always with the same ID. Any number may run concurrently; each claims
+ * different deliveries. A slow or unavailable endpoint occupies few slots, never all. `stop` aborts deliveries in
+ * flight; another process repeats them.
  */
 export function startWebhookDelivering(options: DeliverOptions): OutboxConsumer {
   const { deliveries, log } = options
   return startOutboxConsumer({
     ...{ name: 'webhook', log, concurrency: SLOTS, idleMs: IDLE_MS, failureMs: DATABASE_PAUSE_MS },
     claim: async ({ limit, inFlight }) => ({
-      items: await deliveries.claim({ limit, leaseSeconds: LEASE_SECONDS, underWay: inFlight }),
+      items: await deliveries.claim({ limit, leaseSeconds: LEASE_SECONDS, inFlight }),
     }),
     keyOf: ({ endpointId }) => endpointId,
     handle: (delivery, { signal }) => deliver(delivery, signal, options),
@@ -61,7 +61,7 @@ async function deliver(delivery: ClaimedDelivery, signal: AbortSignal, options: 
       await noteFailed(delivery, sent, options)
     }
   } catch (error) {
-    // Its lease ends, and it is delivered again.
+    // The lease expires, and the event is delivered again.
     options.log.warn({ err: error, deliveryId: delivery.id }, 'webhook delivery result not recorded')
   }
 }
@@ -69,27 +69,33 @@ async function deliver(delivery: ClaimedDelivery, signal: AbortSignal, options: 
 async function noteFailed(
   delivery: ClaimedDelivery,
   sent: Exclude<Sent, { outcome: 'taken' }>,
-  { deliveries, log, metrics, retrySeconds = RETRY_SECONDS, firstRestSeconds = FIRST_REST_SECONDS }: DeliverOptions,
+  {
+    deliveries,
+    log,
+    metrics,
+    retrySeconds = RETRY_SECONDS,
+    firstBackoffSeconds = FIRST_BACKOFF_SECONDS,
+  }: DeliverOptions,
 ): Promise<void> {
   const asked = sent.outcome === 'gone' ? 0 : Math.min(sent.afterSeconds ?? 0, MAX_WAIT_SECONDS)
   const next = nextAttempt({ failures: delivery.attempts, askedSeconds: asked }, { seconds: retrySeconds })
   const isGone = sent.outcome === 'gone'
   const isOver = isGone || next === null
-  const rest = { firstSeconds: firstRestSeconds, longestSeconds: MAX_REST_SECONDS }
+  const backoff = { firstSeconds: firstBackoffSeconds, maxSeconds: MAX_BACKOFF_SECONDS }
   const { disabledReason } = await deliveries.noteFailed(delivery.id, {
     status: sent.status,
     reason: sent.reason,
     isGone,
     retrySeconds: isOver ? null : next,
     pauseSeconds: asked,
-    rest: sent.outcome === 'refused' && sent.isTroubled ? rest : null,
+    backoff: sent.outcome === 'refused' && sent.isFailing ? backoff : null,
     disableAfterDays: DISABLE_AFTER_DAYS,
   })
   const { endpointId, accountId, eventId, type } = delivery
   metrics.webhookDeliveries.inc({ outcome: isOver ? 'failed' : 'retried' })
   log[isOver ? 'warn' : 'debug'](
     { endpointId, accountId, eventId, type, reason: sent.reason },
-    'a webhook was not taken',
+    'webhook delivery failed',
   )
   if (disabledReason !== null) log.error({ endpointId, accountId, reason: disabledReason }, 'webhook endpoint disabled')
 }

@@ -7,10 +7,10 @@ export interface EndpointRules {
 }
 
 /**
- * Why nothing can be delivered to this address; null when it can. Only what the URL itself says: what a name leads to is looked up
- * whenever something is sent.
+ * Reason why this URL cannot be an endpoint; null when it can. Checks the URL alone; the address of its host is checked
+ * at each delivery.
  */
-export function whyNoEndpoint(text: string, { allowCidrs, allowPorts }: EndpointRules): string | null {
+export function endpointUrlProblem(text: string, { allowCidrs, allowPorts }: EndpointRules): string | null {
   const url = vetUrl(text, { allowPorts })
   if (typeof url === 'string') return url
   const address = literalAddress(url)

@@ -6,16 +6,16 @@ import type { WebhookListeners } from '../stores/webhook-listeners.ts'
 
 export interface ListenerWatch {
   /**
-   * Resolves when a delivery waits for the listener, and at the latest after `ms`, when the signal is aborted, when the listener
-   * polls again or when the API stops. Throws a retryable `SERVICE_UNAVAILABLE` when too many wait.
+   * Resolves when a delivery waits for the listener; otherwise after `ms`, when the signal is aborted, when the
+   * listener polls again or when the API stops. Throws a retryable `SERVICE_UNAVAILABLE` when too many listeners wait.
    */
   untilWaiting(id: string, options: { ms: number; signal: AbortSignal }): Promise<void>
-  /** Ends all waiting. */
+  /** Resolves all pending waits. */
   stop(): void
 }
 
-/** One query looks after all listeners of this process. */
-const LOOK_MS = 500
+/** Polling interval of the one query that serves all listeners of this process. */
+const POLL_MS = 500
 const MAX_WAITING = 500
 
 export function createListenerWatch({
@@ -27,14 +27,14 @@ export function createListenerWatch({
 }): ListenerWatch {
   const changes = new EventEmitter().setMaxListeners(0)
   let waiting = 0
-  let looking = Promise.resolve()
+  let polling = Promise.resolve()
   const stopping = new AbortController()
 
-  const lookWhileWaiting = async () => {
+  const pollWhileWaiting = async () => {
     while (waiting > 0) {
-      await sleep(LOOK_MS)
+      await sleep(POLL_MS)
       const found = await findWaiting(changes.eventNames() as string[]).catch((error) => {
-        log.warn({ err: error }, 'events of listeners cannot be looked up')
+        log.warn({ err: error }, 'querying the events of listeners failed')
         return []
       })
       for (const id of found) changes.emit(id)
@@ -50,7 +50,7 @@ export function createListenerWatch({
       const until = AbortSignal.any([signal, stopping.signal, AbortSignal.timeout(ms)])
       if (until.aborted) return
       waiting++
-      looking = waiting === 1 ? looking.then(lookWhileWaiting) : looking
+      polling = waiting === 1 ? polling.then(pollWhileWaiting) : polling
       const { promise, resolve } = Promise.withResolvers<void>()
       changes.once(id, resolve)
       until.addEventListener('abort', () => resolve(), { once: true })

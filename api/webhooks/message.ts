@@ -2,13 +2,13 @@ import { signWebhook } from './signature.ts'
 
 export interface WebhookContent {
   readonly type: string
-  /** When the event happened. */
+  /** Time of the event. */
   readonly timestamp: string
-  /** With the accountId. */
+  /** Includes the accountId. */
   readonly data: unknown
 }
 
-/** An event as a request of Standard Webhooks: headers and body, signed with each of the secrets. */
+/** Builds the Standard Webhooks request of an event: headers and body, signed with each secret. */
 export function createMessage(
   { eventId, sentAt, content: { type, timestamp, data } }: { eventId: string; sentAt: Date; content: WebhookContent },
   secrets: readonly string[],

@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream'
 import { createAddressRule } from '../shared/addresses.ts'
-import { askGuarded, type GuardedAnswer, vetUrl } from '../shared/guarded-request.ts'
+import { type GuardedResponse, requestGuarded, vetUrl } from '../shared/guarded-request.ts'
 import type { LookUpHost } from '../shared/host-lookup.ts'
 import type { ClaimedDelivery } from '../stores/webhook-deliveries.ts'
 import { createMessage } from './message.ts'
 
 export interface WebhookSenderSettings {
-  /** Networks that endpoints may lie in although they are not public. */
+  /** Non-public networks that endpoints may be in. */
   readonly allowCidrs: readonly string[]
   readonly allowPorts: readonly number[]
-  /** From the call to the end of the answer; default 10 s. */
+  /** Time limit for the whole exchange. Default 10 s. */
   readonly timeoutMs?: number
   /** The secrets that sign a delivery, newest first. */
   readonly openSecrets: (delivery: ClaimedDelivery) => Promise<readonly string[]>
@@ -17,8 +17,8 @@ export interface WebhookSenderSettings {
 }
 
 /**
- * The outcome of an attempt. An endpoint that is `gone` gets nothing any more; what is `refused` may be tried again, not before
- * `afterSeconds` when the endpoint says so. `isTroubled` when that was not about this message but about any.
+ * Outcome of an attempt. `gone`: stop delivering to the endpoint. `refused`: retry, after `afterSeconds` if the
+ * endpoint requested a delay. `isFailing`: the endpoint itself is failing, not only this message.
  */
 export type Sent =
   | { readonly outcome: 'taken'; readonly status: number }
@@ -28,15 +28,18 @@ export type Sent =
       readonly status: number | null
       readonly reason: string
       readonly afterSeconds: number | null
-      readonly isTroubled: boolean
+      readonly isFailing: boolean
     }
 
 export type SendWebhook = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Sent>
 
-/** Of an answer's body, which says nothing to us; so that an honest server is not broken off while it speaks. */
+/**
+ * Maximum number of bytes read from the response body, which is ignored. Reading some lets a well-behaved server finish
+ * its response.
+ */
 const MAX_BYTES = 16_384
 
-/** Sends a delivery as Standard Webhooks has it. Redirects are not followed. Never throws. */
+/** Sends a delivery as a Standard Webhooks request. Does not follow redirects. Never throws. */
 export function createWebhookSender({
   allowCidrs,
   allowPorts,
@@ -48,14 +51,16 @@ export function createWebhookSender({
   return async (delivery, signal) => {
     const url = vetUrl(delivery.url, { allowPorts })
     if (typeof url === 'string') return unreachable(url)
-    const late = AbortSignal.timeout(timeoutMs)
-    const guard = { isAllowed, lookup, signal: AbortSignal.any([signal, late]) }
+    const timeout = AbortSignal.timeout(timeoutMs)
+    const guard = { isAllowed, lookup, signal: AbortSignal.any([signal, timeout]) }
     const secrets = await openSecrets(delivery).catch(() => null)
-    if (secrets === null) return unreachable('its secret could not be opened')
+    if (secrets === null) return unreachable('the secret could not be decrypted')
     try {
-      return await askGuarded(url, { method: 'POST', ...messageOf(delivery, secrets), ...guard }, readAnswer)
+      return await requestGuarded(url, { method: 'POST', ...messageOf(delivery, secrets), ...guard }, readResponse)
     } catch {
-      const reason = late.aborted ? `no answer within ${timeoutMs / 1000} s` : 'it could not be reached or broke off'
+      const reason = timeout.aborted
+        ? `no response within ${timeoutMs / 1000} s`
+        : 'the connection failed or was closed early'
       return unreachable(reason)
     }
   }
@@ -69,20 +74,20 @@ function messageOf(
   return createMessage({ eventId, sentAt: claimedAt, content }, secrets)
 }
 
-async function readAnswer({ status, headers, body }: GuardedAnswer): Promise<Sent> {
-  await skip(body)
+async function readResponse({ status, headers, body }: GuardedResponse): Promise<Sent> {
+  await drain(body)
   if (status >= 200 && status <= 299) return { outcome: 'taken', status }
-  const reason = `it answered ${status}`
+  const reason = `the endpoint returned ${status}`
   if (status === 410) return { outcome: 'gone', status, reason }
-  const isTroubled = status >= 500 || FOR_NOW.includes(status)
-  return { outcome: 'refused', status, reason, afterSeconds: parseRetryAfter(headers['retry-after']), isTroubled }
+  const isFailing = status >= 500 || TRANSIENT_STATUSES.includes(status)
+  return { outcome: 'refused', status, reason, afterSeconds: parseRetryAfter(headers['retry-after']), isFailing }
 }
 
-/** Statuses of refusals that are no judgement of the message. */
-const FOR_NOW = [408, 425, 429]
+/** Refusals that do not concern the message itself. */
+const TRANSIENT_STATUSES = [408, 425, 429]
 
-/** The status is known: nothing that happens to the rest changes it. */
-async function skip(body: Readable): Promise<void> {
+/** Errors are ignored: the status is already known. */
+async function drain(body: Readable): Promise<void> {
   let size = 0
   try {
     for await (const chunk of body) {
@@ -92,7 +97,7 @@ async function skip(body: Readable): Promise<void> {
   } catch {}
 }
 
-/** Seconds, or a date. */
+/** Accepts seconds or an HTTP date. */
 function parseRetryAfter(header: string | string[] | undefined): number | null {
   if (typeof header !== 'string') return null
   const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
@@ -100,5 +105,5 @@ function parseRetryAfter(header: string | string[] | undefined): number | null {
 }
 
 function unreachable(reason: string): Sent {
-  return { outcome: 'refused', status: null, reason, afterSeconds: null, isTroubled: true }
+  return { outcome: 'refused', status: null, reason, afterSeconds: null, isFailing: true }
 }

@@ -18,14 +18,14 @@ export function isWebhookSecret(text: string): boolean {
 
 export interface SignedMessage {
   readonly id: string
-  /** Seconds since 1970, of the attempt. */
+  /** Time of the attempt, in seconds since 1970. */
   readonly timestamp: number
-  /** As it is sent, byte by byte. */
+  /** The exact bytes that are sent. */
   readonly body: string
 }
 
 /**
- * The value of `webhook-signature`: one signature for each secret.
+ * Value of the header `webhook-signature`: one signature per secret.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {

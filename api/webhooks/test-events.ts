@@ -2,7 +2,7 @@ import type { WebhookMessageType } from './messages.schema.ts'
 
 type TestData = Readonly<Record<string, string | number | boolean>>
 
-/** The data of a test event: `test` is true, and what it names does not exist. */
+/** Data of a test event: `test` is true, and the objects that it names do not exist. */
 export function testDataOf(type: WebhookMessageType, id: string): TestData {
   const generation = { generationId: `gen_test_${id}`, productExternalId: 'test-product', test: true }
   const examples: Readonly<Record<WebhookMessageType, TestData>> = {

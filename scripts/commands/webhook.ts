@@ -1,7 +1,7 @@
 import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/config.ts'
 import { Type } from '../../api/shared/schema.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEndpoint, type WebhookEvent } from '../../api/stores/webhooks.ts'
-import { whyNoEndpoint } from '../../api/webhooks/endpoint-url.ts'
+import { endpointUrlProblem } from '../../api/webhooks/endpoint-url.ts'
 import { generateWebhookSecret, isWebhookSecret } from '../../api/webhooks/signature.ts'
 import type { DatabaseCommand } from './command.ts'
 import { list, mandatory, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'
@@ -124,7 +124,7 @@ export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
 
 function readUrl(text: string): string {
   const { FETCH_ALLOW_CIDRS, FETCH_ALLOW_PORTS } = readConfig(Type.Object(FETCH_VARIABLES), process.env)
-  const why = whyNoEndpoint(text, {
+  const why = endpointUrlProblem(text, {
     allowCidrs: splitList(FETCH_ALLOW_CIDRS),
     allowPorts: splitList(FETCH_ALLOW_PORTS).map(Number),
   })

@@ -24,23 +24,26 @@ const METHODS = [
   'transaction',
 ] as const
 
-/** The part of slonik's pool that Drape uses. */
+/** The methods of slonik's pool that Drape uses. */
 export type Database = Pick<DatabasePool, (typeof METHODS)[number]> & {
-  /** Seals and opens the secrets that its rows hold. */
+  /** Encrypts and decrypts secrets in rows. */
   readonly secrets: SecretBox
-  /** How many connections are at work and at rest, and how many statements wait for one. */
+  /** Active and idle connections, and statements that wait for a connection. */
   countConnections(): { active: number; idle: number; waiting: number }
   end(): Promise<void>
 }
 
-/** A timestamptz as the driver hands it over. */
+/** timestamptz as the driver returns it. */
 export const Timestamp = Type.Unsafe<Date>({})
-/** A jsonb column whose shape is checked elsewhere. */
+/** jsonb column that is validated elsewhere. */
 export const Json = Type.Unsafe<unknown>({})
 
 export { rowType, sql }
 
-/** The time that is as far from now by the clock of the database as the date is by that of this process, which may be wrong. */
+/**
+ * Converts a date by this process's clock to a time by the database's clock, which has the same distance from now. The
+ * process's clock may be wrong.
+ */
 export function byDatabaseClock(date: Date) {
   const seconds = (date.getTime() - Date.now()) / 1000
   return sql.fragment`now_ms() + make_interval(secs => ${seconds})`
@@ -48,12 +51,12 @@ export function byDatabaseClock(date: Date) {
 
 const typeParsers: readonly DriverTypeParser[] = [
   { name: 'timestamptz', parse: (value) => (value === null ? null : new Date(value)) },
-  // Of the columns only those that callers read back as they sent them have this type; others are jsonb.
+  // Only columns that return to callers exactly as sent have the type json; others are jsonb.
   { name: 'json', parse: (value) => (value === null ? null : parseExactJson(value)) },
   { name: 'int8', parse: (value) => (value === null ? null : Number.parseInt(value, 10)) },
 ]
 
-// Rows are checked against the type that the query names: a drift between SQL and code fails at its source.
+// Checks rows against the type of the query, so that a mismatch of SQL and code fails at its source.
 const checkRows: Interceptor = {
   name: 'check-rows',
   transformRow: ({ resultParser }, query, row) => {
@@ -63,15 +66,15 @@ const checkRows: Interceptor = {
     >
     if ('value' in result) return result.value
     throw new Error(
-      `A row is not what its query promised: ${result.issues.map((i) => i.message).join('; ')} (${query.sql})`,
+      `A row does not match the type of its query: ${result.issues.map((i) => i.message).join('; ')} (${query.sql})`,
     )
   },
 }
 
-/** More texts than this are no statements of ours but made up each time; they are planned each time. */
+/** Maximum number of prepared statements. More texts than that are generated at run time; they are not prepared. */
 const MAX_PREPARED = 1000
 
-/** Gives every statement a name, by which each connection has it parsed and planned once. */
+/** Names every statement, so that each connection parses and plans it once. */
 function prepareStatements(): Interceptor {
   const names = new Map<string, string>()
   return {
@@ -86,18 +89,21 @@ function prepareStatements(): Interceptor {
   }
 }
 
-/** Later than a statement is cancelled; a connection that says nothing by then is dead. */
-const SILENCE_MS = 3000
-/** Longer than a process is ever too busy to notice that it is connected: thousands of calls that come at once take it seconds. */
+/** Exceeds the statement timeout: a connection that has not responded by then is dead. */
+const NO_RESPONSE_MS = 3000
+/**
+ * Exceeds the time for which a process can be too busy to notice that it is connected: thousands of concurrent calls
+ * take seconds.
+ */
 const CONNECT_MS = 5000
-/** How much longer a statement may wait for a connection while others are answered. */
+/** Additional time that a statement may wait for a connection while other statements get responses. */
 const QUEUE_MS = 60_000
 
 /**
- * A pool that is opened by its first statement, so that a process can start while Postgres is away; until then statements throw
- * a retryable `SERVICE_UNAVAILABLE`. A statement that takes longer than `statementSeconds` is cancelled; where not even that is
- * heard of, all connections are given up and made anew. Statements are prepared: a pooler between has to keep them for each
- * client.
+ * Creates a pool that connects at the first statement, so that a process can start while Postgres is unavailable; until
+ * then statements throw a retryable `SERVICE_UNAVAILABLE`. Cancels a statement after `statementSeconds`. If the
+ * connection does not even respond to the cancellation, all connections are replaced. Statements are prepared, so a
+ * connection pooler must support prepared statements per client.
  */
 export function createDatabase(
   url: string,
@@ -127,25 +133,26 @@ export function createDatabase(
     opening = null
     opened.then((pool) => pool.end()).catch(() => {})
   }
-  const limit = statementSeconds * 1000 + SILENCE_MS
-  // A pool of one connection has few statements: none waits for long.
+  const limit = statementSeconds * 1000 + NO_RESPONSE_MS
+  // A pool of one connection has few statements, none of which waits for long.
   const queueMs = poolSize > 1 ? QUEUE_MS : 0
   let answeredAt = 0
-  const untilSilent = async (work: Promise<unknown>, opened: Promise<DatabasePool>) => {
+  const withResponseTimeout = async (work: Promise<unknown>, opened: Promise<DatabasePool>) => {
     const silence = Promise.withResolvers<never>()
     const started = performance.now()
     let timer: NodeJS.Timeout
     let immediate: NodeJS.Immediate
-    // Others that are answered meanwhile say that this one waits for a connection, for which it may wait longer.
+    // Responses to other statements show that this statement waits for a connection, so its time limit is extended.
     const listen = (hasRead: boolean) => {
       const now = performance.now()
       const left = Math.max(started, Math.min(answeredAt, started + queueMs)) + limit - now
       if (left > 0) timer = setTimeout(listen, left, false)
-      // A process that was busy has not listened: the answer may have come, and is read before the next immediate.
+      // While the process was busy it did not read its sockets: the response may have arrived and is read before the
+      // next immediate.
       else if (!hasRead) immediate = setImmediate(listen, true)
       else {
         if (now - answeredAt >= limit) giveUp(opened)
-        silence.reject(unavailable(new Error('The database is silent')))
+        silence.reject(unavailable(new Error('The database does not respond')))
       }
     }
     listen(false)
@@ -162,8 +169,8 @@ export function createDatabase(
     const method = (...args: unknown[]) => {
       const opened = open()
       const work = opened.then((pool) => (pool[name] as (...args: unknown[]) => Promise<unknown>)(...args))
-      // A transaction lasts as long as what is done within.
-      return name === 'transaction' ? work : untilSilent(work, opened)
+      // A transaction lasts as long as the work inside.
+      return name === 'transaction' ? work : withResponseTimeout(work, opened)
     }
     return [name, method]
   })
@@ -179,7 +186,7 @@ export function createDatabase(
   return { ...Object.fromEntries(methods), secrets, countConnections, end } as Database
 }
 
-/** A database for stores whose statements are to be part of this transaction. */
+/** A database for stores whose statements are part of this transaction. */
 export function withinTransaction(database: Database, transaction: DatabaseTransactionConnection): Database {
   const methods = METHODS.map((name) => [name, transaction[name].bind(transaction)])
   return { ...database, ...Object.fromEntries(methods) }
@@ -196,17 +203,17 @@ async function openPool(
     idleTimeout: 60_000,
     interceptors: [prepareStatements(), checkRows],
     maxPoolSize: poolSize,
-    // No statement here changes session state, so a connection needs no DISCARD ALL between two users.
+    // No statement here changes session state, so connections need no DISCARD ALL before reuse.
     resetConnection: async () => {},
     statementTimeout: statementSeconds * 1000,
     typeParsers,
   })
-  // Every error of a statement also rejects its own call; without a listener the event would end the process.
+  // A failing statement already rejects its own call; without this listener the event would end the process.
   pool.on('error', () => {})
   return pool
 }
 
-/** Resolves when the database answers, rejects with the reason when it does not. */
+/** Resolves when the database responds. Throws the reason otherwise. */
 export async function pingDatabase(database: Database): Promise<void> {
   await database.query(sql.unsafe`select 1`)
 }

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 
-/** Any number that no other program takes in this database; all who change its tables or rights queue up behind it. */
+/** Advisory lock of all processes that change tables or privileges. Must be unique within the database. */
 export const MIGRATION_LOCK = 7_201_430_001
 
 /**
- * Applies the numbered SQL files that the database has not seen, in order, each in a transaction with its entry. Several
- * migrators at once take turns. Returns the names of the files applied now. Uses the driver itself: slonik refuses a file
- * with many statements.
+ * Applies the numbered SQL files that the database has not applied, in order, each in a transaction with its entry.
+ * Concurrent migrators take turns. Returns the names of the applied files. Uses the driver directly, because slonik
+ * rejects files with several statements.
  */
 export async function migrate(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
@@ -23,12 +23,12 @@ export async function migrate(url: string): Promise<string[]> {
     for (const { name, text } of pending) await applyMigration(client, name, text)
     return pending.map(({ name }) => name)
   } finally {
-    // The advisory lock ends with the connection.
+    // Closing the connection releases the advisory lock.
     await client.end()
   }
 }
 
-/** The names of the files that the database has not seen; all of them where nothing was ever applied. */
+/** Names of the files that the database has not applied. */
 export async function findPendingMigrations(url: string): Promise<string[]> {
   const client = new pg.Client({
     connectionString: url,

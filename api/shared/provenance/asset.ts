@@ -12,7 +12,7 @@ Object.assign(Crypto.provider, {
 } satisfies Partial<typeof Crypto.provider>)
 
 /**
- * The file as the place of a C2PA manifest; null when the file is neither JPEG, PNG nor WebP.
+ * The file as a container of a C2PA manifest; null when the file is neither JPEG, PNG nor WebP.
  * @throws Error when the file is damaged
  */
 export function openAsset(bytes: Uint8Array): Asset | null {
@@ -22,10 +22,10 @@ export function openAsset(bytes: Uint8Array): Asset | null {
   return new open(bytes)
 }
 
-/** The library makes an object of each segment or chunk: a file of 10 MB could have millions. */
+/** The library creates an object per segment or chunk, of which a file of 10 MB can have millions. */
 const MAX_PARTS = 20_000
 
-/** Where the part after this one begins; beyond the file after the last one that is read. */
+/** Offset of the next part; beyond the end of the file after the last part. */
 type Next = (view: DataView, start: number) => number
 
 function assertFewParts(bytes: Uint8Array, next: Next): void {

@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto'
 
-/** Of the certificates that a file brings, at most so many are looked through. */
+/** Maximum number of certificates of a file that are checked. */
 const MAX_LENGTH = 8
 
-/** Whether a certificate is one of the anchors, or leads to one of them by certificates of its chain that are valid now. */
+/** Whether a certificate is an anchor, or chains to an anchor through currently valid certificates. */
 export function isTrusted(
   leaf: X509Certificate,
   { chain, anchors }: { chain: readonly X509Certificate[]; anchors: readonly X509Certificate[] },
@@ -19,7 +19,7 @@ export function isTrusted(
   return false
 }
 
-/** By the names, by the signature, and by an issuer that may issue now. */
+/** Checks the names, the signature, and that the issuer may issue now. */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return issuer.ca && isValidNow(issuer) && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
 }

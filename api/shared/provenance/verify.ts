@@ -12,11 +12,14 @@ import {
 import { openAsset } from './asset.ts'
 import { isTrusted } from './trust.ts'
 
-/** What the manifest of a file says, and whether it can be believed. Texts are those of the file: anybody may have written them. */
+/** Content of a file's manifest and whether it is valid. Texts come from the file: anyone may have written them. */
 export interface ProvenanceReport {
-  /** `none`: the file has no manifest. `invalid`: the file, its manifest or its signature was changed, or the certificate does not count. */
+  /**
+   * `none`: the file has no manifest. `invalid`: the file, its manifest or its signature was changed, or the
+   * certificate is not accepted.
+   */
   readonly status: 'valid' | 'invalid' | 'none'
-  /** Why the status is not `valid`, for people. */
+  /** Human-readable reasons why the status is not `valid`. */
   readonly problems: readonly string[]
   readonly statement: Statement | null
   readonly signer: SignerReport | null
@@ -29,9 +32,9 @@ export interface Statement {
   readonly engine: string | null
   /** SHA-256 of the list of the engine's model files. */
   readonly weights: string | null
-  /** IPTC's term for how the image was made. */
+  /** IPTC digital source type. */
   readonly sourceType: string | null
-  /** The day it was made, as in `2026-11-25`. */
+  /** Creation day, e.g. `2026-11-25`. */
   readonly day: string | null
   readonly ingredients: readonly { readonly title: string; readonly name: string | null }[]
 }
@@ -40,15 +43,15 @@ export interface SignerReport {
   readonly subject: string
   readonly issuer: string
   readonly validUntil: string
-  /** SHA-256 of the public key, as hex: the same for every certificate of a key. */
+  /** SHA-256 of the public key as a hex string: identical for all certificates of a key. */
   readonly keyFingerprint: string
-  /** Whether the certificates lead to one that the caller trusts; null where the caller names none. */
+  /** Whether the certificates chain to a certificate that the caller trusts; null when the caller names none. */
   readonly trusted: boolean | null
 }
 
 /**
- * Reads and checks the C2PA manifest of a JPEG, PNG or WebP: hashes, signature, certificate and, where `anchors` are given, that the
- * certificates lead to one of them. Never throws for what is in the file.
+ * Reads and verifies the C2PA manifest of a JPEG, PNG or WebP: hashes, signature, certificate and, with `anchors`, the
+ * certificate chain. Never throws because of the content of the file.
  */
 export async function verifyProvenance(
   bytes: Uint8Array,
@@ -69,14 +72,12 @@ export async function verifyProvenance(
 
 const NO_MANIFEST = 'The file has no Content Credentials. Programs that edit or compress images often remove them.'
 
-/** The manifest of a result has 3 to 8 KB. More of them, made up for it, would keep the event loop busy for longer than 50 ms. */
+/** The manifest of a result has 3 to 8 KB. A larger, forged one could block the event loop for longer than 50 ms. */
 const MAX_BYTES = 64 * 1024
 
 const refused: ProvenanceReport = {
   ...{ status: 'invalid', statement: null, signer: null },
-  problems: [
-    'The Content Credentials are larger than 64 KB, which are not those of a try-on. Use another C2PA reader.',
-  ],
+  problems: ['The Content Credentials are larger than 64 KB, so they are not from a try-on. Use another C2PA reader.'],
 }
 
 async function examine(
@@ -94,7 +95,7 @@ async function examine(
   return { status, problems, statement: manifest ? statementOf(manifest) : null, signer }
 }
 
-/** By status codes of C2PA 2.2, section 15.2.2. */
+/** By status code of C2PA 2.2, section 15.2.2. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   'assertion.dataHash.mismatch': 'The image was changed after it was signed.',
   'assertion.hashedURI.mismatch': 'The Content Credentials were changed after they were signed.',
@@ -110,7 +111,7 @@ function describe({ isValid, statusEntries }: ValidationResult): string[] {
   return [...new Set(texts)]
 }
 
-/** The library accepts whatever a manifest leaves out of its hash; only the manifest itself may be left out. */
+/** The library accepts any exclusion from the hash; only the manifest itself may be excluded. */
 function coversAllPixels({ assertions }: Manifest, asset: Asset): boolean {
   const { start, length } = asset.getHashExclusionRange()
   const bindings = assertions?.getHardBindings() ?? []
@@ -136,10 +137,10 @@ function statementOf({ assertions, claim }: Manifest): Statement {
   }
 }
 
-/** The parameter of an action that holds the hash of the engine's model files. */
+/** Action parameter with the hash of the engine's model files. */
 export const WEIGHTS = 'dev.drape.weights'
 
-/** The first action as the file has it: the library does not read when it happened. */
+/** The first action as stored in the file: the library does not parse its time. */
 function rawActionOf(actions: ActionAssertion | undefined): { readonly when?: unknown } | undefined {
   const [box] = actions?.sourceBox?.contentBoxes ?? []
   const { content } = box instanceof CBORBox ? box : {}
@@ -176,7 +177,7 @@ function oneLine(name: string): string {
   return name.split('\n').join(', ').slice(0, MAX_LENGTH)
 }
 
-/** SHA-256 of the public key of a certificate, as hex. */
+/** SHA-256 of a certificate's public key as a hex string. */
 export function fingerprintOf({ publicKey }: X509Certificate): string {
   return createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))

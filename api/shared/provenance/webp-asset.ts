@@ -4,7 +4,7 @@ const HEADER_BYTES = 12
 const CHUNK_HEADER_BYTES = 8
 const TYPE = 'C2PA'
 
-/** In bytes from the start of the file; `size` is without header and padding. */
+/** Offsets in bytes from the start of the file; `size` excludes header and padding. */
 interface Chunk {
   readonly type: string
   readonly start: number
@@ -16,16 +16,16 @@ export function isWebp(bytes: Uint8Array): boolean {
 }
 
 /**
- * A WebP as the place of a manifest, which is its last chunk, of the type C2PA (C2PA 2.2, section A.3.7). The library knows JPEG and PNG
- * alone.
- * @throws Error when a chunk ends after the file
+ * A WebP as a container of a manifest: the last chunk, of type C2PA (C2PA 2.2, section A.3.7). The library supports
+ * only JPEG and PNG.
+ * @throws Error when a chunk extends beyond the file
  */
 export function createWebpAsset(bytes: Uint8Array): Asset {
   let data = bytes
   const known = readChunks(data)
     .filter(({ type }) => type === TYPE)
     .toArray()
-  // Two manifests are none: nobody can know which one counts.
+  // With two manifests, neither counts: the valid one is ambiguous.
   let manifest = known.length === 1 ? known[0] : undefined
   const reserved = (): Chunk => {
     if (!manifest) throw new Error('The WebP has no room for a manifest')
@@ -38,7 +38,7 @@ export function createWebpAsset(bytes: Uint8Array): Asset {
     getDataRange: async (start = 0, length = data.length - start) => data.subarray(start, start + length),
     getManifestJUMBF: () => manifest && contentOf(data, manifest),
     ensureManifestSpace: async (length) => {
-      if (known.length > 0) throw new Error('The WebP has a manifest already')
+      if (known.length > 0) throw new Error('The WebP already has a manifest')
       manifest = { type: TYPE, start: data.length, size: length }
       data = withChunk(data, manifest)
     },
@@ -56,7 +56,7 @@ function* readChunks(bytes: Uint8Array): Generator<Chunk> {
   }
 }
 
-/** Chunks begin at even places. */
+/** Chunks begin at even offsets. */
 function lengthOf({ size }: Chunk): number {
   return CHUNK_HEADER_BYTES + size + (size % 2)
 }
@@ -65,7 +65,7 @@ function contentOf(bytes: Uint8Array, { start, size }: Chunk): Uint8Array {
   return bytes.subarray(start + CHUNK_HEADER_BYTES, start + CHUNK_HEADER_BYTES + size)
 }
 
-/** The file with an empty chunk at its end, which its header counts. */
+/** Appends an empty chunk and updates the header. */
 function withChunk(bytes: Uint8Array, chunk: Chunk): Uint8Array {
   const longer = new Uint8Array(bytes.length + lengthOf(chunk))
   longer.set(bytes)

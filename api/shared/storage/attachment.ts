@@ -1,8 +1,8 @@
 const MAX_LENGTH = 120
 
 /**
- * The value of a `Content-Disposition` header that saves a download under a name (RFC 6266): an ASCII form for old readers and
- * the name itself in UTF-8. Folders, control characters and marks that turn the direction of text are left out.
+ * `Content-Disposition` header that saves a download under a name (RFC 6266): an ASCII form for old clients and the
+ * UTF-8 name. Removes folders, control characters and bidirectional text marks.
  */
 export function attachment(filename: string): string {
   const name = safeName(filename)

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { access, constants, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { assertContentType, assertKey, isKey, type ObjectStorage, type StoredObject, storageFault } from './object.ts'
+import { assertContentType, assertKey, isKey, type ObjectStorage, type StoredObject, storageError } from './object.ts'
 import { signObjectLink, verifyObjectLink } from './object-link.ts'
 
 export interface FileStorageSettings {
-  /** The folder that holds the objects; made when it is missing. */
+  /** Folder of the objects; created if missing. */
   readonly root: string
-  /** Base of the API that serves `/objects/<key>`. */
+  /** Base URL of the API that serves `/objects/<key>`. */
   readonly publicUrl: string
   readonly signingSecret: string
 }
 
-const DELETED_AT_ONCE = 32
+const CONCURRENT_DELETIONS = 32
 
-/** Objects as files of one folder, shared by the processes of one machine. The API serves their links. */
+/** Stores objects as files of one folder, shared by the processes of one machine. The API serves their links. */
 export function createFileStorage({ root, publicUrl, signingSecret }: FileStorageSettings): ObjectStorage {
   const base = `${publicUrl.replace(/\/+$/, '')}/objects/`
   const pathOf = (key: string) => {
@@ -35,7 +35,7 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
       const file = await orNull(open(pathOf(key)))
       if (file === null) return null
       const content = file.createReadStream()
-      const { size } = await faultless(file.stat()).catch((fault) => {
+      const { size } = await withStorageErrors(file.stat()).catch((fault) => {
         content.destroy()
         throw fault
       })
@@ -43,8 +43,10 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
     },
     async delete(keys) {
       const paths = keys.map(pathOf)
-      for (let i = 0; i < paths.length; i += DELETED_AT_ONCE) {
-        await faultless(Promise.all(paths.slice(i, i + DELETED_AT_ONCE).map((path) => rm(path, { force: true }))))
+      for (let i = 0; i < paths.length; i += CONCURRENT_DELETIONS) {
+        await withStorageErrors(
+          Promise.all(paths.slice(i, i + CONCURRENT_DELETIONS).map((path) => rm(path, { force: true }))),
+        )
       }
     },
     exists: async (key) => (await orNull(stat(pathOf(key)))) !== null,
@@ -68,19 +70,19 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
         const about = await orNull(stat(join(folder, name)))
         if (about === null || about.mtime >= before) continue
         count++
-        if (!dryRun) await faultless(rm(join(folder, name), { force: true }))
+        if (!dryRun) await withStorageErrors(rm(join(folder, name), { force: true }))
       }
       return count
     },
     async check() {
-      await faultless(mkdir(join(root, INCOMPLETE), { recursive: true }))
-      await faultless(access(root, constants.R_OK | constants.W_OK))
+      await withStorageErrors(mkdir(join(root, INCOMPLETE), { recursive: true }))
+      await withStorageErrors(access(root, constants.R_OK | constants.W_OK))
     },
     close() {},
   }
 }
 
-/** No key begins with a dot, so no link can read what lies here. */
+/** No key begins with a dot, so no link can read this folder. */
 const INCOMPLETE = '.incomplete'
 
 const PAGE = 1000
@@ -98,7 +100,7 @@ async function* inPages(objects: AsyncIterable<StoredObject>): AsyncGenerator<St
 /** The objects below a folder (empty, or ending in `/`), in the byte order of their keys. */
 async function* walk(root: string, folder: string): AsyncGenerator<StoredObject> {
   const entries = (await orNull(readdir(join(root, folder), { withFileTypes: true }))) ?? []
-  // In a key the name of a folder is followed by a slash.
+  // Sort folders by their name with the slash that follows it in keys.
   const paths = entries.map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
   for (const path of paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
     if (path.endsWith('/')) {
@@ -121,7 +123,7 @@ async function writeWhole(
     await rename(incomplete, path)
   } catch (cause) {
     await rm(incomplete, { force: true }).catch(() => {})
-    throw storageFault(cause)
+    throw storageError(cause)
   }
 }
 
@@ -130,14 +132,14 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
     return await reading
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
-    throw storageFault(cause)
+    throw storageError(cause)
   }
 }
 
-async function faultless<T>(work: Promise<T>): Promise<T> {
+async function withStorageErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    throw storageFault(cause)
+    throw storageError(cause)
   }
 }

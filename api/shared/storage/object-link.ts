@@ -6,9 +6,9 @@ interface ObjectLink {
 }
 
 /**
- * The query of a link to an object of the `file:` storage: `expires`, `signature` and, when given, `filename`.
- * @param expiresAt ms since 1970; the link is good until the end of that second
- * @throws DrapeError INTERNAL_ERROR when the secret holds no key
+ * Query of a link to an object of the `file:` storage: `expires`, `signature` and, when given, `filename`.
+ * @param expiresAt ms since 1970; the link is valid until the end of that second
+ * @throws DrapeError INTERNAL_ERROR when the secret contains no key
  */
 export function signObjectLink({
   key,
@@ -23,7 +23,7 @@ export function signObjectLink({
 }
 
 /**
- * Whether the query was made by `signObjectLink` with this secret for this key, and has not expired.
+ * Whether `signObjectLink` created the query with this secret for this key, and the link has not expired.
  * @param now ms since 1970
  */
 export function verifyObjectLink({

@@ -2,28 +2,28 @@ import type { Readable } from 'node:stream'
 import { DrapeError } from '../errors.ts'
 
 /**
- * Where the bytes of pictures are kept. Every method throws a retryable DrapeError SERVICE_UNAVAILABLE when the storage cannot
- * be reached or is full, and INTERNAL_ERROR for a key that `assertKey` does not allow.
+ * Object storage of image bytes. Every method throws a retryable DrapeError SERVICE_UNAVAILABLE when the storage is
+ * unavailable or full, and INTERNAL_ERROR for a key that `assertKey` rejects.
  */
 export interface ObjectStorage {
-  /** Stores or replaces an object; readers see the old bytes or all of the new ones. */
+  /** Creates or replaces an object atomically: readers get the old bytes or all of the new ones. */
   put(key: string, content: Uint8Array | Readable, about: { readonly contentType: string }): Promise<void>
-  /** The object's bytes, or null when there is none. */
+  /** The object's bytes; null when the object does not exist. */
   get(key: string): Promise<Buffer | null>
-  /** The same as a stream; MUST be read or destroyed. */
+  /** The object as a stream, which MUST be read or destroyed; null when the object does not exist. */
   open(key: string): Promise<OpenedObject | null>
-  /** Deletes objects; those that are gone already count as deleted. */
+  /** Deletes objects. Missing objects count as deleted. */
   delete(keys: readonly string[]): Promise<void>
   exists(key: string): Promise<boolean>
-  /** A public link that expires; with `filename` it is saved instead of shown. */
+  /** A public link that expires; with `filename`, browsers save the object instead of showing it. */
   signedUrl(key: string, options: SignedUrlOptions): Promise<string>
-  /** The key of the object that a link points to, expired or not, or null for a foreign link. */
+  /** The key of the object that a link points to, expired or not; null for other links. */
   keyOf(url: string): string | null
-  /** Whether `signedUrl` made this link for one of the objects, with a key that is still in use, and the link has not expired. */
+  /** Whether `signedUrl` created this link with a key that is still configured, and the link has not expired. */
   isSignedUrl(url: string): Promise<boolean>
-  /** Every object, or those in a folder (`erasures/`), in the byte order of their keys, in pages. Other files are left out. */
+  /** Every object, or those in a folder (`erasures/`), in the byte order of their keys, in pages. Skips other files. */
   list(folder?: string): AsyncIterable<readonly StoredObject[]>
-  /** Deletes what is left of puts that began before the date and were never completed; only counts it in a dry run. Returns how many. */
+  /** Deletes incomplete uploads that began before the date; only counts them in a dry run. Returns the count. */
   deleteIncomplete(options: { readonly before: Date; readonly dryRun: boolean }): Promise<number>
   /** Resolves when objects can be read and written. */
   check(): Promise<void>
@@ -33,7 +33,7 @@ export interface ObjectStorage {
 export interface StoredObject {
   readonly key: string
   readonly bytes: number
-  /** When the bytes were put, by the storage's clock. */
+  /** Upload time, by the storage's clock. */
   readonly modifiedAt: Date
 }
 
@@ -56,12 +56,15 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const KEY = new RegExp(`^(?:[\\w-]{1,100}/){0,8}[\\w-]{1,100}\\.(?:${Object.keys(CONTENT_TYPES).join('|')})$`)
 const MAX_KEY_LENGTH = 500
 
-/** Whether the text may be a key: folders and a name of letters, digits, `_` and `-`, and an extension that names the content. */
+/**
+ * Whether the text is a valid key: folders and a name of letters, digits, `_` and `-`, and an extension that names the
+ * content type.
+ */
 export function isKey(text: string): boolean {
   return text.length <= MAX_KEY_LENGTH && KEY.test(text)
 }
 
-/** @throws DrapeError INTERNAL_ERROR when the key is not one that Drape makes. */
+/** @throws DrapeError INTERNAL_ERROR when the key is invalid. */
 export function assertKey(key: string): void {
   if (!isKey(key)) throw new DrapeError('INTERNAL_ERROR', 'The object key is not valid.')
 }
@@ -72,7 +75,7 @@ export function contentTypeOf(key: string): string {
   return CONTENT_TYPES[key.slice(key.lastIndexOf('.') + 1)]
 }
 
-/** @throws DrapeError INTERNAL_ERROR when an object would be served as something other than what was put. */
+/** @throws DrapeError INTERNAL_ERROR when the key's extension does not match the content type. */
 export function assertContentType(key: string, contentType: string): void {
   const expected = contentTypeOf(key)
   if (contentType === expected) return
@@ -82,7 +85,7 @@ export function assertContentType(key: string, contentType: string): void {
   )
 }
 
-/** An error of the storage below, as one that is worth another attempt. */
-export function storageFault(cause: unknown): DrapeError {
-  return new DrapeError('SERVICE_UNAVAILABLE', 'The object storage is not available.', { retryable: true, cause })
+/** Converts an error of the storage into a retryable error. */
+export function storageError(cause: unknown): DrapeError {
+  return new DrapeError('SERVICE_UNAVAILABLE', 'The object storage is unavailable.', { retryable: true, cause })
 }

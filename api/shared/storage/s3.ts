@@ -18,23 +18,23 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { attachment } from './attachment.ts'
-import { assertContentType, assertKey, isKey, type ObjectStorage, type StoredObject, storageFault } from './object.ts'
+import { assertContentType, assertKey, isKey, type ObjectStorage, type StoredObject, storageError } from './object.ts'
 
 export interface S3StorageSettings {
   readonly bucket: string
-  /** What every key begins with in the bucket: empty, or ending in `/`. */
+  /** Prefix of every key in the bucket: empty, or ending in `/`. */
   readonly prefix: string
   readonly endpoint?: string
   readonly region: string
-  /** The bucket in the path of URLs instead of in their host name. */
+  /** Whether URLs contain the bucket in their path instead of in their host name. */
   readonly pathStyle: boolean
-  /** How long one attempt may wait for a connection, and then for an answer. */
+  /** Time limit of one attempt for the connection, and again for the response. */
   readonly timeoutMs?: number
 }
 
-const DELETED_AT_ONCE = 1000
+const MAX_DELETIONS_PER_REQUEST = 1000
 
-/** Objects in a bucket that speaks S3, with the credentials that AWS's tools would find. */
+/** Stores objects in an S3 bucket, with credentials from AWS's default chain. */
 export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
   const client = createClient(settings)
   const place = (key: string) => {
@@ -50,11 +50,11 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
     async put(key, content, { contentType }) {
       assertContentType(key, contentType)
       const Body = content instanceof Uint8Array ? content : await buffer(content)
-      await faultless(client.send(new PutObjectCommand({ ...place(key), Body, ContentType: contentType })))
+      await withStorageErrors(client.send(new PutObjectCommand({ ...place(key), Body, ContentType: contentType })))
     },
     async get(key) {
       const found = await orNull(client.send(new GetObjectCommand(place(key))))
-      return found?.Body ? Buffer.from(await faultless(found.Body.transformToByteArray())) : null
+      return found?.Body ? Buffer.from(await withStorageErrors(found.Body.transformToByteArray())) : null
     },
     async open(key) {
       const found = await orNull(client.send(new GetObjectCommand(place(key))))
@@ -63,15 +63,15 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
     },
     async delete(keys) {
       const objects = keys.map((key) => ({ Key: place(key).Key }))
-      for (let i = 0; i < objects.length; i += DELETED_AT_ONCE) {
-        await deleteBatch(client, settings.bucket, objects.slice(i, i + DELETED_AT_ONCE))
+      for (let i = 0; i < objects.length; i += MAX_DELETIONS_PER_REQUEST) {
+        await deleteBatch(client, settings.bucket, objects.slice(i, i + MAX_DELETIONS_PER_REQUEST))
       }
     },
     exists: async (key) => (await orNull(client.send(new HeadObjectCommand(place(key))))) !== null,
     async signedUrl(key, { expiresInSeconds, filename }) {
       const ResponseContentDisposition = filename === undefined ? undefined : attachment(filename)
       const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
-      return faultless(getSignedUrl(client, command, { expiresIn: expiresInSeconds }))
+      return withStorageErrors(getSignedUrl(client, command, { expiresIn: expiresInSeconds }))
     },
     keyOf,
     async isSignedUrl(url) {
@@ -82,7 +82,7 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
         return false
       const ResponseContentDisposition = sent.get('response-content-disposition') ?? undefined
       const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
-      const signed = new URL(await faultless(getSignedUrl(client, command, term)))
+      const signed = new URL(await withStorageErrors(getSignedUrl(client, command, term)))
       return isSameText(sortedQuery(sent), sortedQuery(signed.searchParams))
     },
     list: (folder = '') => list(client, settings, folder),
@@ -93,22 +93,22 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
         count++
         const { Key, UploadId } = upload
         const command = new AbortMultipartUploadCommand({ Bucket: settings.bucket, Key, UploadId })
-        if (!dryRun) await faultless(client.send(command))
+        if (!dryRun) await withStorageErrors(client.send(command))
       }
       return count
     },
     async check() {
-      await faultless(client.send(new HeadBucketCommand({ Bucket: settings.bucket })))
+      await withStorageErrors(client.send(new HeadBucketCommand({ Bucket: settings.bucket })))
     },
     close: () => client.destroy(),
   }
 }
 
 const AMZ_DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/
-/** Max lifetime of a presigned URL (Signature Version 4). */
+/** Maximum lifetime of a presigned URL (Signature Version 4). */
 const MAX_EXPIRES_SECONDS = 604_800
 
-/** When a presigned URL was signed and for how many seconds; null where it says neither or something impossible. */
+/** Signing time and lifetime in seconds of a presigned URL; null when missing or invalid. */
 function readTerm(query: URLSearchParams): { signingDate: Date; expiresIn: number } | null {
   const date = query.get('X-Amz-Date') ?? ''
   const signingDate = new Date(date.replace(AMZ_DATE, '$1-$2-$3T$4:$5:$6Z'))
@@ -134,7 +134,7 @@ async function* list(
   folder: string,
 ): AsyncGenerator<StoredObject[]> {
   const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix + folder })
-  for (let page = await faultless(pages.next()); !page.done; page = await faultless(pages.next())) {
+  for (let page = await withStorageErrors(pages.next()); !page.done; page = await withStorageErrors(pages.next())) {
     const objects = (page.value.Contents ?? []).map(({ Key = '', Size = 0, LastModified = new Date() }) => ({
       key: Key.slice(prefix.length),
       bytes: Size,
@@ -144,12 +144,12 @@ async function* list(
   }
 }
 
-/** Multipart uploads, which gateways and other tools start, are kept by a bucket until someone aborts them. */
+/** Multipart uploads, which gateways and other tools start; a bucket keeps them until they are aborted. */
 async function* listUploads(client: S3Client, { bucket, prefix }: S3StorageSettings): AsyncGenerator<MultipartUpload> {
   let next: { KeyMarker?: string; UploadIdMarker?: string } = {}
   for (let isTruncated = true; isTruncated; ) {
     const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...next })
-    const page = await faultless(client.send(command))
+    const page = await withStorageErrors(client.send(command))
     yield* page.Uploads ?? []
     next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
     isTruncated = page.IsTruncated ?? false
@@ -168,7 +168,7 @@ function createClient({ endpoint, region, pathStyle, timeoutMs = 10_000 }: S3Sto
       socketTimeout: timeoutMs,
       throwOnRequestTimeout: true,
     },
-    // Many S3 servers other than Amazon's refuse the checksums that newer clients add by themselves.
+    // Many S3 servers other than Amazon's reject the checksums that newer clients add by default.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
@@ -179,21 +179,21 @@ const FIRST_PAUSE_MS = 50
 
 type RetryStrategy = Exclude<S3ClientConfig['retryStrategy'] & {}, { retry: unknown }>
 
-// The client's own strategy stops repeating when many requests have failed, so that a storage with one fault in five would fail
-// one in five of our jobs.
+// The client's default strategy stops retrying after many failures, so a storage that fails 1 in 5 requests would fail
+// 1 in 5 jobs.
 const refreshRetryTokenForRetry: RetryStrategy['refreshRetryTokenForRetry'] = async (token, { errorType, error }) => {
   const next = token.getRetryCount() + 1
   if (next >= ATTEMPTS || errorType === 'CLIENT_ERROR') throw error ?? new Error('No more attempts')
   return attempt(next)
 }
 
-/** With a pause before it that grows and is never the same. */
+/** Exponential backoff with jitter. */
 function attempt(number: number) {
   const pause = number === 0 ? 0 : (0.5 + Math.random() / 2) * FIRST_PAUSE_MS * 4 ** number
   return { getRetryCount: () => number, getRetryDelay: () => Math.round(pause) }
 }
 
-/** What the URL of every object begins with. */
+/** URL prefix of all objects. */
 function baseUrl({ bucket, prefix, endpoint, region, pathStyle }: S3StorageSettings): string {
   const url = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
   if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`
@@ -202,24 +202,24 @@ function baseUrl({ bucket, prefix, endpoint, region, pathStyle }: S3StorageSetti
 
 async function deleteBatch(client: S3Client, bucket: string, objects: { Key: string }[]): Promise<void> {
   const command = new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } })
-  const { Errors = [] } = await faultless(client.send(command))
-  if (Errors.length > 0) throw storageFault(new Error(`${Errors.length} objects not deleted: ${Errors[0].Message}`))
+  const { Errors = [] } = await withStorageErrors(client.send(command))
+  if (Errors.length > 0) throw storageError(new Error(`${Errors.length} objects not deleted: ${Errors[0].Message}`))
 }
 
-/** A missing object is an answer; a missing bucket or account, also a 404, is a fault. */
+/** A missing object yields null; a missing bucket or account, also a 404, is an error. */
 async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading
   } catch (cause) {
     if (cause instanceof NoSuchKey || cause instanceof NotFound) return null
-    throw storageFault(cause)
+    throw storageError(cause)
   }
 }
 
-async function faultless<T>(work: Promise<T>): Promise<T> {
+async function withStorageErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    throw storageFault(cause)
+    throw storageError(cause)
   }
 }

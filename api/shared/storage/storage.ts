@@ -7,15 +7,15 @@ import type { ObjectStorage } from './object.ts'
 export type { ObjectStorage } from './object.ts'
 
 export interface StorageSettings {
-  /** Base of the API; links to objects of the `file:` storage lead there. */
+  /** Base URL of the API, which serves links to objects of the `file:` storage. */
   readonly publicUrl: string
-  /** Signs those links; a process that gives none away needs no secret. */
+  /** Signs those links; unused in a process that creates no links. */
   readonly signingSecret: string
 }
 
 /**
- * The storage that a URL names: `file:<folder>`, or `s3://<bucket>/<prefix>` with `endpoint`, `region` (default `us-east-1`)
- * and `pathStyle` in the query and AWS's usual variables for the credentials.
+ * Creates the storage of a URL: `file:<folder>`, or `s3://<bucket>/<prefix>` with `endpoint`, `region` (default
+ * `us-east-1`) and `pathStyle` in the query and credentials from AWS's usual variables.
  * @throws DrapeError INTERNAL_ERROR for any other URL
  */
 export async function createStorage(storageUrl: string, settings: StorageSettings): Promise<ObjectStorage> {
@@ -25,7 +25,7 @@ export async function createStorage(storageUrl: string, settings: StorageSetting
   }
   const { hostname, pathname, searchParams } = new URL(storageUrl)
   const prefix = pathname.replace(/^\/+|\/+$/g, '')
-  // Its package is large, and nothing else needs it.
+  // Imported on demand: the package is large, and nothing else needs it.
   const { createS3Storage } = await import('./s3.ts')
   return createS3Storage({
     bucket: hostname,
@@ -36,7 +36,7 @@ export async function createStorage(storageUrl: string, settings: StorageSetting
   })
 }
 
-/** Unlike other file URLs, `file:./folder` is taken from where the process was started. */
+/** Unlike other file URLs, `file:./folder` is relative to the working directory. */
 function folderOf(fileUrl: string): string {
   return fileUrl.startsWith('file:/')
     ? fileURLToPath(fileUrl)

@@ -7,24 +7,24 @@ const Key = rowType(Type.Object({ key: Type.String() }))
 const Id = rowType(Type.Object({ id: Type.String() }))
 
 /**
- * For this long after its row was written, the bytes of an object may still be on their way. A deletion by then keeps the
- * row, without its owner, for a sweep to delete once more.
+ * Minutes after its row was written during which an object's bytes may still arrive. A deletion within this time keeps
+ * the row, without its owner, for a sweep to delete the object again.
  */
-const SETTLING_MINUTES = 10
+const IN_FLIGHT_MINUTES = 10
 
-/** Where held objects of erased customers are kept. Nothing makes links to keys in it. */
+/** Folder of held objects of erased customers. No link points into it. */
 const HELD_FOLDER = 'held/'
 
-/** Deletes the images of a customer and all that is stored for them. Held objects move to a folder that no link leads to. */
+/** Deletes the images of a customer and their stored objects. Held objects move to a folder without links. */
 export function createCustomerImages(database: Database) {
   return {
     /**
-     * Deletes the images of a customer: those uploaded for them, and those without an owner that only their generations used.
-     * Marks what is stored for these as the customer's, where it was not.
+     * Deletes the images of a customer: those uploaded for them, and those without an owner that only their generations
+     * used. Assigns the stored objects of the latter to the customer.
      */
     deleteImages: (customer: Customer, limit: number): Promise<number> =>
       database.transaction(async (transaction) => {
-        // Acceptances that use one of these end first. Only a later statement sees what they wrote.
+        // Waits for acceptances that use one of these images. Only a later statement sees their rows.
         const ids = await transaction.anyFirst(sql.type(Id)`
           select id from images where ${isImageOf(customer)} order by id limit ${limit} for update`)
         if (ids.length === 0) return 0
@@ -35,7 +35,7 @@ export function createCustomerImages(database: Database) {
             returning images.id, object_key
           ), marked as (
             update objects set external_user_id = ${externalUserId} from gone
-            -- The second is the cropped view beside the photo.
+            -- The second key is the cropped view of the photo.
             where objects.key in (object_key, regexp_replace(object_key, '\\.\\w+$', '-view.jpg'))
           ), forgotten as (
             delete from idempotency_keys using gone
@@ -46,8 +46,8 @@ export function createCustomerImages(database: Database) {
       }),
 
     /**
-     * Deletes what is stored for a customer and not held: bytes by `deleteBytes`, then rows, in one transaction. Returns how
-     * much.
+     * Deletes the stored objects of a customer that are not held: bytes by `deleteBytes`, then rows, in one
+     * transaction. Returns the count.
      */
     deleteObjects: (
       customer: Customer,
@@ -66,7 +66,7 @@ export function createCustomerImages(database: Database) {
         return keys.length
       }),
 
-    /** What is stored for a customer, held, and still at the key by which links find it. */
+    /** Held objects of a customer that are still at the key of their links. */
     findHeldObjects: async (customer: Customer, limit: number): Promise<string[]> => {
       const rows = await database.any(sql.type(Key)`
         select key from objects
@@ -77,8 +77,8 @@ export function createCustomerImages(database: Database) {
     },
 
     /**
-     * Records, before the bytes are copied, the key at which an erased object is kept until its hold ends; a sweep deletes it
-     * then. Null when the object does not exist any more.
+     * Records, before the bytes are copied, the key at which an erased object is kept until its hold ends; a sweep
+     * deletes it then. Null when the object no longer exists.
      */
     insertHeldCopy: async (key: string): Promise<string | null> => {
       const row = await database.maybeOne(sql.type(Key)`
@@ -89,24 +89,24 @@ export function createCustomerImages(database: Database) {
       return row?.key ?? null
     },
 
-    /** Deletes the row of an object whose bytes are gone from its key. */
+    /** Deletes the row of an object whose bytes have been moved or deleted. */
     deleteObjectRow: (key: string): Promise<void> => deleteRows(database, [key]),
   }
 }
 
-/** MUST be called after the bytes are gone. */
+/** MUST be called after the bytes were deleted. */
 async function deleteRows(database: Pick<Database, 'query'>, keys: readonly string[]): Promise<void> {
   const isTheirs = sql.fragment`key = any(${sql.array([...keys], 'text')})`
-  const settled = sql.fragment`created_at <= now() - make_interval(mins => ${SETTLING_MINUTES})`
+  const settled = sql.fragment`created_at <= now() - make_interval(mins => ${IN_FLIGHT_MINUTES})`
   await database.query(sql.unsafe`
     with gone as (delete from objects where ${isTheirs} and ${settled})
-    update objects set external_user_id = null, expires_at = now() + make_interval(mins => ${SETTLING_MINUTES})
+    update objects set external_user_id = null, expires_at = now() + make_interval(mins => ${IN_FLIGHT_MINUTES})
     where ${isTheirs} and not ${settled}`)
 }
 
 /**
  * Whether a row of `images` belongs to the customer: uploaded for them, or uploaded without an owner and used by their
- * generations only. A photo that generations of others, or of no end user, use belongs to these too and is left to them.
+ * generations only. A photo that generations of other end users, or of none, use as well is not deleted.
  */
 function isImageOf(customer: Customer) {
   const { accountId, externalUserId } = customer

@@ -6,16 +6,16 @@ const Marked = rowType(Type.Object({ customer: Type.String(), erasedAt: Timestam
 const Found = rowType(Type.Object({ accountId: Type.String(), externalUserId: Type.String(), hash: Type.String() }))
 const Id = rowType(Type.Object({ id: Type.String() }))
 
-/** The customer of an event as images name their owner. */
+/** The customer of an event, in the form in which images name their owner. */
 const shopCustomer = sql.fragment`shop_id || ':customer:' || customer_id`
 const namesShopCustomer = sql.fragment`shop_id is not null and customer_id is not null`
 
-/** What names a customer beside their images: who they are, leads, events and generations. */
+/** Personal data of a customer other than images: identity, leads, events and generations. */
 export function createCustomerTraces(database: Database) {
   return {
     /**
-     * From now on refuses calls of the customer that were sent before. Waits for those whose acceptance cannot be refused any more.
-     * Returns when that was, the hash of the customer, and whether anything is known of them.
+     * Refuses, from now on, calls of the customer that were sent before. Waits for calls whose acceptance can no longer
+     * be refused. Returns the time, the hash of the customer, and whether any data of the customer exists.
      */
     markErased: ({ accountId, externalUserId }: Customer) => {
       const isTheirs = sql.fragment`account_id = ${accountId} and external_user_id = ${externalUserId}`
@@ -28,7 +28,7 @@ export function createCustomerTraces(database: Database) {
             as "isKnown"`)
     },
 
-    /** The customers of whom the database has images or links, by the hex strings of their hashes. */
+    /** The customers with images or links in the database, by the hex strings of their hashes. */
     findCustomers: (hashes: readonly string[]) =>
       database.any(sql.type(Found)`
         select account_id as "accountId", external_user_id as "externalUserId", hash from (
@@ -46,7 +46,7 @@ export function createCustomerTraces(database: Database) {
           ) as known
         ) as hashed where hash = any(${sql.array([...hashes], 'text')})`),
 
-    /** Deletes the e-mail addresses that a shopper left with a shop. Returns their count. */
+    /** Deletes the e-mail addresses that a shopper left with a shop. Returns the count. */
     deleteLeads: async (
       { accountId, externalUserId, before = new Date() }: Customer,
       limit: number,
@@ -77,7 +77,7 @@ export function createCustomerTraces(database: Database) {
             and received_at <= ${before.toISOString()}`)
         changed += rowCount
       }
-      // A batch has the day alone: one of the day of the erasure may be newer, and is unlinked too.
+      // A batch records only its day: a batch of the day of the erasure may be newer, and is unlinked too.
       const { rowCount } = await database.query(sql.unsafe`
         update event_batches set customer_id = null, customer_email = null
         where account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
@@ -85,7 +85,7 @@ export function createCustomerTraces(database: Database) {
       return changed + rowCount
     },
 
-    /** Cuts the link from ended generations to the customer and to what was stored for them. The records stay. */
+    /** Unlinks ended generations from the customer and from the customer's stored objects. The records stay. */
     unlinkGenerations: async (customer: Customer, limit: number): Promise<number> => {
       const { accountId } = customer
       const rows = await database.any(sql.type(Id)`
@@ -99,7 +99,7 @@ export function createCustomerTraces(database: Database) {
           where generations.id = theirs.id
           returning generations.id
         ), forgotten as (
-          -- The answer may hold a link to the result; without it a repeated request finds the generation by its id.
+          -- The response may contain a link to the result. Without it, a repeated request finds the generation by its ID.
           update idempotency_keys set status = null, answer = null, lease_until = now() from unlinked
           where idempotency_keys.account_id = ${accountId} and resource_id = substr(unlinked.id, 5)
             and answer is not null

@@ -1,14 +1,14 @@
 import { sql } from '../database/database.ts'
 
-/** A person behind a caller's opaque id. */
+/** An end user of an account, identified by the account's opaque ID. */
 export interface Customer {
   readonly accountId: string
   readonly externalUserId: string
-  /** Only what was created until then, as when an earlier erasure is repeated; everything when missing. */
+  /** Limits the erasure to data created before this time, when an earlier erasure is repeated. Absent: all data. */
   readonly before?: Date
 }
 
-/** Whether a row of images, objects or generations is the customer's. */
+/** Whether a row of images, objects or generations belongs to the customer. */
 export function isOf({ accountId, externalUserId, before }: Customer) {
   const isOld =
     before === undefined ? sql.fragment`true` : sql.fragment`created_at <= ${before.toISOString()}::timestamptz`

@@ -4,13 +4,13 @@ import { isHeld, lockHolds } from './legal-holds.ts'
 import { isLive } from './product-merge.ts'
 
 export interface DueSelection {
-  /** Seconds after which an object is due, counted from when it was stored. Null: at the object's own date. */
+  /** Seconds after its creation at which an object is due. Null: at the object's own expiry. */
   readonly ttlSeconds: number | null
-  /** Seconds after that time from which an object is due; default 0. */
+  /** Additional seconds after which an object is due. Default 0. */
   readonly graceSeconds?: number
-  /** Kinds of objects; all when empty. */
+  /** Kinds of objects. Empty: all kinds. */
   readonly kinds: readonly string[]
-  /** Accounts; all when empty. */
+  /** Accounts. Empty: all accounts. */
   readonly accounts: readonly string[]
 }
 
@@ -19,21 +19,21 @@ const Overdue = rowType(
   Type.Object({ due: Type.Integer(), held: Type.Integer(), oldestSeconds: Nullable(Type.Number()) }),
 )
 
-/** An object whose time is over. */
+/** An expired object. */
 export interface DueObject {
   readonly key: string
-  /** Its size in bytes; null where it is unknown. */
+  /** Size in bytes; null when unknown. */
   readonly bytes: number | null
 }
 
 export type DueObjects = ReturnType<typeof createDueObjects>
 
-/** Objects whose time is over. What a legal hold keeps is never found nor deleted. */
+/** Store of expired objects. Never finds or deletes objects under a legal hold. */
 export function createDueObjects(database: Database) {
   return {
     /**
-     * Deletes at most `limit` of them, and the images that lie in them: bytes by `deleteBytes`, then rows. Their rows are locked
-     * until both are gone, so that nothing claims what is being deleted. Returns them. Several may do so at once.
+     * Deletes at most `limit` due objects and their images: bytes by `deleteBytes`, then rows. Locks the rows until
+     * both are deleted, so that no call can claim them meanwhile. Returns the objects. Safe to run concurrently.
      */
     delete: (
       selection: DueSelection,
@@ -51,13 +51,13 @@ export function createDueObjects(database: Database) {
         return rows
       }),
 
-    /** At most `limit` of them. */
+    /** At most `limit` due objects. */
     find: (selection: DueSelection, limit: number): Promise<readonly DueObject[]> =>
       database.any(sql.type(DueRow)`
         select key, bytes from objects where ${isDue(selection)} and not ${isHeld}
         order by ${dueAt(selection)} limit ${limit}`),
 
-    /** How many there are, how many are held, and how long the oldest that is not held has been past its time. */
+    /** Count of due objects, count of held objects, and the seconds since the oldest due object expired. */
     measure: (selection: DueSelection) =>
       database.one(sql.type(Overdue)`
         select count(*) filter (where not held) as due, count(*) filter (where held) as held,
@@ -66,7 +66,7 @@ export function createDueObjects(database: Database) {
   }
 }
 
-/** How many bytes they are together; those of unknown size count 0. */
+/** Total size in bytes; unknown sizes count as 0. */
 export function bytesOf(objects: readonly DueObject[]): number {
   return objects.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
 }
@@ -90,7 +90,7 @@ const isAwaited = sql.fragment`exists (
       select from images join generations on generations.image_id = images.id
       where images.object_key = objects.key and generations.status in ('PENDING', 'PROCESSING'))`
 
-/** Whether the object is an image of a product that exists, sent or fetched, or was just sent for one. */
+/** Whether the object is an image of an existing product, sent or fetched, or was just sent for a product. */
 const isOfProduct = sql.fragment`(objects.kind = 'product' and (
       coalesce(objects.expires_at > now(), false)
       or exists (select from products where products.id = split_part(objects.key, '/', 3) and ${isLive})

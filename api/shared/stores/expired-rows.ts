@@ -4,25 +4,25 @@ import { releaseAbandoned } from './product-merge.ts'
 
 const Id = rowType(Type.Object({ id: Type.String() }))
 
-/** How long a link that has ended is distinguished from one that never existed. */
-const LINK_MEMORY_DAYS = 30
+/** Days for which an expired link is distinguished from an unknown one. */
+const EXPIRED_LINK_DAYS = 30
 
-/** For an operator to pass on what a shop asked for. */
+/** Time for an operator to pass on the data that a shop requested. */
 const DATA_REQUEST_DAYS = 90
 
-/** Longer than any call waits to be accepted. */
+/** Exceeds the time that any call waits for acceptance. */
 const ERASURE_MARK_MINUTES = 60
 
-/** How long operators can see webhook deliveries. Longer than deliveries are tried. */
+/** Days that operators can view webhook deliveries. Exceeds the retry schedule. */
 const DELIVERY_DAYS = 14
 
-/** Longer than an import takes, with time to read its results. */
+/** Exceeds the duration of an import, with time to read its results. */
 const BATCH_DAYS = 7
 
-/** Deletes what is past its time. Every method does a part, returns its count, and may be run by several at once. */
+/** Deletes expired rows. Every method deletes a batch, returns the count and is safe to run concurrently. */
 export function createExpiredRows(database: Database) {
   return {
-    /** Deletes products that are past their time; what is stored for them follows when no generation needs it any more. */
+    /** Deletes expired products. Their stored objects expire when no generation needs them. */
     deleteExpiredProducts: async (limit: number): Promise<number> => {
       const rows = await database.any(sql.type(Id)`
         with expired as (
@@ -36,8 +36,8 @@ export function createExpiredRows(database: Database) {
     },
 
     /**
-     * Dates what a worker fetched for a product that was gone by then. Returns how much; it is swept when no worker can be at
-     * work on it any more.
+     * Expires objects that a worker fetched for a product that had been deleted by then. Returns the count. A sweep
+     * deletes the objects when no worker can still use them.
      */
     releaseOrphans: async (): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
@@ -47,18 +47,18 @@ export function createExpiredRows(database: Database) {
       return rowCount
     },
 
-    /** Deletes links that ended so long ago that their visitors need no explanation any more. */
+    /** Deletes links that expired so long ago that visitors need no explanation. */
     deleteOldShareLinks: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         with old as (
-          select token from share_links where expires_at <= now() - make_interval(days => ${LINK_MEMORY_DAYS})
+          select token from share_links where expires_at <= now() - make_interval(days => ${EXPIRED_LINK_DAYS})
           order by expires_at limit ${limit} for update skip locked
         )
         delete from share_links using old where share_links.token = old.token`)
       return rowCount
     },
 
-    /** Deletes marks that no call can meet any more. Returns how many. */
+    /** Deletes erasure marks that no call can encounter any more. Returns the count. */
     deleteOldErasureMarks: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from erased_customers where customer in (
@@ -67,7 +67,7 @@ export function createExpiredRows(database: Database) {
       return rowCount
     },
 
-    /** Deletes what was written down of customers for whom their shop asked, when there was time enough to pass it on. */
+    /** Deletes data requests of shops after the time for passing them on. */
     deleteOldDataRequests: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from data_requests where id in (
@@ -85,9 +85,7 @@ export function createExpiredRows(database: Database) {
       return rowCount
     },
 
-    /**
-     * Deletes what listeners that have ended did not poll, and listeners whose deliveries are gone. Returns the count of both.
-     */
+    /** Deletes unpolled deliveries of ended listeners, and listeners without deliveries. Returns the count of both. */
     deleteEndedListeners: async (limit: number): Promise<number> => {
       const deliveries = await database.query(sql.unsafe`
         delete from webhook_deliveries where id in (
@@ -102,7 +100,7 @@ export function createExpiredRows(database: Database) {
       return deliveries.rowCount + listeners.rowCount
     },
 
-    /** Deletes batches of products with their results; the products stay. Returns the count. */
+    /** Deletes product batches with their results; the products stay. Returns the count. */
     deleteOldProductBatches: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from product_batches where id in (

@@ -12,13 +12,13 @@ export type Consent = Readonly<Static<typeof ConsentSchema>>
 const GenerationRow = Type.Object({
   id: Type.String(),
   accountId: Type.String(),
-  /** Whose shopper asked for it; null for calls of the server API. */
+  /** Shop whose shopper requested the generation; null for calls of the server API. */
   shopId: Nullable(Type.String()),
   productExternalId: Type.String(),
   status: Type.Enum([...STATUSES]),
   attempt: Type.Integer(),
   engine: Type.String(),
-  /** The engine that a fallback engine stands in for. */
+  /** Engine that the call named, when a fallback engine replaces it. */
   requestedEngine: Nullable(Type.String()),
   progress: Nullable(Type.Number()),
   resultKey: Nullable(Type.String()),
@@ -39,7 +39,7 @@ const GenerationRow = Type.Object({
 })
 export type GenerationRecord = Static<typeof GenerationRow>
 
-/** The key of a result whose bytes are there: a policy may have ended it before the generation's own time. */
+/** Key of a result that still exists: a policy may have deleted the bytes before the generation's own expiry. */
 export const keptResultKey = sql.fragment`(select key from objects where key = result_key)`
 
 const columns = sql.fragment`
@@ -49,10 +49,10 @@ const columns = sql.fragment`
   error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,
   ingredient_salt as "ingredientSalt", consent, created_at as "createdAt", updated_at as "updatedAt"`
 
-/** By then the queue has forgotten the job, whose name the next dispatch uses again. */
-const HANDED_BACK_SECONDS = 0.5
+/** After this delay the queue has forgotten the job, whose ID the next dispatch reuses. */
+const REDISPATCH_DELAY_SECONDS = 0.5
 
-/** Time of a change of status: strictly later than the one before it, also when a clock steps back. */
+/** Time of a status change: strictly increasing, also when a clock steps back. */
 const nextUpdate = sql.fragment`greatest(now_ms(), updated_at + interval '1 millisecond')`
 
 const MovedColumns = {
@@ -70,17 +70,17 @@ const MovedObject = Type.Object(MovedColumns)
 type MovedRow = Static<typeof MovedObject>
 const Moved = rowType(MovedObject)
 const Started = rowType(Type.Object({ ...MovedColumns, secondsLeft: Type.Number(), secondsWaited: Type.Number() }))
-/** What Postgres says of an attempt at its start; a worker's own clock may be wrong. */
+/** Data about an attempt at its start, by Postgres: a worker's own clock may be wrong. */
 export interface Start {
-  /** Until the deadline. */
+  /** Seconds until the deadline. */
   readonly secondsLeft: number
-  /** Since it was accepted. */
+  /** Seconds since acceptance. */
   readonly secondsWaited: number
 }
 const moved = sql.fragment`
   id, attempt, status, progress, cost, error_code as "errorCode", engine,
   extract(epoch from updated_at - created_at)::float8 as seconds, updated_at as "updatedAt"`
-/** What a statement keeps of the rows that it ends or takes back. */
+/** Returning fields of the rows that a statement ends or recovers. */
 const touched = sql.fragment`
   generations.id, account_id, shop_id, product_external_id, engine, cost, attempt, worker, status, progress, error_code,
   error_details, created_at, updated_at`
@@ -89,15 +89,15 @@ const moving = sql.type(Moved)
 export type Generations = ReturnType<typeof createGenerations>
 
 export interface AboutMove {
-  /** In credits, which a failed generation gives back. */
+  /** Credits, which are refunded when a generation fails. */
   readonly cost: number
   readonly errorCode: string | null
   readonly engine: string
-  /** Since it was accepted. */
+  /** Seconds since acceptance. */
   readonly seconds: number
 }
 
-/** Is called with every change. */
+/** Called with every change. */
 export type Announce = (change: GenerationChange, about: AboutMove) => void
 
 export interface Outcome {
@@ -111,15 +111,15 @@ export interface Outcome {
     readonly kind: string
   }
   readonly category: string | null
-  /** 0 to 1; none where the result could not be judged. */
+  /** 0 to 1; absent when the result could not be rated. */
   readonly quality?: number | null
-  /** What the names of the images in the result's Content Credentials are made with; none where it has no credentials. */
+  /** Salt of the ingredient names in the result's Content Credentials; absent without credentials. */
   readonly ingredientSalt?: string
 }
 
 /**
- * The life of a generation. Every move is one conditional statement that names the attempt it belongs to, so a late or doubled
- * call changes nothing; each returns whether it moved the generation.
+ * Lifecycle of a generation. Every transition is one conditional statement that names its attempt, so that late or
+ * duplicate calls change nothing. Each returns whether it changed the generation.
  */
 export function createGenerations(database: Database, announce: Announce = () => {}) {
   const move: Move = async (statement) => {
@@ -142,18 +142,18 @@ export function createGenerations(database: Database, announce: Announce = () =>
   }
 }
 
-/** Runs a statement that moves generations, and announces each row. */
+/** Runs a statement that changes generations, and announces each changed row. */
 type Move = <T extends MovedRow>(statement: QuerySqlToken<RowType<T>>) => Promise<readonly T[]>
 
 function movesBy(move: Move) {
   return async (statement: ReturnType<typeof moving>) => (await move(statement)).length > 0
 }
 
-/** What a worker does with an attempt. */
+/** Transitions of an attempt by its worker. */
 function createAttempts(database: Database, move: Move) {
   const moves = movesBy(move)
   return {
-    /** PENDING → PROCESSING with a lease; null when this attempt is over, taken or cancelled. */
+    /** PENDING → PROCESSING with a lease; null when this attempt has ended, was taken or was cancelled. */
     start: async ({ id, attempt, worker }: { id: string; attempt: number; worker: string }): Promise<Start | null> => {
       const [started] = await move(sql.type(Started)`
         update generations
@@ -166,18 +166,18 @@ function createAttempts(database: Database, move: Move) {
       return started ?? null
     },
 
-    /** Gives an attempt that was not started back to the relay, for another worker. */
+    /** Returns an attempt that was not started to the relay, for another worker. */
     handBack: async ({ id, attempt }: { id: string; attempt: number }): Promise<void> => {
       await database.query(sql.unsafe`
         update outbox
-        set dispatched_at = null, available_at = now() + make_interval(secs => ${HANDED_BACK_SECONDS})
+        set dispatched_at = null, available_at = now() + make_interval(secs => ${REDISPATCH_DELAY_SECONDS})
         from generations
         where generation_id = ${id} and generations.id = ${id} and attempt = ${attempt} and status = 'PENDING'`)
     },
 
     /**
-     * PROCESSING → PENDING under the same attempt, for another worker: this one's device failed. Resolves to false when the
-     * generation has been spared `MAX_SPARED` times already.
+     * PROCESSING → PENDING under the same attempt, for another worker, because this worker's device failed. Returns
+     * false when the generation has already had `MAX_SPARED` device failures.
      */
     spare: async ({ id, attempt }: { id: string; attempt: number }) =>
       moves(moving`
@@ -190,14 +190,14 @@ function createAttempts(database: Database, move: Move) {
           returning ${touched}
         ), requeued as (
           update outbox
-          set dispatched_at = null, available_at = ${dueIn(HANDED_BACK_SECONDS)},
+          set dispatched_at = null, available_at = ${dueIn(REDISPATCH_DELAY_SECONDS)},
               payload = payload || jsonb_build_object('spared', coalesce((payload->>'spared')::int, 0) + 1,
                 'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
           from again where outbox.generation_id = again.id
         )
         select ${moved} from again`),
 
-    /** Keeps the lease; false when the attempt no longer is this worker's, which then has to stop. */
+    /** Renews the lease; false when the attempt no longer belongs to this worker, which must stop then. */
     renew: async ({ id, attempt, progress }: { id: string; attempt: number; progress: number }) =>
       moves(moving`
         update generations
@@ -222,7 +222,7 @@ function createAttempts(database: Database, move: Move) {
         ), ${settleEnded}
         select ${moved} from ended`),
 
-    /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with a refund when this was the last one. */
+    /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with a refund after the last attempt. */
     retry: async ({ id, attempt, delaySeconds }: { id: string; attempt: number; delaySeconds: number }) =>
       moves(moving`
         with again as (
@@ -235,11 +235,11 @@ function createAttempts(database: Database, move: Move) {
   }
 }
 
-/** What ends generations, or takes them back from workers that are lost. */
+/** Transitions that end generations or recover them from lost workers. */
 function createEndings(move: Move) {
   const moves = movesBy(move)
   return {
-    /** Any waiting or running state → FAILED, with the credit given back. `attempt` null means whichever attempt it is. */
+    /** Any unfinished state → FAILED, with a refund. `attempt` null: any attempt. */
     fail: async ({
       id,
       attempt,
@@ -251,7 +251,7 @@ function createEndings(move: Move) {
       attempt: number | null
       code: ErrorCode
       message: string
-      /** The fields of the call that are at fault. */
+      /** The fields of the call that caused the failure. */
       details?: readonly FieldProblem[]
     }) =>
       moves(moving`
@@ -266,7 +266,7 @@ function createEndings(move: Move) {
         ), ${refundEnded}
         select ${moved} from ended`),
 
-    /** Cancels what a customer has waiting or running, with a refund. Returns the attempts that this ended. */
+    /** Cancels and refunds the unfinished generations of a customer. Returns the attempts that this ended. */
     failOfCustomer: (
       { accountId, externalUserId, before }: { accountId: string; externalUserId: string; before?: Date },
       limit: number,
@@ -288,7 +288,7 @@ function createEndings(move: Move) {
         ), ${refundEnded}
         select ${moved} from ended`),
 
-    /** Takes back what lost workers held: PENDING again, or FAILED when it was the last attempt. Returns how many. */
+    /** Recovers the generations of lost workers: PENDING again, or FAILED after the last attempt. Returns the count. */
     recoverLost: async (limit: number) =>
       (
         await move(moving`
@@ -304,7 +304,7 @@ function createEndings(move: Move) {
         select ${moved} from again`)
       ).length,
 
-    /** Ends what is past its deadline, with a refund. Returns how many. */
+    /** Fails and refunds generations past their deadline. Returns the count. */
     failOverdue: async (limit: number) =>
       (
         await move(moving`
@@ -324,7 +324,7 @@ function createEndings(move: Move) {
   }
 }
 
-/** How an attempt ended that did not end the generation, or failed it as the last one: its worker was lost, an error, a failing device. */
+/** How an attempt ended without a result: the worker was lost, an error, or a failing device. */
 export const ATTEMPT_ENDS = ['lost', 'retried', 'spared'] as const
 type AttemptEnd = (typeof ATTEMPT_ENDS)[number]
 
@@ -332,7 +332,7 @@ const withAttempt = (reason: AttemptEnd) => sql.fragment`
   past_attempts || jsonb_build_object('attempt', attempt, 'worker', worker, 'dispatchedAt', dispatched_at,
     'startedAt', started_at, 'endedAt', now_ms(), 'reason', ${reason}::text)`
 
-/** PENDING under the next attempt, or FAILED when this was the last one. */
+/** PENDING with the next attempt, or FAILED after the last one. */
 const anotherAttempt = (reason: AttemptEnd) => sql.fragment`
   past_attempts = ${withAttempt(reason)},
   status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
@@ -342,14 +342,14 @@ const anotherAttempt = (reason: AttemptEnd) => sql.fragment`
   attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
   lease_until = null, progress = null, updated_at = ${nextUpdate}`
 
-/** Drops the outbox rows of everything in `ended` and queues its webhooks. */
+/** Deletes the outbox rows of everything in `ended` and queues its webhooks. */
 const settleEnded = sql.fragment`
   cleared as (delete from outbox using ended where generation_id = ended.id
   ), notified as (${insertDeliveries(endedGenerations)})`
 
 /**
- * Gives the credit of everything in `ended` back and settles it. The ledger's unique index makes it once; accounts are
- * locked in the order of their ids, so that two of these never wait for each other in a circle.
+ * Refunds and settles everything in `ended`. The ledger's unique index makes the refund idempotent. Accounts are locked
+ * in the order of their IDs, so that concurrent statements cannot deadlock.
  */
 const refundEnded = sql.fragment`
   entries as (
@@ -366,7 +366,7 @@ const refundEnded = sql.fragment`
 
 const dueIn = (seconds: number) => sql.fragment`now() + make_interval(secs => ${seconds})`
 
-/** Puts everything in `again` that waits once more back on the relay's list, under its new attempt; without a delay in its old place. */
+/** Returns everything in `again` that waits to the relay under its new attempt; without a delay in its old place. */
 const requeueAgain = (delaySeconds: number) => sql.fragment`
   requeued as (
     update outbox

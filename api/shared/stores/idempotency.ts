@@ -1,14 +1,14 @@
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Type } from '../schema.ts'
 
-/** A request that its caller has named. */
+/** A request with an idempotency key. */
 export interface KeyedRequest {
   readonly accountId: string
   readonly route: string
   readonly key: string
 }
 
-/** What the holder of a claim shows when it changes it. */
+/** Identifies a claim and its holder. */
 export interface Claim {
   readonly resourceId: string
   readonly attempt: number
@@ -21,8 +21,8 @@ export interface StoredAnswer {
 }
 
 /**
- * `claimed`: this request is the one that does the work; `resumed` when an earlier one may have begun it. `answered`: the first
- * answer is known. `running`: another request has it in hand. `reused`: the key belongs to a different request.
+ * `claimed`: this request does the work; `resumed` when an earlier one may have started it. `answered`: the first
+ * response is stored. `running`: another request is doing the work. `reused`: the key belongs to a different request.
  */
 export type Claiming =
   | (Claim & { readonly state: 'claimed'; readonly resumed: boolean })
@@ -30,7 +30,7 @@ export type Claiming =
   | { readonly state: 'running' }
   | { readonly state: 'reused' }
 
-/** A claim that was not renewed for so long is free for the next request. */
+/** Seconds without renewal after which the next request can take over a claim. */
 export const CLAIM_SECONDS = 6
 const KEPT_HOURS = 24
 
@@ -51,12 +51,12 @@ const isHeld = ({ resourceId, attempt }: Claim) =>
 
 export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>
 
-/** Requests with an Idempotency-Key, each kept for 24 hours. */
+/** Store of requests with an Idempotency-Key, each kept for 24 hours. */
 export function createIdempotencyKeys(database: Database) {
   return {
     /**
-     * Takes the request in hand unless another process has it or it is answered. A process that takes it over from one that died gets the
-     * resource id of the first, so that both create the same.
+     * Claims the request unless another process holds it or its response is stored. A process that takes over from a
+     * dead one gets the same resource ID, so that both create the same resource.
      */
     claim: async (
       { accountId, route, key }: KeyedRequest,
@@ -80,7 +80,7 @@ export function createIdempotencyKeys(database: Database) {
         select false, fingerprint = ${sql.binary(fingerprint)}, resource_id, attempt, status, answer
         from idempotency_keys
         where account_id = ${accountId} and route = ${route} and key = ${key} and not exists (select from claimed)`)
-      // Without a row another request took it since this statement began.
+      // No row: another request claimed it since this statement began.
       if (!row) return { state: 'running' }
       if (row.claimed) return { state: 'claimed', resumed: row.resourceId !== resourceId, ...row }
       if (!row.same) return { state: 'reused' }
@@ -88,29 +88,29 @@ export function createIdempotencyKeys(database: Database) {
       return status === null || answer === null ? { state: 'running' } : { state: 'answered', status, answer }
     },
 
-    /** Keeps a claim in hand. */
+    /** Renews a claim. */
     renew: async (claim: Claim): Promise<void> => {
       await database.query(sql.unsafe`update idempotency_keys set lease_until = ${lease} where ${isHeld(claim)}`)
     },
 
-    /** Stores the first answer and returns it: the one given here, unless another try of the request was faster. */
+    /** Stores the first response and returns it: this one, unless another attempt of the request was faster. */
     answer: (claim: Claim, { status, answer }: StoredAnswer): Promise<StoredAnswer | null> =>
       database.maybeOne(sql.type(Answer)`
         update idempotency_keys set status = coalesce(status, ${status}), answer = coalesce(answer, ${answer})
         where resource_id = ${claim.resourceId}
         returning status, answer`),
 
-    /** Forgets the request. */
+    /** Deletes the claim. */
     delete: async (claim: Claim): Promise<void> => {
       await database.query(sql.unsafe`delete from idempotency_keys where ${isHeld(claim)}`)
     },
 
-    /** Releases the request for the next caller, under the same resource id. */
+    /** Releases the request for the next caller, with the same resource ID. */
     release: async (claim: Claim): Promise<void> => {
       await database.query(sql.unsafe`update idempotency_keys set lease_until = now() where ${isHeld(claim)}`)
     },
 
-    /** Deletes keys that are past their time; several may do so at once. Returns how many. */
+    /** Deletes expired keys. Safe to run concurrently. Returns the count. */
     deleteOld: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from idempotency_keys where (account_id, route, key) in (

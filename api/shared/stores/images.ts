@@ -17,31 +17,31 @@ const ImageRow = Type.Object({
 })
 export type ImageRecord = Static<typeof ImageRow>
 
-/** For bytes that are put after the put was given up. */
+/** Covers bytes that arrive after the upload was given up. */
 const ABANDONED_MINUTES = 60
 
 const AbandonedKey = rowType(Type.Object({ key: Type.String() }))
 
 export type Images = ReturnType<typeof createImages>
 
-/** Photos of persons. */
+/** Store of photos of persons. */
 export function createImages(database: Database) {
   return {
     /**
-     * One statement: the object's row and the image's row, before the bytes are put. Again with the same id it keeps the image that
-     * exists; an object that was abandoned lives on.
+     * Writes the object's row and the image's row in one statement, before the bytes are uploaded. With an existing ID
+     * it keeps the existing image and revives an abandoned object.
      */
     insert: async (image: {
       id: string
       accountId: string
       objectKey: string
-      /** How large the photo is as it is stored. */
+      /** Stored size in bytes. */
       bytes: number
       externalUserId: string | null
       width: number
       height: number
       cropMode: 'auto' | 'none'
-      /** The days that the call asked for; null when it left them to the account. */
+      /** Retention in days from the call; null: the retention of the account. */
       keepForDays?: number | null
       expiresAt: Date
     }): Promise<void> => {
@@ -65,19 +65,22 @@ export function createImages(database: Database) {
           crop_mode as "cropMode", crop, person_detected as "personDetected", warnings, expires_at as "expiresAt"
         from images where id = ${id}`),
 
-    /** Records the key of the cropped view, with the photo's owner and lifetime, before its bytes; false when the photo is gone. */
+    /**
+     * Records the key of the cropped view, with the photo's owner and expiry, before its bytes are uploaded. Returns
+     * false when the photo no longer exists.
+     */
     insertView: async (view: { imageId: string; viewKey: string; bytes: number }): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
         select ${view.viewKey}, account_id, external_user_id, 'person', ${view.bytes}::bigint, expires_at from images
         where id = ${view.imageId}
-        -- A concurrent deletion of the photo waits, and then finds this row.
+        -- A concurrent deletion of the photo waits for this lock and then finds this row.
         for share
         on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes`)
       return rowCount > 0
     },
 
-    /** Notes what a worker found; the first finding stays. False when the photo is gone. */
+    /** Stores a worker's findings; the first findings stay. Returns false when the photo no longer exists. */
     savePrepared: async (id: string, { crop, personDetected, warnings }: Prepared): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         update images
@@ -89,8 +92,8 @@ export function createImages(database: Database) {
     },
 
     /**
-     * Deletes an image but not the record of its object: the bytes may be on their way, and a sweep deletes both an hour later.
-     * Returns the key of the object; null for an unknown image.
+     * Deletes an image but not the record of its object: the bytes may still arrive, and a sweep deletes both an hour
+     * later. Returns the key of the object; null for an unknown image.
      */
     abandon: (id: string): Promise<string | null> =>
       database.maybeOneFirst(sql.type(AbandonedKey)`

@@ -2,33 +2,36 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Nullable, Type } from '../schema.ts'
 
-/** Images that must be kept. */
+/** A hold on images. */
 export interface Hold {
   readonly accountId: string
-  /** One customer of the account; all when missing. */
+  /** Customer of the account. Absent: all customers. */
   readonly externalUserId?: string
 }
 
-/** A retention policy and its holds; `null` when the holds cannot be read. */
+/** A retention policy and its holds; `null` when the holds are unreadable. */
 export interface HoldingPolicy {
   readonly name: string
   readonly holds: readonly Hold[] | null
 }
 
-/** Who published a policy: the controller from the custom resources, or a process from the YAML file of an installation without Kubernetes. */
+/**
+ * Publisher of a policy: the controller from custom resources, or a process from the YAML file of an installation
+ * without Kubernetes.
+ */
 export type HoldSource = 'kubernetes' | 'file'
 
 export interface PublishedHolds {
-  /** Policies whose holds were never read: until they are, nothing may be deleted. */
+  /** Policies whose holds were never readable: until they are, nothing may be deleted. */
   readonly unread: readonly string[]
-  /** Policies that held images and no longer exist. */
+  /** Deleted policies that held images. */
   readonly ended: readonly string[]
-  /** Accounts and customers that are held, over all policies of the source. */
+  /** Number of held accounts and customers over all policies of the source. */
   readonly count: number
 }
 
-/** The name of no policy: stands for those that are not known yet. */
-const UNPUBLISHED = '*'
+/** Placeholder for policies that are not known yet; not a valid policy name. */
+const NOT_PUBLISHED = '*'
 
 const PolicyRow = rowType(Type.Object({ name: Type.String(), isRead: Type.Boolean() }))
 const HoldRow = rowType(
@@ -36,7 +39,7 @@ const HoldRow = rowType(
 )
 
 interface State {
-  /** Names of policies, and whether their holds were ever read. */
+  /** By policy name: whether its holds were ever readable. */
   readonly policies: Readonly<Record<string, boolean>>
   readonly holds: readonly string[]
 }
@@ -45,15 +48,15 @@ export type LegalHolds = ReturnType<typeof createLegalHolds>
 
 export function createLegalHolds(database: Database) {
   return {
-    /** Holds every image until the controller publishes for the first time from now on. */
+    /** Holds every image until the controller's next publication. */
     awaitPublication: async (): Promise<void> => {
       await database.query(sql.unsafe`
-        insert into hold_policies (source, name) values ('kubernetes', ${UNPUBLISHED}) on conflict do nothing`)
+        insert into hold_policies (source, name) values ('kubernetes', ${NOT_PUBLISHED}) on conflict do nothing`)
     },
 
     /**
-     * Replaces all policies of the source by these. A policy whose holds cannot be read keeps those that were read last. Writes
-     * nothing when nothing changed. When it returns, no deletion that ignores one of the holds is still running.
+     * Replaces all policies of the source. A policy with unreadable holds keeps its last readable holds. Writes nothing
+     * when nothing changed. On return, no deletion that ignores one of the holds is running.
      */
     publish: (source: HoldSource, policies: readonly HoldingPolicy[]): Promise<PublishedHolds> =>
       database.transaction(async (transaction) => {
@@ -85,12 +88,12 @@ export function createLegalHolds(database: Database) {
   }
 }
 
-/** Deletions of bytes call this first in their transaction: a hold published later waits for them. */
+/** Deletions of bytes run this first in their transaction: a later publication of holds waits for them. */
 export const lockHolds = sql.unsafe`select lock_legal_holds_shared()`
 
 /**
- * Whether the row of `objects` is held: by its account, by its customer, or, where a photo has no customer, because a customer
- * under a hold used the photo. While the holds of a policy are unknown, every row is.
+ * Whether the row of `objects` is held: by its account, by its customer, or, for a photo without a customer, because a
+ * held customer used the photo. Every row is held while the holds of a policy are unknown.
  */
 export const isHeld = sql.fragment`(
   exists (select from hold_policies where read_at is null)
@@ -100,7 +103,7 @@ export const isHeld = sql.fragment`(
       or objects.kind = 'person' and objects.external_user_id is null and exists (
         select from generations join images on images.id = generations.image_id
         where generations.account_id = hold.account_id and generations.external_user_id = hold.external_user_id
-          -- The second is the cropped view beside the photo.
+          -- The second key is the cropped view of the photo.
           and objects.key in (images.object_key, regexp_replace(images.object_key, '\\.\\w+$', '-view.jpg'))))))`
 
 async function readState(database: Pick<Database, 'any'>, source: HoldSource): Promise<State> {

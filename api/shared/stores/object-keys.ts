@@ -3,7 +3,10 @@ import { Type } from '../schema.ts'
 
 const ObjectKeyRow = Type.Object({
   key: Type.String(),
-  /** Whether bytes of the object should exist: they were announced, had time to arrive, and are not due for deletion. */
+  /**
+   * Whether bytes of the object should exist: the row is old enough for the bytes to have arrived, and not due for
+   * deletion.
+   */
   hasBytes: Type.Boolean(),
 })
 const Key = rowType(Type.Object({ key: Type.String() }))
@@ -14,15 +17,15 @@ interface ListedObject {
   readonly bytes: number
 }
 
-/** The task's name in `recurring_tasks`. */
+/** Name of the task in `recurring_tasks`. */
 const TASK = 'reconcile storage'
 
 export type ObjectKeys = ReturnType<typeof createObjectKeys>
 
-/** The rows of `objects` beside what the storage lists. */
+/** Compares rows of `objects` with the objects that the storage lists. */
 export function createObjectKeys(database: Database) {
   return {
-    /** At most `limit` rows with keys after one key up to another, in the order of their bytes; up to the last when null. */
+    /** At most `limit` rows with keys after one key and up to another (null: up to the last), in byte order. */
     findBetween: (
       { after, upTo }: { after: string; upTo: string | null },
       { graceMinutes, limit }: { graceMinutes: number; limit: number },
@@ -35,8 +38,8 @@ export function createObjectKeys(database: Database) {
         order by key collate "C" limit ${limit}`),
 
     /**
-     * Records objects that have no row as due now, so that a sweep deletes them unless they are held or claimed meanwhile. Returns
-     * the keys recorded; objects of accounts that do not exist are not.
+     * Records objects without a row as due now, so that a sweep deletes them unless they are held or claimed meanwhile.
+     * Skips objects of unknown accounts. Returns the recorded keys.
      */
     adopt: (objects: readonly ListedObject[]): Promise<readonly string[]> =>
       database.anyFirst(sql.type(Key)`
@@ -46,14 +49,14 @@ export function createObjectKeys(database: Database) {
         on conflict (key) do nothing
         returning key`),
 
-    /** How many of the objects belong to accounts that do not exist, so that `adopt` would not record them. */
+    /** Counts the objects of unknown accounts, which `adopt` would not record. */
     countForeign: async (objects: readonly ListedObject[]): Promise<number> => {
       const known = await database.anyFirst(sql.type(Key)`
         select orphan.key from ${readKeys(objects)} where orphan.kind is not null`)
       return objects.length - known.length
     },
 
-    /** Makes rows whose bytes are missing due now. Returns how many. */
+    /** Makes rows with missing bytes due now. Returns the count. */
     expire: async (keys: readonly string[], graceMinutes: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         update objects set expires_at = now()
@@ -62,7 +65,7 @@ export function createObjectKeys(database: Database) {
       return rowCount
     },
 
-    /** Whether the caller is to reconcile now: no process has started to within these hours. */
+    /** Whether the caller should reconcile now: no process has started within these hours. */
     claimTask: async (everyHours: number): Promise<boolean> => {
       const claimed = await database.maybeOne(sql.type(Task)`
         insert into recurring_tasks as known (name, started_at) values (${TASK}, now())
@@ -72,14 +75,14 @@ export function createObjectKeys(database: Database) {
       return claimed !== null
     },
 
-    /** Lets the next caller reconcile at once: the last one failed. */
+    /** Lets the next caller reconcile immediately, because the last run failed. */
     releaseTask: async (): Promise<void> => {
       await database.query(sql.unsafe`delete from recurring_tasks where name = ${TASK}`)
     },
   }
 }
 
-/** The listed objects as `orphan`, with the kind that each key names, beside the account of the key. */
+/** The listed objects as `orphan`, with the kind and the account in each key. */
 function readKeys(objects: readonly ListedObject[]) {
   const keys = sql.array(
     objects.map(({ key }) => key),

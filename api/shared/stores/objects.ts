@@ -6,17 +6,17 @@ export interface NewObject {
   readonly accountId: string
   readonly externalUserId: string | null
   readonly kind: 'person' | 'product' | 'result' | 'logo' | 'upload'
-  /** How large it is; null when its bytes come later. */
+  /** Size in bytes; null when the bytes come later. */
   readonly bytes: number | null
-  /** When a sweep may delete it; null keeps it as long as something refers to it. */
+  /** When a sweep may delete the object; null: as long as it is referenced. */
   readonly expiresAt: Date | null
 }
 
 export interface NewResult {
   readonly key: string
-  /** How large it is. */
+  /** Size in bytes. */
   readonly bytes: number
-  /** The generation, and its attempt. */
+  /** ID of the generation; `attempt` is its attempt. */
   readonly id: string
   readonly attempt: number
 }
@@ -31,12 +31,12 @@ const StoredBytes = rowType(Type.Object({ bytes: Type.Integer() }))
 
 export type Objects = ReturnType<typeof createObjects>
 
-/** The record of every key in the object storage. */
+/** Store of the record of every object key. */
 export function createObjects(database: Database) {
   return {
     /**
-     * MUST be called before the bytes are put: an object without a row is never swept nor erased. One that is there already
-     * lives as long as the longer of both dates says.
+     * MUST be called before the bytes are uploaded: an object without a row is never swept nor erased. An existing
+     * object gets the later of both expiry dates.
      */
     insert: async (object: NewObject): Promise<void> => {
       await database.query(sql.unsafe`
@@ -48,7 +48,8 @@ export function createObjects(database: Database) {
         where objects.expires_at is not null or objects.bytes is distinct from excluded.bytes`)
     },
     /**
-     * The stored product image of the account under one of these keys, kept for at least an hour more; null when there is none.
+     * The account's stored product image with one of these keys, kept for at least 1 more hour; null when there is
+     * none.
      */
     keepProduct: ({ accountId, keys }: { accountId: string; keys: readonly string[] }): Promise<string | null> =>
       database.maybeOneFirst(sql.type(StoredKey)`
@@ -58,25 +59,25 @@ export function createObjects(database: Database) {
           and (expires_at is null or expires_at > now())
         returning key`),
     /**
-     * Records a result before its bytes are put; false when the attempt is over. Until it is completed the row lasts as long as
-     * a worker may need to store it, so that what a dead one left is swept.
+     * Records a result before its bytes are uploaded; false when the attempt has ended. Until completion the row
+     * expires when no worker can still store it, so that results of dead workers are swept.
      */
     insertResult: async ({ key, bytes, id, attempt }: NewResult): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
         select ${key}, account_id, external_user_id, 'result', ${bytes}::bigint, now() + interval '1 hour'
         from generations where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-        -- A concurrent end of the attempt waits, and then finds this row.
+        -- A concurrent end of the attempt waits for this lock and then finds this row.
         for update
         on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes`)
       return rowCount > 0
     },
-    /** Null also for one that is past its time. */
+    /** Null also for an expired object. */
     find: (key: string) =>
       database.maybeOne(sql.type(FoundObject)`
         select account_id as "accountId", external_user_id as "externalUserId", kind from objects
         where key = ${key} and (expires_at is null or expires_at > now())`),
-    /** Bytes that an account stores; objects whose size is not known count as 0. */
+    /** Bytes that an account stores; unknown sizes count as 0. */
     sumBytes: (accountId: string): Promise<number> =>
       database.oneFirst(sql.type(StoredBytes)`
         select coalesce(sum(bytes), 0)::bigint as bytes from objects where account_id = ${accountId}`),

@@ -1,12 +1,13 @@
 import { sql } from '../database/database.ts'
 import type { ProductImage } from '../generation.ts'
 
-// Parts of the statements that write products: one statement makes or changes a product and settles what it has stored. They
-// read the parts before them by name: `account` (id), `stored`, `product` (the row as it is now), `abandoned` (what was lost).
+// SQL fragments of the statements that write products: one statement creates or updates a product and settles its
+// stored objects. The fragments refer to earlier CTEs by name: `account` (id), `stored`, `product` (the current row),
+// `abandoned` (objects no longer in use).
 
-/** A product as a caller sends it; absent fields keep what is stored, a null `validForDays` means forever. */
+/** A product as a caller sends it. Absent fields keep the stored value; a null `validForDays` means no expiry. */
 export interface ProductInput {
-  /** Used when the product is new. */
+  /** Used for a new product. */
   readonly id: string
   readonly externalId: string
   readonly anonymous: boolean
@@ -17,17 +18,18 @@ export interface ProductInput {
   readonly validForDays?: number | null
 }
 
-/** Past its time a product is gone, whether or not its row still lies there. */
+/** An expired product counts as deleted, even while its row exists. */
 export const isLive = sql.fragment`(products.expires_at is null or products.expires_at > now())`
 
-/** Whether a product is only named. */
+/** Whether a product is only referenced by ID. */
 export function isReference({ title, description, images, metadata, validForDays }: ProductInput): boolean {
   return [title, description, images, metadata, validForDays].every((field) => field === undefined)
 }
 
 /**
- * `stored`: the rows that products of these names have already, live or expired, locked after whatever `account` locks. Whatever
- * writes the products has to join `locked`: a row that the statement itself has changed cannot be locked nor read any more.
+ * `stored`: existing rows of products with these external IDs, live or expired, locked after the rows that `account`
+ * locks. The statement that writes the products must join `locked`: rows that the statement itself changed cannot be
+ * locked or read.
  */
 export function lockStored(externalIds: readonly string[]) {
   return sql.fragment`stored as (
@@ -40,12 +42,15 @@ export function lockStored(externalIds: readonly string[]) {
     )`
 }
 
-/** Whether images were sent. */
+/** Whether the call sent images. */
 export function hasImages({ images }: ProductInput) {
   return images ? sql.fragment`true` : sql.fragment`false`
 }
 
-/** Values from `account` for id, account_id, external_id, title, description, images, images_edition, metadata of a new row. */
+/**
+ * Values from `account` for id, account_id, external_id, title, description, images, images_edition, metadata of a new
+ * row.
+ */
 export function newFields(product: ProductInput) {
   const { id, externalId, title = null, description = null, metadata } = product
   const json = metadata === undefined ? sql.fragment`null::json` : sql.json(metadata as never)
@@ -54,8 +59,8 @@ export function newFields(product: ProductInput) {
 }
 
 /**
- * What a stored row becomes: fields that were not sent stay, a list of images is replaced as a whole. Of an expired product
- * nothing stays. The edition of the images changes with the images only.
+ * Merged values of a stored row: fields that were not sent stay; a list of images is replaced as a whole. Nothing of an
+ * expired product stays. The edition changes only with the images.
  */
 export function mergedFields(product: ProductInput) {
   const images = imagesOf(product)
@@ -80,7 +85,7 @@ export function isChanged(product: ProductInput, days: ReturnType<typeof sql.fra
           or ${days} is distinct from products.valid_for_days)`
 }
 
-/** Keeps the stored images of a product, which would end after a while if the call had been refused. */
+/** Keeps the product's stored images, which would expire if the call had been refused. */
 export function claimObjects(product: ProductInput) {
   return sql.fragment`claimed as (
       update objects set expires_at = null from product
@@ -88,7 +93,7 @@ export function claimObjects(product: ProductInput) {
     )`
 }
 
-/** Releases the images that a stored product had before and has no more. */
+/** Releases images that the product no longer has. */
 export function abandonReplaced(product: ProductInput) {
   return sql.fragment`abandoned as (
       select stored.id, stored.account_id, stored.images from stored, product
@@ -97,9 +102,9 @@ export function abandonReplaced(product: ProductInput) {
 }
 
 /**
- * Dates the objects that belong to the products in `abandoned`, except the keys in `kept` and those that another product of the
- * account has too, for the sweep. A generation that was accepted before may read them until its deadline, which is an hour
- * at most. The comparison of `xmin` leaves an object alone that another call has claimed since this statement began.
+ * Expires the objects of the products in `abandoned`, except the keys in `kept` and objects that another product of the
+ * account uses. A generation that was accepted before may read them until its deadline, at most 1 hour. The comparison
+ * of `xmin` skips objects that another call has claimed since this statement began.
  */
 export function releaseAbandoned(kept: readonly string[]) {
   return sql.fragment`released as (

@@ -5,10 +5,10 @@ const Fingerprint = rowType(Type.Object({ fingerprint: Type.String() }))
 
 export type ProvenanceKeys = ReturnType<typeof createProvenanceKeys>
 
-/** The keys that workers of this installation have signed results with, by the SHA-256 of their public key. */
+/** Store of the keys with which this installation's workers have signed results, by the SHA-256 of the public key. */
 export function createProvenanceKeys(database: Database) {
   return {
-    /** Notes a key before its first use; one that is there already stays. */
+    /** Records a key before its first use; keeps an existing record. */
     note: async ({ fingerprint, certificate }: { fingerprint: string; certificate: string }): Promise<void> => {
       await database.query(sql.unsafe`
         insert into provenance_keys (fingerprint, certificate) values (${fingerprint}, ${certificate})

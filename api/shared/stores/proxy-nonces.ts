@@ -2,10 +2,10 @@ import { type Database, sql } from '../database/database.ts'
 
 export type ProxyNonces = ReturnType<typeof createProxyNonces>
 
-/** Nonces of plugin proxies: each is good for one request, whichever replica it reaches. */
+/** Store of nonces of plugin proxies. Each is valid for one request, whichever replica receives it. */
 export function createProxyNonces(database: Database) {
   return {
-    /** False when the nonce was used before. */
+    /** Returns false if the nonce was used before. */
     use: async (nonce: { shopId: string; value: string; expiresAt: Date }): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         insert into proxy_nonces (shop_id, nonce, expires_at)
@@ -14,7 +14,7 @@ export function createProxyNonces(database: Database) {
       return rowCount > 0
     },
 
-    /** Deletes a part of those whose timestamp is refused by now. Returns how many. */
+    /** Deletes a batch of nonces whose timestamps are no longer accepted. Returns the count. */
     deleteExpired: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from proxy_nonces where ctid = any(array(

@@ -10,7 +10,10 @@ const REQUEST_DAYS = 7
 
 export type Retention = ReturnType<typeof createRetention>
 
-/** The end of what is stored. Every method does a part, returns how much or what, and may be run by several at once. */
+/**
+ * Deletes stored data. Every method deletes a batch, returns the count or the deleted items, and is safe to run
+ * concurrently.
+ */
 export function createRetention(database: Database) {
   const dueObjects = createDueObjects(database)
   return {
@@ -33,8 +36,8 @@ export function createRetention(database: Database) {
     },
 
     /**
-     * Deletes objects that have been past their own time for `graceSeconds` and are not held, and the images that lie in them:
-     * bytes first, then rows. Returns them.
+     * Deletes objects that expired more than `graceSeconds` ago and are not held, and their images: bytes first, then
+     * rows. Returns them.
      */
     deleteExpiredObjects: (
       { limit, graceSeconds }: { limit: number; graceSeconds: number },

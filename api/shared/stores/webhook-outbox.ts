@@ -2,15 +2,16 @@ import { sql } from '../database/database.ts'
 
 type SqlFragment = ReturnType<typeof sql.fragment>
 
-/** What receives the events of an account: active endpoints, and listeners that poll. */
+/** Receivers of an account's events: active endpoints, and polling listeners. */
 const receivers = sql.fragment`
   select id, account_id, event_types from webhook_endpoints where is_active
   union all
   select id, account_id, event_types from webhook_listeners where expires_at > now()`
 
 /**
- * A part of a statement that queues an event for every receiver of the account that asks for its type: exactly when the statement
- * happens. `event` selects account_id, id, type, data and happened_at; `to` selects other receivers than those of the account.
+ * SQL fragment that queues an event for every receiver of the account that subscribes to its type, in the same
+ * transaction. `event` selects account_id, id, type, data and happened_at; `to` selects other receivers than the
+ * default.
  */
 export function insertDeliveries(event: SqlFragment, to: SqlFragment = receivers) {
   return sql.fragment`
@@ -20,7 +21,7 @@ export function insertDeliveries(event: SqlFragment, to: SqlFragment = receivers
     join (${to}) as receivers on receivers.account_id = event.account_id and receivers.event_types ? event.type`
 }
 
-/** The webhook data of generations that have ended: ids, status and fields of the call, nothing about persons. */
+/** Webhook data of ended generations: IDs, status and fields of the call, no personal data. */
 export const endedGenerations = sql.fragment`
   select account_id, 'evt_' || substr(id, 5) as id, 'generation.' || lower(status) as type, updated_at as happened_at,
     jsonb_strip_nulls(jsonb_build_object('generationId', id, 'status', status, 'errorCode', error_code, 'errorDetails', error_details,

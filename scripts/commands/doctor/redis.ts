@@ -1,5 +1,5 @@
 import type { Database } from '../../../api/shared/database/database.ts'
-import { readEvictionPolicy, whyEvicting } from '../../../api/shared/eviction.ts'
+import { evictionProblem, readEvictionPolicy } from '../../../api/shared/eviction.ts'
 import { createLog } from '../../../api/shared/log.ts'
 import { createRedis, type Redis } from '../../../api/shared/redis.ts'
 import { createBacklog } from '../../../api/stores/backlog.ts'
@@ -38,7 +38,7 @@ async function examinePolicy({ client }: Redis): Promise<Finding> {
   const check = 'redis maxmemory-policy'
   const policy = await readEvictionPolicy(client)
   if (policy === null) return skipped(check, 'Redis does not report it; it must be noeviction')
-  if (whyEvicting(policy) === null) return ok(check, policy)
+  if (evictionProblem(policy) === null) return ok(check, policy)
   return problem(
     check,
     `${policy}: a full Redis would lose jobs`,

@@ -85,7 +85,7 @@ describe('secrets in the database', () => {
     await createWebhooks(sealed).addSecret(endpoint.id, second)
     await createWebhooks(sealed).insertTest(endpoint.id)
     const deliveries = createWebhookDeliveries(sealed)
-    const [delivery] = await deliveries.claim({ limit: 1, leaseSeconds: 30, underWay: {} })
+    const [delivery] = await deliveries.claim({ limit: 1, leaseSeconds: 30, inFlight: {} })
     expect(await deliveries.openSecrets(delivery)).toEqual([second, endpoint.secret])
     expect(await readable()).toEqual([])
   })

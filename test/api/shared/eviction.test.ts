@@ -1,6 +1,6 @@
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readEvictionPolicy, whyEvicting } from '../../../api/shared/eviction.ts'
+import { evictionProblem, readEvictionPolicy } from '../../../api/shared/eviction.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { startProgram } from '../../support/process.ts'
 import { type OwnRedis, startOwnRedis } from '../../support/redis.ts'
@@ -36,8 +36,8 @@ describe('the maxmemory-policy of Redis', () => {
   })
 
   it('is refused where it evicts', () => {
-    expect([null, 'noeviction'].map(whyEvicting)).toEqual([null, null])
-    for (const policy of ['allkeys-lru', 'volatile-ttl']) expect(whyEvicting(policy)).toContain(policy)
+    expect([null, 'noeviction'].map(evictionProblem)).toEqual([null, null])
+    for (const policy of ['allkeys-lru', 'volatile-ttl']) expect(evictionProblem(policy)).toContain(policy)
   })
 
   it('ends a process that starts with one that evicts, and says what to do', async () => {

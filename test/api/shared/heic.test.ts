@@ -191,7 +191,7 @@ describe('threads for HEIC', () => {
     const grid = endlessHeic(heicPicture('large'))
     await expect(threads.decode(grid, ALL)).rejects.toMatchObject({
       ...refused,
-      cause: { message: 'Tiles lie outside of the picture' },
+      cause: { message: 'Tiles are outside of the image' },
     })
   })
 

@@ -150,7 +150,7 @@ describe('an S3 server that fails', () => {
     await expect(storage.get('a.jpg')).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       retryable: true,
-      message: 'The object storage is not available.',
+      message: 'The object storage is unavailable.',
     })
     storage.close()
   })

@@ -73,7 +73,7 @@ describe('a webhook', () => {
       log: LOG,
       metrics,
       retrySeconds: RETRY_SECONDS,
-      firstRestSeconds: 0.01,
+      firstBackoffSeconds: 0.01,
       ...options,
     })
     undo.push(delivering.stop)
@@ -172,7 +172,13 @@ describe('a webhook', () => {
     await happen(endpoint)
     const { metrics } = start([receiver])
     expect(await ended(endpoint)).toMatchObject([
-      { status: 'failed', attempts: 4, lastStatus: 503, lastError: 'it answered 503', endedAt: expect.any(Date) },
+      {
+        status: 'failed',
+        attempts: 4,
+        lastStatus: 503,
+        lastError: 'the endpoint returned 503',
+        endedAt: expect.any(Date),
+      },
     ])
     const times = receiver.received.map(({ at }) => at)
     for (const [i, seconds] of RETRY_SECONDS.entries()) {
@@ -222,7 +228,7 @@ describe('a webhook', () => {
     expect(await ended(endpoint)).toMatchObject([{ status: 'delivered' }])
   })
 
-  it('is no more for who has taken nothing for days', async () => {
+  it('is disabled after days without a successful delivery', async () => {
     const receiver = await receive()
     receiver.mood = { status: 500 }
     const endpoint = await listen(receiver.url)
@@ -230,7 +236,7 @@ describe('a webhook', () => {
     await happen(endpoint)
     start([receiver])
     await until(async () => !(await find(endpoint)).isActive)
-    expect((await find(endpoint)).disabledReason).toBe('It has taken nothing for 5 days.')
+    expect((await find(endpoint)).disabledReason).toBe('No delivery has succeeded for 5 days.')
     expect(receiver.received).toHaveLength(1)
     expect(await log(endpoint)).toMatchObject([{ status: 'waiting', attempts: 1 }])
     // Back in use, it is told of what waits.
@@ -257,9 +263,9 @@ describe('a webhook', () => {
     receiver.mood = 'silent'
     const endpoint = await listen(receiver.url)
     for (let i = 0; i < 20; i++) await happen(endpoint)
-    start([receiver], { timeoutMs: 300 }, { retrySeconds: [3600], firstRestSeconds: 60 })
+    start([receiver], { timeoutMs: 300 }, { retrySeconds: [3600], firstBackoffSeconds: 60 })
     await until(async () => (await log(endpoint)).filter(({ attempts }) => attempts === 1).length === 8)
-    expect((await log(endpoint)).find(({ attempts }) => attempts === 1)?.lastError).toBe('no answer within 0.3 s')
+    expect((await log(endpoint)).find(({ attempts }) => attempts === 1)?.lastError).toBe('no response within 0.3 s')
     expect(receiver.open()).toBe(0)
     await database.query(sql.unsafe`update webhook_endpoints set paused_until = now()`)
     await until(async () => (await log(endpoint)).filter(({ attempts }) => attempts === 1).length === 9)
@@ -291,14 +297,14 @@ describe('a webhook', () => {
 
     it('named as such', async () => {
       const receiver = await receive()
-      expect(await refused(receiver.url, receiver)).toBe('it could not be reached or broke off')
+      expect(await refused(receiver.url, receiver)).toBe('the connection failed or was closed early')
     })
 
     it('that a name leads to', async () => {
       const receiver = await receive()
       const lookup = async () => ['127.0.0.1']
       const url = `http://shop.example:${receiver.port}/hook`
-      expect(await refused(url, receiver, { lookup })).toBe('it could not be reached or broke off')
+      expect(await refused(url, receiver, { lookup })).toBe('the connection failed or was closed early')
     })
 
     it('that one of the addresses of a name is', async () => {
@@ -320,7 +326,7 @@ describe('a webhook', () => {
     it('nor to a port that is not allowed', async () => {
       const receiver = await receive()
       const sender = { allowCidrs: ['127.0.0.0/8'], allowPorts: [80, 443] }
-      expect(await refused(receiver.url, receiver, sender)).toBe('its port is not allowed')
+      expect(await refused(receiver.url, receiver, sender)).toBe('the port of the URL is not allowed')
     })
   })
 

@@ -139,7 +139,7 @@ describe('webhooks', () => {
     expect(text).toMatch(/drape_webhook_deliveries_total\{outcome="delivered"\} [1-9]/)
     expect(text).toMatch(/drape_webhook_deliveries_total\{outcome="retried"\} [1-9]/)
     const log = drape.api.output()
-    expect(log).toContain('a webhook was not taken')
+    expect(log).toContain('webhook delivery failed')
     expect(log).toContain(endpoint.id)
     for (const hidden of ['token=hush', SECRET, SECRET.slice('whsec_'.length), '/hook'])
       expect(log).not.toContain(hidden)

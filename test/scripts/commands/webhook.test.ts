@@ -105,7 +105,7 @@ describe('the command line of webhooks', () => {
     const { delivery } = await answered('webhook', 'test', '--endpoint', id)
     await createWebhooks(database).insertErased({ accountId, externalUserId: 'user-1' })
     await database.query(sql.unsafe`
-      update webhook_deliveries set status = 'failed', attempts = 10, last_status = 500, last_error = 'it answered 500', ended_at = now()
+      update webhook_deliveries set status = 'failed', attempts = 10, last_status = 500, last_error = 'the endpoint returned 500', ended_at = now()
       where id = ${delivery}`)
     const { deliveries } = await answered('webhook', 'deliveries', '--endpoint', id)
     expect(deliveries).toMatchObject([

@@ -1,4 +1,4 @@
-/** A picture upright, in sRGB, 8 bits, interleaved RGB or RGB with straight alpha. */
+/** Decoded HEIC: upright, sRGB, 8 bits, interleaved RGB or RGB with straight alpha. */
 export interface DecodedHeic {
   readonly width: number
   readonly height: number
@@ -6,7 +6,7 @@ export interface DecodedHeic {
   readonly data: Uint8Array
 }
 
-/** What is wrong with a file, in the words of the library. Any other error leaves the library unusable. */
+/** Refusal of a file, with the message of the library. After any other error the library is unusable. */
 export class HeicRefusal extends Error {
   readonly reason: 'damaged' | 'too large'
 
