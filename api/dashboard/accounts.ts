@@ -40,7 +40,7 @@ export interface AccountPagesOptions {
   readonly engines: Engines
 }
 
-/** Accounts, their settings, their credits and what moved them. */
+/** Accounts, their settings, their credits and their ledger. */
 export function accountPages(options: AccountPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/accounts', (ctx: DashboardContext) => showAccounts(ctx, options))
@@ -54,9 +54,9 @@ export function accountPages(options: AccountPagesOptions): Router<DashboardStat
   return router
 }
 
-/** Entries of one page of a list. */
+/** Entries per page of a list. */
 export const PAGE = 50
-/** Of settings that are numbers. */
+/** Maximum of numeric settings. */
 const MAX_VALUE = 1_000_000_000
 
 const readSearch = fieldsReader(
@@ -168,7 +168,7 @@ async function changeAccount(ctx: DashboardContext, options: AccountPagesOptions
   await changeEdition(ctx, options, { changes, edition, action: 'account.update' })
 }
 
-/** Settings that an account need not have. */
+/** Optional settings of an account. */
 const LIMITS = [
   'writesPerMinute',
   'readsPerMinute',
@@ -201,7 +201,7 @@ interface Change {
   readonly reason?: string
 }
 
-/** Changes the account that the operator has seen, or says who was faster. */
+/** Updates the account if it still has the edition that the operator saw; otherwise shows the conflict. */
 async function changeEdition(
   ctx: DashboardContext,
   options: AccountPagesOptions,

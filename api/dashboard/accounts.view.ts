@@ -57,7 +57,7 @@ export function presentNewAccount({ engines, forms }: Pick<AccountPage, 'engines
   })
 }
 
-/** Keys that are shown now and never again. */
+/** Shows new keys, once. */
 export function presentNewKeys({
   accountId,
   keys,
@@ -82,7 +82,7 @@ interface AccountPage {
   readonly failures: readonly FailureCount[]
   readonly shops: readonly ShopRecord[]
   readonly endpoints: readonly WebhookEndpoint[]
-  /** Names to choose from. */
+  /** Suggested engine names. */
   readonly engines: readonly string[]
   readonly forms: Forms
 }
@@ -130,7 +130,7 @@ function presentSettings({ account, engines, forms }: AccountPage): Html {
   })
 }
 
-/** What the settings of an account are called. */
+/** Labels of the account settings. */
 export const SETTING_NAMES = {
   name: 'Name',
   email: 'E-mail address',
@@ -164,9 +164,9 @@ ${field({ name: 'email', label: SETTING_NAMES.email, type: 'email', value: email
 <div class="pair">${field({ name: 'retentionDays', label: SETTING_NAMES.retentionDays, type: 'number', ...WINDOW, value: retentionDays, required: true, hint: '1 to 90. A request may choose 1, 3 or 7.' })}
 ${field({ name: 'resultDays', label: SETTING_NAMES.resultDays, type: 'number', ...WINDOW, value: settings.resultDays, hint: 'Empty: the same as the photo.' })}</div>
 ${choice({ name: 'defaultEngine', label: SETTING_NAMES.defaultEngine, options: engines, value: settings.defaultEngine })}
-<div class="pair">${field({ name: 'fallbackEngines', label: SETTING_NAMES.fallbackEngines, value: settings.fallbackEngines?.join(', '), hint: 'Stand in for the engine of a try-on, in this order, separated by commas.' })}
-${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSeconds, type: 'number', min: 0, max: 3600, value: settings.fallbackAfterSeconds, hint: 'Estimated seconds until the start. Empty: only while nothing runs the engine.' })}</div>
-${field({ name: 'minQualityPercent', label: SETTING_NAMES.minQualityPercent, type: 'number', min: 0, max: 100, value: settings.minQualityPercent, hint: 'Results below it are drawn again where the engine can, or refused. Empty: all are delivered.' })}
+<div class="pair">${field({ name: 'fallbackEngines', label: SETTING_NAMES.fallbackEngines, value: settings.fallbackEngines?.join(', '), hint: 'Used when the engine of a try-on is unavailable, in this order, separated by commas.' })}
+${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSeconds, type: 'number', min: 0, max: 3600, value: settings.fallbackAfterSeconds, hint: 'Estimated seconds until the start. Empty: only while no worker runs the engine.' })}</div>
+${field({ name: 'minQualityPercent', label: SETTING_NAMES.minQualityPercent, type: 'number', min: 0, max: 100, value: settings.minQualityPercent, hint: 'Results below it are generated again if the engine can, otherwise refused. Empty: all results are delivered.' })}
 <fieldset><legend>Limits; an empty one is the installation's</legend><div class="pair">
 ${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('failedGenerationsPerHour', 1)}${limit('storageMegabytes', 0)}${limit('creditsLowAt', 0)}</div></fieldset>`
 }
@@ -257,7 +257,7 @@ function entriesTable(entries: readonly LedgerEntry[]): Html {
   })
 }
 
-/** Whether something is in use. */
+/** Badge for an active or inactive object. */
 export function stateOf(isActive: boolean): Html {
   return isActive ? badge('active', 'good') : badge('inactive', 'bad')
 }

@@ -14,7 +14,7 @@ export interface AnalyticsPagesOptions {
   readonly shops: Pick<Shops, 'findById'>
 }
 
-/** What the visitors of a shop did: funnel, conversion and e-mail addresses left, as a page and as a file; no visitor by name. */
+/** Funnel, conversion and e-mail addresses of a shop's visitors, as a page and as a file, without visitor names. */
 export function analyticsPages(options: AnalyticsPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/shops/:id/analytics', (ctx: DashboardContext) => showAnalytics(ctx, options))

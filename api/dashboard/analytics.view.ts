@@ -11,7 +11,7 @@ export const ANALYTICS_SPANS = {
 } as const
 export type AnalyticsSpan = keyof typeof ANALYTICS_SPANS
 
-/** The columns of the table and, by their keys, of the CSV file. */
+/** Columns of the table; the keys are the columns of the CSV file. */
 export const ANALYTICS_COLUMNS = {
   day: 'Day (UTC)',
   visitors: 'Product page',

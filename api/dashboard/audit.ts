@@ -9,7 +9,7 @@ import { searchForm } from './form-elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
 
-/** GET /audit: who did what. */
+/** GET /audit: the audit log. */
 export function auditPages({ audit }: { audit: OperatorAudit }): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/audit', (ctx: DashboardContext) => showAudit(ctx, audit))

@@ -4,19 +4,19 @@ import { typedValues } from './kept-form.ts'
 import type { DashboardContext } from './state.ts'
 
 export interface Conflict {
-  /** What it is called, and its id. */
+  /** Name and ID of the object. */
   readonly what: string
   readonly id: string
   readonly sent: Readonly<Record<string, unknown>>
   readonly now: Readonly<Record<string, unknown>>
-  /** What the settings are called. */
+  /** Labels of the settings. */
   readonly names: Readonly<Record<string, string>>
   readonly audit: Pick<OperatorAudit, 'findChange'>
 }
 
 /**
- * Keeps a form whose settings were changed after its page was opened, with the current values beside what was typed in. Sent again, it
- * overwrites them. The page of the form is shown next.
+ * Keeps a form whose settings were changed after its page was opened, and shows the current values next to the typed
+ * ones. Submitting the form again overwrites the current values. The page of the form is shown next.
  */
 export async function keepConflict(ctx: DashboardContext, conflict: Conflict): Promise<void> {
   const { what, sent, now, names } = conflict

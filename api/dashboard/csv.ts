@@ -1,7 +1,9 @@
-/** A spreadsheet would run a cell that begins like this as a formula. */
+/** A spreadsheet would run a cell with this prefix as a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/
 
-/** One line of a CSV file (RFC 4180) that no spreadsheet takes for formulas: such cells begin with an apostrophe. */
+/**
+ * One line of a CSV file (RFC 4180). Cells that a spreadsheet would run as formulas are prefixed with an apostrophe.
+ */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }

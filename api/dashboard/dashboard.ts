@@ -76,28 +76,28 @@ export interface DashboardOptions {
   readonly redis: Redis
   readonly storage: ObjectStorage
   readonly engines: Engines
-  /** Where browsers reach it; null when that is whatever a request was sent to, without TLS. */
+  /** Public origin of the dashboard; null: the host of each request, without TLS. */
   readonly origin: string | null
-  /** Reverse proxies before it, each of which adds whom it serves to `X-Forwarded-For`. */
+  /** Number of trusted reverse proxies, each of which appends its client to `X-Forwarded-For`. */
   readonly proxyHops: number
-  /** Where webhooks may be sent. */
+  /** Rules for webhook URLs. */
   readonly endpointRules: EndpointRules
-  /** The identity provider, if there is one. */
+  /** Identity provider; null or absent: none. */
   readonly singleSignOn?: SingleSignOn | null
-  /** Whether operators may sign in by password. */
+  /** Whether operators may sign in with a password. */
   readonly passwords?: boolean
-  /** Which operators need a second factor beside their password. */
+  /** Operators who need a second factor in addition to their password. */
   readonly secondFactor?: SecondFactorPolicy
-  /** What the installation is called in authenticator apps. */
+  /** Name of the installation in authenticator apps. */
   readonly issuer?: string
   /** Publishes the end of a generation. */
   readonly announce?: Announce
-  /** For the codes of authenticator apps. */
+  /** Clock for the codes of authenticator apps. */
   readonly now?: () => number
   readonly verifyPassword?: typeof verifyPassword
 }
 
-/** Tries to sign in: from one address, for one operator, and codes of one operator. */
+/** Sign-in attempts: per address, per operator, and codes per operator. */
 const TRIES = {
   address: { points: 20, seconds: 600 },
   operator: { points: 10, seconds: 600 },
@@ -107,7 +107,7 @@ const TRIES = {
 const STYLE = readFileSync(new URL('dashboard.css', import.meta.url))
 const SCRIPT = readFileSync(new URL('browser/copy.js', import.meta.url))
 
-/** The operators' dashboard as an application of its own, which is never part of the public one. */
+/** The dashboard for operators, a separate application that is never part of the public API. */
 export function createDashboard(options: DashboardOptions): Koa<DashboardState> {
   const { log, database, origin, proxyHops } = options
   const isSecure = origin?.startsWith('https:') ?? false
@@ -142,7 +142,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   for (const group of signIns) app.use(group.routes())
   const keptForms = createKeptForms(database)
   app.use(keepEndedForms({ sessions, keptForms }))
-  // Without a session nobody learns which pages exist.
+  // Require a session first, so that strangers cannot probe which pages exist.
   app.use(requireOperator)
   app.use(requireSecondFactor(options.secondFactor ?? 'optional'))
   app.use(openFormPages)
@@ -159,7 +159,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   return app
 }
 
-/** The routes of all of these as one. */
+/** Combines the routers into one middleware. */
 function inTurn(routers: readonly Router<DashboardState>[]): DashboardMiddleware {
   const all = routers.map((router) => router.routes() as unknown as DashboardMiddleware)
   return (ctx, next) => all.reduceRight<() => Promise<unknown>>((rest, routes) => () => routes(ctx, rest), next)()

@@ -4,7 +4,7 @@ import { time } from './elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
-/** Shows what a form did that is sent again, with the way to it, instead of doing it twice. */
+/** When a form is submitted again, shows its result and a link instead of running it twice. */
 export function showDoneForms({ audit }: { audit: Pick<OperatorAudit, 'findForm'> }): DashboardMiddleware {
   const showDone = async (ctx: DashboardContext): Promise<boolean> => {
     const { formId } = ctx.state
@@ -21,7 +21,7 @@ export function showDoneForms({ audit }: { audit: Pick<OperatorAudit, 'findForm'
     try {
       await next()
     } catch (error) {
-      // The same form may have been carried out meanwhile.
+      // The same form may have been processed concurrently.
       if (!(await showDone(ctx))) throw error
     }
     if (ctx.state.kept !== null) await showDone(ctx)
@@ -29,10 +29,10 @@ export function showDoneForms({ audit }: { audit: Pick<OperatorAudit, 'findForm'
 }
 
 function presentDone({ action, object, accountId, createdAt }: DoneForm) {
-  const { said = 'The action was carried out.', at = '/', secret = false } = DONE[action] ?? {}
+  const { said = 'The action was completed.', at = '/', secret = false } = DONE[action] ?? {}
   const path = at.replace(':object', object ?? '').replace(':account', accountId ?? '')
   const note = secret
-    ? html`<p>The answer to the first sending showed a secret, once. If you do not have it, replace or remove it there.</p>`
+    ? html`<p>The first submission showed a secret once. If you did not save the secret, replace or remove it there.</p>`
     : html``
   return html`<p>${said}</p>
 <p>This form was sent twice. It was carried out once, on ${time(createdAt)} (UTC), and the second sending changed nothing.</p>
@@ -41,9 +41,9 @@ ${note}<p class="actions"><a class="button" href="${path}">See the result</a> <a
 
 interface Done {
   readonly said: string
-  /** The page of the object. */
+  /** Page of the object. */
   readonly at: string
-  /** Whether the first answer showed what is shown only once. */
+  /** Whether the first response showed a secret. */
   readonly secret?: boolean
 }
 

@@ -6,19 +6,19 @@ export type Content = string | Html | readonly Html[]
 
 const NOTHING = html``
 
-/** Nothing at all, or what is given. */
+/** The content if the condition is truthy, otherwise nothing. */
 export function when(condition: unknown, content: Html): Html {
   return condition ? content : NOTHING
 }
 
-/** A time, to the second, in UTC. */
+/** A time in UTC with seconds. */
 export function time(date: Date | null): Html {
   if (date === null) return html`<span class="none">never</span>`
   const iso = date.toISOString()
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`
 }
 
-/** A whole number with its thousands apart. */
+/** A whole number with thousands separators. */
 export function count(value: number): string {
   return value.toLocaleString('en-GB')
 }
@@ -29,12 +29,12 @@ export function badge(text: string, tone: Tone): Html {
   return html`<span class="badge ${tone}">${text}</span>`
 }
 
-/** An id or another text for machines. */
+/** An ID or another machine-readable text. */
 export function code(text: string): Html {
   return html`<code>${text}</code>`
 }
 
-/** A secret in one line, which is selected at once and copied by a button. The page has to be shown with `copies`. */
+/** A secret on one line that can be selected with a click and copied with a button. Requires a page with `copies`. */
 export function copied(secret: string): Html {
   const id = `secret-${randomUUID().slice(0, 8)}`
   return html`<div class="secret"><code id="${id}" tabindex="0">${secret}</code><button type="button" data-copy="${id}" hidden>Copy</button><span role="status"></span></div>`
@@ -44,13 +44,13 @@ export interface TableOptions {
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly (readonly Content[])[]
-  /** Said in the place of rows when there are none: why, and what to do next. */
+  /** Shown instead of rows when the table is empty: why, and what to do next. */
   readonly empty: Content
-  /** Columns of numbers, by their place. */
+  /** Indices of numeric columns. */
   readonly numeric?: readonly number[]
 }
 
-/** A table that is scrolled sideways where it is wider than its place, also by keyboard; on a phone, each row is a card. */
+/** A table that scrolls horizontally when it is too wide, also with the keyboard. On a phone each row is a card. */
 export function table({ caption, head, rows, empty, numeric = [] }: TableOptions): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
   const kind = (place: number) => (numeric.includes(place) ? 'number' : 'text')
@@ -66,23 +66,23 @@ export function table({ caption, head, rows, empty, numeric = [] }: TableOptions
 ${lines}</tbody></table></div>`
 }
 
-/** Names and what stands for them. */
+/** A list of labels and values. */
 export function facts(entries: readonly (readonly [string, Content])[]): Html {
   return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
-/** Something that is shown when it is asked for, or when a form in it was refused. */
+/** Content that is collapsed, unless a form in it was refused. */
 export function disclosure(summary: string, body: Content): Html {
   const isOpen = html`${body}`.markup.includes(KEPT_MARK)
   return html`<details${when(isOpen, html` open`)}><summary>${summary}</summary><div class="inside">${body}</div></details>`
 }
 
-/** A part of a page with its heading. */
+/** A section with a heading. */
 export function section(heading: string, body: Content): Html {
   return html`<section><h2>${heading}</h2>${body}</section>`
 }
 
-/** A link to the page after this one, which begins with the last entry; nothing when there is none. */
+/** Link to the next page, which starts after the last entry; nothing on the last page. */
 export function nextPage(query: URLSearchParams, before: string | number | null): Html {
   if (before === null) return NOTHING
   const next = new URLSearchParams(query)

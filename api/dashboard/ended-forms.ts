@@ -12,8 +12,8 @@ export interface EndedFormsOptions {
 }
 
 /**
- * Keeps a form that a session was shown before it ended, without carrying it out, and leads to its page: through the sign-in, unless the
- * operator has signed in again already. Only the operator of that session is shown what was typed.
+ * Stores a form of an ended session without running it, and redirects to its page: via the sign-in, unless the operator
+ * has already signed in again. The typed values are shown only to the operator of that session.
  */
 export function keepEndedForms(options: EndedFormsOptions): DashboardMiddleware {
   return async function endedForms(ctx, next) {
@@ -27,7 +27,7 @@ export function keepEndedForms(options: EndedFormsOptions): DashboardMiddleware 
   }
 }
 
-/** The form and the operator whose earlier session it was issued to; null for every other form. */
+/** The form and the operator to whose earlier session it was issued; null for other forms. */
 async function findIssued(
   { path: action, state: { operator, formKey, token, form } }: DashboardContext,
   { sessions }: EndedFormsOptions,
@@ -42,7 +42,7 @@ async function findIssued(
   return null
 }
 
-/** Shows a form that was kept for the operator on its page; forgets it once the form is sent. */
+/** Shows a stored form on its page; deletes it when the form is submitted. */
 export function recallForms({ keptForms }: Pick<EndedFormsOptions, 'keptForms'>): DashboardMiddleware {
   return async function recalled(ctx, next) {
     const { operator } = ctx.state

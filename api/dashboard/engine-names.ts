@@ -7,13 +7,13 @@ import { type AccountSettings, MAX_FALLBACK_ENGINES } from '../stores/accounts.t
 
 export type Engines = Pick<EngineDirectory, 'list' | 'find'>
 
-/** Names to choose an engine from: those of Drape, those that the installation knows, and those that are set already. */
+/** Engine names to choose from: built-in ones, those known to the installation, and those already set. */
 export async function findEngineNames(engines: Engines, set: readonly (string | null | undefined)[] = []) {
   const known = (await engines.list()).map(({ name }) => name)
   return [...new Set([...BUILT_IN_ENGINES, ...known, ...set.flatMap((name) => name ?? [])])]
 }
 
-/** Throws `VALIDATION_FAILED` for a name that no engine of Drape or of the installation has and that was not set before. */
+/** Throws `VALIDATION_FAILED` for a name that is neither built in, nor known to the installation, nor already set. */
 export async function assertEngine(
   engines: Engines,
   name: string | null | undefined,
@@ -25,7 +25,7 @@ export async function assertEngine(
   throw new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
-/** The fallback engines in a form: names separated by commas. Throws `VALIDATION_FAILED`. */
+/** Parses fallback engines: names separated by commas. Throws `VALIDATION_FAILED`. */
 export async function readFallbackEngines(
   engines: Engines,
   text: string | undefined,

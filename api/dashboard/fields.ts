@@ -17,7 +17,7 @@ export interface FieldOptions {
   readonly max?: number
   readonly minLength?: number
   readonly autocomplete?: string
-  /** Values to pick from by typing a part of them, or of what they are called; others may be typed too. */
+  /** Suggestions that match part of the typed value or of a label; other values may be typed too. */
   readonly suggestions?: readonly string[]
   /** Lines of a field for longer texts. */
   readonly rows?: number
@@ -26,7 +26,7 @@ export interface FieldOptions {
 export interface ChoiceOptions {
   readonly name: string
   readonly label: string
-  /** Values and what they are called. */
+  /** Values and labels. */
   readonly options: readonly (readonly [string, string])[]
   readonly value?: string | null
 }
@@ -39,30 +39,30 @@ export interface TickOptions {
 }
 
 export interface GroupOptions {
-  /** The name of its boxes. */
+  /** Name of the checkboxes. */
   readonly name: string
   readonly legend: string
-  /** Values and what they are called. */
+  /** Values and labels. */
   readonly options: readonly (readonly [string, string])[]
   readonly checked: (value: string) => boolean
 }
 
-/** Makes the fields of one form. In a form that was refused they have what was typed in, and say what is wrong with it. */
+/** Creates the fields of one form. In a refused form they contain the typed values and error messages. */
 export interface Fields {
-  /** A labelled field. */
+  /** A labelled input. */
   field(options: FieldOptions): Html
-  /** A labelled list to choose one from. */
+  /** A labelled select. */
   choice(options: ChoiceOptions): Html
-  /** A box to tick. */
+  /** A checkbox. */
   tick(options: TickOptions): Html
-  /** Boxes to tick, of one name. */
+  /** A group of checkboxes with one name. */
   ticks(options: GroupOptions): Html
-  /** What the operator has seen: the edition of the settings, and when they were opened. */
+  /** Hidden fields: the edition of the settings that the operator saw, and the time of opening. */
   edition(edition: string): Html
   hidden(name: string, value: string): Html
 }
 
-/** What is wrong with a field, with the id of its control. */
+/** Error message of a field, with the ID of its control. */
 interface Said {
   readonly path: string
   readonly id: string
@@ -70,7 +70,7 @@ interface Said {
   readonly text: string
 }
 
-/** The content of a form, headed by what is wrong with it. The first field that is wrong gets the focus when the page is shown. */
+/** Content of a form, headed by its errors. The first invalid field has the focus. */
 export function presentFields(kept: KeptForm | null, body: (fields: Fields) => Content): Html {
   const said: Said[] = []
   const { markup } = html`${body(createFields(kept, said))}`
@@ -82,7 +82,7 @@ export function presentFields(kept: KeptForm | null, body: (fields: Fields) => C
   return html`${{ markup: KEPT_MARK }}${summary}${{ markup: first ? markup.replace(`id="${first.id}"`, `id="${first.id}" autofocus`) : markup }}`
 }
 
-/** Nothing for a single field, which says it itself. */
+/** Nothing for a single invalid field, which shows its own message. */
 function presentSummary({ message }: KeptForm, said: readonly Said[], others: readonly FieldProblem[]): Html {
   const links = said.map(
     ({ id, label, text }) => html`<li><a href="#${id}">${text.startsWith(label) ? text : `${label}: ${text}`}</a></li>`,
@@ -91,13 +91,13 @@ function presentSummary({ message }: KeptForm, said: readonly Said[], others: re
   const count = links.length + lines.length
   if (message === '' && lines.length === 0 && count === 1) return NOTHING
   const lead = message || (count === 1 ? 'There is a problem.' : `There are ${count} problems.`)
-  // Without a field to go to, the focus goes here.
+  // Without an invalid field, the summary gets the focus.
   const focus = when(said.length === 0, html` tabindex="-1" autofocus`)
   return html`<div class="problem" role="alert"${focus}><p>${lead}</p>${when(count > 0, html`<ul>${links}${lines}</ul>`)}</div>
 `
 }
 
-/** What is wrong, as a sentence that says what to do where it can. */
+/** Error message as a sentence that, if possible, says what to do. */
 export function sayProblem(label: string, message: string): string {
   if (/^[A-Z“"]/.test(message)) return message
   const ended = /[.!?]$/.test(message) ? message : `${message}.`
@@ -108,7 +108,7 @@ export function sayProblem(label: string, message: string): string {
 
 function createFields(kept: KeptForm | null, said: Said[]): Fields {
   const nameId = (name: string) => `${name}-${randomUUID().slice(0, 8)}`
-  /** What is wrong with the field of this name, as attributes of its control and as a text beside it. */
+  /** Error of the named field, as attributes of its control and as text. */
   const check = (
     { name, label }: { name: string; label: string },
     { id, hint = '' }: { id: string; hint?: string },

@@ -8,14 +8,16 @@ export interface FormOptions {
   readonly forms: Forms
   readonly submit: string
   readonly body?: (fields: Fields) => Content
-  /** Of what is not easily undone. */
+  /** Style of an action that is hard to undo. */
   readonly danger?: boolean
   readonly upload?: boolean
-  /** Shows its fields, without a way to send them, to those who may not send it. */
+  /** Shows its fields without a submit button to operators who may not submit the form. */
   readonly readable?: boolean
 }
 
-/** A form that does something; the same form does it once, however often it is sent. Nothing for those who may not send it. */
+/**
+ * A form for an action that runs once, however often the form is submitted. Empty for operators who may not submit it.
+ */
 export function actForm(options: FormOptions): Html {
   const { action, forms, submit, body = () => '', danger = false, upload = false, readable = false } = options
   const id = forms.issue(action)
@@ -34,7 +36,7 @@ export interface SearchFormOptions {
   readonly submit?: string
 }
 
-/** A form that asks for another view of a page. */
+/** A form that filters or searches a page. */
 export function searchForm({ action, forms, body, submit = 'Search' }: SearchFormOptions): Html {
   return html`<form method="get" action="${action}" class="search" role="search">${presentFields(forms.kept(action), body)}<button>${submit}</button></form>`
 }

@@ -1,4 +1,4 @@
-/** The page that shows the form of each action; the path of the page has the first segments of the path of the action. */
+/** Page that shows the form of each action. The path of the page is a prefix of the path of the action. */
 export const FORM_PAGES: Readonly<Record<string, string>> = {
   '/second-factor/start': '/second-factor',
   '/second-factor/confirm': '/second-factor',
@@ -34,8 +34,9 @@ export const FORM_PAGES: Readonly<Record<string, string>> = {
   '/operators/:id': '/operators',
   '/operators/:id/second-factor/reset': '/operators',
 }
-/** The same of the forms before there is a session. */
+/** Pages of the forms before there is a session. */
 const SIGN_IN_PAGES: Readonly<Record<string, string>> = { '/sign-in': '/sign-in', '/sign-in/code': '/sign-in/code' }
+/** Pages with a filter or search form. */
 const SEARCH_PAGES = /^\/(accounts|generations|products|audit|accounts\/[^/]+\/requests)$/
 
 const PATTERNS = Object.entries({ ...FORM_PAGES, ...SIGN_IN_PAGES }).map(([action, page]) => ({
@@ -43,12 +44,12 @@ const PATTERNS = Object.entries({ ...FORM_PAGES, ...SIGN_IN_PAGES }).map(([actio
   page,
 }))
 
-/** Whether the page has a form that asks for another view of it. */
+/** Whether the page has a filter or search form. */
 export function isSearchPage(path: string): boolean {
   return SEARCH_PAGES.test(path)
 }
 
-/** The path of the page that shows the form of this action; null for a path that no form posts to. */
+/** Path of the page that shows the form of this action; null for a path without a form. */
 export function findFormPage(action: string): string | null {
   const found = PATTERNS.find(({ pattern }) => pattern.test(action))
   if (found === undefined) return null

@@ -9,14 +9,17 @@ import type { DashboardContext, DashboardMiddleware } from './state.ts'
 const MAX_FORM_BYTES = 256 * 1024
 const MAX_FIELDS = 1000
 
-/** Reads a form, urlencoded or multipart. Throws `VALIDATION_FAILED` when it is none, is too large or cannot be stored. */
+/**
+ * Reads an urlencoded or multipart form. Throws `VALIDATION_FAILED` when it is malformed, too large or contains text
+ * that cannot be stored.
+ */
 export function readForm(): DashboardMiddleware {
   const parseMultipart = parseBody()
   return async function form(ctx, next) {
     ctx.state.form = new URLSearchParams()
     ctx.state.files = []
     if (ctx.method !== 'POST') return next()
-    // Only operators send files; what anyone else sends is not received.
+    // Only operators upload files; uploads of others are not received.
     if (ctx.is('multipart') && ctx.state.operator === null) return next()
     if (ctx.is('multipart')) {
       return parseMultipart(ctx as never, () => {
@@ -32,7 +35,7 @@ export function readForm(): DashboardMiddleware {
   }
 }
 
-/** Throws `VALIDATION_FAILED` for more fields than any form has, before they are parsed. */
+/** Throws `VALIDATION_FAILED` for more fields than any form has, before parsing. */
 function parseFields(text: string): URLSearchParams {
   let fields = 1
   for (let i = text.indexOf('&'); i >= 0; i = text.indexOf('&', i + 1)) {
@@ -55,8 +58,8 @@ const parseText = koaBody({
 type FieldsSchema = TSchema & { properties: Record<string, TSchema> }
 
 /**
- * Makes a reader of a form's fields: trimmed, those left empty absent, numbers as numbers. The reader throws `VALIDATION_FAILED`
- * with what is wrong with each field; `words` say it where the schema has only a pattern.
+ * Creates a parser of form fields: trims texts, omits empty ones, converts numbers. The parser throws
+ * `VALIDATION_FAILED` with the problem of each field; `words` replaces the message where the schema has only a pattern.
  */
 export function fieldsReader<S extends FieldsSchema>(
   schema: S,
@@ -77,7 +80,7 @@ export function fieldsReader<S extends FieldsSchema>(
   }
 }
 
-/** The same error with the given words for values that were typed in and do not fit. */
+/** Replaces messages about typed values that do not match. */
 function inWords(
   { code, message, details }: DrapeError,
   {
@@ -103,7 +106,7 @@ function convert(text: string, schema: TSchema): unknown {
   return text
 }
 
-/** What a page is asked for: the part of its address after the `?`. */
+/** Query parameters of a page. */
 export function queryOf(ctx: DashboardContext): URLSearchParams {
   const query = new URLSearchParams(ctx.querystring)
   for (const [name, value] of query) assertStorable(value, name)

@@ -7,8 +7,8 @@ import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 /**
- * Shows the page of a form that was refused again, with what was typed in and with what is wrong. `show` answers a GET of the page.
- * Throws what was thrown when no page can be shown.
+ * Shows the page of a refused form again, with the typed values and the errors. `show` handles a GET of the page.
+ * Rethrows the error when no page can be shown.
  */
 export function showFormsAgain(show: DashboardMiddleware): DashboardMiddleware {
   return async function again(ctx, next) {
@@ -32,14 +32,14 @@ export function showFormsAgain(show: DashboardMiddleware): DashboardMiddleware {
   }
 }
 
-/** Sends a browser that opens the address of an action, as after a form that was shown again, to the page of the form. */
+/** Redirects a GET of an action's path, e.g. after a form was shown again, to the page of the form. */
 export const openFormPages: DashboardMiddleware = function formPages(ctx, next) {
   const isAction = ctx.method === 'GET' && rolesFor('GET', ctx.path).length === 0
   const page = isAction ? findFormPage(ctx.path) : null
   return page === null ? next() : seeOther(ctx, `${page}${ctx.search}`)
 }
 
-/** The page that shows the form of this request; null when there is none, or the operator may not see it. */
+/** Page that shows the form of this request; null when there is none or the operator may not see it. */
 function findPlace({ method, path, state: { operator } }: DashboardContext): string | null {
   const page = method === 'POST' ? findFormPage(path) : isSearchPage(path) ? path : null
   if (page === null || operator === null) return page

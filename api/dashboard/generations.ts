@@ -23,12 +23,12 @@ export interface GenerationPagesOptions {
   readonly announce: Announce
 }
 
-/** Generations, what became of them, and, for a reason, their pictures. */
+/** Generations, their outcomes and, with a reason, their images. */
 export function generationPages(options: GenerationPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/generations', (ctx: DashboardContext) => showGenerations(ctx, options))
   router.get('/generations/:id', (ctx: DashboardContext) => showGeneration(ctx, options))
-  router.post('/generations/:id/picture', (ctx: DashboardContext) => showPicture(ctx, options))
+  router.post('/generations/:id/picture', (ctx: DashboardContext) => showImage(ctx, options))
   router.post('/generations/:id/cancel', (ctx: DashboardContext) => cancelGeneration(ctx, options))
   return router
 }
@@ -80,8 +80,8 @@ const readRequest = fieldsReader(
   Type.Object({ which: Type.Enum(['person', 'result']), reason: Type.String({ minLength: 3, maxLength: 500 }) }),
 )
 
-/** The picture shows a person: operators give a reason before they see it. */
-async function showPicture(ctx: DashboardContext, { searches, storage, audit }: GenerationPagesOptions): Promise<void> {
+/** The image shows a person: operators must give a reason before they see it. */
+async function showImage(ctx: DashboardContext, { searches, storage, audit }: GenerationPagesOptions): Promise<void> {
   const { which, reason } = readRequest(ctx.state.form)
   const { id, accountId, personKey, resultKey } = await findGeneration(ctx, searches)
   const key = which === 'person' ? personKey : resultKey

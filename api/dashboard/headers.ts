@@ -1,6 +1,6 @@
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
-/** Pages load their style sheet and nothing else from here, and run no script but where `allowScript` says so. */
+/** Pages load only their style sheet, and run scripts only after `allowScript`. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -10,12 +10,12 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Lets the page of this answer run the script of the dashboard. No address of it answers with text of anyone else. */
+/** Allows this page to run the dashboard's script. No path of the dashboard returns texts of others. */
 export function allowScript(ctx: DashboardContext): void {
   ctx.set('Content-Security-Policy', `${POLICY}; script-src 'self'`)
 }
 
-/** What a browser is to hold to on every answer. */
+/** Sets the security headers of every response. */
 export function setHeaders({ isSecure }: { isSecure: boolean }): DashboardMiddleware {
   return function headers(ctx, next) {
     ctx.set('Content-Security-Policy', POLICY)

@@ -18,38 +18,38 @@ import { DrapeError } from '../shared/errors.ts'
 export interface IdentityProviderSettings {
   readonly issuer: string
   readonly clientId: string
-  /** Empty for a client without one. */
+  /** Empty for a public client. */
   readonly clientSecret: string
-  /** `openid` and whatever brings the claims that are looked at. */
+  /** `openid` and the scopes of the evaluated claims. */
   readonly scope: string
-  /** Where the provider sends browsers back. */
+  /** URL to which the provider redirects browsers. */
   readonly redirectUrl: string
 }
 
-/** The claims about a person. https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims */
+/** Claims about a person. https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims */
 export interface Claims {
   readonly sub: string
   readonly [name: string]: unknown
 }
 
-/** A provider of OpenID Connect: authorization code with PKCE, state and nonce. */
+/** OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export interface IdentityProvider {
-  /** What people know it by: its host. */
+  /** Displayed name: the host. */
   readonly name: string
-  /** What the browser holds while it is away. Everything that the way back is checked with follows from it. */
+  /** Secret that the browser holds during the sign-in. All checks of the callback are derived from it. */
   createTicket(): string
-  /** Where the browser goes. Throws `SERVICE_UNAVAILABLE` when the provider is away. */
+  /** URL to which to redirect the browser. Throws `SERVICE_UNAVAILABLE` when the provider is unavailable. */
   begin(ticket: string): Promise<URL>
   /**
-   * Who came back with this query. Throws `FORBIDDEN` when it does not belong to the ticket or the provider refuses, and
-   * `SERVICE_UNAVAILABLE` when the provider is away or is not set up for us.
+   * Claims of the person who returned with this query. Throws `FORBIDDEN` when the query does not match the ticket or
+   * the provider refuses, and `SERVICE_UNAVAILABLE` when the provider is unavailable or does not know this client.
    */
   finish(ticket: string, query: string): Promise<Claims>
 }
 
 const TIMEOUT_SECONDS = 10
 
-/** Nothing is asked of the provider before the first sign-in. */
+/** Does not contact the provider before the first sign-in. */
 export function createIdentityProvider(settings: IdentityProviderSettings): IdentityProvider {
   const { issuer, redirectUrl, scope } = settings
   const name = new URL(issuer).host
@@ -91,17 +91,17 @@ export function createIdentityProvider(settings: IdentityProviderSettings): Iden
 
 function discover({ issuer, clientId, clientSecret }: IdentityProviderSettings): Promise<Configuration> {
   const authentication = clientSecret === '' ? None() : ClientSecretBasic(clientSecret)
-  // The settings allow no http: but in development.
+  // The configuration allows http: only in development.
   const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
   return discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout: TIMEOUT_SECONDS })
 }
 
-/** 43 characters, as long as a verifier has to be at least. https://www.rfc-editor.org/rfc/rfc7636#section-4.1 */
+/** 43 characters, the minimum length of a verifier. https://www.rfc-editor.org/rfc/rfc7636#section-4.1 */
 function derive(what: string, ticket: string): string {
   return createHash('sha256').update(`${what}:${ticket}`).digest('base64url')
 }
 
-/** Many providers give the e-mail address only in answer to a second request. */
+/** Many providers return the e-mail address only from the userinfo endpoint. */
 async function readClaims(
   config: Configuration,
   tokens: Awaited<ReturnType<typeof authorizationCodeGrant>>,
@@ -141,7 +141,7 @@ function translate(name: string, cause: unknown): DrapeError {
   return new DrapeError('SERVICE_UNAVAILABLE', `${name} does not respond. Try again in a moment.`, { cause })
 }
 
-/** The library's own codes for an answer that is not the one to our question. */
+/** The library's error codes for a callback that does not match the request. */
 const REFUSED_ANSWERS = [
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',

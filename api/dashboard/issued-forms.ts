@@ -3,15 +3,15 @@ import type { KeptForm } from './kept-form.ts'
 
 /** The forms of a page. */
 export interface Forms {
-  /** Returns the id of a new form that posts to this path; null when the operator may not send it. */
+  /** Issues the ID of a new form that posts to this path; null when the operator may not submit it. */
   issue(action: string): string | null
-  /** The form of this action as it was sent and not carried out; null for one that is shown for the first time. */
+  /** The refused form of this action; null for a form that is shown for the first time. */
   kept(action: string): KeptForm | null
 }
 
 const NONCE_LENGTH = 22
 
-/** Issues ids of forms that only this session can send, and only to the path that each was issued for. */
+/** Issues form IDs that are valid only in this session and for their path. */
 export function createFormIssuer(key: Buffer): (action: string) => string {
   return (action) => {
     const nonce = randomBytes(16).toString('base64url')
@@ -19,7 +19,10 @@ export function createFormIssuer(key: Buffer): (action: string) => string {
   }
 }
 
-/** The part of an issued id that names the form in the audit log; null when the id was not issued with this key for this path. */
+/**
+ * The part of an issued ID that identifies the form in the audit log; null when the ID was not issued with this key for
+ * this path.
+ */
 export function readIssuedForm(id: string, { key, action }: { key: Buffer; action: string }): string | null {
   const nonce = id.slice(0, NONCE_LENGTH)
   const [given, wanted] = [Buffer.from(id), Buffer.from(`${nonce}.${sign(key, { nonce, action })}`)]

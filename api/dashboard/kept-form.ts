@@ -1,23 +1,23 @@
 import type { FieldProblem } from '../shared/errors.ts'
 
-/** A form that was sent and not carried out, to be shown again with what was typed into it. */
+/** A submitted form that was not run, to be shown again with the typed values. */
 export interface KeptForm {
-  /** The path that it posts to, or that it searches. */
+  /** Path that the form posts to, or that it searches. */
   readonly action: string
-  /** Without secrets, which are typed in again. */
+  /** Without secrets, which must be typed again. */
   readonly values: URLSearchParams
-  /** Why it was not carried out, where that is not about one field; may be empty. */
+  /** General reason, as opposed to errors of fields; may be empty. */
   readonly message: string
   readonly problems: readonly FieldProblem[]
 }
 
-/** Stands in the markup of a form that is shown again. Texts in markup are escaped, so no text can hold it. */
+/** Marks a form that is shown again in the markup. Texts are escaped, so none can contain it. */
 export const KEPT_MARK = '<!-- kept -->'
 
-/** Fields that are never shown again, nor stored. `form` is the id of the form itself. */
+/** Fields that are never shown again or stored. `form` is the ID of the form itself. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['form', 'password', 'secret', 'adminToken', 'code'])
 
-/** What was typed into a form, without secrets. */
+/** Typed values of a form, without secrets. */
 export function typedValues(form: URLSearchParams): URLSearchParams {
   const typed = new URLSearchParams()
   for (const [name, value] of form) if (!SECRET_FIELDS.has(name)) typed.append(name, value.replaceAll('\0', ''))

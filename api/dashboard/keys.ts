@@ -13,7 +13,7 @@ import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 type Options = Pick<AccountPagesOptions, 'accounts'> & { readonly audit: OperatorAudit }
 
-/** What is done with the keys of an account. */
+/** Actions on the keys of an account. */
 export function keyPages(options: Options): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.post('/accounts/:id/keys', (ctx: DashboardContext) => createKey(ctx, options))
@@ -31,7 +31,7 @@ const readNew = fieldsReader(
   }),
 )
 
-/** Settings as the form has them. Throws `VALIDATION_FAILED`. */
+/** Parses the settings of a key. Throws `VALIDATION_FAILED`. */
 function readLimits(ctx: DashboardContext): { kind: KeyKind; settings: KeySettings } {
   const { name, kind: chosen, days, cidrs } = readNew(ctx.state.form)
   const isTest = chosen === 'test'
@@ -47,7 +47,7 @@ function readLimits(ctx: DashboardContext): { kind: KeyKind; settings: KeySettin
 
 const DAY_MS = 86_400_000
 
-/** Fields of the form by the restrictions that they set. */
+/** Form fields by the restriction that they set. */
 const FIELDS: Readonly<Record<string, string>> = { scopes: 'scope', expires: 'days' }
 
 function readFormRestrictions(kind: KeyKind, restrictions: KeyRestrictions): KeyRestrictions {

@@ -5,7 +5,7 @@ import { badge, type Content, code, disclosure, table, time } from './elements.t
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
-/** The keys of an account, known by name and last characters, and what can be done with them. */
+/** The keys of an account, by name and last characters, and their actions. */
 export function presentKeys({
   accountId,
   keys,
@@ -35,7 +35,7 @@ ${choice({
 })}
 ${ticks({
   name: 'scope',
-  legend: 'Only for these purposes; none ticked: everything',
+  legend: 'Scopes; none selected: everything',
   options: SCOPES.map((scope) => [scope, SCOPE_NAMES[scope]] as const),
   checked: () => false,
 })}
@@ -80,9 +80,9 @@ function changes({ accountId, id, forms }: { accountId: string; id: string; form
   const revoke = actForm({ action: `${place}/revoke`, forms, submit: 'Revoke the key', danger: true })
   return html`${disclosure(
     'Replace …',
-    html`<p>A new key with the same name and scope is shown once, and this one stops working within a few seconds. To change over without a gap, create another key first and revoke this one last.</p>${replace}`,
+    html`<p>A new key with the same name and scope is shown once, and this one stops working within a few seconds. To change keys without downtime, create another key first and revoke this one last.</p>${replace}`,
   )}${disclosure(
     'Revoke …',
-    html`<p>Requests with this key are refused within a few seconds, and nothing takes its place. This cannot be undone.</p>${revoke}`,
+    html`<p>Requests with this key are refused within a few seconds, and no new key is created. This cannot be undone.</p>${revoke}`,
   )}`
 }

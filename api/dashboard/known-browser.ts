@@ -1,8 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { DashboardContext } from './state.ts'
 
-// An attacker who guesses passwords can use up the tries of an operator, but not those of the browsers in which the operator has signed in
-// before: these hold a cookie, and have tries of their own. https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
+// An attacker who guesses passwords can use up an operator's attempts, but not those of browsers in which the operator
+// has signed in before: these have a cookie and separate attempts.
+// https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 
 export interface BrowserOwner {
   readonly id: string
@@ -14,8 +15,8 @@ const DAYS = 90
 const cookieName = (isSecure: boolean) => (isSecure ? '__Host-drape-browser' : 'drape-browser')
 
 /**
- * The id of a browser in which this operator has signed in with today's password; null for any other. The key of the cookie's
- * signature is the stored hash of the password, which a new password replaces.
+ * ID of a browser in which this operator has signed in with the current password; null for any other. The key of the
+ * cookie's signature is the stored password hash, so a new password invalidates the cookie.
  */
 export function findKnownBrowser(ctx: DashboardContext, owner: BrowserOwner | null, isSecure: boolean): string | null {
   const [id = '', signature = ''] = (ctx.cookies.get(cookieName(isSecure)) ?? '').split('.')
@@ -25,7 +26,7 @@ export function findKnownBrowser(ctx: DashboardContext, owner: BrowserOwner | nu
   return given.length === expected.length && timingSafeEqual(given, expected) ? id : null
 }
 
-/** Gives the browser a new cookie, which it sends at later sign-ins. */
+/** Sets a new cookie, which the browser sends with later sign-ins. */
 export function rememberBrowser(ctx: DashboardContext, owner: BrowserOwner, isSecure: boolean): void {
   const id = randomBytes(16).toString('base64url')
   const signature = sign(owner, id)

@@ -13,9 +13,9 @@ import type { DashboardContext } from './state.ts'
 export interface Page {
   readonly title: string
   readonly body: Content
-  /** What was just done. */
+  /** Message about the last action. */
   readonly notice?: string
-  /** Whether it has secrets with a button that copies them, which needs a script. */
+  /** Whether the page has secrets with a copy button, which needs a script. */
   readonly copies?: boolean
 }
 
@@ -31,7 +31,7 @@ const PLACES = [
   ['/operators', 'Operators'],
 ] as const
 
-/** What may be said of what was just done, by the word in the address. */
+/** Messages about the last action, by the keyword in the URL. */
 const NOTICES: Readonly<Record<string, string>> = {
   saved: 'Saved.',
   created: 'Created.',
@@ -42,7 +42,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   sent: 'Delivery has been scheduled.',
 }
 
-/** Answers with a page. */
+/** Responds with a page. */
 export function showPage(ctx: DashboardContext, { title, body, notice, copies = false }: Page): void {
   if (copies) allowScript(ctx)
   const { operator, forms, kept } = ctx.state
@@ -72,16 +72,16 @@ ${body}
   ctx.body = operator === null ? page : removeForbiddenLinks(page, operator.role)
 }
 
-/** Stands over the sign-in and the pages for those who are not signed in. */
+/** Logo above the pages for visitors who are not signed in. */
 const BRAND = html`<p class="face"><svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true"><rect width="32" height="32" rx="9" fill="#1f4f8a"/><path d="M11 7 5 11l2.5 4.5L10 14v11h12V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-10 0z" fill="#fff"/><path d="M16 12.5V25h6V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-5 5.5z" fill="#8fbdf0"/></svg><span><strong>Drape</strong> Operators’ dashboard</span></p>`
 
-/** Why a form was not carried out that the page does not show any more. */
+/** Explains a refused form that the page no longer shows. */
 function sayLost(kept: KeptForm | null): Html {
   const said = [kept?.message ?? '', ...(kept?.problems ?? []).map(({ path, message }) => sayProblem(path, message))]
   return html`<p class="problem" role="alert" tabindex="-1" autofocus>${said.filter((text) => text !== '').join(' ')}</p>`
 }
 
-/** Values are escaped, so every tag was written by a view. */
+/** Values are escaped, so every tag comes from a view. */
 const LINK = /<a\b[^>]* href="(\/[^"?#]*)[^"]*"[^>]*>.*?<\/a>/gs
 
 /** Removes links to pages that the role may not open. */
@@ -104,7 +104,7 @@ function header({ operator, forms, path }: { operator: SignedIn; forms: Forms; p
 </header>`
 }
 
-/** Where a browser goes on after something was done. */
+/** Redirects the browser after an action. */
 export function seeOther(ctx: DashboardContext, path: string, done?: string): void {
   ctx.status = 303
   ctx.set('Location', done === undefined ? path : `${path}?done=${done}`)

@@ -19,7 +19,7 @@ export interface LeadPagesOptions {
   readonly audit: OperatorAudit
 }
 
-/** E-mail addresses that shoppers left: their counts, and, for a reason, the addresses of a shop as a file. */
+/** E-mail addresses that shoppers left: counts and, with a reason, the addresses of a shop as a file. */
 export function leadPages(options: LeadPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/leads', (ctx: DashboardContext) => showLeads(ctx, options))
@@ -89,7 +89,7 @@ async function deleteLead(ctx: DashboardContext, options: LeadPagesOptions): Pro
   await options.audit.record(actorOf(ctx), async (within) => {
     const isDeleted = await createLeads(within).delete(id, email)
     if (!isDeleted) throw unknownLead()
-    // Without the address: the audit log outlasts the person's wish to be forgotten.
+    // Without the address: the audit log outlives the person's data.
     return { act: { action: 'leads.delete', object: id, accountId, reason } }
   })
   seeOther(ctx, `/leads/${id}`, 'removed')

@@ -7,7 +7,7 @@ import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
 export function presentLeads(shops: readonly ShopLeads[]): Html {
-  return html`<p>E-mail addresses that shoppers left. Drape keeps them for shops whose platform keeps none, and delivers the others.</p>
+  return html`<p>E-mail addresses that shoppers left. Drape stores the addresses of shops whose platform stores none, and delivers the others to the platform.</p>
 ${table({
   caption: 'Leads by shop',
   head: ['Shop', 'Stored', 'Pending delivery', 'Rejected by the platform', 'Last reason'],

@@ -39,7 +39,7 @@ async function changeLogo(ctx: DashboardContext, options: LogoOptions): Promise<
   const { id: accountId } = await findAccount(ctx, options)
   const file = ctx.state.files.find(({ field }) => field === 'logo')
   if (file === undefined || file.bytes === 0) throw new DrapeError('FILE_REQUIRED', 'Choose an image.')
-  // Stored first, outside the transaction: a logo that is not set is swept.
+  // Stored before the transaction: a logo that is not set is swept.
   const key = await storeLogo({ accountId, file: await readFile(file.path) }, options)
   await options.audit.record(actorOf(ctx), async (within) => {
     await createLogos(within).replace({ accountId, key })

@@ -14,11 +14,11 @@ import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 export interface OperatorPagesOptions {
   readonly operators: Operators
   readonly audit: OperatorAudit
-  /** Whether operators may sign in by password. */
+  /** Whether operators may sign in with a password. */
   readonly passwords: boolean
 }
 
-/** Who may use the dashboard, and for what. */
+/** Operators and their roles. */
 export function operatorPages(options: OperatorPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/operators', (ctx: DashboardContext) => showOperators(ctx, options))
@@ -56,7 +56,7 @@ async function createOperator(ctx: DashboardContext, { audit, passwords }: Opera
   showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }), copies: true })
 }
 
-/** Another operator: nobody changes their own role, so that an administrator always remains. */
+/** Another operator: operators cannot change their own role, so an administrator always remains. */
 async function findOther(ctx: DashboardContext, { operators }: OperatorPagesOptions): Promise<OperatorRecord> {
   const operator = await operators.findById(ctx.params.id)
   if (operator === null) throw new DrapeError('ROUTE_NOT_FOUND', `The operator ${ctx.params.id} does not exist.`)

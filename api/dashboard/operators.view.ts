@@ -59,7 +59,7 @@ function changes({ id, email, role, isActive, hasSecondFactor }: OperatorRecord,
   )
 }
 
-/** A password that is shown now and never again. */
+/** Shows a new password, once. */
 export function presentNewPassword({ email, password }: { email: string; password: string }): Html {
   return html`<p class="problem" role="status">The password is shown once. Give it to the operator now.</p>
 ${facts([

@@ -17,14 +17,14 @@ export interface OverviewOptions {
   readonly pools: Pick<PoolRegistry, 'findWorkers'>
 }
 
-/** GET /: how it goes. */
+/** GET /: the overview. */
 export function overviewRoutes(options: OverviewOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/', (ctx: DashboardContext) => showOverview(ctx, options))
   return router
 }
 
-/** What can be looked back at. */
+/** Selectable time ranges. */
 const SPANS = {
   day: { name: '24 hours', hours: 24, step: 'hour' },
   fortnight: { name: '14 days', hours: 14 * 24, step: 'day' },
@@ -60,7 +60,7 @@ ${section('Worker pools', presentPools([...reports.values()]))}`,
 
 type Worker = { queue: QueueName; worker: string; slots: number }
 
-/** None while Redis is away. */
+/** Empty while Redis is unavailable. */
 async function findAllWorkers(redis: OverviewOptions['redis']): Promise<Worker[]> {
   const found = await Promise.all(
     QUEUES.map(async (queue) => {
@@ -86,7 +86,7 @@ function tiles({ steps, unfinished, workers, overdue }: Glance) {
   const slots = workers.filter(({ queue }) => queue === 'try-on').reduce((total, entry) => total + entry.slots, 0)
   const entries: [string, string][] = [
     ['Completed', count(completed)],
-    // A photo that shows nobody and a caller who changes their mind are no failures of the service.
+    // A photo without a person and a cancellation are not failures of the service.
     ['Failed', ended === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
     ['Refused images', count(sum((step) => step.refused))],
     ['Cancelled', count(sum((step) => step.cancelled))],
@@ -98,7 +98,7 @@ function tiles({ steps, unfinished, workers, overdue }: Glance) {
   return entries.map(([name, value]) => html`<div class="tile"><span>${name}</span><strong>${value}</strong></div>`)
 }
 
-/** What was accepted in each step, by what came of it, and what it cost. */
+/** Accepted generations per step by outcome, and their cost. */
 export function plotUsage(steps: readonly UsageStep[], { step }: { step: 'hour' | 'day' }) {
   const labels = steps.map(({ at }) =>
     step === 'hour' ? at.toISOString().slice(11, 16) : at.toISOString().slice(5, 10),
@@ -135,7 +135,7 @@ function presentQueue(unfinished: readonly Unfinished[]) {
   })
 }
 
-/** How often generations failed, of one account or of all, with the way to them. */
+/** Failure counts by code, of one account or of all, with links to the generations. */
 export function presentFailures(failures: readonly FailureCount[], accountId?: string) {
   const own: [string, string][] = accountId === undefined ? [] : [['account', accountId]]
   const linkTo = (name: string) => `/generations?${new URLSearchParams([['status', 'FAILED'], ['code', name], ...own])}`

@@ -4,18 +4,18 @@ import { createTurns } from '../shared/turns.ts'
 
 const derive = promisify(argon2)
 
-/** Argon2id with 64 MiB and three passes, the second recommended option of RFC 9106 but for its four lanes. */
+/** Argon2id with 64 MiB and 3 passes: the second recommended option of RFC 9106, with 1 lane instead of 4. */
 const COST = { memory: 65_536, passes: 3, parallelism: 1 } as const
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** Each run takes 64 MiB and a thread: many guesses at once wait for each other, the rest of the process does not. */
+/** Each run takes 64 MiB and a thread, so concurrent attempts wait for each other without blocking the process. */
 const inTurn = createTurns(2)
 
-/** Shorter ones are refused, longer ones would only cost. In characters. */
-export const PASSWORD_LENGTH = { least: 12, most: 200 } as const
+/** In characters. Shorter passwords are refused; longer ones only cost time. */
+export const PASSWORD_LENGTH = { min: 12, max: 200 } as const
 
-/** A password as it is stored: parameters, salt and hash in the PHC string format. */
+/** Hashes a password for storage: parameters, salt and hash in the PHC string format. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await run(password, salt, COST)
@@ -24,20 +24,21 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether it is the password that was stored. With null, for an operator who does not exist, it computes as much and says no, so
- * that the time does not reveal it. Throws when what was stored is no such hash.
+ * Whether the password matches the stored hash. With null, for an unknown operator, takes the same time and returns
+ * false, so that the duration does not reveal whether the operator exists. Throws when the stored text is not such a
+ * hash.
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
-  const { cost, salt, hash } = stored === null ? NOBODY : readStored(stored)
+  const { cost, salt, hash } = stored === null ? DUMMY_HASH : readStored(stored)
   const given = await run(password, salt, cost)
   return timingSafeEqual(given, hash) && stored !== null
 }
 
-const NOBODY = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) }
+const DUMMY_HASH = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) }
 
 const STORED = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/-]+)\$([\w+/-]+)$/
 
-function readStored(stored: string): typeof NOBODY | { cost: Cost; salt: Buffer; hash: Buffer } {
+function readStored(stored: string): typeof DUMMY_HASH | { cost: Cost; salt: Buffer; hash: Buffer } {
   const parts = STORED.exec(stored)
   if (parts === null) throw new Error('The stored password is not an Argon2id hash')
   const [memory, passes, parallelism] = parts.slice(1, 4).map(Number)

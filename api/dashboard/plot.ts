@@ -1,7 +1,7 @@
 import { type Html, html } from '../answers/html.ts'
 import { disclosure, table } from './elements.ts'
 
-/** One quantity of a plot; its class gives it its colour. */
+/** One series of a plot; its class determines its colour. */
 export interface Series {
   readonly name: string
   readonly tone: 'first' | 'second' | 'third' | 'fourth' | 'fifth'
@@ -10,14 +10,14 @@ export interface Series {
 
 export interface PlotOptions {
   readonly title: string
-  /** What each bar stands for. */
+  /** Labels of the bars. */
   readonly labels: readonly string[]
   readonly series: readonly Series[]
 }
 
 const SIZE = { width: 480, height: 190, left: 40, right: 4, top: 8, bottom: 22 } as const
 
-/** Stacked bars over time as SVG; each bar has its number, the legend the sums. */
+/** Stacked bars over time as SVG; each bar shows its value, the legend shows the sums. */
 export function plotBars({ title, labels, series }: PlotOptions): Html {
   const totals = labels.map((_, i) => series.reduce((sum, { values }) => sum + values[i], 0))
   const top = niceTop(Math.max(1, ...totals))
@@ -62,7 +62,7 @@ function presentNumbers({ title, labels, series }: PlotOptions): Html {
   )
 }
 
-/** The least number of the form 1, 2 or 5 times a power of ten that is not below, and at least 2. */
+/** The smallest number of the form 1, 2 or 5 times a power of ten that is at least `value`, minimum 2. */
 function niceTop(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   const step = [1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10

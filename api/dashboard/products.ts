@@ -62,7 +62,7 @@ ${table({
   })
 }
 
-/** Addresses are shown and not opened: they lead to whatever the account says. */
+/** URLs are shown as text, not as links: the account controls them. */
 function presentImages({ images }: FoundProduct) {
   const lines = images.map(({ sourceUrl, objectKey }) => html`<li>${code(objectKey ?? sourceUrl)}</li>`)
   return disclosure(images.length === 1 ? '1 image' : `${images.length} images`, html`<ul>${lines}</ul>`)

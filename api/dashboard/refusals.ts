@@ -6,7 +6,7 @@ import { facts, section, when } from './elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardMiddleware } from './state.ts'
 
-/** Turns errors of a page into a page with the reason. Logs only unexpected ones. */
+/** Converts errors into a page with the reason. Logs only unexpected errors. */
 export function refuseByPage(): DashboardMiddleware {
   return async function refusals(ctx, next) {
     try {
@@ -31,7 +31,7 @@ ${when(ctx.method === 'POST', presentSent(ctx.state.form))}`,
   }
 }
 
-/** What was typed in is not lost with the page; secrets are not shown. */
+/** Shows the typed values, so that they are not lost; hides secrets. */
 function presentSent(form: URLSearchParams): Html {
   const typed = [...form].filter(([name, value]) => value !== '' && !HIDDEN.has(name))
   return html`<p class="hint">Nothing was changed. Your browser goes back to the page before.</p>

@@ -1,6 +1,9 @@
 import type { Role } from '../stores/operators.ts'
 
-/** The role that each route needs beside `admin`; every role may do what a viewer may. A route that is not here does not exist. */
+/**
+ * Role required by each route, in addition to `admin`; every role includes `viewer`. A route that is missing here is
+ * not served.
+ */
 export const ROUTE_ROLES: Readonly<Record<string, Role>> = {
   'GET /': 'viewer',
   'POST /sign-out': 'viewer',
@@ -66,7 +69,7 @@ const PATTERNS = Object.entries(ROUTE_ROLES).map(([route, role]) => {
   return { method, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`), role }
 })
 
-/** The roles that every route of this method and path needs; none for a path that no route has. */
+/** Roles that may use the routes of this method and path; empty for an unknown path. */
 export function rolesFor(method: string, path: string): Role[] {
   const asked = method === 'HEAD' ? 'GET' : method
   return PATTERNS.filter((route) => route.method === asked && route.pattern.test(path)).map(({ role }) => role)

@@ -4,8 +4,9 @@ import type { SecondFactors } from '../stores/second-factors.ts'
 import { findStep } from './totp.ts'
 
 /**
- * Whether this is a code of the operator's authenticator app or a recovery code, which is spent thereby: neither works twice. `confirm`
- * accepts the first code of a new app, and no recovery code. Throws `RATE_LIMITED` after too many tries.
+ * Whether this is a valid code of the operator's authenticator app or a recovery code. Consumes the code: neither works
+ * twice. `confirm` accepts the first code of a new app, and no recovery code. Throws `RATE_LIMITED` after too many
+ * attempts.
  */
 export type SecondFactorCheck = (
   operatorId: string,
@@ -17,7 +18,7 @@ export function createSecondFactorCheck({
   budget,
   now = Date.now,
 }: {
-  /** Tries that an operator still has. */
+  /** Remaining attempts of an operator. */
   budget: Budget
   now?: () => number
 }): SecondFactorCheck {

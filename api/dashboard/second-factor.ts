@@ -21,7 +21,7 @@ export interface SecondFactorOptions {
   readonly issuer: string
 }
 
-/** The second factor of the operator who is signed in. */
+/** Second factor of the signed-in operator. */
 export function secondFactorPages(options: SecondFactorOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/second-factor', (ctx: DashboardContext) => showSecondFactor(ctx, options))
@@ -84,7 +84,7 @@ async function confirmEnrolment(ctx: DashboardContext, options: SecondFactorOpti
     const factors = createSecondFactors(within)
     if (!(await options.check(id, { code, confirm: true }, factors))) return null
     await factors.setRecoveryCodes(id, codes)
-    // Sessions that were opened with the password alone end.
+    // Ends sessions that were opened with the password alone.
     await createOperatorSessions(within).deleteOthers(id, ctx.state.token)
     return { act: { action: 'second-factor.confirm', object: id } }
   })
@@ -110,7 +110,7 @@ async function removeSecondFactor(ctx: DashboardContext, options: SecondFactorOp
   seeOther(ctx, '/second-factor', 'removed')
 }
 
-/** Does something for which the operator types in a code. Throws `VALIDATION_FAILED` when it is not right. */
+/** Runs an action that requires a code. Throws `VALIDATION_FAILED` when the code is wrong. */
 async function withCode(
   ctx: DashboardContext,
   { audit, check }: SecondFactorOptions,
@@ -129,7 +129,7 @@ async function withCode(
 
 const RECOVERY_CODES = 10
 const RECOVERY_LENGTH = 12
-/** Without letters and digits that look alike. */
+/** Without ambiguous letters and digits. */
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 /** 59 random bits each. */

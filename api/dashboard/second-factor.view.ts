@@ -7,7 +7,7 @@ import type { Forms } from './issued-forms.ts'
 interface SecondFactorPage {
   readonly factor: { readonly confirmedAt: Date | null; readonly recoveryCodes: number } | null
   readonly required: boolean
-  /** Whether the operator came here because a second factor is missing. */
+  /** Whether the operator was redirected here because a second factor is required. */
   readonly asked: boolean
   readonly forms: Forms
 }
@@ -15,7 +15,7 @@ interface SecondFactorPage {
 export function presentSecondFactor({ factor, required, asked, forms }: SecondFactorPage): Html {
   if (factor === null || factor.confirmedAt === null) {
     return html`${when(asked, html`<p class="problem" role="alert">Your role requires a second factor. Set one up to continue.</p>`)}
-<p>An authenticator app on your phone makes a code that you type in after your password. A password that is stolen is then not enough.</p>
+<p>An authenticator app on your phone makes a code that you type in after your password. A stolen password is then not sufficient.</p>
 ${actForm({ action: '/second-factor/start', forms, submit: 'Set up an authenticator app' })}`
   }
   const codeField = ({ field }: Fields) =>
@@ -49,9 +49,9 @@ ${actForm({
 })}</li></ol>`
 }
 
-/** Shown once. */
+/** Shows the recovery codes, once. */
 export function presentRecoveryCodes(codes: readonly string[]): Html {
-  return html`<p class="problem" role="status">These are shown once. Keep them where you find them without your phone: each signs you in once instead of a code.</p>
+  return html`<p class="problem" role="status">These codes are shown once. Store them where you can find them without your phone. Each code works once in place of an authenticator code.</p>
 <ul>${codes.map((one) => html`<li>${code(one.match(/.{1,4}/g)?.join('-') ?? one)}</li>`)}</ul>
 <p><a class="button" href="/">Open the overview</a></p>`
 }

@@ -3,7 +3,9 @@ import { disclosure, table, time } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
-/** The live secrets of what has `path`, at most two, with the form that adds one or removes the older one. */
+/**
+ * The active secrets (at most 2) of the object with `path`, and the form that adds a secret or removes the older one.
+ */
 export function presentSecrets(
   live: readonly { readonly createdAt: string }[],
   { path, add, forms }: { path: string; add: Html; forms: Forms },

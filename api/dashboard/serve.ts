@@ -28,12 +28,12 @@ export interface ServeOptions {
   readonly announce: Announce
 }
 
-/** Serves the dashboard on its own port, where one is configured. */
+/** Serves the dashboard on its own port, if one is configured. */
 export function serveDashboard(options: ServeOptions): void {
   const { config, log, metrics, lifecycle, redis, storage, engines, secrets, announce } = options
   const { DASHBOARD_PORT, DASHBOARD_HOST, DASHBOARD_URL, DASHBOARD_PROXY_HOPS } = config
   if (DASHBOARD_PORT === undefined) return
-  // Connections of its own: whatever operators ask for, callers do not wait for it.
+  // Separate connections, so that API callers do not wait for operators.
   const database = createDatabase(config.DATABASE_URL, { poolSize: 3, secrets })
   lifecycle.onStop('dashboard database', () => database.end())
   const app = createDashboard({
@@ -72,7 +72,7 @@ function readSingleSignOn(config: ApiConfig): SingleSignOn | null {
   }
 }
 
-/** `groups=drape-admins:admin`: the role is what follows the last colon. */
+/** `groups=drape-admins:admin`: the role follows the last colon. */
 function readRole(text: string): RoleGrant {
   const at = text.lastIndexOf(':')
   const role = ROLES.find((known) => known === text.slice(at + 1))
@@ -80,7 +80,7 @@ function readRole(text: string): RoleGrant {
   return { ...readGrant(text.slice(0, at)), role }
 }
 
-/** `groups=drape-operators`: the value may have `=` in it as well. */
+/** `groups=drape-operators`: the value may contain `=` too. */
 function readGrant(text: string): Grant {
   const at = text.indexOf('=')
   return { claim: text.slice(0, at), value: text.slice(at + 1) }

@@ -5,10 +5,10 @@ import { seeOther } from './layout.ts'
 import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
-/** With TLS the browser accepts the cookie only from this host. */
+/** With TLS, browsers accept the cookie only from this host. */
 const cookieName = (isSecure: boolean) => (isSecure ? '__Host-drape-operator' : 'drape-operator')
 
-/** Finds out who asks. */
+/** Identifies the operator of a request. */
 export function readSession({
   sessions,
   isSecure,
@@ -32,7 +32,7 @@ export function readSession({
   }
 }
 
-/** Gives the browser a session, or with null takes it away. */
+/** Sets the session cookie; null deletes it. */
 export function setCookie(
   ctx: DashboardContext,
   { token, isSecure }: { token: string | null; isSecure: boolean },
@@ -43,8 +43,8 @@ export function setCookie(
 }
 
 /**
- * Lets a form through that a page of this very address has sent; a browser says which. `origin` is what the dashboard is reached
- * at, or null when that is whatever the request was sent to.
+ * Accepts only forms that a page of this origin sent, according to the browser. `origin` is the dashboard's public
+ * origin; null: the host of the request.
  */
 export function refuseStrangers({ origin }: { origin: string | null }): DashboardMiddleware {
   return function strangers(ctx, next) {
@@ -56,7 +56,10 @@ export function refuseStrangers({ origin }: { origin: string | null }): Dashboar
   }
 }
 
-/** Lets operators through, and forms that were issued to them. Others go to the sign-in, and what they have sent is not done. */
+/**
+ * Accepts only operators, and forms that were issued to them. Redirects others to the sign-in without running their
+ * form.
+ */
 export const requireOperator: DashboardMiddleware = function operators(ctx, next) {
   const { operator, formKey: key, form } = ctx.state
   if (operator === null || key === null) {
@@ -73,14 +76,14 @@ export const requireOperator: DashboardMiddleware = function operators(ctx, next
   return next()
 }
 
-/** Where an operator without a second factor enrols, and what is open meanwhile. */
+/** Page where an operator sets up a second factor, and the paths allowed until then. */
 const ENROLMENT = '/second-factor'
 const OPEN_BEFORE_ENROLMENT = /^\/(second-factor(\/start|\/confirm)?|sign-out)$/
 
-/** For whom a second factor is required; a provider asks for its own. */
+/** Operators who need a second factor; an identity provider checks its own. */
 export type SecondFactorPolicy = 'optional' | 'admin' | 'all'
 
-/** Sends operators who need a second factor and have none to their enrolment. */
+/** Redirects operators without a required second factor to its set-up. */
 export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddleware {
   return function secondFactor(ctx, next) {
     const { operator } = ctx.state
@@ -91,7 +94,7 @@ export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddle
   }
 }
 
-/** Refuses what the role of the operator does not permit, and every address that `ROUTE_ROLES` does not name. */
+/** Refuses requests that the operator's role does not permit, and every path that is missing in `ROUTE_ROLES`. */
 export const requireRole: DashboardMiddleware = function roles(ctx, next) {
   const needed = rolesFor(ctx.method, ctx.path)
   if (ctx.state.operator === null || needed.length === 0)

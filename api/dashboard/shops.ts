@@ -2,7 +2,7 @@ import Router from '@koa/router'
 import type { AddressRule } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
-import { whyNoAdminUrl } from '../shop-platforms/admin-url.ts'
+import { adminUrlProblem } from '../shop-platforms/admin-url.ts'
 import { HOST_NAME, parseDomains } from '../shops/domains.ts'
 import type { RefusedRequest } from '../shops/refused-requests.ts'
 import type { Consents } from '../stores/consents.ts'
@@ -29,16 +29,16 @@ export interface ShopPagesOptions {
   readonly accounts: AccountSearch
   readonly shops: Shops
   readonly visitors: Pick<VisitorAddresses, 'countToday'>
-  /** IP addresses that the token of a shop may be sent to without TLS. */
+  /** IP addresses to which the token of a shop may be sent without TLS. */
   readonly isPlainAllowed: AddressRule
   readonly audit: OperatorAudit
   readonly engines: Engines
   readonly consents: Consents
-  /** Of a shop, or with null of those that name no known shop. */
+  /** Refused requests of a shop; with null, those that name no known shop. */
   readonly listRefused: (shop: Pick<ShopRecord, 'id'> | null) => Promise<readonly RefusedRequest[]>
 }
 
-/** Shops, and the secrets by which their proxies prove themselves. */
+/** Shops, and the secrets with which their proxies sign. */
 export function shopPages(options: ShopPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/shops', (ctx: DashboardContext) => showShops(ctx, options))
@@ -67,7 +67,7 @@ async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPag
   })
 }
 
-/** The largest number that the column holds. */
+/** Maximum of the database column. */
 const MAX_GENERATIONS = 2_147_483_647
 
 const SETTINGS = {
@@ -117,9 +117,9 @@ async function createShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
   showPage(ctx, { title: 'Shop created', body: presentShopSecret({ id: made.id, secret: live }), copies: true })
 }
 
-/** Throws `VALIDATION_FAILED` for an address that no token may be sent to. */
+/** Throws `VALIDATION_FAILED` for an address to which no token may be sent. */
 function assertAdminUrl(adminUrl: string | null | undefined, isPlainAllowed: AddressRule): void {
-  const message = adminUrl ? whyNoAdminUrl(adminUrl, isPlainAllowed) : null
+  const message = adminUrl ? adminUrlProblem(adminUrl, isPlainAllowed) : null
   if (message === null) return
   throw new DrapeError('VALIDATION_FAILED', 'The shop is not valid.', { details: [{ path: 'adminUrl', message }] })
 }
@@ -184,7 +184,7 @@ async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
     ...settings,
   }
   const changed = await options.audit.record(actorOf(ctx), async (within) => {
-    // A token that is not typed in stays, unless the address changes: it is never shown.
+    // An empty token field keeps the token, unless the address changes: the token is never shown.
     const shop = await createShops(within).updateEdition(id, { ...changes, adminToken }, edition)
     const isRemoved = before.adminToken !== null && shop?.adminToken === null
     const token = adminToken !== undefined ? 'another one' : isRemoved ? 'removed' : null

@@ -55,7 +55,7 @@ ${settingFields(fields, null, engines)}`,
   })
 }
 
-/** What the settings of a shop are called. */
+/** Labels of the shop settings. */
 export const SHOP_SETTINGS = {
   name: 'Name',
   extraDomains: 'Extra domains',
@@ -85,9 +85,9 @@ ${choice({ name: 'defaultEngine', label: SHOP_SETTINGS.defaultEngine, options: e
 ${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: shop?.adminUrl, hint: 'https only. Empty: the domain of the shop.' })}`
 }
 
-/** A secret that is shown now and never again. */
+/** Shows a new secret, once. */
 export function presentShopSecret({ id, secret }: { id: string; secret: string }): Html {
-  return html`<p class="problem" role="status">This is shown once. Give it to the shop’s proxy now.</p>
+  return html`<p class="problem" role="status">This secret is shown once. Configure it in the shop’s proxy now.</p>
 ${facts([['Secret', copied(secret)]])}<p><a class="button" href="/shops/${id}">Open the shop</a></p>`
 }
 
@@ -115,10 +115,10 @@ ${section('Refused requests of the last 24 hours', refusedRequests(refused, 'All
 <div class="columns">${section('Settings', settings(shop, { engines, forms }))}${section('Secrets', secrets(shop, forms))}</div>`
 }
 
-/** Why the requests were not believed: what the answers to them do not say. */
+/** Reasons for refusals, which the responses do not contain. */
 function refusedRequests(refused: readonly RefusedRequest[], empty: string): Html {
   return table({
-    caption: 'Newest first; requests that come together are sampled',
+    caption: 'Newest first; concurrent requests are sampled',
     head: ['Time (UTC)', 'Check', 'Site', 'Request', 'What to do', 'Address'],
     rows: refused.map(({ at, check, site, request, hint, text, network }) => [
       time(new Date(at)),

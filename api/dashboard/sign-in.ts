@@ -23,20 +23,20 @@ export interface SignInOptions {
   readonly operators: Pick<Operators, 'findSecret'>
   readonly sessions: OperatorSessions
   readonly audit: Pick<OperatorAudit, 'insert'>
-  /** Tries that an address, that an operator, and that a browser in which the operator has signed in before, still has. */
+  /** Remaining attempts of an address, of an operator, and of a browser in which the operator has signed in before. */
   readonly budgets: { readonly address: Budget; readonly operator: Budget }
   readonly verifyPassword: (password: string, stored: string | null) => Promise<boolean>
   readonly isSecure: boolean
-  /** Whether operators may sign in by password. */
+  /** Whether operators may sign in with a password. */
   readonly passwords: boolean
   readonly signIns: OperatorSignIns
   readonly factors: SecondFactors
   readonly checkCode: SecondFactorCheck
-  /** By what name people know the provider through which they may sign in as well; null when there is none. */
+  /** Displayed name of the identity provider; null without one. */
   readonly provider: string | null
 }
 
-/** GET and POST /sign-in and /sign-in/code, POST /sign-out; nothing but GET /sign-in and POST /sign-out without passwords. */
+/** GET and POST /sign-in and /sign-in/code, POST /sign-out; only GET /sign-in and POST /sign-out without passwords. */
 export function signInRoutes(options: SignInOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/sign-in', (ctx: DashboardContext) => showSignIn(ctx, options))
@@ -59,7 +59,7 @@ const readFields = fieldsReader(
 async function signIn(ctx: DashboardContext, options: SignInOptions): Promise<void> {
   const { operators, audit, verifyPassword, factors, signIns, isSecure } = options
   const { email, next } = readFields(ctx.state.form)
-  const password = (ctx.state.form.get('password') ?? '').slice(0, PASSWORD_LENGTH.most + 1)
+  const password = (ctx.state.form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1)
   const operator = await operators.findSecret(email)
   const browser = findKnownBrowser(ctx, operator, isSecure)
   const retrySeconds = await spend(options, { address: ctx.ip, email, browser })
@@ -69,11 +69,11 @@ async function signIn(ctx: DashboardContext, options: SignInOptions): Promise<vo
     const minutes = Math.ceil(retrySeconds / 60)
     return showSignIn(ctx, { ...options, email, problem: `Too many attempts. Try again in ${minutes} min.` })
   }
-  // Also for unknown addresses: the time must not reveal which exist.
+  // Also for unknown addresses: the duration must not reveal which exist.
   const isRight = await verifyPassword(password, operator?.passwordHash ?? null)
   const actor = { ...actorOf(ctx), operator: operator && { id: operator.id, email: operator.email } }
   if (operator === null || !isRight) {
-    // What was typed for an address may be a password in the wrong field: of strangers it is not kept.
+    // The typed address may be a password in the wrong field, so it is not recorded for unknown operators.
     await audit.insert(actor, { action: 'sign-in.refused', object: operator?.id ?? null })
     ctx.status = 401
     return showSignIn(ctx, { ...options, email, problem: 'The e-mail address or the password is wrong.' })
@@ -118,7 +118,7 @@ async function sendCode(ctx: DashboardContext, options: SignInOptions): Promise<
   showCode(ctx, 'The code is wrong or was already used. Enter the next code.')
 }
 
-/** Between the password and the code. */
+/** State between the password and the code. */
 function holdSignIn(ctx: DashboardContext, { token, isSecure }: { token: string | null; isSecure: boolean }): void {
   const attributes = ['Path=/', 'HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])]
   const age = `Max-Age=${token === null ? 0 : SIGN_IN_MINUTES * 60}`
@@ -145,7 +145,7 @@ ${presentFields(ctx.state.forms.kept('/sign-in/code'), ({ field }) =>
   })
 }
 
-/** Seconds until there is another try; null when there is one now. */
+/** Seconds until the next attempt; null when an attempt is available now. */
 async function spend(
   { budgets }: SignInOptions,
   { address, email, browser }: { address: string; email: string; browser: string | null },
@@ -159,7 +159,7 @@ async function spend(
   return refused.length === 0 ? null : Math.max(...refused.map(({ resetSeconds }) => resetSeconds))
 }
 
-/** Whether a browser that is sent there stays with us. */
+/** Whether a redirect to this path stays on this origin. */
 export function isOwnPath(next: string | undefined): next is string {
   return next !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(next)
 }
@@ -176,7 +176,7 @@ export interface SignInPage {
   readonly provider: string | null
   readonly passwords: boolean
   readonly email?: string
-  /** What went wrong. */
+  /** Error message. */
   readonly problem?: string
 }
 

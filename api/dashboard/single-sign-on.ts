@@ -16,15 +16,15 @@ import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface SingleSignOn {
   readonly provider: IdentityProvider
-  /** Claims that make a person an operator; one is enough. Without any, operators must be created first. */
+  /** Claims that make a person an operator; one is sufficient. Empty: operators must be created first. */
   readonly grants: readonly Grant[]
-  /** Roles by claim, of which the first that fits counts at each sign-in; null when the role is that of the operator's record. */
+  /** Roles by claim; the first match applies at each sign-in. Null: the role of the operator's record. */
   readonly roles: readonly RoleGrant[] | null
-  /** Whether an address counts of which the provider does not say that it is verified. */
+  /** Whether to accept an address that the provider has not marked as verified. */
   readonly trustsEmail: boolean
 }
 
-/** A claim that is this text, or has it in its list. */
+/** A claim that equals this text, or is a list that contains it. */
 export interface Grant {
   readonly claim: string
   readonly value: string
@@ -38,9 +38,9 @@ export interface SingleSignOnOptions extends SingleSignOn {
   readonly operators: Pick<Operators, 'find' | 'insert' | 'setRole'>
   readonly sessions: OperatorSessions
   readonly audit: Pick<OperatorAudit, 'insert'>
-  /** Whether operators may sign in by password beside. */
+  /** Whether operators may also sign in with a password. */
   readonly passwords: boolean
-  /** Tries that an address still has. */
+  /** Remaining attempts of an address. */
   readonly budget: Budget
   readonly isSecure: boolean
 }
@@ -48,10 +48,10 @@ export interface SingleSignOnOptions extends SingleSignOn {
 export const SIGN_ON_PATH = '/sign-in/provider'
 export const CALLBACK_PATH = '/sign-in/provider/callback'
 
-/** How long a sign-in at the provider may take. */
+/** Time limit of a sign-in at the provider. */
 const TICKET_SECONDS = 600
 
-/** GET /sign-in/provider: to the provider; GET /sign-in/provider/callback: back from it. */
+/** GET /sign-in/provider: redirects to the provider; GET /sign-in/provider/callback: handles the return. */
 export function singleSignOnRoutes(options: SingleSignOnOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get(SIGN_ON_PATH, (ctx: DashboardContext) => orSignIn(ctx, options, () => leave(ctx, options)))
@@ -59,7 +59,7 @@ export function singleSignOnRoutes(options: SingleSignOnOptions): Router<Dashboa
   return router
 }
 
-/** Failures appear on the page that asks for the password. */
+/** Shows failures on the sign-in page. */
 async function orSignIn(
   ctx: DashboardContext,
   { provider: { name: provider }, passwords }: SingleSignOnOptions,
@@ -105,10 +105,7 @@ async function comeBack(ctx: DashboardContext, options: SingleSignOnOptions): Pr
   showWayOn(ctx, next)
 }
 
-/**
- * The browser sends no session cookie with a request from another site, such as the provider's redirect. So
- * it is a page of ours that leads on.
- */
+/** Browsers send no session cookie with a redirect from another site, so a page of ours continues. */
 function showWayOn(ctx: DashboardContext, next: string): void {
   const path = isOwnPath(next) ? next : '/'
   ctx.set('Refresh', `0; url=${path}`)
@@ -153,7 +150,7 @@ function roleOf(claims: Claims, { roles }: SingleSignOnOptions): Role | null {
   return roles.find((grant) => hasClaim(claims, grant))?.role ?? 'viewer'
 }
 
-/** Where claims decide, an operator without a claim loses its role. */
+/** When claims determine roles, an operator without a matching claim loses the role. */
 async function followRole(
   ctx: DashboardContext,
   { known, claims, options }: { known: OperatorRecord; claims: Claims; options: SingleSignOnOptions },
@@ -168,7 +165,7 @@ async function followRole(
   return options.operators.setRole(known.email, role)
 }
 
-/** An operator by a claim alone; no password fits, until one is set. */
+/** Creates an operator from claims; no password is valid until one is set. */
 async function createOperator(
   ctx: DashboardContext,
   { claims, email, options }: { claims: Claims; email: string; options: SingleSignOnOptions },
@@ -202,7 +199,7 @@ function ticketName(isSecure: boolean): string {
   return isSecure ? '__Host-drape-sign-in' : 'drape-sign-in'
 }
 
-/** Unlike the session's, this cookie has to come along from the provider's site. */
+/** Unlike the session cookie, this cookie must be sent with requests from the provider's site. */
 function holdTicket(ctx: DashboardContext, { value, isSecure }: { value: string | null; isSecure: boolean }): void {
   const attributes = ['Path=/', 'HttpOnly', 'SameSite=Lax', ...(isSecure ? ['Secure'] : [])]
   const age = `Max-Age=${value === null ? 0 : TICKET_SECONDS}`

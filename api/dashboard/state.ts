@@ -6,31 +6,31 @@ import type { SignedIn } from '../stores/operator-sessions.ts'
 import type { Forms } from './issued-forms.ts'
 import type { KeptForm } from './kept-form.ts'
 
-/** What the middleware of the dashboard leaves for a page. */
+/** State that the dashboard's middleware sets for pages. */
 export interface DashboardState {
   log: Log
-  /** The fields of a form that was sent; empty otherwise. */
+  /** Fields of a submitted form; empty otherwise. */
   form: URLSearchParams
   /** Plain fields and files of a multipart form. */
   fields: Readonly<Record<string, string>>
   files: readonly UploadedFile[]
-  /** Who is signed in; null on the pages for everybody. */
+  /** The signed-in operator; null on public pages. */
   operator: SignedIn | null
-  /** The forms that this session is shown. */
+  /** Forms of this session. */
   forms: Forms
-  /** A form that was not carried out, and is shown again; null on most requests. */
+  /** A refused form that is shown again; null on most requests. */
   kept: KeptForm | null
   formKey: Buffer | null
-  /** Names the form that was sent; null on a request that needs none. */
+  /** ID of the submitted form; null on a request that needs none. */
   formId: string | null
-  /** What the browser holds. */
+  /** Session token of the browser. */
   token: string
 }
 
 export type DashboardContext = ParameterizedContext<DashboardState, DefaultContext>
 export type DashboardMiddleware = Middleware<DashboardState>
 
-/** Who acts by this request. */
+/** Actor of this request, for the audit log. */
 export function actorOf({ state, ip }: DashboardContext): Actor {
   return { operator: state.operator, address: ip, form: state.formId }
 }

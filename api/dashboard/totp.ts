@@ -1,14 +1,17 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Time-based one-time passwords as authenticator apps make them by default: HMAC-SHA1, 6 digits, 30 s. https://www.rfc-editor.org/rfc/rfc6238 */
+/**
+ * Time-based one-time passwords with the defaults of authenticator apps: HMAC-SHA1, 6 digits, 30 s.
+ * https://www.rfc-editor.org/rfc/rfc6238
+ */
 const STEP_SECONDS = 30
 const DIGITS = 6
-/** Steps that a clock may be early or late. */
+/** Steps by which a clock may be fast or slow. */
 const DRIFT_STEPS = 1
-/** As long as the output of the hash, as RFC 4226 recommends. */
+/** Length of the hash output, as RFC 4226 recommends. */
 const SECRET_BYTES = 20
 
-/** A new secret in base32, as people type it and apps read it. */
+/** Generates a secret in base32, for typing and for apps. */
 export function generateTotpSecret(): string {
   return toBase32(randomBytes(SECRET_BYTES))
 }
@@ -23,15 +26,15 @@ export function codeAt(secret: string, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0')
 }
 
-/** The time step whose code this is, now or a step before or after; null when it is none of these. `time` in ms. */
+/** Time step of this code, among the current, previous and next one; null when none matches. `time` in ms. */
 export function findStep(secret: string, code: string, time: number): number | null {
   const now = Math.floor(time / 1000 / STEP_SECONDS)
   const steps = Array.from({ length: 2 * DRIFT_STEPS + 1 }, (_, i) => now - DRIFT_STEPS + i)
-  // All of them are compared, so that the time of an answer says nothing.
+  // Compares all steps, so that the duration reveals nothing.
   return steps.filter((step) => isEqual(codeAt(secret, step), code)).at(-1) ?? null
 }
 
-/** What an authenticator app is given. https://github.com/google/google-authenticator/wiki/Key-Uri-Format */
+/** URI for an authenticator app. https://github.com/google/google-authenticator/wiki/Key-Uri-Format */
 export function presentTotpUri(secret: string, { issuer, account }: { issuer: string; account: string }): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`

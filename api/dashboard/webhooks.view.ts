@@ -55,7 +55,7 @@ ${fields.field({ name: 'url', label: ENDPOINT_SETTINGS.url, type: 'url', require
   })
 }
 
-/** What the settings of an endpoint are called. */
+/** Labels of the endpoint settings. */
 export const ENDPOINT_SETTINGS = { url: 'URL', event: 'Events', isActive: 'Active' } as const
 
 function eventTicks({ ticks }: Fields, chosen: readonly string[]): Html {
@@ -67,9 +67,9 @@ function eventTicks({ ticks }: Fields, chosen: readonly string[]): Html {
   })
 }
 
-/** A secret that is shown now and never again. */
+/** Shows a new secret, once. */
 export function presentEndpointSecret({ id, secret }: { id: string; secret: string }): Html {
-  return html`<p class="problem" role="status">This is shown once. The receiver of the webhooks verifies them with it.</p>
+  return html`<p class="problem" role="status">This secret is shown once. The receiver verifies webhooks with it.</p>
 ${facts([['Secret', copied(secret)]])}<p><a class="button" href="/webhooks/${id}">Open the endpoint</a></p>`
 }
 
@@ -104,7 +104,7 @@ function presentDeliveries({ endpoint, deliveries, failed, forms }: EndpointPage
   const test = actForm({ action: `/webhooks/${id}/test`, forms, submit: 'Send a test' })
   return html`<p>${other}</p>${when(isActive, test)}${table({
     caption: 'Deliveries, newest first',
-    head: ['Id', 'Event', 'State', 'Attempts', 'Last answer', 'Last attempt (UTC)', 'Again'],
+    head: ['Id', 'Event', 'State', 'Attempts', 'Last response', 'Last attempt (UTC)', 'Again'],
     rows: deliveries.map((delivery): Content[] => [
       String(delivery.id),
       html`${code(delivery.type)}${when(delivery.data, disclosure('Payload', html`<pre tabindex="0">${JSON.stringify(delivery.data, null, 2)}</pre>`))}`,

@@ -2,10 +2,10 @@ import type { AddressRule } from '../shared/addresses.ts'
 import { literalAddress } from '../shared/guarded-request.ts'
 
 /**
- * Why the token of a shop must not be sent to this address of a platform's API; null when it may be: over https, or over http to an
- * IP address that `isPlainAllowed` allows.
+ * Reason why the token of a shop must not be sent to this address of a platform's API; null when it may: over https, or
+ * over http to an IP address that `isPlainAllowed` allows.
  */
-export function whyNoAdminUrl(text: string, isPlainAllowed: AddressRule): string | null {
+export function adminUrlProblem(text: string, isPlainAllowed: AddressRule): string | null {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an https URL'
   if (url.username !== '' || url.password !== '') return 'must not contain credentials'

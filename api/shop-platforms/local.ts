@@ -1,7 +1,9 @@
 import type { Leads } from '../stores/leads.ts'
 import { LEADS_SEGMENT, LEADS_TAG, type ShopPlatform } from './shop-platform.ts'
 
-/** What stands in for a platform where a shop has none: leads are kept here, and no products but those of the catalog. */
+/**
+ * Platform of shops without an external one: stores leads in the database, and has no products outside of the catalog.
+ */
 export function createLocalPlatform({ leads }: { leads: Leads }): ShopPlatform {
   return {
     findProduct: async () => null,

@@ -1,31 +1,36 @@
 import type { ShopRecord } from '../stores/shops.ts'
 
 /**
- * What a shop's platform can do for us. Every method throws a DrapeError `SERVICE_UNAVAILABLE`: a retryable one when the platform
- * cannot be reached or asks to wait, another when it refuses, as it does after our token has ended.
+ * API of a shop's platform. Every method throws a DrapeError `SERVICE_UNAVAILABLE`: retryable when the platform is
+ * unavailable or rate-limits us, not retryable when it refuses, e.g. after the token has expired.
  */
 export interface ShopPlatform {
-  /** The product of this global id (`gid://…/Product/<id>`) with its images, or null when the shop has no published one. */
+  /**
+   * The product with this global ID (`gid://…/Product/<id>`) and its images; null when the shop has not published it.
+   */
   findProduct(shop: ShopRecord, productGid: string, variantGid: string | null): Promise<PlatformProduct | null>
-  /** Looks the customer up by e-mail, creates or updates the record, tags it and sees that the segment Widget Leads exists. */
+  /**
+   * Finds the customer by e-mail address, creates or updates the record, tags it and ensures that the segment Widget
+   * Leads exists.
+   */
   keepLead(shop: ShopRecord, lead: Lead): Promise<void>
 }
 
 export interface PlatformProduct {
   readonly title: string
   readonly description: string | null
-  /** Links to its pictures, the variant's own first. */
+  /** URLs of its images, those of the variant first. */
   readonly imageUrls: readonly string[]
 }
 
 export interface Lead {
-  /** Its row in the outbox. */
+  /** ID of its row in the outbox. */
   readonly outboxId: number
   readonly email: string
   readonly marketingConsent: boolean
 }
 
-/** The segment that holds everybody who left an e-mail address. */
+/** Segment of all customers who left an e-mail address. */
 export const LEADS_SEGMENT = 'Widget Leads'
-/** What puts a customer into that segment. */
+/** Tag that adds a customer to that segment. */
 export const LEADS_TAG = 'widget-lead'

@@ -8,13 +8,13 @@ import { createShopifyAdmin } from './shopify-admin.ts'
 
 export type ShopPlatforms = (shop: ShopRecord) => ShopPlatform
 
-/** The platform of each shop: Shopify's API where we may ask it, otherwise our own database. */
+/** The platform of each shop: Shopify's API if we have a token, otherwise our own database. */
 export function createShopPlatforms({
   leads,
   isPlainAllowed,
 }: {
   leads: Leads
-  /** IP addresses that a token may be sent to without TLS. */
+  /** IP addresses to which a token may be sent without TLS. */
   isPlainAllowed: AddressRule
 }): ShopPlatforms {
   const local = createLocalPlatform({ leads })

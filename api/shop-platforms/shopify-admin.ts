@@ -3,22 +3,22 @@ import type { AddressRule } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { compileCheck, Nullable, type Static, type TSchema, Type } from '../shared/schema.ts'
 import type { ShopRecord } from '../stores/shops.ts'
-import { whyNoAdminUrl } from './admin-url.ts'
+import { adminUrlProblem } from './admin-url.ts'
 
-/** Supported by Shopify for a year from its name on; what is asked for here exists in it. */
+/** Shopify supports a version for 1 year from its date; it contains all fields that are queried here. */
 const API_VERSION = '2026-07'
-const ANSWER_MS = 10_000
-const MAX_ANSWER_BYTES = 2 * 1024 * 1024
-/** For all pauses of one call together: a caller may be waiting for its answer. */
+const TIMEOUT_MS = 10_000
+const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
+/** Total of all pauses within one call: a caller may be waiting for the response. */
 const MAX_PAUSE_SECONDS = 5
 
-/** A document with one operation, and the shape of the `data` that it is answered with. */
+/** A GraphQL document with one operation, and the schema of its `data`. */
 export interface AdminOperation<T> {
   readonly document: string
   readonly parse: (data: unknown) => T
 }
 
-/** An operation whose answer must have this shape; one that has not is a fault of the platform. */
+/** An operation whose response must match the schema; a mismatch is an error of the platform. */
 export function adminOperation<S extends TSchema>(document: string, schema: S): AdminOperation<Static<S>> {
   const check = compileCheck(schema)
   const parse = (data: unknown) => {
@@ -29,12 +29,12 @@ export function adminOperation<S extends TSchema>(document: string, schema: S): 
   return { document, parse }
 }
 
-/** What a mutation answers with beside what it did; empty when it did it. */
+/** Errors in a mutation's result; empty on success. */
 export const UserErrors = Type.Array(
   Type.Object({ field: Type.Optional(Nullable(Type.Array(Type.String()))), message: Type.String() }),
 )
 
-/** The platform refused a request. Names only fields: messages may repeat what was sent, as an address. */
+/** The platform refused a request. Names only fields: messages may repeat sent data, e.g. an address. */
 export function refusedFields(errors: Static<typeof UserErrors>): DrapeError {
   return refused(`refused ${errors.map(({ field }) => field?.join('.') ?? 'all').join(', ')}`)
 }
@@ -42,28 +42,28 @@ export function refusedFields(errors: Static<typeof UserErrors>): DrapeError {
 export type ShopifyAdmin = ReturnType<typeof createShopifyAdmin>
 
 /**
- * Asks the GraphQL Admin API of a shop. Waits when the API is asked too much and says for how long, if that is not long. Throws a
- * retryable `SERVICE_UNAVAILABLE` when it cannot be reached or asks to wait longer, another one when it refuses.
+ * Queries the GraphQL Admin API of a shop. When rate-limited, waits if the requested delay is short. Throws a retryable
+ * `SERVICE_UNAVAILABLE` when the API is unavailable or requests a longer delay, a non-retryable one when it refuses.
  */
 export function createShopifyAdmin({
   isPlainAllowed,
-  answerMs = ANSWER_MS,
+  answerMs = TIMEOUT_MS,
   pause = sleep,
 }: {
-  /** IP addresses that a token may be sent to without TLS. */
+  /** IP addresses to which a token may be sent without TLS. */
   isPlainAllowed: AddressRule
   answerMs?: number
   pause?: (ms: number) => Promise<unknown>
 }) {
   return async <T>(shop: ShopRecord, operation: AdminOperation<T>, variables: object): Promise<T> => {
-    const why = whyNoAdminUrl(baseOf(shop), isPlainAllowed)
-    if (why !== null) throw refused(`is not queried: its address ${why}`)
+    const why = adminUrlProblem(baseOf(shop), isPlainAllowed)
+    if (why !== null) throw refused(`was not queried: its address ${why}`)
     let pausedSeconds = 0
     for (;;) {
       const answer = await post(shop, JSON.stringify({ query: operation.document, variables }), answerMs)
       if (!('waitSeconds' in answer)) return operation.parse(answer.data)
       pausedSeconds += answer.waitSeconds
-      if (pausedSeconds > MAX_PAUSE_SECONDS) throw away('asks to wait')
+      if (pausedSeconds > MAX_PAUSE_SECONDS) throw unavailable('requests a longer delay')
       await pause(answer.waitSeconds * 1000)
     }
   }
@@ -80,15 +80,15 @@ async function post(shop: ShopRecord, body: string, answerMs: number): Promise<A
     redirect: 'error',
     signal: AbortSignal.timeout(answerMs),
   }).catch((cause) => {
-    throw away('cannot be reached', cause)
+    throw unavailable('is unreachable', cause)
   })
   const text = await readText(response).catch((cause) => {
-    throw cause instanceof DrapeError ? cause : away('did not finish its answer', cause)
+    throw cause instanceof DrapeError ? cause : unavailable('did not complete its response', cause)
   })
   if (response.status === 429) return { waitSeconds: readPause(response) }
-  if (response.status >= 500 || response.status === 430) throw away(`answered ${response.status}`)
+  if (response.status >= 500 || response.status === 430) throw unavailable(`returned ${response.status}`)
   if (response.status !== 200) throw refused(`answered ${response.status}`)
-  return readAnswer(text)
+  return parseResponse(text)
 }
 
 function baseOf({ adminUrl, domain }: ShopRecord): string {
@@ -104,7 +104,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw refused('returned a response that is too large')
+    if (bytes > MAX_RESPONSE_BYTES) throw refused('returned a response that is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -142,14 +142,14 @@ const checkEnvelope = compileCheck(
 )
 
 /** (shopify.dev: "API limits", "GraphQL Admin API: status and error codes") */
-function readAnswer(text: string): Answered {
+function parseResponse(text: string): Answered {
   const envelope = checkEnvelope(parseJson(text))
   if (!envelope.ok) throw refused('did not return GraphQL')
   const { data, errors = [], extensions } = envelope.value
   const codes = errors.map(({ extensions, message }) => extensions?.code ?? message)
   if (codes.includes('THROTTLED') || codes.includes('Throttled'))
     return { waitSeconds: restoreSeconds(extensions?.cost) }
-  if (codes.includes('INTERNAL_SERVER_ERROR')) throw away('has a fault')
+  if (codes.includes('INTERNAL_SERVER_ERROR')) throw unavailable('has an internal error')
   if (codes.length > 0) throw refused(`refused: ${codes.join(', ')}`)
   return { data }
 }
@@ -167,14 +167,14 @@ interface Cost {
   readonly throttleStatus: { readonly currentlyAvailable: number; readonly restoreRate: number }
 }
 
-/** Until the bucket holds what was asked for. */
+/** Seconds until the rate-limit bucket has refilled for this query. */
 function restoreSeconds(cost: Cost | undefined): number {
   if (cost === undefined) return 1
   const { currentlyAvailable, restoreRate } = cost.throttleStatus
   return Math.max((cost.requestedQueryCost - currentlyAvailable) / Math.max(restoreRate, 1), MIN_PAUSE_SECONDS)
 }
 
-function away(what: string, cause?: unknown): DrapeError {
+function unavailable(what: string, cause?: unknown): DrapeError {
   return new DrapeError('SERVICE_UNAVAILABLE', `The platform of the shop ${what}.`, { retryable: true, cause })
 }
 

@@ -16,7 +16,7 @@ export function createShopifyPlatform(admin: ShopifyAdmin): ShopPlatform {
 const PRODUCT_GID = /^gid:\/\/shopify\/Product\/\d{1,20}$/
 const VARIANT_GID = /^gid:\/\/shopify\/ProductVariant\/\d{1,20}$/
 
-// Media that are no images come as empty objects.
+// Media other than images are empty objects.
 const Media = Type.Object({
   nodes: Type.Array(Type.Object({ image: Type.Optional(Nullable(Type.Object({ url: Type.String() }))) })),
 })
@@ -69,7 +69,7 @@ async function findProduct(
     variantId !== null && VARIANT_GID.test(variantId)
       ? await admin(shop, variantQuery, { productId, variantId })
       : { ...(await admin(shop, productQuery, { productId })), productVariant: null }
-  // Drafts and withdrawn products are not for strangers, who may name any id.
+  // Drafts and withdrawn products must not be visible to shoppers, who can name any ID.
   if (product === null || product.status !== 'ACTIVE' || product.publishedAt === null) return null
   const ofVariant = variant?.product.id === productId ? urlsOf(variant.media) : []
   return {
@@ -138,7 +138,7 @@ async function createCustomer(ask: Ask, lead: Lead): Promise<void> {
   }
   const { userErrors } = (await ask(customerCreation, { input })).customerCreate
   if (userErrors.length === 0) return
-  // Another request may have been faster with this address.
+  // A concurrent request may have created a customer with this address.
   const { customer } = await findLead(ask, lead)
   if (customer === null) throw refusedFields(userErrors)
   await updateCustomer(ask, { customer, lead })
@@ -158,7 +158,7 @@ const consenting = adminOperation(
   Type.Object({ customerEmailMarketingConsentUpdate: Type.Object({ userErrors: UserErrors }) }),
 )
 
-/** Consent once given is not taken back by a form that was sent without it. */
+/** A form without consent does not withdraw earlier consent. */
 async function updateCustomer(
   ask: Ask,
   { customer, lead }: { customer: Static<typeof Customer>; lead: Lead },

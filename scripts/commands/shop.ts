@@ -2,7 +2,7 @@ import { createRangeRule } from '../../api/shared/addresses.ts'
 import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/config.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { Type } from '../../api/shared/schema.ts'
-import { whyNoAdminUrl } from '../../api/shop-platforms/admin-url.ts'
+import { adminUrlProblem } from '../../api/shop-platforms/admin-url.ts'
 import { parseDomains } from '../../api/shops/domains.ts'
 import { createShopPrivacy } from '../../api/stores/shop-privacy.ts'
 import {
@@ -181,7 +181,7 @@ function readUrl(text: string): string {
     Type.Object({ FETCH_ALLOW_CIDRS: SHARED_VARIABLES.FETCH_ALLOW_CIDRS }),
     process.env,
   )
-  const why = whyNoAdminUrl(text, createRangeRule(splitList(FETCH_ALLOW_CIDRS)))
+  const why = adminUrlProblem(text, createRangeRule(splitList(FETCH_ALLOW_CIDRS)))
   if (why !== null) throw new UsageError(`--admin-url ${why}`)
   return text
 }

@@ -1,4 +1,4 @@
-// Without this script the buttons stay hidden, and a click on the value selects all of it.
+// Without this script the buttons stay hidden, and a click on the value selects the whole value.
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const value = document.getElementById(button.dataset.copy)
   button.hidden = false
@@ -8,7 +8,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   })
 }
 
-/** The clipboard is there only with TLS or on this machine. */
+/** The clipboard requires TLS or localhost. */
 async function copyText(value) {
   try {
     await navigator.clipboard.writeText(value.textContent)
