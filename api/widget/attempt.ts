@@ -8,13 +8,13 @@ import type { Generation, Shop, UploadLink } from './shop.ts'
 import { newId } from './visit.ts'
 import { forgetWish, rememberWish } from './wish.ts'
 
-/** One wish, with what has been reached of it: whatever breaks, it goes on from there. */
+/** A try-on with its progress, so that it can be resumed after any failure. */
 export interface Attempt {
   readonly photo: Photo
   link: UploadLink | null
   isSent: boolean
   imageId: string | null
-  /** Under which the service knows a wish that it has heard before. */
+  /** Idempotency key of the request. */
   key: string
   jobId: string | null
 }
@@ -24,7 +24,7 @@ export interface AttemptOptions {
   readonly settings: Settings
   readonly track: Track
   readonly consent: Consent
-  /** The response of a CAPTCHA challenge, from the page; null when the page has none. */
+  /** Gets the response of a CAPTCHA challenge from the page; null when the page has none. */
   readonly solve: () => Promise<string | null>
   readonly signal: AbortSignal
   readonly onSending: (part: number) => void
@@ -35,7 +35,7 @@ export function createAttempt(photo: Photo): Attempt {
   return { photo, link: null, isSent: false, imageId: photo.imageId, key: newId(), jobId: null }
 }
 
-/** Brings an attempt to its end from wherever it is. Throws a `Failure`; called again it goes on. */
+/** Runs an attempt from its current stage to its end. Throws a `Failure`; another call resumes the attempt. */
 export async function runAttempt(attempt: Attempt, options: AttemptOptions): Promise<Generation> {
   if (attempt.jobId === null) {
     await options.consent.settle(() => options.shop.nameVisitor(options.solve))
@@ -46,7 +46,8 @@ export async function runAttempt(attempt: Attempt, options: AttemptOptions): Pro
   const found = await follow(attempt.jobId, options).catch(failureOf)
   if (!(found instanceof Failure) && found.resultImageUrl !== null) return found
   const failure = found instanceof Failure ? found : new Failure(found.errorCode ?? 'RESULT_GONE')
-  // It is over, and what failed is not paid: the next one is another. On a bad line it is still the same.
+  // The generation has ended and was not charged, so the next attempt is a new one. After a network failure the attempt
+  // is resumed.
   if (!(found instanceof Failure) || found.code === 'GENERATION_NOT_FOUND') {
     forgetWish(options.settings)
     Object.assign(attempt, { jobId: null, key: newId() })
@@ -76,7 +77,7 @@ function sendToProxy({ photo }: Attempt, { shop, onSending, signal }: AttemptOpt
   return sendPhoto({ method: 'POST', url: shop.uploadUrl, headers: shop.headers, body, onProgress: onSending, signal })
 }
 
-/** Straight to the service. The bytes may be sent again to the same link, and be made a photo again: it stays one photo. */
+/** Uploads directly to the service. Sending the bytes or completing the upload again is idempotent. */
 async function sendToLink(attempt: Attempt, options: AttemptOptions): Promise<{ fileId: string }> {
   const { shop, onSending, signal } = options
   try {
@@ -88,7 +89,7 @@ async function sendToLink(attempt: Attempt, options: AttemptOptions): Promise<{ 
     onSending(1)
     return await shop.completeUpload(uploadKey)
   } catch (error) {
-    // A link that does not work any more, or bytes that are no photo: the next time begins anew.
+    // The link has expired or the bytes are not a photo: the next attempt starts a new upload.
     if (isRefused(error)) Object.assign(attempt, { link: null, isSent: false })
     throw error
   }
@@ -110,14 +111,14 @@ async function ask(attempt: Attempt, imageId: string, { shop, track, onWaiting }
   }
 }
 
-/** What was refused has left nothing behind; a fault, or no answer at all, may have. */
+/** A refused request has changed nothing; after a fault or without a response it may have. */
 function isRefused(error: unknown): boolean {
   const { code, status } = failureOf(error)
   return status >= 400 && status < 500 && code !== 'IDEMPOTENCY_KEY_IN_USE'
 }
 
 const POLL_MS = 2000
-/** Polls that fail in a row before a shopper is asked to try again. */
+/** Consecutive failed polls after which the shopper is asked to retry. */
 const MAX_FAILURES = 8
 
 async function follow(jobId: string, { shop, signal, onWaiting }: AttemptOptions): Promise<Generation> {

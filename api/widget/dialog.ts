@@ -27,7 +27,7 @@ export interface Dialog {
   open(): void
 }
 
-/** The window in which all of it happens. */
+/** The dialog of the widget. */
 export function createDialog(options: DialogOptions): Dialog {
   const { language, actions, onClose } = options
   const { texts, tag } = language
@@ -100,13 +100,13 @@ export function createDialog(options: DialogOptions): Dialog {
   }
 }
 
-/** What is tried on. */
+/** The product that is tried on. */
 function productLine({ title, image }: Settings): HTMLElement {
   const picture = image === null ? null : element('img', { src: image, alt: '' })
   return element('p', { class: 'product', part: 'product', hidden: title === '' && image === null }, picture, title)
 }
 
-/** A click beside the window closes it, one that began inside and slipped out does not. */
+/** A click outside of the dialog closes it, unless the pointer was pressed inside. */
 function closeFromOutside(dialog: HTMLDialogElement): void {
   let began: EventTarget | null = null
   dialog.addEventListener('pointerdown', ({ target }) => {
@@ -127,7 +127,7 @@ function takeDrops(dialog: HTMLElement, stage: HTMLElement, choose: (file: Blob,
   dialog.addEventListener('drop', (event) => {
     over(false)(event)
     const [file] = event.dataTransfer?.files ?? []
-    // While a picture is made, or is there, nothing is thrown away by a slip of the hand.
+    // A dropped file must not replace an image that is being made or shown.
     if (file && stage.classList.contains('empty')) choose(file, 'drop')
   })
 }

@@ -4,7 +4,7 @@ import css from './styles.css'
 import { readLanguage } from './texts.ts'
 import { createTryOn, type TryOn } from './try-on.ts'
 
-/** The element `<drape-try-on product="…">`; `script` is the address that this script came from, where it is known. */
+/** The element `<drape-try-on product="…">`; `script` is the URL of this script, if known. */
 export function createDrapeTryOn(script: string | null): CustomElementConstructor {
   const styles = new CSSStyleSheet()
   styles.replaceSync(css)
@@ -26,17 +26,17 @@ export function createDrapeTryOn(script: string | null): CustomElementConstructo
       this.#plan()
     }
 
-    /** Opens the dialog, as the button does. */
+    /** Opens the dialog, like the button. */
     open(): void {
       quietly(() => this.#tryOn?.open())
     }
 
-    /** Notes what else happens on the page, such as `product_page:cart_add`. */
+    /** Records another event of the page, e.g. `product_page:cart_add`. */
     track(event: string, properties?: Record<string, unknown>): void {
       quietly(() => this.#tryOn?.track(event, properties))
     }
 
-    /** Once for however many attributes a page sets in a row. */
+    /** Renders once, however many attributes a page sets in a row. */
     #plan(): void {
       if (this.#isPlanned) return
       this.#isPlanned = true
@@ -44,7 +44,7 @@ export function createDrapeTryOn(script: string | null): CustomElementConstructo
         this.#isPlanned = false
         quietly(() => this.#render())
       }
-      // Texts that are written into the element may not have been read yet.
+      // Texts inside the element may not have been parsed yet.
       if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', render, { once: true })
       else queueMicrotask(render)
     }

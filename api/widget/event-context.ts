@@ -3,7 +3,7 @@ import type { Visit } from './visit.ts'
 
 const VERSION = '1.0.0'
 
-/** What surrounds events behind the proxy of a shop, as `/public/tracking/events` wants it. */
+/** Context of events behind the proxy of a shop, in the format of `/public/tracking/events`. */
 export function trackingContext({ product, variant }: Settings, visit: Visit, isEnabled: boolean) {
   return {
     ...pageContext(),
@@ -19,7 +19,7 @@ export function trackingContext({ product, variant }: Settings, visit: Visit, is
   }
 }
 
-/** The same behind a publishable key, as `/storefront/v1/events` wants it. */
+/** Context of events with a publishable key, in the format of `/storefront/v1/events`. */
 export function storefrontContext({ product, variant }: Settings, visit: Visit, isEnabled: boolean) {
   return {
     ...pageContext(),

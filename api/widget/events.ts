@@ -2,12 +2,12 @@ import { storefrontContext, trackingContext } from './event-context.ts'
 import type { Settings } from './settings.ts'
 import { newId, type Visit } from './visit.ts'
 
-/** Notes what a shopper does. Never throws and never waits. */
+/** Records an event. Never throws and never waits. */
 export type Track = (event: string, properties?: Readonly<Record<string, unknown>>) => void
 
 export interface Events {
   readonly track: Track
-  /** Sends what waits and ends. */
+  /** Sends the waiting events and stops. */
   stop(): void
 }
 
@@ -19,14 +19,14 @@ interface NotedEvent {
 }
 
 const BATCH = 50
-/** Older ones are given up when the service stays away. */
+/** Maximum number of waiting events; older ones are dropped while the service is unavailable. */
 const MAX_WAITING = 200
 const PAUSE_MS = 800
 const MAX_PAUSE_MS = 60_000
-/** What is wrong with a batch that is refused so often is not going to be right. */
+/** Maximum number of refusals of a batch, after which it is dropped. */
 const MAX_REFUSALS = 3
 
-/** Sends events in batches, those that failed again under their own ids, and the last ones when the page is left. */
+/** Sends events in batches, retries failed ones with the same IDs, and sends the last ones when the page is left. */
 export function startEvents(settings: Settings, visit: Visit, isEnabled: () => boolean): Events {
   const post = settings.publishableKey === null ? postTracking : postStorefront
   let waiting: NotedEvent[] = []
@@ -80,7 +80,7 @@ export function startEvents(settings: Settings, visit: Visit, isEnabled: () => b
   }
 }
 
-/** What `/storefront/v1/events` takes; some have another name there. */
+/** Names of events that differ in `/storefront/v1/events`. */
 const STOREFRONT_NAMES: Readonly<Record<string, string>> = {
   'product_page:page_view': 'product_page:page_view',
   'product_page:cart_add': 'product_page:cart_add',
@@ -127,7 +127,7 @@ function postStorefront(events: readonly NotedEvent[], { settings, visit, isEnab
 
 interface Outcome {
   readonly outcome: 'taken' | 'refused' | 'lost'
-  /** Before the next batch. */
+  /** Seconds before the next batch. */
   readonly retrySeconds: number
 }
 
@@ -135,7 +135,7 @@ const TAKEN: Outcome = { outcome: 'taken', retrySeconds: 0 }
 const REFUSED: Outcome = { outcome: 'refused', retrySeconds: 0 }
 const LOST: Outcome = { outcome: 'lost', retrySeconds: 0 }
 
-/** Outlives the page, which a beacon would too, but without headers. */
+/** `keepalive` survives the page like a beacon, but allows headers. */
 async function post(url: string, body: object, headers: Readonly<Record<string, string>>): Promise<Outcome> {
   const answer = await fetch(url, {
     method: 'POST',

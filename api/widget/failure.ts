@@ -1,11 +1,14 @@
-/** Why a step of a try-on did not work. */
+/** Failure of a step of a try-on. */
 export class Failure extends Error {
-  /** Of the service, or `NETWORK` when it was not reached and `UNEXPECTED` when its answer is none of its own. */
+  /**
+   * Error code of the service; `NETWORK` when it is unreachable, `UNEXPECTED` when the response is not from the
+   * service.
+   */
   readonly code: string
   readonly status: number
-  /** After which it makes sense to try again; null when nothing was said. */
+  /** Seconds after which to retry; null when unknown. */
   readonly retrySeconds: number | null
-  /** Of the limit that is used up: `day` or `week`; null for one of some minutes. */
+  /** Period of the exhausted limit: `day` or `week`; null for a limit of minutes. */
   readonly period: string | null
 
   constructor(
@@ -24,12 +27,12 @@ export class Failure extends Error {
   }
 }
 
-/** What a thrown value means to a shopper. */
+/** Converts a thrown value into a `Failure`. */
 export function failureOf(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure('UNEXPECTED')
 }
 
-/** What helps: the same once more, another photo, another look at what to agree to, or nothing that a shopper can do now. */
+/** What the shopper can do: retry, use another photo, read the policy again, or nothing. */
 export type Remedy = 'again' | 'photo' | 'consent' | 'none'
 
 const PHOTO = [
@@ -48,7 +51,7 @@ export function remedyFor(failure: Failure): Remedy {
   return 'again'
 }
 
-/** Runs what must never disturb the page that the widget is a guest of. */
+/** Runs code whose errors must never disturb the host page. */
 export function quietly<T>(run: () => T): T | undefined {
   try {
     return run()

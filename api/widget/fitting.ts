@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts'
 import type { Generation, Shop } from './shop.ts'
 import { forgetWish, recallWish } from './wish.ts'
 
-/** Where a shopper is. */
+/** Current step of the shopper. */
 export type Step =
   | { readonly name: 'photo' }
   | { readonly name: 'ready'; readonly photo: Photo; readonly isRemembered: boolean }
@@ -21,15 +21,17 @@ export type Step =
   | { readonly name: 'done'; readonly generation: Generation }
   | { readonly name: 'failed'; readonly failure: Failure; readonly photo: Photo | null }
 
-/** How a photo came. */
+/** Origin of a photo. */
 export type Source = 'file' | 'camera' | 'drop'
 
 export interface Fitting {
   readonly step: () => Step
-  /** Finds the picture again that was wished for before the page was left, or offers the photo that was used last in this tab. */
+  /**
+   * Restores the image that was requested before the page was left, or offers the photo that was last used in this tab.
+   */
   recall(): Promise<void>
   choose(file: Blob, source: Source): Promise<void>
-  /** Goes on with the photo that was chosen: for the first time, or after a failure. */
+  /** Continues with the chosen photo: for the first time, or after a failure. */
   start(): Promise<void>
   /** Asks for another photo. */
   restart(): void
@@ -45,12 +47,12 @@ export interface FittingOptions {
   readonly settings: Settings
   readonly track: Track
   readonly consent: Consent
-  /** The response of a CAPTCHA challenge, from the page; null when the page has none. */
+  /** Gets the response of a CAPTCHA challenge from the page; null when the page has none. */
   readonly solve: () => Promise<string | null>
   readonly onStep: (step: Step) => void
 }
 
-/** A shopper's way from a photo to a picture. */
+/** State machine of a try-on, from the photo to the result. */
 export function createFitting({ shop, settings, track, consent, solve, onStep }: FittingOptions): Fitting {
   let step: Step = { name: 'photo' }
   let attempt: Attempt | null = null

@@ -2,7 +2,7 @@ import { createDrapeTryOn } from './drape-try-on.ts'
 import { quietly } from './failure.ts'
 
 const NAME = 'drape-try-on'
-// Only while this script runs for the first time does the page say which script element it is.
+// `currentScript` is set only during the first run of this script.
 const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : null
 
 quietly(() => {

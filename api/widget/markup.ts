@@ -1,7 +1,10 @@
 type Attribute = string | number | boolean | null | ((event: Event) => void)
 type Child = Node | string | null
 
-/** An element; functions listen, `true` is an empty attribute, `false` and null none. Never parses text as markup. */
+/**
+ * Creates an element. Functions become listeners, `true` an empty attribute, `false` and null none. Never parses text
+ * as markup.
+ */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, Attribute>> = {},
@@ -28,7 +31,7 @@ const PATHS = {
   warning: 'M12 8.500v5M12 16.600v.1M12 3.500 2.500 20h19z',
 } as const
 
-/** A line drawing that says nothing which the text beside it does not say. */
+/** A decorative icon: the text next to it has the same meaning. */
 export function icon(name: keyof typeof PATHS): SVGSVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
   for (const [key, value] of Object.entries({ viewBox: '0 0 24 24', 'aria-hidden': 'true', class: 'icon' }))
@@ -39,7 +42,7 @@ export function icon(name: keyof typeof PATHS): SVGSVGElement {
   return svg
 }
 
-/** A button with its text. `looks` is its class and its part. */
+/** A button with text. `looks` is its class and its part. */
 export function button(
   text: string,
   onClick: () => void,

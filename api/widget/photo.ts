@@ -1,20 +1,23 @@
 import { Failure } from './failure.ts'
 import { recall, remember } from './visit.ts'
 
-/** A photo that a shopper has chosen; the service may have it already. */
+/** A chosen photo, which the service may already have. */
 export interface Photo {
   readonly file: Blob | null
   readonly imageId: string | null
-  /** What can be shown of it; null for formats that the browser does not know. */
+  /** Decoded bitmap for display; null for formats that the browser cannot decode. */
   readonly picture: ImageBitmap | null
 }
 
 const MAX_BYTES = 10 * 1024 * 1024
-/** The service keeps no more. */
+/** Maximum side of photos that the service stores. */
 const MAX_SIDE = 3000
 const QUALITY = 0.92
 
-/** Takes a file for a photo. One that is too large is made smaller where the browser can; else it is `FILE_TOO_LARGE`. */
+/**
+ * Reads a file as a photo. Reduces a file that is too large if the browser can decode it; otherwise throws
+ * `FILE_TOO_LARGE`.
+ */
 export async function readPhoto(file: Blob): Promise<Photo> {
   const picture = await createImageBitmap(file).catch(() => null)
   if (file.size <= MAX_BYTES) return { file, imageId: null, picture }
@@ -22,7 +25,7 @@ export async function readPhoto(file: Blob): Promise<Photo> {
   return { file: await encode(picture, MAX_SIDE), imageId: null, picture }
 }
 
-/** The picture on a canvas, which no Content-Security-Policy minds. `label` is read aloud. */
+/** Draws the bitmap on a canvas, which every Content-Security-Policy allows. `label` is for screen readers. */
 export function drawPicture(picture: ImageBitmap, label: string): HTMLCanvasElement {
   const canvas = draw(picture, 1000)
   canvas.setAttribute('role', 'img')
@@ -50,7 +53,7 @@ async function encode(picture: ImageBitmap, maxSide: number): Promise<Blob> {
 const KEY = 'drape:photo'
 const THUMBNAIL_SIDE = 320
 
-/** Keeps the last photo for other products, as long as the tab is open: its id, and a small picture of it. */
+/** Stores the last photo for other products until the tab is closed: its ID and a thumbnail. */
 export function rememberPhoto({ picture }: Photo, imageId: string): void {
   const thumbnail = picture && draw(picture, THUMBNAIL_SIDE).toDataURL('image/jpeg', 0.8)
   remember(() => sessionStorage, KEY, JSON.stringify({ imageId, thumbnail }))
@@ -60,7 +63,7 @@ export function forgetPhoto(): void {
   remember(() => sessionStorage, KEY, '')
 }
 
-/** The photo that was used last in this tab. */
+/** The photo that was last used in this tab. */
 export async function recallPhoto(): Promise<Photo | null> {
   try {
     const { imageId, thumbnail } = JSON.parse(recall(() => sessionStorage, KEY) ?? '{}')
@@ -71,7 +74,7 @@ export async function recallPhoto(): Promise<Photo | null> {
   }
 }
 
-/** Not by fetch: a policy may forbid that for addresses that hold their own data. */
+/** Not with fetch: a policy may forbid data URLs for fetch. */
 function readThumbnail(address: string): Promise<ImageBitmap> {
   const bytes = Uint8Array.from(atob(address.slice(address.indexOf(',') + 1)), (sign) => sign.charCodeAt(0))
   return createImageBitmap(new Blob([bytes], { type: 'image/jpeg' }))

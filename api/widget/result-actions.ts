@@ -15,7 +15,7 @@ export interface ResultActionOptions {
   readonly step: () => Step
 }
 
-/** What the buttons beside a picture do. */
+/** Actions of the buttons next to a result. */
 export function createResultActions(options: ResultActionOptions): Omit<ResultActions, 'restart'> {
   const { shop, track } = options
   const current = (): Generation => {
@@ -33,7 +33,7 @@ export function createResultActions(options: ResultActionOptions): Omit<ResultAc
     download: async () => {
       track('widget:download_clicked', named())
       const { generationId, resultImageUrl } = current()
-      // The link that was given with the picture may have ended meanwhile.
+      // The link from the result may have expired meanwhile.
       const fresh = await shop.findGeneration(generationId)
       saveFile(shop.downloadUrl(fresh.resultImageUrl ?? resultImageUrl ?? ''))
     },
@@ -57,12 +57,15 @@ function saveFile(url: string): void {
   link.remove()
 }
 
-/** Only the page knows how its cart is filled: it handles the event and says when it is done. False when it does not. */
+/**
+ * Asks the page to add to its cart: the page handles the event and reports success. False when the page does not handle
+ * it.
+ */
 async function askShop({ host, settings, clientId }: ResultActionOptions, generationId: string): Promise<boolean> {
   const work: Promise<unknown>[] = []
   const detail = {
     ...{ product: settings.product, variant: settings.variant, generationId },
-    /** For the cart, so that an order can be traced to a try-on: the browser, as events name it. */
+    /** Cart attribute with the browser's ID from events, so that an order can be attributed to a try-on. */
     attributes: { _drape_anonymous_id: settings.publishableKey === null ? clientId : `anon_${clientId}` },
     waitUntil: (promise: Promise<unknown>) => void work.push(promise),
   }

@@ -1,7 +1,7 @@
 import { Failure } from './failure.ts'
 import { readAnswer } from './shop.ts'
 
-/** So long may a line be silent. */
+/** Timeout without upload progress. */
 const SILENCE_MS = 20_000
 
 export interface PhotoRequest {
@@ -9,12 +9,12 @@ export interface PhotoRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Blob | FormData
-  /** Is called with the share that has been sent, 0 to 1. */
+  /** Called with the share that has been sent, 0 to 1. */
   readonly onProgress: (part: number) => void
   readonly signal: AbortSignal
 }
 
-/** Sends a photo and gives the answer. Not with fetch, which has no upload progress. Throws a `Failure`. */
+/** Sends a photo and returns the response. Not with fetch, which has no upload progress. Throws a `Failure`. */
 export function sendPhoto<T>({ method, url, headers, body, onProgress, signal }: PhotoRequest): Promise<T> {
   const request = new XMLHttpRequest()
   return new Promise<T>((resolve, reject) => {

@@ -1,19 +1,19 @@
-/** What a merchant says by attributes. */
+/** Settings from the attributes of the element. */
 export interface Settings {
   /** `gid://<platform>/Product/<id>` */
   readonly product: string
   /** `gid://<platform>/ProductVariant/<id>` */
   readonly variant: string | null
-  /** What people call the product; empty when the page does not say. */
+  /** Title of the product; empty when the page gives none. */
   readonly title: string
-  /** A picture of the product, of the page itself. */
+  /** URL of an image of the product on the page. */
   readonly image: string | null
-  /** Where the shop's proxy begins, without a slash at its end; null when there is none, and nothing can be tried on. */
+  /** Base URL of the shop's proxy, without a trailing slash; null without a proxy, which disables try-ons. */
   readonly proxy: string | null
-  /** Where the service itself is, for events behind the publishable key. */
+  /** Base URL of the service, for events with a publishable key. */
   readonly service: string | null
   readonly publishableKey: string | null
-  /** Nothing is called and shown but what comes through the proxy. */
+  /** Whether to call and show only URLs behind the proxy. */
   readonly onlyProxy: boolean
   readonly privacyUrl: string | null
   readonly hasEmail: boolean
@@ -21,13 +21,13 @@ export interface Settings {
   readonly hasAnalytics: boolean
 }
 
-/** Attributes that begin a new try-on when they change. */
+/** Attributes whose change starts a new try-on. */
 export const OBSERVED = [
   ...['product', 'variant', 'product-title', 'product-image', 'proxy', 'service', 'publishable-key', 'only-proxy'],
   ...['privacy-url', 'email', 'cart', 'analytics', 'label', 'lang'],
 ]
 
-/** The settings of an element; `script` is the address that the widget was loaded from, which names the proxy or the service. */
+/** Reads the settings of an element; `script` is the URL of the widget, which identifies the proxy or the service. */
 export function readSettings(host: HTMLElement, script: string | null): Settings {
   const folder = script === null ? null : new URL('.', script)
   const isOfPage = folder?.origin === location.origin
@@ -40,7 +40,8 @@ export function readSettings(host: HTMLElement, script: string | null): Settings
     variant: host.hasAttribute('variant') ? gid('ProductVariant', host.getAttribute('variant') ?? '') : null,
     title: host.getAttribute('product-title')?.trim() ?? '',
     image: host.getAttribute('product-image'),
-    // A proxy is the shop's own: another origin is the service itself, which takes no try-on without a signature.
+    // The proxy has the shop's origin: another origin is the service itself, which accepts no try-on without a
+    // signature.
     proxy: address('proxy') ?? (folder && isOfPage ? withoutSlash(folder.href) : null),
     service: address('service') ?? (folder && !isOfPage ? withoutSlash(folder.href) : null),
     publishableKey: host.getAttribute('publishable-key'),
@@ -52,7 +53,7 @@ export function readSettings(host: HTMLElement, script: string | null): Settings
   }
 }
 
-/** Shops that know their products by bare ids are understood too: the service looks for the last part. */
+/** Accepts bare IDs: the service also looks up the part after the last slash. */
 function gid(kind: string, id: string): string {
   return id.startsWith('gid://') || id === '' ? id : `gid://shop/${kind}/${id}`
 }

@@ -36,17 +36,17 @@ export interface ShareLink {
   readonly expiresAt: string
 }
 
-/** What the proxy of the shop passes on. All throw a `Failure`. */
+/** API behind the proxy of the shop. All functions throw a `Failure`. */
 export type Shop = ReturnType<typeof createShop>
 
 const PATIENCE_MS = 30_000
 const VISITOR_KEY = 'drape:visitor'
 
-/** Calls through the proxy of the shop, in the name of this browser. */
+/** Calls the API through the proxy of the shop, on behalf of this browser. */
 export function createShop({ settings, clientId, track }: { settings: Settings; clientId: string; track: Track }) {
   const base = `${settings.proxy}/public`
   const headers: Record<string, string> = { 'x-service-anonymous-id': `anon_${clientId}` }
-  // Without analytics nothing outlives the tab.
+  // Without analytics no stored data outlives the tab.
   const storage = () => (settings.hasAnalytics ? localStorage : sessionStorage)
   const useToken = ({ visitorToken, expiresAt }: Visitor) => {
     if (Date.parse(expiresAt) > Date.now()) headers['x-service-visitor-token'] = visitorToken
@@ -54,7 +54,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
   try {
     useToken(JSON.parse(recall(storage, VISITOR_KEY) ?? '{}'))
   } catch {
-    // Not ours, or of another version: a new one is asked for.
+    // Invalid or of another version: request a new one.
   }
 
   async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
@@ -75,11 +75,11 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
     })
 
   return {
-    /** Names this browser to the service, once. `solve` answers the challenge of a CAPTCHA provider, where the service wants one. */
+    /** Gets a visitor token for this browser, once. `solve` solves a CAPTCHA challenge if the service requires one. */
     nameVisitor: async (solve: () => Promise<string | null>): Promise<void> => {
       if (headers['x-service-visitor-token']) return
       const ask = (body: object) => post<Visitor>('visitor', body)
-      // Without a token the service counts this browser by its address.
+      // Without a token the service identifies this browser by its network address.
       const visitor = await ask({})
         .catch(async (error: Failure) => {
           const captcha = error.code === 'CAPTCHA_REQUIRED' ? await solve() : null
@@ -99,7 +99,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
     withdrawConsent: () => post<object>('withdraw-consent'),
     prepareUpload: () => post<UploadLink>('prepare-upload'),
     completeUpload: (uploadKey: string) => post<{ fileId: string }>('upload-complete', { uploadKey }),
-    /** Repeated under the same key it is the same generation. */
+    /** Idempotent: the same key returns the same generation. */
     enterFittingRoom: (imageId: string, key: string) =>
       post<{ jobId: string }>(
         'fitting-room',
@@ -111,7 +111,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
       post<ShareLink>('share-generation', { generationId, effectiveDomain: location.hostname }),
     leaveEmail: (email: string, marketingConsent: boolean) =>
       post<object>('collect-email', { email, marketingConsent }),
-    /** Where the picture can be saved from, as a file. */
+    /** URL from which the image can be saved as a file. */
     downloadUrl: (url: string) => `${base}/download-image?${new URLSearchParams({ url, filename: settings.title })}`,
   }
 }
@@ -124,7 +124,7 @@ async function request<T>(url: string, init: RequestInit): Promise<T> {
   return readAnswer(answer.status, text, answer.headers.get('retry-after'))
 }
 
-/** The body of an answer. Throws the `Failure` in it. */
+/** Parses the body of a response. Throws its `Failure`. */
 export function readAnswer<T>(status: number, text: string, retryAfter: string | null): T {
   if (status === 204) return {} as T
   const body = parse(text)

@@ -4,11 +4,11 @@ import en from './texts/en.json' with { type: 'json' }
 import es from './texts/es.json' with { type: 'json' }
 import fr from './texts/fr.json' with { type: 'json' }
 
-/** Every text of the widget. `{…}` stands for what is known later. */
+/** All texts of the widget. `{…}` is a placeholder. */
 export type Texts = Omit<typeof en, 'errors'> & { readonly errors: Readonly<Record<string, string>> }
 
 export interface Language {
-  /** As in `lang`. */
+  /** Language tag as in `lang`. */
   readonly tag: string
   readonly texts: Texts
 }
@@ -16,8 +16,8 @@ export interface Language {
 const LANGUAGES: Readonly<Record<string, Texts>> = { en, de, fr, es }
 
 /**
- * The language of an element: its own `lang`, else that of the page around it, else English; with the texts that the merchant
- * has written into the element as JSON, or as its `label`.
+ * Language of an element: its `lang`, else that of the surrounding page, else English; with texts that the merchant put
+ * into the element as JSON, or as its `label`.
  */
 export function readLanguage(host: HTMLElement): Language {
   const tag = host.closest('[lang]')?.getAttribute('lang') || 'en'
@@ -40,12 +40,12 @@ function readOwn(host: HTMLElement): Partial<Texts> {
   }
 }
 
-/** The text with what stands for `{names}`. */
+/** Fills the placeholders of a text. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
-/** The texts of failures. */
+/** The text of a failure. */
 export function explain(failure: Failure, { errors }: Texts): string {
   const code = failure.period === null ? failure.code : `${failure.period.toUpperCase()}_EXCEEDED`
   const minutes = Math.max(1, Math.ceil((failure.retrySeconds ?? 60) / 60))

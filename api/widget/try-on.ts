@@ -17,7 +17,7 @@ export interface TryOn {
   stop(): void
 }
 
-/** How long a page waits for the answer that there are no credits. */
+/** Time limit for the check of credits. */
 const CHECK_MS = 1500
 
 /** A button and its dialog, for one product. */
@@ -47,7 +47,7 @@ export function createTryOn(
     host.dispatchEvent(new CustomEvent('drape-step', { bubbles: true, composed: true, detail: { step: step.name } }))
   }
 
-  /** A result counts once, when it is seen. */
+  /** A result is counted once, when it is shown. */
   function noteResult(step: Step): void {
     if (step.name !== 'done' || !dialog.element.open || viewed.has(step.generation.generationId)) return
     const named = { generation_id: step.generation.generationId }
@@ -68,7 +68,7 @@ export function createTryOn(
   addEventListener('online', goOn)
   void within(CHECK_MS, shop.checkCredits()).then(opener.reveal)
   const watcher = watchView(opener.element, () => track('widget:button_view'))
-  // The element of the product that the page is about; further ones belong to lists.
+  // Only the first element of a page is about the page's product; further ones belong to lists.
   if (document.querySelector(host.localName) === host) track('product_page:page_view')
 
   return {
@@ -84,7 +84,7 @@ export function createTryOn(
   }
 }
 
-/** Only the page knows its CAPTCHA provider: it takes the event and answers with the response of the challenge. */
+/** Asks the page for a CAPTCHA response: only the page knows its provider. */
 async function askPage(host: HTMLElement): Promise<string | null> {
   let answer: Promise<string> | null = null
   const detail = {
@@ -96,10 +96,10 @@ async function askPage(host: HTMLElement): Promise<string | null> {
   return answer
 }
 
-/** A browser that says that it is online again may still be without its network for a moment. */
+/** Retry delays: a browser that reports to be online may still lack its network for a moment. */
 const PAUSES_MS = [0, 1000, 4000]
 
-/** Goes on where the network was missing. */
+/** Resumes an attempt that the network interrupted. */
 async function goOnWith(fitting: Fitting): Promise<void> {
   for (const pause of PAUSES_MS) {
     await new Promise((resolve) => setTimeout(resolve, pause))
@@ -109,12 +109,12 @@ async function goOnWith(fitting: Fitting): Promise<void> {
   }
 }
 
-/** The button on the page, which shows the progress of a try-on while its dialog is closed. */
+/** The button on the page, which shows the progress of a try-on while the dialog is closed. */
 function createOpener(texts: Texts, open: () => void) {
   const label = document.createTextNode(texts.button)
   const opener = button('', open, { looks: 'button', symbol: icon('hanger') })
   opener.append(label)
-  // It takes its place, but is not seen before it is known to be of use.
+  // Reserves its space, but stays invisible until try-ons are known to be available.
   opener.dataset.waiting = ''
   return {
     element: opener,
@@ -130,7 +130,7 @@ function createOpener(texts: Texts, open: () => void) {
   }
 }
 
-/** What fails or takes too long allows: that counts at the door of the fitting room. */
+/** A failure or timeout counts as allowed: the fitting room checks again. */
 function within(ms: number, asked: Promise<{ allowed: boolean }>): Promise<{ allowed: boolean }> {
   const allowed = { allowed: true }
   const late = new Promise<typeof allowed>((resolve) => setTimeout(resolve, ms, allowed))

@@ -1,12 +1,12 @@
-/** Who visits which page, as far as events carry it. */
+/** Identity of the visit in events. */
 export interface Visit {
-  /** A UUID: the browser, while it remembers. */
+  /** UUID of the browser, as long as it is stored. */
   readonly clientId: string
   readonly sessionId: string
   readonly pageviewId: string
 }
 
-/** The visit of this page; without `isRemembered` nothing outlives the page but the limits of the service. */
+/** The visit of this page; without `isRemembered` no data outlives the page except the limits of the service. */
 export function readVisit(isRemembered: boolean): Visit {
   const kept = (storage: () => Storage, key: string) => {
     const found = isRemembered ? recall(storage, key) : null
@@ -23,7 +23,7 @@ export function readVisit(isRemembered: boolean): Visit {
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** All elements of a page are seen in one view of it, whatever the pages of a single-page shop do with them. */
+/** All elements of a page share one page view, also in single-page shops. */
 const PAGEVIEWS = createPageviews()
 
 function createPageviews() {
@@ -36,7 +36,7 @@ function createPageviews() {
   }
 }
 
-/** A UUID, also on pages without TLS, where browsers make none. */
+/** A UUID, also on pages without TLS, where `crypto.randomUUID` is missing. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   bytes[6] = (bytes[6] & 0x0f) | 0x40
@@ -45,7 +45,7 @@ export function newId(): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** What a storage holds; null when it holds nothing or may not be used. */
+/** Reads a stored text; null when there is none or storage is blocked. */
 export function recall(storage: () => Storage, key: string): string | null {
   try {
     return storage().getItem(key)
@@ -54,12 +54,12 @@ export function recall(storage: () => Storage, key: string): string | null {
   }
 }
 
-/** Keeps a text where that is allowed. An empty one is forgotten. */
+/** Stores a text if storage is allowed. An empty text is deleted. */
 export function remember(storage: () => Storage, key: string, text: string): void {
   try {
     if (text === '') storage().removeItem(key)
     else storage().setItem(key, text)
   } catch {
-    // Full, or forbidden: then it is not kept.
+    // Storage is full or blocked: do not store.
   }
 }

@@ -1,7 +1,7 @@
 import type { Settings } from './settings.ts'
 import { recall, remember } from './visit.ts'
 
-/** Keeps what was wished for a product, so that a page that was left finds its picture again while the tab is open. */
+/** Stores the generation of a product, so that a reloaded page finds its result until the tab is closed. */
 export function rememberWish(settings: Settings, jobId: string): void {
   remember(() => sessionStorage, keyOf(settings), jobId)
 }

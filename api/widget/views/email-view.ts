@@ -6,7 +6,7 @@ export interface EmailOptions {
   readonly announce: (text: string) => void
 }
 
-/** Asks for an address. Whether the shop takes it is nothing that a shopper has to hear of. */
+/** Asks for an e-mail address. Shoppers get no error if the shop does not accept it. */
 export function presentEmail(texts: Texts, { leave, announce }: EmailOptions): HTMLElement {
   const field = element('input', { type: 'email', id: 'email', autocomplete: 'email', placeholder: 'name@example.com' })
   const consent = element('input', { type: 'checkbox', id: 'email-consent' })

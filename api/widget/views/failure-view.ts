@@ -3,7 +3,7 @@ import { button, element, icon } from '../markup.ts'
 import { explain, type Texts } from '../texts.ts'
 import { heading, type PhotoActions } from './photo-view.ts'
 
-/** Says what went wrong and offers what helps; a lost connection that comes back goes on by itself. */
+/** Shows a failure and a remedy; resumes by itself when a lost connection returns. */
 export function presentFailure(
   failure: Failure,
   { texts, actions, close }: { texts: Texts; actions: PhotoActions; close: () => void },

@@ -24,7 +24,7 @@ export function presentPhoto(texts: Texts, { choose }: Pick<PhotoActions, 'choos
       'div',
       { class: 'stack' },
       open,
-      // Elsewhere it would open the same window as the other one.
+      // Without a camera this button would open the same file dialog as the other one.
       hasCamera() ? button(texts.camera, () => camera.click(), { looks: 'secondary', symbol: icon('photo') }) : null,
     ),
     gallery,
@@ -32,7 +32,7 @@ export function presentPhoto(texts: Texts, { choose }: Pick<PhotoActions, 'choos
   ]
 }
 
-/** Shows what was chosen, and says what happens to it before it does. */
+/** Shows the chosen photo, and explains its use before it is sent. */
 export function presentReady(
   step: Extract<Step, { name: 'ready' }>,
   { texts, actions, consenting }: { texts: Texts; actions: PhotoActions; consenting: ConsentViewOptions },
@@ -50,7 +50,7 @@ export function presentReady(
   ]
 }
 
-/** The heading of a step, which takes the focus when nothing else does. */
+/** The heading of a step, which gets the focus if nothing else does. */
 export function heading(text: string): HTMLHeadingElement {
   return element('h2', { tabindex: -1, id: 'heading' }, text)
 }

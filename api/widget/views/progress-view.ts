@@ -10,7 +10,7 @@ export interface ProgressView {
   update(step: WorkStep): void
 }
 
-/** Shows the progress. `announce` gets each new sentence once. */
+/** Shows the progress. Calls `announce` once with each new sentence. */
 export function createProgressView(texts: Texts, announce: (text: string) => void): ProgressView {
   const title = heading('')
   const bar = element('progress', { max: 1 })
@@ -25,7 +25,7 @@ export function createProgressView(texts: Texts, announce: (text: string) => voi
         bar.setAttribute('aria-label', text)
         announce(text)
       }
-      // A bar that is full but not done would look stuck.
+      // A full bar before the end would look stuck.
       if (step.name === 'sending' && step.part < 1) bar.value = step.part
       else bar.removeAttribute('value')
       const isOffline = step.name === 'waiting' && step.isOffline

@@ -9,7 +9,7 @@ import { heading } from './photo-view.ts'
 export interface ResultActions {
   readonly share: () => Promise<ShareLink>
   readonly download: () => Promise<void>
-  /** False when the shop did not take it. */
+  /** Returns false when the shop did not add the product. */
   readonly addToCart: () => Promise<boolean>
   readonly leaveEmail: (email: string, marketingConsent: boolean) => void
   readonly restart: () => void
@@ -20,11 +20,11 @@ export interface ResultOptions {
   readonly settings: Settings
   readonly actions: ResultActions
   readonly announce: (text: string) => void
-  /** Is called with what failed. */
+  /** Called with an error. */
   readonly complain: (error: unknown) => void
 }
 
-/** What can be done with a picture. */
+/** Shows the actions for a result. */
 export function presentResult(options: ResultOptions): HTMLElement[] {
   const { language, settings, actions, complain } = options
   const { texts } = language
@@ -61,13 +61,13 @@ function cartButton({ language: { texts }, actions, announce }: ResultOptions): 
   return element('div', { class: 'stack' }, add, said)
 }
 
-/** Shows the link, and hands it to the system where that has a way to share. */
+/** Shows the link, and opens the system's share dialog if there is one. */
 async function shareLink(place: HTMLElement, options: ResultOptions): Promise<void> {
   const { actions, settings, announce, language } = options
   const link = await actions.share()
   place.replaceChildren(presentLink(link, language, announce))
   const data = { url: link.shareUrl, ...(settings.title && { title: settings.title }) }
-  // A shopper who thinks better of it is no failure.
+  // Cancelling the share dialog is not a failure.
   if (navigator.canShare?.(data)) return navigator.share(data).catch(() => {})
   place.querySelector('input')?.select()
 }

@@ -11,7 +11,7 @@ export interface StageOptions {
   readonly shop: Shop
 }
 
-/** The half of the dialog that shows a picture. */
+/** The half of the dialog that shows an image. */
 export interface Stage {
   readonly element: HTMLElement
   show(step: Step): void
@@ -26,7 +26,7 @@ export function createStage(options: StageOptions): Stage {
     show: (step) => {
       stage.classList.toggle('empty', step.name === 'photo')
       stage.classList.toggle('working', step.name === 'sending' || step.name === 'waiting')
-      // What is there already is not drawn again: it would flicker.
+      // Do not redraw the same image: it would flicker.
       const subject = subjectOf(step)
       if (subject === shown) return
       shown = subject
@@ -44,7 +44,7 @@ function contentOf(step: Step, options: StageOptions): HTMLElement {
   if (step.name === 'done') return resultOf(step.generation.resultImageUrl ?? '', options)
   const photo = step.name === 'photo' ? null : step.photo
   if (photo !== null) return photoOf(photo, options)
-  // How the photo should be framed.
+  // Shows how to frame the photo.
   return element('div', { class: 'figure guide' }, icon('person'), element('p', { class: 'small' }, options.texts.drop))
 }
 
@@ -58,7 +58,7 @@ function resultOf(url: string, { texts, settings, shop }: StageOptions): HTMLEle
   const addresses = settings.onlyProxy ? [shop.downloadUrl(url)] : [url, shop.downloadUrl(url)]
   const picture = element('img', { alt, src: addresses[0] })
   let tried = 0
-  // A policy of the page may forbid the service's address, but hardly the shop's own.
+  // A policy of the page may forbid the service's origin, but rarely the shop's own.
   picture.addEventListener('error', () => {
     const next = addresses[++tried]
     if (next === undefined) picture.replaceWith(element('p', { class: 'figure' }, texts.pictureGone))
