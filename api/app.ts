@@ -11,7 +11,7 @@ import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
 import type { AppState } from './state.ts'
 
-/** A group of routes with the middleware they share. */
+/** Routes with shared middleware. */
 export type Routes = Router<AppState>
 
 export interface AppOptions {
@@ -19,13 +19,13 @@ export interface AppOptions {
   readonly metrics: Metrics
   readonly routes: readonly Routes[]
   readonly development?: boolean
-  /** Reverse proxies before us, each of which adds whom it serves to `X-Forwarded-For`. */
+  /** Number of trusted reverse proxies, each of which appends its client to `X-Forwarded-For`. */
   readonly proxyHops?: number
   /** Gets every request of an account. */
   readonly record?: RequestRecorder['record']
 }
 
-/** The API as a Koa application: context, errors, then every group of routes; what none of them knows is `ROUTE_NOT_FOUND`. */
+/** The API as a Koa application: context, errors, then the routes. Unknown paths return `ROUTE_NOT_FOUND`. */
 export function createApp({
   log,
   metrics,
@@ -34,7 +34,7 @@ export function createApp({
   proxyHops = 0,
   record,
 }: AppOptions): Koa<AppState> {
-  // What stands before the addresses that our own proxies have added is the caller's invention.
+  // A caller can forge every address before those that our own proxies appended.
   const app = new Koa<AppState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
   app.use(trimForwarded)
   app.use(traceRequests())
@@ -44,16 +44,16 @@ export function createApp({
   app.use(refuseTarget)
   for (const group of routes) app.use(group.routes())
   app.use(refuseRoute)
-  // Everything that belongs in an answer has been translated; what remains are sockets that callers closed.
+  // All other errors have become responses; the remaining ones are sockets that callers closed.
   app.on('error', (error: Error & { code?: string }) => log.debug({ err: error }, 'connection error'))
   return app
 }
 
-/** Koa reads a query in a time that grows with the square of the parameters of one name. */
+/** Koa's parsing time grows with the square of the number of parameters with one name. */
 const MAX_PARAMETERS = 200
 
 const refuseTarget: Koa.Middleware<AppState> = (ctx, next) => {
-  // Nothing has U+0000 in its name, and Postgres refuses to look for it.
+  // No resource name contains U+0000, and Postgres rejects it in queries.
   if (ctx.path.includes('%00')) throw new DrapeError('ROUTE_NOT_FOUND', 'The route does not exist.')
   if (ctx.querystring.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
     throw new DrapeError('VALIDATION_FAILED', `The query has more than ${MAX_PARAMETERS} parameters.`)
@@ -61,10 +61,10 @@ const refuseTarget: Koa.Middleware<AppState> = (ctx, next) => {
   return next()
 }
 
-/** The interface has removed it and promises 404, although the path knows other methods. */
+/** The interface has removed this route and promises 404, although the path supports other methods. */
 const REMOVED = { method: 'PATCH', path: /^\/tryon\/v1\/products\/[^/]+\/?$/ }
 
-/** Comes last: a path that some route has under another method is 405 with `Allow`, any other is 404. */
+/** Runs last: returns 405 with `Allow` if the path supports other methods, otherwise 404. */
 const refuseRoute: Koa.Middleware<AppState> = (ctx) => {
   const matched = (ctx as { matched?: { methods: string[] }[] }).matched ?? []
   const methods = [...new Set(matched.flatMap((layer) => layer.methods))]

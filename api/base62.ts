@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `length` random digits, 5.95 bits each. */
+/** `length` random base62 digits, 5.95 bits each. */
 export function randomBase62(length: number): string {
   return Array.from({ length }, () => DIGITS[randomInt(DIGITS.length)]).join('')
 }
 
-/** The last `length` base62 digits of a whole number, with zeros in front. */
+/** The last `length` base62 digits of a whole number, padded with zeros. */
 export function toBase62(value: number, length: number): string {
   let rest = value
   let digits = ''

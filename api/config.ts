@@ -6,7 +6,7 @@ import { signingKeysOf } from './shared/signing.ts'
 import { RECONCILE_HOURS } from './shared/storage-reconciling.ts'
 import { DEFAULT_ATTEMPTS } from './stores/shop-limits.ts'
 
-/** Days that analytics events are kept; the API and the sweep have to agree on them. */
+/** Retention of analytics events in days; the API and the sweep must use the same value. */
 export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, default: 90 })
 
 const schema = Type.Object({
@@ -17,7 +17,7 @@ const schema = Type.Object({
   /** Who runs the installation, for the privacy pages of shops; the name of the service when empty. */
   PRIVACY_PROCESSOR: Type.String({ default: '' }),
   DEFAULT_ENGINE: engineName({ default: DEFAULT_ENGINE }),
-  /** Engines of workers that no WorkerPool runs. */
+  /** Engines of workers outside of WorkerPools. */
   ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),
   PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
   EVENT_RETENTION_DAYS,
@@ -33,18 +33,18 @@ const schema = Type.Object({
   ANALYTICS_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   ANALYTICS_KEY: Type.String({ default: '' }),
   SECRETS_REWRAP_DELAY: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
-  /** Megabytes of request bodies that one process has on disk at a time. */
+  /** Maximum megabytes of request bodies on the disk of one process. */
   UPLOAD_DISK_MB: Type.Integer({ minimum: 64, maximum: 1_000_000, default: 1024 }),
   ATTEMPTS_PER_TRY_ON: Type.Integer({ minimum: 1, maximum: 1000, default: DEFAULT_ATTEMPTS }),
-  /** Megabytes of images that an account without a quota of its own may store. */
+  /** Default storage quota of an account in megabytes. */
   STORAGE_QUOTA_MB: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 102_400 }),
-  /** Where a controller runs too, whichever process is first reconciles. */
+  /** With a controller, the first process to start reconciles. */
   RECONCILE_HOURS,
   LINGER_SECONDS: Type.Optional(Type.Integer({ minimum: 0, maximum: 60 })),
   MAX_JSON_MB: Type.Integer({ minimum: 1, maximum: 10, default: 1 }),
-  /** Shopify sends the whole order, of which large shops have many MB. */
+  /** Shopify sends the whole order, which has many MB in large shops. */
   MAX_WEBHOOK_MB: Type.Integer({ minimum: 1, maximum: 20, default: 4 }),
-  /** Megabytes on disk of bodies whose signature is not known yet: all, of one address, of one shop that has proved itself. */
+  /** Maximum megabytes on disk of bodies with unchecked signatures: in total, per address, per authenticated shop. */
   UNPROVEN_BODIES_MB: Type.Integer({ minimum: 24, maximum: 100_000, default: 192 }),
   UNPROVEN_ADDRESS_MB: Type.Integer({ minimum: 12, maximum: 50_000, default: 12 }),
   UNPROVEN_SHOP_MB: Type.Integer({ minimum: 12, maximum: 50_000, default: 48 }),
@@ -77,7 +77,7 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
     throw new Error('The configuration is not valid:\n  ANALYTICS_URL and ANALYTICS_KEY go together')
   }
   if (config.DASHBOARD_PORT !== undefined && [config.PORT, config.PROBE_PORT].includes(config.DASHBOARD_PORT)) {
-    throw new Error('The configuration is not valid:\n  DASHBOARD_PORT must be a port of its own')
+    throw new Error('The configuration is not valid:\n  DASHBOARD_PORT must differ from the other ports')
   }
   if (config.DASHBOARD_PASSWORD_SIGN_IN === 'false' && config.OIDC_ISSUER === '') {
     throw new Error(
@@ -110,13 +110,13 @@ function refuseWeakSigningKeys({ NODE_ENV, SIGNING_SECRET }: Static<typeof schem
   )
 }
 
-/** What single sign-on needs, it needs at the start, not when the first operator comes. */
+/** Missing settings of single sign-on fail at start-up, not at the first sign-in. */
 function refuseHalfSignOn(config: Static<typeof schema>): void {
   if (config.OIDC_ISSUER === '') return
   const problems = [
     ...(config.OIDC_CLIENT_ID === '' ? ['OIDC_ISSUER needs OIDC_CLIENT_ID'] : []),
     ...(config.DASHBOARD_URL === ''
-      ? ['OIDC_ISSUER needs DASHBOARD_URL, to which the provider sends browsers back']
+      ? ['OIDC_ISSUER needs DASHBOARD_URL, to which the provider redirects browsers']
       : []),
     ...(config.NODE_ENV !== 'development' && config.OIDC_ISSUER.startsWith('http:')
       ? ['OIDC_ISSUER must be https outside development']
@@ -127,7 +127,7 @@ function refuseHalfSignOn(config: Static<typeof schema>): void {
 
 export type ApiConfig = ReturnType<typeof readApiConfig>
 
-/** Whether a shop's name alone identifies it. */
+/** Whether a shop's name alone authenticates it. */
 export function isDevelopment({ NODE_ENV }: ApiConfig): boolean {
   return NODE_ENV === 'development'
 }

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Drain {
   isDraining(): boolean
-  /** Resolves when every request was answered; calls `onClosing` when no further one is taken. */
+  /** Resolves when every request has a response; calls `onClosing` when the server accepts no further requests. */
   drain(onClosing: () => void): Promise<void>
 }
 
 /**
- * Ends a server without losing a request. The load balancer learns of the end later than the server itself: for
- * `lingerSeconds` it goes on to answer, and asks each caller to take another connection for what comes next. An idle connection
- * that is closed at once might have a request on its way.
+ * Stops a server without losing requests. The load balancer learns of the stop later than the server: for
+ * `lingerSeconds` the server continues to respond, and asks each caller to use another connection for the next request.
+ * An idle connection that is closed immediately might have a request in flight.
  */
 export function createDrain(server: Server, lingerSeconds: number): Drain {
   let isDraining = false

@@ -172,7 +172,7 @@ const relay = createRelay({
   log,
   metrics,
 })
-// Its own connections: callers never wait for deliveries.
+// Separate connections: callers never wait for deliveries.
 const webhookDatabase = createDatabase(config.DATABASE_URL, { poolSize: 2, secrets })
 lifecycle.onStop('webhook database', () => webhookDatabase.end())
 const rewrap = startRewrap(
@@ -199,7 +199,7 @@ const gauges = createBacklogGauges({
 })
 lifecycle.onStop('backlog gauges', () => gauges.stop())
 lifecycle.onStop('relay', () => relay.stop())
-subscriptions.subscribeAll(generationChannel(''), relay.noteMove)
+subscriptions.subscribeAll(generationChannel(''), relay.noteGenerationChange)
 subscriptions.subscribe(WORKERS_CHANNEL, relay.noteWorker)
 
 const sendWebhook = createWebhookSender({
@@ -235,9 +235,9 @@ const accept = async (call: Acceptance) => {
 }
 const testMode = startTestMode({ testMode: createTestMode(database), generations, objects, storage, log })
 lifecycle.onStop('test mode', () => testMode.stop())
-const nudge = () => {
-  relay.nudge()
-  testMode.nudge()
+const wake = () => {
+  relay.wake()
+  testMode.wake()
 }
 const batches = createProductBatches(database)
 const fetching = startImageFetching({
@@ -245,7 +245,7 @@ const fetching = startImageFetching({
   fetchImage: limitFetches(measureFetch(fetchProductImage, metrics), fetchLanes),
 })
 lifecycle.onStop('images of batches', () => fetching.stop())
-const busy = 'Too many batches of products at a time. Send the batch again after the seconds in Retry-After.'
+const busy = 'Too many product batches are in progress. Send the batch again after the seconds in Retry-After.'
 const batchLanes = createLanes({ maxConcurrent: 1, maxWaiting: 4, maxWaitMs: 20_000, message: busy })
 const allBatches = createLanes({ maxConcurrent: 2, maxWaiting: 40, maxWaitMs: 20_000, message: busy })
 const webhooks = createWebhooks(database)
@@ -268,7 +268,7 @@ const storefront = createStorefront({
     defaultEngineOf: engineChoice.defaultOf,
     engines,
     accounts,
-    nudge,
+    wake,
   },
 })
 serveDashboard({ config, log, metrics, lifecycle, redis, storage, secrets, announce, engines })
@@ -286,7 +286,7 @@ const app = createApp({
   routes: [
     mount(SERVER_ROUTES, {
       ...{ reading, writing, authenticate, personPhotos, productPhotos, storage, accounts, generations, products },
-      ...{ watch, present, accept, nudge, erase, batches, listeners, listenerWatch, engines, reserveStorage },
+      ...{ watch, present, accept, wake, erase, batches, listeners, listenerWatch, engines, reserveStorage },
       polling: [authenticate, rateLimit({ redis, kind: 'polls', onLocal }), keyScope(), refuseTests, parseBody()],
       writingBatch: [
         ...reading,
@@ -323,14 +323,14 @@ const probes = createProbeServer({
     redis: () => redis.ping(),
     storage: () => storage.check(),
     server: async () => {
-      if (drain.isDraining()) throw new Error('it is about to end')
+      if (drain.isDraining()) throw new Error('the process is shutting down')
     },
   },
 })
 probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
-// What is still open by then are callers that follow a generation, and listeners.
+// Only event streams of generations and listeners are still open by then.
 lifecycle.onStop('server', () =>
   drain.drain(() => {
     watch.stop()

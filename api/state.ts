@@ -8,10 +8,10 @@ import type { AccountRecord } from './stores/accounts.ts'
 import type { LiveKey } from './stores/api-keys.ts'
 import type { ShopRecord } from './stores/shops.ts'
 
-/** What the middleware leaves for a handler. */
+/** State that the middleware sets for handlers. */
 export interface AppState {
   requestId: string
-  /** The matched route, on every route of the OpenAPI document. */
+  /** The matched route; set on every route of the OpenAPI document. */
   route: Operation
   log: Log
   /** Set on every route behind an API key or a publishable key. */
@@ -20,20 +20,22 @@ export interface AppState {
   account: AccountRecord
   /** Set on every route behind a shop's proxy; null behind a publishable key. */
   shop: ShopRecord | null
-  /** The caller's identity, as far as a shop's proxy or the caller gives it. */
+  /** The caller's identity, as far as known. */
   shopper: Shopper
   /** The JSON body, or the `data` field and plain fields of a multipart body. */
   body: unknown
   /** Plain fields of a multipart body. */
   fields: Readonly<Record<string, string>>
   files: readonly UploadedFile[]
-  /** UUID that names what a writing request creates; the same again when a request is taken over from a process that died. */
+  /**
+   * UUID of the resource that a writing request creates; unchanged when a request is taken over from a dead process.
+   */
   resourceId: string
-  /** The answer was asked for by a test key: it says nothing about the service. */
+  /** The response was requested by a test key and reveals nothing about the service. */
   isSimulated?: boolean
-  /** Set on every answer that is an error. */
+  /** Set on every error response. */
   errorCode?: ErrorCode
-  /** Whether an earlier try of this request may have created it. */
+  /** Whether an earlier attempt of this request may have created the resource. */
   resumed: boolean
 }
 

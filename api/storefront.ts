@@ -23,7 +23,7 @@ import { shopProxy } from './middleware/shop-proxy.ts'
 import { createBudgets } from './middleware/storefront-limit.ts'
 import type { PersonPhotos } from './photos/person-photos.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
-import { rememberAllowed } from './routes/storefront/check-credits.ts'
+import { cacheAllowed } from './routes/storefront/check-credits.ts'
 import { createUploadCompletion } from './routes/storefront/complete-upload.ts'
 import { createEventKeeper } from './routes/storefront/events.ts'
 import { createSoonAnswers } from './routes/storefront/shopify-webhooks.ts'
@@ -81,7 +81,7 @@ export interface StorefrontParts {
   readonly watch: GenerationWatch
   readonly personPhotos: PersonPhotos
   readonly reserveStorage: ReserveStorage
-  /** Files of shoppers on disk, by network address. */
+  /** Disk budget for files of shoppers, by network address. */
   readonly shopperDisk: DiskBudget
   /** False when the generation was accepted before. */
   readonly accept: (call: Acceptance) => Promise<boolean>
@@ -90,13 +90,13 @@ export interface StorefrontParts {
   readonly defaultEngineOf: EngineChoice['defaultOf']
   readonly engines: Pick<EngineDirectory, 'find'>
   readonly accounts: Pick<Accounts, 'find'>
-  /** Notifies the relay that there is work. */
-  readonly nudge: () => void
+  /** Notifies the relay of new work. */
+  readonly wake: () => void
 }
 
 /**
- * What the routes of shops and their shoppers are made from, built from the parts that the server API has too. Answers that are repeated
- * come `before` everything else.
+ * Creates the routes of shops and their shoppers from the components of the server API. Cached responses are served
+ * `before` all middleware.
  */
 export function createStorefront(parts: StorefrontParts) {
   const { config, log, metrics, lifecycle, database, redis, storage } = parts
@@ -140,7 +140,7 @@ export function createStorefront(parts: StorefrontParts) {
     ownerOf: ({ state }) => state.shopper.addressHash,
     maxFiles: 1,
   })
-  // One owner for all: images to verify take no room from those of shoppers.
+  // One owner for all: images to verify take no space from images of shoppers.
   const parseVerified = parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => 'verify', maxFiles: 1 })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
   const uploads = createUploads(database)
@@ -170,9 +170,9 @@ export function createStorefront(parts: StorefrontParts) {
       installation: describeInstallation(config),
       publicUrl: config.PUBLIC_URL,
       shareUrl: config.SHARE_URL,
-      // Shoppers do not see their place in the queue.
+      // Shoppers do not see their queue position.
       present: createGenerationView({ storage, estimateWait: async () => null }),
-      isAllowed: rememberAllowed(createShopCredits(database).find),
+      isAllowed: cacheAllowed(createShopCredits(database).find),
       keepAnswer: repeatedAnswers.keep,
       captcha: createCaptcha(config),
       withFolder: createUploadFolders(join(tmpdir(), 'drape-storefront-uploads')),
@@ -225,7 +225,7 @@ function createCaptcha({ CAPTCHA_VERIFY_URL: url, CAPTCHA_SECRET: secret }: Stor
   return url === '' ? null : createSiteVerify({ url, secret })
 }
 
-/** Events are never in a shopper's way: who sends them is found in this time, or they are not taken. */
+/** Analytics must not delay shoppers: events are dropped when their sender is not found within this time. */
 const LOOKUP_MS = 500
 
 function findByPublishableKey({ database, uses }: StorefrontParts) {
@@ -234,12 +234,12 @@ function findByPublishableKey({ database, uses }: StorefrontParts) {
   return createKeyLookup({ keys: { find }, kind: 'publishable', uses })
 }
 
-/** Where events are written, with what looks after the written ones and passes them on. */
+/** Creates the store of events, its housekeeping and its forwarding. */
 function startEvents({ config, database, lifecycle, log, metrics }: StorefrontParts): Events {
-  // Connections of its own: however many events come, and however long they take, try-ons do not wait for them.
+  // Separate connections, so that try-ons never wait for events.
   const eventDatabase = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL, statementSeconds: 1 })
   lifecycle.onStop('event database', () => eventDatabase.end())
-  // Opened before the first shopper waits for it.
+  // Connect before the first shopper waits.
   pingDatabase(eventDatabase).catch(() => {})
   const outbox = createEventOutbox(database)
   const housekeeping = startHousekeeping(

@@ -210,7 +210,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     expect((await drape.call('DELETE', `/tryon/v1/customers/${customer}`)).status).toBe(204)
     const shared = await browser.newPage()
     expect((await shared.goto(link))?.status()).toBe(410)
-    expect(await shared.$eval('h1', (heading) => heading.textContent)).toBe('This picture is gone')
+    expect(await shared.$eval('h1', (heading) => heading.textContent)).toBe('This image is no longer available')
     expect(await (await storageOf(drape)).exists(key)).toBe(false)
     if (SCREENSHOTS) await shared.screenshot({ path: `${SCREENSHOTS}/gone.png` })
   })

@@ -2,7 +2,7 @@ import { DrapeError } from '../shared/errors.ts'
 import { isSigned, type SignedParts, type SigningSecret, sign } from '../shared/signing.ts'
 
 interface CursorPlace {
-  /** The list that is paged through. */
+  /** Name of the list. */
   readonly list: string
   readonly accountId: string
   readonly secret: SigningSecret
@@ -10,19 +10,19 @@ interface CursorPlace {
 
 const SIGNATURE_BYTES = 16
 
-/** An opaque text that stands for a position in an account's list. */
+/** Opaque, signed text for a position in an account's list. */
 export function signCursor(position: string, place: CursorPlace): string {
   const signature = sign(place.secret, partsOf(position, place)).subarray(0, SIGNATURE_BYTES)
   return Buffer.concat([signature, Buffer.from(position)]).toString('base64url')
 }
 
-/** The position that a cursor stands for. Throws `VALIDATION_FAILED` when it was not made for this list of this account. */
+/** Position of a cursor. Throws `VALIDATION_FAILED` when the cursor is not of this list of this account. */
 export function readCursor(cursor: string, place: CursorPlace): string {
   const bytes = Buffer.from(cursor, 'base64url')
   const position = bytes.subarray(SIGNATURE_BYTES).toString()
   const signature = bytes.subarray(0, SIGNATURE_BYTES)
   const isOurs = isSigned(place.secret, partsOf(position, place), { signature, bytes: SIGNATURE_BYTES })
-  // Base64 has several spellings of the same bytes; ours is one of them.
+  // Base64 has several spellings of the same bytes; accept only the canonical one.
   if (!isOurs || bytes.toString('base64url') !== cursor) {
     throw new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
       details: [{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }],

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { AppContext } from '../state.ts'
 
-/** Shows proxies and callers that the connection is alive. */
+/** Keeps the connection open through proxies. */
 const HEARTBEAT_MS = 10_000
 
 export interface StreamedEvent {
@@ -10,20 +10,23 @@ export interface StreamedEvent {
 }
 
 /**
- * Answers with server-sent events, as the source yields them, and closes when it ends. The signal that the source gets is
- * aborted when the caller hangs up.
+ * Responds with the source's events as server-sent events and closes when the source ends. Aborts the source's signal
+ * when the caller disconnects.
  */
-export function streamEvents(ctx: AppContext, source: (gone: AbortSignal) => AsyncIterable<StreamedEvent>): void {
+export function streamEvents(
+  ctx: AppContext,
+  source: (disconnected: AbortSignal) => AsyncIterable<StreamedEvent>,
+): void {
   const stream = new PassThrough()
-  const gone = new AbortController()
-  stream.once('close', () => gone.abort())
+  const disconnected = new AbortController()
+  stream.once('close', () => disconnected.abort())
   ctx.type = 'text/event-stream'
   ctx.set('Cache-Control', 'no-store')
-  // Asks proxies to pass every event on at once.
+  // Disables buffering in proxies.
   ctx.set('X-Accel-Buffering', 'no')
   ctx.body = stream
-  // Without its last event a stream says that the caller has to ask again.
-  send(source(gone.signal), stream).catch((error) => ctx.state.log.warn({ err: error }, 'event stream was cut'))
+  // A stream without its last event makes the caller reconnect.
+  send(source(disconnected.signal), stream).catch((error) => ctx.state.log.warn({ err: error }, 'event stream aborted'))
 }
 
 async function send(events: AsyncIterable<StreamedEvent>, stream: PassThrough): Promise<void> {

@@ -1,9 +1,9 @@
-/** Markup that may be sent as it is. */
+/** Markup that needs no escaping. */
 export interface Html {
   readonly markup: string
 }
 
-/** Markup with texts in it: a text stays text whatever it says, only what `html` has made itself is taken as markup. */
+/** Builds markup and escapes interpolated values, except values that `html` itself created. */
 export function html(parts: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   const inserted = values.map((value) => [value].flat().map(markupOf).join(''))
   return { markup: String.raw({ raw: parts }, ...inserted) }

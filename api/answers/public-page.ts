@@ -46,10 +46,10 @@ button { padding: 12px 20px; border: 0; border-radius: 12px; background: var(--i
 }
 `
 
-/** What a Content-Security-Policy lets the style through by. */
+/** Hash that allows the style in a Content-Security-Policy. */
 export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
 
-/** A page for visitors, in the style that `STYLE_HASH` stands for. */
+/** A page for visitors, with the style of `STYLE_HASH`. */
 export function presentDocument({
   title,
   head,
@@ -61,7 +61,7 @@ export function presentDocument({
   body: Html
   language?: string
 }): string {
-  // Nothing may be put into the style: the policy knows it letter by letter.
+  // The style must stay constant: the policy allows it by its hash.
   return html`<!doctype html>
 <html lang="${language}">
   <head>

@@ -1,4 +1,4 @@
-import { rememberBriefly } from '../brief-memory.ts'
+import { cacheBriefly } from '../brief-cache.ts'
 import { isWellFormedKey, type KeyKind } from '../keys/credentials.ts'
 import { createRangeRule, readableAddress } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
@@ -6,12 +6,12 @@ import type { ApiKeys, FoundKey } from '../stores/api-keys.ts'
 import type { KeyUses } from './key-uses.ts'
 
 /**
- * The live key and its active account; null for any other key. Throws `INVALID_API_KEY` when the key has expired or may not be used from
- * this address.
+ * The live key and its active account; null for any other key. Throws `INVALID_API_KEY` when the key has expired or is
+ * not allowed from this address.
  */
 export type KeyLookup = (key: string, address: string) => Promise<FoundKey | null>
 
-/** Looks keys of one kind up, and remembers them for a few seconds; their expiry and addresses are checked with every request. */
+/** Looks up keys of one kind and caches them for a few seconds. Expiry and address are checked on every request. */
 export function createKeyLookup({
   keys,
   kind,
@@ -24,7 +24,7 @@ export function createKeyLookup({
   now?: () => number
 }): KeyLookup {
   const findKey = async (key: string) => {
-    // Taken before the database measures what is left, so that a slow answer does not lengthen the life of a key.
+    // Read before the database computes the remaining lifetime, so that a slow response does not extend the key.
     const askedAt = now()
     const found = await keys.find(key, kind)
     if (found === null) return null
@@ -35,12 +35,12 @@ export function createKeyLookup({
       isAllowed: allowedCidrs === null ? () => true : createRangeRule(allowedCidrs),
     }
   }
-  // Unknown keys are not cached: they may be created in a moment.
-  const find = rememberBriefly(findKey, { keep: (known) => known !== null, now })
+  // Unknown keys are not cached: they may be created at any moment.
+  const find = cacheBriefly(findKey, { keep: (known) => known !== null, now })
   return async (key, address) => {
     const known = isWellFormedKey(key, kind) ? await find(key) : null
     if (known === null) return null
-    if (known.expiresAt <= now()) throw invalid('The key has expired. Use another one.')
+    if (known.expiresAt <= now()) throw invalid('The key has expired. Use another key.')
     if (!known.isAllowed(address))
       throw invalid(`The key is not allowed from the IP address ${readableAddress(address)}.`)
     uses?.note(known.found.key.id)

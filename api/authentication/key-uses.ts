@@ -4,14 +4,14 @@ import type { ApiKeys } from '../stores/api-keys.ts'
 const INTERVAL_MS = 60_000
 
 export interface KeyUses {
-  /** Notes that a key was used now; never waits. */
+  /** Records that a key was used now. Never waits. */
   note(id: string): void
-  /** Writes what was noted. A failure is logged, and the uses are written the next time. */
+  /** Writes the recorded uses. On failure, logs and retries with the next flush. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Writes when keys were last used, once a minute in one statement for all of them, so that no request waits for it. */
+/** Writes when keys were last used, once a minute in one statement, so that no request waits for the write. */
 export function createKeyUses({
   keys,
   log,
@@ -31,7 +31,7 @@ export function createKeyUses({
       await keys.noteUses(uses)
     } catch (error) {
       used = new Map([...writing, ...used])
-      log.warn({ err: error }, 'last use of API keys not written')
+      log.warn({ err: error }, 'writing the last use of API keys failed')
     }
   }
   const timer = setInterval(flush, INTERVAL_MS)

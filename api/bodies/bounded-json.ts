@@ -2,39 +2,39 @@ import { setImmediate } from 'node:timers/promises'
 import { DrapeError } from '../shared/errors.ts'
 import { endOfString, parseExactJson } from '../shared/exact-json.ts'
 
-/** Of what is stored. */
+/** Maximum depth of a stored value. */
 const MAX_DEPTH = 64
-/** Of what is parsed: far beyond what is stored, so that one bad event of a batch does not refuse the others. */
+/** Maximum depth of a parsed value. Far above the stored depth, so that one bad event does not make the batch fail. */
 const MAX_PARSED_DEPTH = 1000
 export interface JsonLimits {
-  /** Elements of arrays and fields of objects. */
+  /** Array elements and object fields. */
   readonly values: number
-  /** Objects with many different fields cost more to parse than to send. */
+  /** Object fields: many different names cost more to parse than to send. */
   readonly fields: number
 }
 
-const STRANGER: JsonLimits = { values: 50_000, fields: 10_000 }
+const DEFAULT_LIMITS: JsonLimits = { values: 50_000, fields: 10_000 }
 /** Numbers that JavaScript would round. Each costs as much as 30 other values. */
 const MAX_ROUNDED = 2000
 
 /**
- * Parses JSON within limits that are checked before the parser allocates anything: at most 1,000 levels deep and, unless others
- * are given, 10,000 fields of objects and 50,000 values. At most 2,000 numbers may have more digits than JavaScript keeps. Throws
- * `VALIDATION_FAILED` for the field at `path`.
+ * Parses JSON within limits that are checked before the parser allocates anything: at most 1,000 levels and, by
+ * default, 10,000 object fields and 50,000 values. At most 2,000 numbers may have more digits than JavaScript keeps.
+ * Throws `VALIDATION_FAILED` for the field at `path`.
  */
-export function parseBoundedJson(text: string, path: string, limits = STRANGER): unknown {
+export function parseBoundedJson(text: string, path: string, limits = DEFAULT_LIMITS): unknown {
   assertBounded(text, path, limits)
   try {
     return parseExactJson(text, { maxRounded: MAX_ROUNDED })
   } catch (error) {
     if (!(error instanceof RangeError)) throw invalid(path, 'is not valid JSON')
-    throw invalid(path, `has more than ${MAX_ROUNDED} numbers of more digits than JavaScript keeps`)
+    throw invalid(path, `has more than ${MAX_ROUNDED} numbers with more digits than JavaScript keeps`)
   }
 }
 
 /**
- * Like `parseBoundedJson`, for texts of several MB whose numbers may be rounded. Other requests are served between the check and the
- * parsing.
+ * Like `parseBoundedJson`, for texts of several MB whose numbers may be rounded. Yields to other requests between the
+ * check and the parsing.
  */
 export async function parseLargeJson(text: string, path: string, limits: JsonLimits): Promise<unknown> {
   assertBounded(text, path, limits)
@@ -46,7 +46,7 @@ export async function parseLargeJson(text: string, path: string, limits: JsonLim
   }
 }
 
-/** Counts what the parser would create. Text that is not JSON may pass: the parser refuses it. */
+/** Counts what the parser would allocate. Invalid JSON may pass: the parser rejects it. */
 function assertBounded(text: string, path: string, limits: JsonLimits): void {
   let depth = 0
   let fields = 0
@@ -79,8 +79,8 @@ const [QUOTE, COMMA, COLON] = [34, 44, 58]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125]
 
 /**
- * Throws `VALIDATION_FAILED` for what `jsonb` does not store as it is: U+0000, half a surrogate pair, a number such as 1e999;
- * and for a value that is nested more than 64 levels deep.
+ * Throws `VALIDATION_FAILED` for a value that `jsonb` cannot store unchanged: U+0000, an unpaired surrogate, a number
+ * such as 1e999; and for more than 64 levels.
  */
 export function assertStorable(value: unknown, path: string): void {
   const fault = findUnstorable(value, 0)
@@ -93,7 +93,7 @@ export function assertStorable(value: unknown, path: string): void {
 }
 
 interface Unstorable {
-  /** From the innermost field outwards: a path that is built only for a fault costs nothing otherwise. */
+  /** Collected from the innermost field outwards, so that valid values cost nothing. */
   readonly path: (string | number)[]
   readonly message: string
 }

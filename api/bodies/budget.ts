@@ -1,27 +1,27 @@
 import { createCache } from '../shared/cache.ts'
 
 const MB = 1024 * 1024
-/** What a body counts for as long as it is open, however little of it has arrived. */
+/** Minimum charge of an open body, however few bytes have arrived. */
 const MIN_BYTES = 64 * 1024
 const TRUSTED_MS = 3_600_000
 const MAX_TRUSTED = 10_000
 
-/** Who a body claims to be from. */
+/** Claimed, unproven owner of a body. */
 export interface BodyOwner {
-  /** The network that the request came from. */
+  /** Network of the request. */
   readonly address: string
-  /** Domain of the shop that the request claims to be from. */
+  /** Claimed domain of the shop. */
   readonly shop: string
 }
 
 export interface BodyBudgetLimits {
-  /** All bodies of strangers. */
+  /** Limit for all unauthenticated bodies. */
   readonly strangers?: number
-  /** Bodies of one stranger's address. */
+  /** Limit for unauthenticated bodies of one address. */
   readonly address?: number
-  /** All bodies from addresses that have proved their shop. */
+  /** Limit for all bodies from addresses that have authenticated as a shop. */
   readonly trusted?: number
-  /** Bodies of one shop from such addresses. */
+  /** Limit for bodies of one shop from such addresses. */
   readonly shop?: number
 }
 
@@ -29,15 +29,15 @@ export interface BodyBudgetLimits {
 export interface BodyShare {
   /** Adds bytes; false when a limit is exceeded. */
   add(bytes: number): boolean
-  /** Records that the owner has proved the claim. */
+  /** Records that the owner is authenticated. */
   trust(): void
   release(): void
 }
 
 /**
- * Counts the bytes of bodies that are held before their signature is known. A claim costs nothing, so bodies are counted by
- * address and share one limit; an address that has proved a shop within the last hour counts against that shop's own limit
- * instead, which strangers cannot use up. The defaults fit in 192 MB of a temporary volume of 256 MB.
+ * Limits the bytes of bodies that are held before their signature is checked. Claims are free, so bodies count by
+ * address and share one limit. An address that has authenticated as a shop within the last hour counts against that
+ * shop's own limit instead, which strangers cannot exhaust. The defaults fit in 192 MB of a temporary volume of 256 MB.
  */
 export function createBodyBudget({
   strangers = 96 * MB,
@@ -55,7 +55,7 @@ export function createBodyBudget({
   }
 
   return {
-    /** Opens a share for a body; null when a limit is exceeded already. */
+    /** Opens a share for a body; null when a limit is already exceeded. */
     open: (owner: BodyOwner): BodyShare | null => {
       const pair = `${owner.address} ${owner.shop}`
       const isTrusted = trustedPairs.has(pair)

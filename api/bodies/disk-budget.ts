@@ -10,12 +10,12 @@ export interface DiskShare {
   release(): void
 }
 
-/** Opens a share of an owner: an account, or a network address of strangers. */
+/** Opens a share of an owner: an account, or the network address of an unauthenticated caller. */
 export type DiskBudget = (owner: string) => DiskShare
 
 /**
- * Counts the bytes of request bodies on the disk of this process, so that no number of connections fills it: `total` bytes of all
- * owners, `owner` bytes of one.
+ * Limits the bytes of request bodies on this process's disk, so that no number of connections can fill it: `total`
+ * bytes for all owners, `owner` bytes for one.
  */
 function createDiskBudget({ total, owner: ofOwner }: { total: number; owner: number }): DiskBudget {
   const held = new Map<string, number>()
@@ -34,7 +34,7 @@ function createDiskBudget({ total, owner: ofOwner }: { total: number; owner: num
       add: (bytes) => {
         const own = (held.get(owner) ?? 0) + bytes
         if (own > ofOwner || sum + bytes > total) {
-          // A refused body is deleted at once: without its bytes the bodies that arrive beside it go on.
+          // A rejected body is deleted immediately; releasing its bytes lets concurrent bodies continue.
           release()
           throw exhausted()
         }
@@ -48,8 +48,8 @@ function createDiskBudget({ total, owner: ofOwner }: { total: number; owner: num
 }
 
 /**
- * Budgets of a disk of `megabytes`: three quarters for bodies of accounts, half of these for one account; a quarter for files that
- * shoppers upload, 48 MB for one network address. So strangers never use up what accounts need.
+ * Divides a disk of `megabytes`: 3/4 for bodies of accounts, half of these for one account; 1/4 for files that shoppers
+ * upload, 48 MB per network address. Strangers thus never use up the space of accounts.
  */
 export function createDiskBudgets(megabytes: number) {
   const bytes = megabytes * MB

@@ -2,12 +2,12 @@ import { DrapeError } from '../shared/errors.ts'
 import { formatPath, type Path } from '../shared/schema.ts'
 import { parseBoundedJson } from './bounded-json.ts'
 
-/** Fields that lead to images, in today's shape of a body and in the older ones. */
+/** Fields that contain images, in the current and older body formats. */
 const PARENTS = ['products', 'product', 'images', 'person', 'image', 'source', 'customer']
-/** Of `products[0].images[1].source`. */
+/** Depth of `products[0].images[1].source`. */
 const MAX_DEPTH = 5
 
-/** The image in the JSON of a form that has this `fileKey`, as `products[0].images[1]`; null when there is none. */
+/** Path of the image with this `fileKey` in the form's JSON, e.g. `products[0].images[1]`; null when there is none. */
 export function findFileKey(json: string, fileKey: string): string | null {
   const path = pathTo(parse(json), fileKey, MAX_DEPTH)
   if (path === null || path.length === 0) return null

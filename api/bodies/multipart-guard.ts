@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 
-/** A multipart body on its way to the parser. */
+/** A multipart body before the parser. */
 export interface GuardedBody extends Transform {
   readonly headers: IncomingHttpHeaders
-  /** What `onBytes` has thrown. */
+  /** Error that `onBytes` threw. */
   refusal: Error | null
-  /** Lets go of the request. */
+  /** Detaches from the request. */
   release(): void
 }
 
 export interface MultipartLimits {
   readonly maxBytes: number
-  /** Called with the size of each chunk; breaks the body with what it throws. */
+  /** Called with the size of each chunk. A thrown error aborts the body. */
   readonly onBytes: (bytes: number) => void
 }
 
-/** Limits the whole body. The body breaks with an error at the limit, and when its sender hangs up. */
+/** Limits the size of the whole body. The body fails at the limit, and when its sender disconnects. */
 export function guardMultipart(request: IncomingMessage, { maxBytes, onBytes }: MultipartLimits): GuardedBody {
   let size = 0
   const guard = new Transform({
@@ -32,10 +32,10 @@ export function guardMultipart(request: IncomingMessage, { maxBytes, onBytes }: 
       }
     },
   })
-  // Between two readers nothing else listens, and an unhandled error ends the process.
+  // Between two readers no other listener is attached, and an unhandled error would end the process.
   guard.on('error', () => {})
   const hangUp = () => {
-    if (!request.readableEnded) guard.destroy(new Error('The sender is gone.'))
+    if (!request.readableEnded) guard.destroy(new Error('The sender has disconnected.'))
   }
   request.once('close', hangUp).pipe(guard)
   if (request.destroyed) hangUp()

@@ -1,13 +1,13 @@
 import { Stream, Writable } from 'node:stream'
 
-/** A part of a multipart body, as formidable takes it: a file when it has a type, a field when it has none. */
+/** A part of a multipart body as formidable expects it: a file if it has a type, otherwise a field. */
 export interface FormPart {
   name: string | null
   originalFilename: string | null
   mimetype: string | null
 }
 
-/** What formidable lets a plugin use. */
+/** The part of formidable's form that plugins use. */
 interface Form {
   readonly headers: Readonly<Record<string, string | undefined>>
   type: string
@@ -18,18 +18,18 @@ interface Form {
   _maybeEnd(): void
 }
 
-/** Of one part; those of browsers have a few hundred bytes. Reading them takes time that grows with the square of this. */
+/** Per part. Browsers send a few hundred bytes; parsing time grows with the square of the size. */
 const MAX_PART_HEADER_BYTES = 16 * 1024
-/** Of all parts: some may have long headers, but not all. */
+/** Total of all parts, so that only some parts can have long headers. */
 const MAX_HEADER_BYTES = 64 * 1024
-/** More than a body may have files and fields, so that formidable's own limits answer first. */
+/** Above the allowed number of files and fields, so that formidable's own limits apply first. */
 const MAX_PARTS = 100
 
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
 /**
- * Makes a plugin of formidable that finds the parts of a multipart body (RFC 2046, 5.1.1). Formidable's own parser hands over the
- * bytes of a part in pieces between line ends: 10 MB of line ends cost it 6 s of processor time.
+ * Creates a formidable plugin that finds the parts of a multipart body (RFC 2046, 5.1.1). Formidable's own parser emits
+ * a part in pieces between line ends: 10 MB of line ends take 6 s of processor time.
  */
 export function createMultipartPlugin(isField: (part: FormPart) => boolean) {
   return (form: unknown): void => {
@@ -50,7 +50,7 @@ function createParser(
   let state: 'data' | 'headers' | 'end' = 'data'
   let part: Part | null = null
   let [parts, headerBytes] = [0, 0]
-  // The first delimiter needs no line end before it.
+  // The first delimiter needs no line end before it; a virtual one simplifies the search.
   let rest: Buffer = Buffer.from('\r\n')
 
   async function parse(chunk: Buffer): Promise<void> {
@@ -59,7 +59,7 @@ function createParser(
     rest = Buffer.alloc(0)
   }
 
-  /** Hands over what belongs to the part for certain; false when more has to arrive. */
+  /** Emits the bytes that certainly belong to the part. Returns false when more bytes must arrive. */
   function readData(): boolean {
     const found = rest.indexOf(delimiter)
     const length = found < 0 ? Math.max(0, rest.length - delimiter.length + 1) : found
@@ -135,11 +135,11 @@ function createPart(head: string, form: Form): Part {
   })
   const encoding = (headers['content-transfer-encoding'] ?? 'binary').toLowerCase()
   if (encoding === 'base64') return decodingPart(stream)
-  if (!['binary', '7bit', '8bit', 'utf-8'].includes(encoding)) throw new Error('The encoding of a part is not known.')
+  if (!['binary', '7bit', '8bit', 'utf-8'].includes(encoding)) throw new Error('The encoding of a part is unknown.')
   return { stream, write: (bytes) => stream.emit('data', bytes), end: () => stream.emit('end') }
 }
 
-/** Of an older standard: four characters are three bytes, and a chunk may end between them. */
+/** Base64, of an older standard: 4 characters are 3 bytes, and a chunk may end between them. */
 function decodingPart(stream: FormPart & Stream): Part {
   let text = ''
   const decode = (length: number) => {

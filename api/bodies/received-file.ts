@@ -7,21 +7,22 @@ import { DrapeError } from '../shared/errors.ts'
 export interface ReceiveLimits {
   readonly maxBytes: number
   readonly maxMs: number
-  /** Called with the size of each chunk before it is written; throws a DrapeError to refuse. */
+  /** Called with the size of each chunk before it is written. Throws a DrapeError to reject the body. */
   readonly onBytes?: (bytes: number) => void
 }
 
 /**
- * Writes the body of a request to a file as it comes. Throws `FILE_TOO_LARGE` at the first byte too many, `VALIDATION_FAILED`
- * when it has not come in time or its sender hangs up, what `onBytes` throws, and a retryable `SERVICE_UNAVAILABLE` when the file cannot be written.
- * What is left of the body then is read and dropped, so that the answer reaches the sender.
+ * Streams the body of a request to a file. Throws `FILE_TOO_LARGE` at the first byte over the limit,
+ * `VALIDATION_FAILED` on a timeout or when the sender disconnects, the error of `onBytes`, and a retryable
+ * `SERVICE_UNAVAILABLE` when the file cannot be written. After an error, reads and drops the rest of the body, so that
+ * the response reaches the sender.
  */
 export async function receiveFile(request: IncomingMessage, path: string, limits: ReceiveLimits): Promise<void> {
   const { maxBytes, maxMs, onBytes = () => {} } = limits
   if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes)
   const counted = countBytes(maxBytes, onBytes)
   const hangUp = () => {
-    if (!request.readableEnded) counted.destroy(incomplete('did not arrive as a whole'))
+    if (!request.readableEnded) counted.destroy(incomplete('did not arrive completely'))
   }
   request.once('close', hangUp).pipe(counted)
   if (request.destroyed) hangUp()
@@ -63,7 +64,7 @@ function incomplete(message: string): DrapeError {
 }
 
 function unwritable(cause: unknown): DrapeError {
-  return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be received at the moment. Send the request again.', {
+  return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be received right now. Send the request again.', {
     retryable: true,
     cause,
   })

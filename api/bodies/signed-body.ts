@@ -8,7 +8,7 @@ import { createBodySpool } from './spool.ts'
 import { fileTooLarge } from './uploaded-file.ts'
 
 const MB = 1024 * 1024
-/** One file of 10 MB with the parts of a form around it. */
+/** One file of 10 MB and the other parts of its form. */
 const MAX_UPLOAD_BYTES = 11 * MB
 const UPLOAD_PATH = /^\/public\/upload-image\/?(\?|$)/i
 const WEBHOOK_PATH = /^\/webhooks\/shopify\/?(\?|$)/i
@@ -16,15 +16,15 @@ const GRACE_MS = 5000
 const CHECK_MS = 500
 
 export interface ReceivedBody {
-  /** SHA-256 in lower-case hex. */
+  /** SHA-256 as a lower-case hex string. */
   readonly hash: string
   /** The whole body. */
   readonly bytes: () => Promise<Buffer>
-  /** The body once more, piece by piece. */
+  /** The body as a stream, from its start. */
   readonly read: () => AsyncIterable<Buffer>
-  /** The request once more, for the parser of its body. */
+  /** The request with its body from the start, for a parser. */
   readonly replay: () => IncomingMessage
-  /** Records that the owner has proved the claim: further bodies count against the shop's own limit. */
+  /** Records that the owner is authenticated: further bodies count against the shop's own limit. */
   readonly trust: () => void
   /** MUST be called when the request has ended. */
   readonly release: () => void
@@ -33,10 +33,10 @@ export interface ReceivedBody {
 export interface BodyReceiverOptions extends BodyBudgetLimits {
   readonly maxBytes?: number
   readonly maxWebhookBytes?: number
-  /** Time in which a body must arrive. */
+  /** Time limit for receiving a body. */
   readonly maxMs?: number
   readonly graceMs?: number
-  /** A body must arrive at this rate after its first seconds: a stalled body would hold its share of the budget. */
+  /** Minimum rate after the first seconds: a stalled body would hold its share of the budget. */
   readonly minBytesPerSecond?: number
   readonly folder?: string
 }
@@ -44,9 +44,10 @@ export interface BodyReceiverOptions extends BodyBudgetLimits {
 export type ReceiveBody = ReturnType<typeof createBodyReceiver>
 
 /**
- * Receives whole bodies before their signature can be checked, on disk beyond 16 KB each. By default a body may have 1 MB, a
- * webhook of Shopify 4 MB; the upload of an image may always have 11 MB. Throws `FILE_TOO_LARGE` or `VALIDATION_FAILED` for a larger one; a retryable `SERVICE_UNAVAILABLE` when the
- * sender holds too much already; `PROXY_SIGNATURE_INVALID` for a body that does not arrive, or too slowly.
+ * Receives whole bodies before their signature is checked, on disk beyond 16 KB each. Default maximum: 1 MB, 4 MB for a
+ * Shopify webhook, 11 MB for an image upload. Throws `FILE_TOO_LARGE` or `VALIDATION_FAILED` for a larger body; a
+ * retryable `SERVICE_UNAVAILABLE` when the sender already holds too many bytes; `PROXY_SIGNATURE_INVALID` for a body
+ * that does not arrive, or too slowly.
  */
 export function createBodyReceiver({
   maxBytes: maxTextBytes = MB,
@@ -132,7 +133,10 @@ function overloaded(): DrapeError {
   })
 }
 
-/** Writes chunk by chunk, the request paused meanwhile. After a failure the rest is read and dropped, so that the answer arrives. */
+/**
+ * Writes chunk by chunk and pauses the request meanwhile. After a failure, reads and drops the rest, so that the
+ * response reaches the sender.
+ */
 function readWhole(
   request: IncomingMessage,
   {
@@ -151,7 +155,8 @@ function readWhole(
   }
   // A paused request may end before its last chunk is written.
   const onEnd = () => written.then(resolve, reject)
-  const onLost = () => reject(claimRefused('body', 'Its body did not arrive as a whole, or too slowly.', Date.now()))
+  const onLost = () =>
+    reject(claimRefused('body', 'The body did not arrive completely, or arrived too slowly.', Date.now()))
   const onClose = () => {
     if (!request.readableEnded) onLost()
   }
@@ -162,7 +167,7 @@ function readWhole(
     },
     Math.min(CHECK_MS, maxMs),
   )
-  // The sender is gone; no further event says so.
+  // The sender has already disconnected; no further event will follow.
   if (request.destroyed) onClose()
   request.on('data', onData).once('end', onEnd).once('close', onClose).once('error', onLost)
   return promise.finally(() => {

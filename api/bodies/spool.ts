@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { DrapeError } from '../shared/errors.ts'
 
-/** Bodies up to this size never reach the disk. */
+/** Bodies up to this size stay in memory. */
 const BUFFER_BYTES = 16 * 1024
 
-/** Bytes of a body: the first 16 KB in memory, more of them in a file without a name. */
+/** Bytes of a body: the first 16 KB in memory, the rest in an unnamed file. */
 export interface BodySpool {
   write(chunk: Buffer): Promise<void>
   read(): Readable
   close(): void
 }
 
-/** Throws a retryable `SERVICE_UNAVAILABLE` on writing when the disk does not take the bytes. */
+/** Writing throws a retryable `SERVICE_UNAVAILABLE` when the disk does not accept the bytes. */
 export function createBodySpool(folder = tmpdir()): BodySpool {
   let buffer: Buffer | null = null
   let used = 0
@@ -46,14 +46,10 @@ export function createBodySpool(folder = tmpdir()): BodySpool {
         if (chunk.length > BUFFER_BYTES) await file?.writeFile(chunk)
         else used = chunk.copy(buffer, 0)
       } catch (cause) {
-        throw new DrapeError(
-          'SERVICE_UNAVAILABLE',
-          'The body cannot be stored at the moment. Send the request again.',
-          {
-            retryable: true,
-            cause,
-          },
-        )
+        throw new DrapeError('SERVICE_UNAVAILABLE', 'The body cannot be stored right now. Send the request again.', {
+          retryable: true,
+          cause,
+        })
       }
     },
     read: () => Readable.from(chunksOf(), { objectMode: false }),
@@ -70,7 +66,7 @@ export function createBodySpool(folder = tmpdir()): BodySpool {
   }
 }
 
-/** A file that only this process can reach, and that ends with it. */
+/** A file that only this process can access, deleted when the process exits. */
 async function openUnnamed(folder: string): Promise<FileHandle> {
   const path = join(folder, `drape-body-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)

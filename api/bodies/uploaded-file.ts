@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { DrapeError } from '../shared/errors.ts'
 
-/** A file of a multipart body, on disk until the request has ended. */
+/** A file of a multipart body, on disk until the request ends. */
 export interface UploadedFile {
   readonly field: string
   readonly path: string
   readonly bytes: number
-  /** SHA-256 in hex, made as the bytes came; null unless the request has an `Idempotency-Key`. */
+  /** SHA-256 as a hex string, computed while receiving; null unless the request has an `Idempotency-Key`. */
   readonly hash: string | null
 }
 
@@ -18,7 +18,7 @@ export async function readUpload(fileKey: string, files: readonly UploadedFile[]
   return readFile(file.path)
 }
 
-/** `field` is the field of the request that has the file. */
+/** `field`: the field of the request that contains the file. */
 export function fileTooLarge(field: string): DrapeError {
   return new DrapeError('FILE_TOO_LARGE', 'A file is larger than 10 MB.', {
     details: [{ path: field, message: 'is larger than 10 MB' }],
@@ -27,7 +27,10 @@ export function fileTooLarge(field: string): DrapeError {
 
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' }
 
-/** The name of a field that a browser sent: it escapes what would end the name (HTML standard, multipart form data). */
+/**
+ * Decodes a field name from a browser, which escapes characters that would end the name (HTML standard, multipart form
+ * data).
+ */
 function unescapeName(field: string): string {
   return field.replace(/%(?:22|0D|0A)/g, (escaped) => ESCAPED[escaped] ?? escaped)
 }

@@ -4,7 +4,7 @@ export type WebhookMessage =
   | {
       type: 'generation.completed'
       /**
-       * When it happened.
+       * Time of the event.
        */
       timestamp: string
       data: {
@@ -12,12 +12,12 @@ export type WebhookMessage =
         generationId: string
         productExternalId: string
         /**
-         * Given when a shopper of this shop asked for it.
+         * Shop whose shopper requested the generation.
          */
         shopId?: string
         status: 'COMPLETED'
         /**
-         * Given in test events; what they name does not exist.
+         * True for test events. The objects that a test event names do not exist.
          */
         test?: true
       }
@@ -25,7 +25,7 @@ export type WebhookMessage =
   | {
       type: 'generation.failed'
       /**
-       * When it happened.
+       * Time of the event.
        */
       timestamp: string
       data: {
@@ -33,23 +33,23 @@ export type WebhookMessage =
         generationId: string
         productExternalId: string
         /**
-         * Given when a shopper of this shop asked for it.
+         * Shop whose shopper requested the generation.
          */
         shopId?: string
         status: 'FAILED'
         errorCode?: string
         /**
-         * When FAILED: the images of the call that are at fault, by their fields in the current shape of the call. The index is that of the images of the product, also when the call named a product of the catalog.
+         * When FAILED: the images of the call that caused the failure, by their fields in the current format of the call. The index counts the images of the product, also when the call referred to a product of the catalog.
          */
         errorDetails?: {
           path: string
           /**
-           * What is wrong.
+           * The problem.
            */
           message: string
         }[]
         /**
-         * Given in test events; what they name does not exist.
+         * True for test events. The objects that a test event names do not exist.
          */
         test?: true
       }
@@ -57,7 +57,7 @@ export type WebhookMessage =
   | {
       type: 'credits.low'
       /**
-       * When it happened.
+       * Time of the event.
        */
       timestamp: string
       data: {
@@ -65,7 +65,7 @@ export type WebhookMessage =
         creditBalance: number
         creditsLowAt: number
         /**
-         * Given in test events; what they name does not exist.
+         * True for test events. The objects that a test event names do not exist.
          */
         test?: true
       }
@@ -73,14 +73,14 @@ export type WebhookMessage =
   | {
       type: 'customer.erased'
       /**
-       * When it happened.
+       * Time of the event.
        */
       timestamp: string
       data: {
         accountId: string
         externalUserId: string
         /**
-         * Given in test events; what they name does not exist.
+         * True for test events. The objects that a test event names do not exist.
          */
         test?: true
       }
@@ -88,14 +88,14 @@ export type WebhookMessage =
   | {
       type: 'webhook.test'
       /**
-       * When it happened.
+       * Time of the event.
        */
       timestamp: string
       data: {
         accountId: string
         endpointId: string
         /**
-         * Given in test events; what they name does not exist.
+         * True for test events. The objects that a test event names do not exist.
          */
         test?: true
       }
@@ -108,16 +108,16 @@ export interface TryOn {
    */
   products: {
     /**
-     * Your id of the product. Ids that start with _anon_ are given by the server.
+     * Your id of the product. The server assigns ids that start with _anon_.
      */
     externalId?: string
     /**
-     * Helps to recognise the kind of garment.
+     * Title of the product, used to recognise the garment category.
      */
     title?: string
     description?: string
     /**
-     * Needed for a new product; replaces all images of a known one. The order is kept.
+     * Images in order. Required for a new product; replaces all images of an existing product.
      *
      * @minItems 1
      * @maxItems 50
@@ -137,7 +137,7 @@ export interface TryOn {
         fileKey?: string
       }
       /**
-       * What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
+       * Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
        */
       classifications?: {
         [k: string]: unknown
@@ -145,7 +145,7 @@ export interface TryOn {
     }[]
     validForDays?: number | null
     /**
-     * Stored and returned as sent: the order of members is kept, and numbers of any length. At most 64 KB as JSON.
+     * Stored and returned unchanged, including the order of members and numbers of any length. At most 64 KB as JSON.
      */
     metadata?: {
       [k: string]: unknown
@@ -158,7 +158,7 @@ export interface TryOn {
        */
       source: {
         /**
-         * The imageId of an upload; the way we recommend.
+         * The imageId of an upload (recommended).
          */
         id?: string
         url?: string
@@ -170,7 +170,7 @@ export interface TryOn {
     }
   }
   /**
-   * Your opaque id of the end user, without personal data; makes erasure possible.
+   * Your opaque id of the end user, without personal data. Required for erasure.
    */
   externalUserId?: string
   /**
@@ -191,7 +191,7 @@ export interface TryOn {
     at: string
   }
   /**
-   * batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds. Default: "interactive".
+   * batch: for catalogue runs; starts after all interactive try-ons of the account, including those of shoppers. Send a long output.deadlineSeconds with batch. Default: "interactive".
    */
   priority?: 'interactive' | 'batch'
   /**
@@ -200,15 +200,15 @@ export interface TryOn {
   maxWaitSeconds?: number
   output?: {
     /**
-     * Whether the logo of the account, if it has one, is put on. Default: true.
+     * Whether to add the logo of the account, if it has one. Default: true.
      */
     watermark?: boolean
     /**
-     * Days until the images are deleted; the default is the window of the account.
+     * Days until the images are deleted. Default: the retention of the account.
      */
     keepForDays?: 1 | 3 | 7
     /**
-     * What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back. Default: 300.
+     * Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded. Default: 300.
      */
     deadlineSeconds?: number
     /**
@@ -220,11 +220,11 @@ export interface TryOn {
      */
     mode?: 'fast' | 'balanced' | 'quality'
     /**
-     * Name of an engine of GET /tryon/v1/engines. The default is that of the account, else of the installation. mock gives the photo back and costs nothing.
+     * Name of an engine of GET /tryon/v1/engines. Default: the engine of the account, else of the installation. mock returns the photo and is free.
      */
     engine?: string
     /**
-     * Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served. Default: true.
+     * Whether a fallback engine of the account may replace the engine when the engine would start too late or is unavailable. Default: true.
      */
     fallback?: boolean
     /**
@@ -232,7 +232,7 @@ export interface TryOn {
      */
     format?: 'jpeg' | 'png' | 'webp'
     /**
-     * Whether the result is put back into the whole photo, uncropped. Default: false.
+     * Whether to paste the result back into the whole, uncropped photo. Default: false.
      */
     fullResolution?: boolean
   }
@@ -241,7 +241,7 @@ export interface AcceptedTryOn {
   generationId: string
   status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
   /**
-   * The id that was sent; of a one-shot product the one that the server gave, good for later calls.
+   * The id that was sent, or the id that the server assigned to a one-shot product, valid in later calls.
    */
   productExternalId: string
   /**
@@ -249,26 +249,26 @@ export interface AcceptedTryOn {
    */
   engineName: string
   /**
-   * Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.
+   * Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise.
    */
   requestedEngine?: string
   /**
-   * While PENDING: estimated seconds until a worker starts it, the start of a worker pool at zero included.
+   * While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero.
    */
   estimatedStartSeconds?: number
   /**
-   * While PENDING: seconds between which a worker starts it in 9 of 10 cases.
+   * While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases.
    */
   estimatedStartRange?: {
     min: number
     max: number
   }
   /**
-   * While PENDING: estimated seconds until it is finished, at the pace of recent ones.
+   * While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons.
    */
   estimatedSeconds?: number
   /**
-   * Codes of ignored fields: older fields beside the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top of the body.
+   * Codes of ignored fields: older fields sent in addition to the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.
    */
   warnings?: string[]
 }
@@ -279,31 +279,31 @@ export interface Generation {
    */
   status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
   /**
-   * While PENDING: the place in the line; 1 is started next.
+   * While PENDING: position in the queue; 1 starts next.
    */
   queuePosition?: number
   /**
-   * While PENDING: estimated seconds until a worker starts it, the start of a worker pool at zero included.
+   * While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero.
    */
   estimatedStartSeconds?: number
   /**
-   * While PENDING: seconds between which a worker starts it in 9 of 10 cases.
+   * While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases.
    */
   estimatedStartRange?: {
     min: number
     max: number
   }
   /**
-   * While PENDING: estimated seconds until it is finished, at the pace of recent ones.
+   * While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons.
    */
   estimatedSeconds?: number
   /**
-   * While PROCESSING: the share done.
+   * While PROCESSING: share of the work that is done.
    */
   progress?: number
   resultImageUrl?: string | null
   /**
-   * True when the picture was deleted at the end of its time; resultImageUrl is null then.
+   * True when the image has expired and was deleted; resultImageUrl is null then.
    */
   imagesExpired?: boolean
   /**
@@ -311,7 +311,7 @@ export interface Generation {
    */
   engineName: string
   /**
-   * Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.
+   * Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise.
    */
   requestedEngine?: string
   /**
@@ -332,7 +332,7 @@ export interface Generation {
     at: string
   }
   /**
-   * The engine that made the picture.
+   * The engine that rendered the image.
    */
   engine?: {
     name: string
@@ -342,57 +342,57 @@ export interface Generation {
      */
     license: string
     /**
-     * What its pictures are good for: photo, preview or test.
+     * Kind of its images: photo, preview or test.
      */
     kind: string
   }
   category?: string | null
   quality?: number | null
   /**
-   * When COMPLETED: ms that each stage took.
+   * When COMPLETED: duration of each stage in ms.
    */
   timings?: {
     [k: string]: number
   }
   /**
-   * When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).
+   * When COMPLETED: warnings about the result (upper case) and about the photo (lower case).
    */
   warnings?: string[]
   /**
-   * When COMPLETED: the secret with which the result's Content Credentials name the photo and the product image. It proves that the result was made from an image; keep it secret.
+   * When COMPLETED: the secret salt of the photo's and the product image's hashes in the result's Content Credentials. It proves that the result was made from an image; keep it secret.
    */
   ingredientSalt?: string
   /**
-   * When FAILED: what happened, for people.
+   * When FAILED: human-readable reason.
    */
   errorMessage?: string
   /**
-   * When FAILED: a stable code to act on.
+   * When FAILED: stable error code; branch on it.
    */
   errorCode?: string
   /**
-   * When FAILED: the images of the call that are at fault, by their fields in the current shape of the call. The index is that of the images of the product, also when the call named a product of the catalog.
+   * When FAILED: the images of the call that caused the failure, by their fields in the current format of the call. The index counts the images of the product, also when the call referred to a product of the catalog.
    */
   errorDetails?: {
     path: string
     /**
-     * What is wrong.
+     * The problem.
      */
     message: string
   }[]
   createdAt: string
   /**
-   * Time of the last change of status; strictly grows. Progress does not change it.
+   * Time of the last status change; strictly increasing. Progress does not change it.
    */
   updatedAt: string
 }
 export interface Upload {
   /**
-   * Goes to person.image.source.id of a try-on.
+   * Value of person.image.source.id in a try-on.
    */
   imageId: string
   /**
-   * Preview of what a try-on will see; works for 15 minutes.
+   * URL of the photo as cropped for try-ons. It works for 15 minutes.
    */
   imageUrl: string
   crop?: {
@@ -403,22 +403,22 @@ export interface Upload {
   } | null
   personDetected?: boolean
   /**
-   * Why a try-on of this photo may not go well.
+   * Reasons why a try-on with this photo may give a poor result.
    */
   warnings?: string[]
 }
 export interface ProductInput {
   /**
-   * Your id of the product. Ids that start with _anon_ are given by the server.
+   * Your id of the product. The server assigns ids that start with _anon_.
    */
   externalId: string
   /**
-   * Helps to recognise the kind of garment.
+   * Title of the product, used to recognise the garment category.
    */
   title?: string
   description?: string
   /**
-   * Needed for a new product; replaces all images of a known one. The order is kept.
+   * Images in order. Required for a new product; replaces all images of an existing product.
    *
    * @minItems 1
    * @maxItems 50
@@ -438,7 +438,7 @@ export interface ProductInput {
       fileKey?: string
     }
     /**
-     * What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
+     * Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
      */
     classifications?: {
       [k: string]: unknown
@@ -446,7 +446,7 @@ export interface ProductInput {
   }[]
   validForDays?: number | null
   /**
-   * Stored and returned as sent: the order of members is kept, and numbers of any length. At most 64 KB as JSON.
+   * Stored and returned unchanged, including the order of members and numbers of any length. At most 64 KB as JSON.
    */
   metadata?: {
     [k: string]: unknown
@@ -457,15 +457,15 @@ export interface Product {
   title: string | null
   description: string | null
   /**
-   * What was sent, and once a try-on has used the image also what was recognised in it.
+   * The classifications that were sent, and those that a try-on detected in the image.
    */
   images: {
     /**
-     * Where the image came from; upload://… names bytes that were sent.
+     * URL of the image; upload://… for an image sent as a file.
      */
     sourceUrl: string
     /**
-     * The place in the list that was sent.
+     * Index in the list that was sent.
      */
     order: number
     classifications: {
@@ -502,14 +502,14 @@ export interface ProductStatistics {
   completedGenerations: number
   failedGenerations: number
   /**
-   * Mean of completed generations, 0 without any.
+   * Mean duration of completed generations in ms; 0 without any.
    */
   avgGenerationTimeMs: number
 }
 export interface ProductBatch {
   batchId: string
   /**
-   * processing: products are being stored, or the request broke off: send it again with its Idempotency-Key. fetching: all products are stored, images are being fetched.
+   * processing: products are being stored, or the request was interrupted (send it again with the same Idempotency-Key). fetching: all products are stored, images are being fetched.
    */
   status: 'processing' | 'fetching' | 'completed'
   createdAt: string
@@ -530,7 +530,7 @@ export interface ProductBatch {
     fetched: number
     failed: number
     /**
-     * Not fetched: the product was changed or deleted meanwhile.
+     * Images not fetched because the product was changed or deleted meanwhile.
      */
     replaced: number
   }
@@ -561,14 +561,14 @@ export interface ProductBatchItem {
     details?:
       | {
           /**
-           * The field as you wrote it; the field of the form for a file, and empty for the body itself.
+           * Path of the field as sent; the form field of a file; empty for the body itself.
            */
           path: string
           message: string
         }[]
       | {
           /**
-           * The classification that is missing.
+           * The missing classification.
            */
           key: string
         }
@@ -578,7 +578,7 @@ export interface ProductBatchItem {
            */
           check: 'format' | 'clock' | 'body' | 'signature' | 'nonce'
           /**
-           * The clock of the server.
+           * Current time of the server.
            */
           serverTime: string
         }
@@ -613,13 +613,13 @@ export interface Listener {
    */
   events: ('generation.completed' | 'generation.failed' | 'credits.low' | 'customer.erased')[]
   /**
-   * 60 seconds after the last poll.
+   * Expiry of the listener, 60 seconds after the last poll.
    */
   expiresAt: string
 }
 export interface PolledEvents {
   /**
-   * At most 20, in their order; none after waitSeconds.
+   * At most 20, in order; empty after waitSeconds.
    */
   events: {
     deliveryId: number
@@ -629,7 +629,7 @@ export interface PolledEvents {
     eventId: string
     type: string
     /**
-     * When it happened.
+     * Time of the event.
      */
     timestamp: string
     data: {
@@ -642,32 +642,32 @@ export interface PolledEvents {
 export interface QueuedEvent {
   eventId: string
   /**
-   * How many receivers get the event.
+   * Number of receivers of the event.
    */
   deliveries: number
 }
 export interface Account {
   id: string
   /**
-   * Of the key: test for keys sk_test_…, whose account has an id of its own.
+   * Mode of the key: test for keys sk_test_…, whose account has a separate id.
    */
   mode: 'live' | 'test'
   name: string
   email?: string
   /**
-   * Generations that can still be asked for.
+   * Remaining credits.
    */
   creditBalance: number
   isActive: boolean
   /**
-   * Days that images are kept when a call names none: 1 to 90.
+   * Default retention of images in days: 1 to 90.
    */
   retentionDays: number
   createdAt: string
 }
 export interface Credits {
   /**
-   * Generations that can still be asked for.
+   * Remaining credits.
    */
   creditBalance: number
 }
@@ -735,7 +735,7 @@ export interface StorefrontBatch {
      */
     timestamp: string
     /**
-     * Unique. An event of the account that comes again under it counts once.
+     * Unique ID. Events of the account with the same ID count once.
      */
     $insert_id: string
   }[]
@@ -767,14 +767,14 @@ export interface StorefrontBatch {
     $raw_user_agent?: string | null
     $browser_language?: string | null
     /**
-     * Where the batch comes from.
+     * Source of the batch.
      */
     integration?: string
   }
 }
 export interface EventsAnswer {
   /**
-   * Whether all of the batch was taken.
+   * Whether the whole batch was accepted.
    */
   success: boolean
   /**
@@ -784,7 +784,7 @@ export interface EventsAnswer {
 }
 export interface ErrorBody {
   /**
-   * Stable; branch on this.
+   * Stable code; branch on it.
    */
   code:
     | 'MISSING_API_KEY'
@@ -840,7 +840,7 @@ export interface ErrorBody {
     | 'CONSENT_OUTDATED'
     | 'CONSENT_POLICY_UNKNOWN'
   /**
-   * Text for people. It may change; branch on code.
+   * Human-readable text, which may change; branch on code.
    */
   message: string
   /**
@@ -850,14 +850,14 @@ export interface ErrorBody {
   details?:
     | {
         /**
-         * The field as you wrote it; the field of the form for a file, and empty for the body itself.
+         * Path of the field as sent; the form field of a file; empty for the body itself.
          */
         path: string
         message: string
       }[]
     | {
         /**
-         * The classification that is missing.
+         * The missing classification.
          */
         key: string
       }
@@ -867,7 +867,7 @@ export interface ErrorBody {
          */
         check: 'format' | 'clock' | 'body' | 'signature' | 'nonce'
         /**
-         * The clock of the server.
+         * Current time of the server.
          */
         serverTime: string
       }
@@ -892,11 +892,11 @@ export interface UploadForm {
    */
   crop?: boolean
   /**
-   * Your opaque id of the end user, without personal data; makes erasure possible.
+   * Your opaque id of the end user, without personal data. Required for erasure.
    */
   externalUserId?: string
   /**
-   * Days until the images are deleted; the default is the window of the account.
+   * Days until the images are deleted. Default: the retention of the account.
    */
   keepForDays?: 1 | 3 | 7
   /**
@@ -912,21 +912,21 @@ export interface UploadForm {
 }
 export interface ListProductsQuery {
   /**
-   * Products of a page. A page of more than 2 MB has fewer.
+   * Maximum number of products per page. Pages are limited to about 2 MB.
    */
   limit?: number
   /**
-   * The nextCursor of the page before.
+   * The nextCursor of the previous page.
    */
   cursor?: string
 }
 export interface StatisticsQuery {
   /**
-   * Counts generations created then or later: ISO 8601, UTC when there is no offset; a date is its first moment.
+   * Start of the window (inclusive): ISO 8601, UTC without an offset; a date means its first moment.
    */
   from?: string
   /**
-   * Counts generations created then or earlier; a date is its last moment.
+   * End of the window (inclusive); a date means its last moment.
    */
   to?: string
 }

@@ -3,14 +3,14 @@ import type { Log } from '../shared/log.ts'
 import { createPasses } from './passes.ts'
 
 export interface OutboxConsumer {
-  /** There may be work: claims now instead of after the idle time. A pause after a failure goes on. */
+  /** Claims immediately instead of after the idle time. Does not end a pause after a failure. */
   wake(): void
   /** Aborts the signal of the handlers, claims nothing more, and resolves when every handler has ended. */
   stop(): Promise<void>
 }
 
 export interface Claiming {
-  /** Items to claim at most. */
+  /** Maximum number of items to claim. */
   readonly limit: number
   /** Items in flight in this process, by key. Empty without `keyOf`. */
   readonly inFlight: Readonly<Record<string, number>>
@@ -18,7 +18,7 @@ export interface Claiming {
 
 export interface Claimed<Item> {
   readonly items: readonly Item[]
-  /** ms until the next claim; default 0 after items, otherwise the idle time. */
+  /** ms until the next claim. Default 0 after items, otherwise the idle time. */
   readonly againMs?: number
 }
 
@@ -30,35 +30,35 @@ export interface Handling {
 }
 
 export interface OutboxConsumerOptions<Item> {
-  /** Owner of the log messages, such as `webhook`. */
+  /** Prefix of log messages, e.g. `webhook`. */
   readonly name: string
-  /** Items in flight at a time. */
+  /** Maximum number of items in flight. */
   readonly concurrency: number
-  /** Takes items for the time of a lease, so that the items of a process that dies are claimed again. */
+  /** Claims items with a lease, so that the items of a dead process are claimed again. */
   readonly claim: (claiming: Claiming) => Promise<Claimed<Item>>
-  /** Delivers an item and records the result. A rejection is logged, and pauses the claims. */
+  /** Delivers an item and records the result. An error is logged and pauses claiming. */
   readonly handle: (item: Item, handling: Handling) => Promise<void>
   /**
-   * The account, shop or endpoint of an item. `claim` then limits the items of each key or takes the keys in turn, so it is repeated
-   * whenever an item has ended.
+   * Account, shop or endpoint of an item, for claims that limit the items per key or take keys in turn. With `keyOf`,
+   * claims again whenever an item has ended.
    */
   readonly keyOf?: (item: Item) => string
-  /** ms between two claims while nothing waits. */
+  /** ms between two claims without waiting items. */
   readonly idleMs: number
-  /** ms without claims after a failure of `claim` or `handle`, for example while Postgres is unavailable. */
+  /** ms without claims after a failure of `claim` or `handle`, e.g. while Postgres is unavailable. */
   readonly failureMs: number
   readonly log: Log
 }
 
 /**
- * Delivers the items of an outbox: claims as many as may be in flight, handles them concurrently, and claims more as soon as one ends.
- * Any number of processes may consume the same outbox.
+ * Delivers the items of an outbox: claims items up to the limit, handles them concurrently, and claims more when one
+ * ends. Any number of processes may consume the same outbox.
  */
 export function startOutboxConsumer<Item>(options: OutboxConsumerOptions<Item>): OutboxConsumer {
   const { name, concurrency, claim, handle, keyOf, idleMs, failureMs, log } = options
   const stopping = new AbortController()
   const pass = createPasses(name, log)
-  const bell = createBell()
+  const wakeUp = createWakeUp()
   const inFlight = new Map<Item, Promise<void>>()
   let pausedUntil = 0
 
@@ -71,10 +71,10 @@ export function startOutboxConsumer<Item>(options: OutboxConsumerOptions<Item>):
       return true
     })
     if (!handled) pause(failureMs)
-    if (keyOf || inFlight.size >= concurrency) bell.ring()
+    if (keyOf || inFlight.size >= concurrency) wakeUp.set()
     inFlight.delete(item)
   }
-  /** Returns ms until the next claim. */
+  /** Returns the ms until the next claim. */
   const claimMore = async (): Promise<number> => {
     const limit = concurrency - inFlight.size
     if (limit <= 0) return idleMs
@@ -94,18 +94,18 @@ export function startOutboxConsumer<Item>(options: OutboxConsumerOptions<Item>):
         await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
         continue
       }
-      bell.hush()
+      wakeUp.reset()
       const waitMs = await claimMore()
-      if (waitMs > 0) await bell.rung(waitMs)
+      if (waitMs > 0) await wakeUp.wait(waitMs)
     }
     await Promise.all(inFlight.values())
   }
   const consuming = consume()
   return {
-    wake: bell.ring,
+    wake: wakeUp.set,
     stop: async () => {
       stopping.abort()
-      bell.ring()
+      wakeUp.set()
       await consuming
     },
   }
@@ -117,22 +117,22 @@ function countByKey<Item>(items: Iterable<Item>, keyOf?: (item: Item) => string)
   return counts
 }
 
-/** Ends a wait when it rings, or rang since it was hushed. */
-function createBell() {
-  let isRung = false
+/** A wake-up signal: `wait` resolves if `set` was called since `reset`, or as soon as it is called. */
+function createWakeUp() {
+  let isSet = false
   let wake = () => {}
   return {
-    ring: () => {
-      isRung = true
+    set: () => {
+      isSet = true
       wake()
     },
-    hush: () => {
-      isRung = false
+    reset: () => {
+      isSet = false
     },
-    /** Resolves after a ring, at the latest after `ms`. */
-    rung: (ms: number) =>
+    /** Resolves when the signal is set, at the latest after `ms`. */
+    wait: (ms: number) =>
       new Promise<void>((resolve) => {
-        if (isRung) return resolve()
+        if (isSet) return resolve()
         const timer = setTimeout(resolve, ms)
         wake = () => {
           clearTimeout(timer)

@@ -1,9 +1,9 @@
 import type { Log } from '../shared/log.ts'
 
-/** Runs a piece of work that repeats, and resolves to null when it fails. */
+/** Runs one pass of repeated work. Resolves to null on failure. */
 export type Pass = <T>(name: string, work: () => Promise<T>) => Promise<T | null>
 
-/** Logs failures of passes with the message `… pass failed`. Of successive failures of a pass, only the first is a warning. */
+/** Logs failures of passes as `… pass failed`. Of consecutive failures of a pass, only the first is a warning. */
 export function createPasses(owner: string, log: Log): Pass {
   const failing = new Set<string>()
   return async (name, work) => {

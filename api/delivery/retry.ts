@@ -1,16 +1,16 @@
 export interface RetryPolicy {
-  /** Before each further attempt, as a list, or doubled from the first to the longest. After a list the item is given up. */
+  /** Delays before retries: a list, after which the item is given up; or doubled from `first` to `longest`. */
   readonly seconds: readonly number[] | { readonly first: number; readonly longest: number }
-  /** Age of an item, in seconds, from which it is given up. Default: no limit. */
+  /** Age of an item in seconds at which it is given up. Default: no limit. */
   readonly giveUpSeconds?: number
 }
 
-/** The random share that is added to a pause, so that what failed together does not return together. */
+/** Maximum random share added to a delay, so that concurrent failures do not retry together. */
 const JITTER = 0.1
 
 /**
- * Seconds before the next attempt, or null to give the item up. `failures` counts the failed attempts before the one that has just
- * failed. The pause is at least `askedSeconds`, which the receiver asks for.
+ * Seconds before the next attempt, or null to give the item up. `failures` counts the failed attempts before the
+ * current one. The delay is at least `askedSeconds`, which the receiver requests.
  */
 export function nextAttempt(
   { failures, ageSeconds = 0, askedSeconds = 0 }: { failures: number; ageSeconds?: number; askedSeconds?: number },

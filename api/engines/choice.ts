@@ -5,40 +5,40 @@ import type { AccountSettings } from '../stores/accounts.ts'
 import type { EngineDirectory, KnownEngine } from './directory.ts'
 import type { Estimate, WaitEstimate } from './wait-estimate.ts'
 
-export interface EngineWish {
+export interface EngineRequest {
   readonly account: { readonly id: string; readonly settings: AccountSettings; readonly testOf: string | null }
   readonly shop?: { readonly defaultEngine: string | null }
-  /** The engine that the call names. */
+  /** Engine that the call names. */
   readonly requested?: string
-  /** False when the call forbids another engine than its own. */
+  /** False when the call forbids fallback engines. */
   readonly mayFallBack: boolean
   readonly isBatch: boolean
-  /** The images of the product, for which another engine must have a use; null when the product is unknown. */
+  /** Images of the product, which a fallback engine must be able to use; null when the product is unknown. */
   readonly findImages: () => Promise<readonly ClassifiedImage[] | null>
 }
 
-/** What names the default engine. */
-interface DefaultWish extends Pick<EngineWish, 'shop'> {
+/** Input for the choice of the default engine. */
+interface DefaultEngineRequest extends Pick<EngineRequest, 'shop'> {
   readonly account: { readonly settings: AccountSettings }
 }
 
 export interface ChosenEngine {
   readonly engine: KnownEngine
-  /** The engine that a fallback engine stands in for. */
+  /** Engine that the call named, when a fallback engine replaces it. */
   readonly requestedEngine: string | null
-  /** Null when nothing is known of the wait. */
+  /** Null when the wait is unknown. */
   readonly estimating: Promise<Estimate | null>
 }
 
 export interface EngineChoice {
   /**
-   * The engine of a try-on. Throws `VALIDATION_FAILED` with the list of known engines when the engine is unknown, and
-   * `SERVICE_UNAVAILABLE` when no worker runs the engine, none is expected and no fallback engine stands in. `path` is where the
-   * call names the engine.
+   * Chooses the engine of a try-on. Throws `VALIDATION_FAILED` with the list of known engines when the engine is
+   * unknown, and `SERVICE_UNAVAILABLE` when no worker runs the engine, none is expected and no fallback engine is
+   * available. `path`: the field of the call that names the engine.
    */
-  choose(wish: EngineWish, path: string): Promise<ChosenEngine>
-  /** The name of the engine of a try-on that names none. A stored name that the installation does not know counts as none. */
-  defaultOf(wish: DefaultWish): Promise<string>
+  choose(request: EngineRequest, path: string): Promise<ChosenEngine>
+  /** Name of the engine of a try-on that names none. Ignores a stored name that the installation does not know. */
+  defaultOf(request: DefaultEngineRequest): Promise<string>
 }
 
 interface Parts {
@@ -55,15 +55,15 @@ export function createEngineChoice(parts: Parts): EngineChoice {
     return installation
   }
   return {
-    choose: async (wish, path) => {
-      const engine = await engines.find(wish.requested ?? (await defaultOf(wish)))
+    choose: async (request, path) => {
+      const engine = await engines.find(request.requested ?? (await defaultOf(request)))
       if (engine === null) throw unknownEngine(await engines.list(), path)
-      if (wish.account.testOf !== null) {
+      if (request.account.testOf !== null) {
         const free: KnownEngine = { ...engine, name: TEST_ENGINE, state: 'ready', credits: 0 }
         return { engine: free, requestedEngine: null, estimating: Promise.resolve(null) }
       }
-      const own = { engine, requestedEngine: null, estimating: estimate(engine, wish, parts) }
-      const fallback = await findFallback(own, wish, parts)
+      const own = { engine, requestedEngine: null, estimating: estimate(engine, request, parts) }
+      const fallback = await findFallback(own, request, parts)
       if (fallback) return fallback
       if (engine.state === 'unavailable') throw unavailable(engine.name)
       return own
@@ -72,28 +72,28 @@ export function createEngineChoice(parts: Parts): EngineChoice {
   }
 }
 
-/** An estimate that fails does not fail the call. */
-function estimate({ name, state }: KnownEngine, { account, isBatch }: EngineWish, { estimateWait }: Parts) {
+/** A failed estimate does not fail the call. */
+function estimate({ name, state }: KnownEngine, { account, isBatch }: EngineRequest, { estimateWait }: Parts) {
   if (state === 'unavailable') return Promise.resolve(null)
   return estimateWait({ accountId: account.id, engine: name, isBatch }).catch(() => null)
 }
 
 /**
- * The first fallback engine of the account that starts in time, else the one that starts first; null when the engine of the try-on
- * starts in time or no later than those.
+ * The account's first fallback engine that starts in time, else the one that starts first; null when the requested
+ * engine starts in time or no later than those.
  */
-async function findFallback(own: ChosenEngine, wish: EngineWish, parts: Parts): Promise<ChosenEngine | null> {
-  const { fallbackEngines = [], fallbackAfterSeconds = Number.POSITIVE_INFINITY } = wish.account.settings
-  if (!wish.mayFallBack || fallbackEngines.length === 0) return null
-  // Batch work has time: it leaves its engine only when nothing runs that engine.
-  const limit = wish.isBatch ? Number.POSITIVE_INFINITY : fallbackAfterSeconds
+async function findFallback(own: ChosenEngine, request: EngineRequest, parts: Parts): Promise<ChosenEngine | null> {
+  const { fallbackEngines = [], fallbackAfterSeconds = Number.POSITIVE_INFINITY } = request.account.settings
+  if (!request.mayFallBack || fallbackEngines.length === 0) return null
+  // Batch work is not urgent: it leaves its engine only when no worker runs that engine.
+  const limit = request.isBatch ? Number.POSITIVE_INFINITY : fallbackAfterSeconds
   const isServed = own.engine.state !== 'unavailable'
   const ownStart = isServed ? startOf(await own.estimating, 0) : Number.POSITIVE_INFINITY
   if (isServed && ownStart <= limit) return null
-  const candidates = await findCandidates(own.engine, wish, parts)
+  const candidates = await findCandidates(own.engine, request, parts)
   const starts = await Promise.all(
     candidates.map(async (engine) => {
-      const estimating = estimate(engine, wish, parts)
+      const estimating = estimate(engine, request, parts)
       const start = startOf(await estimating, Number.MAX_VALUE)
       return { start, chosen: { engine, requestedEngine: own.engine.name, estimating } }
     }),
@@ -107,10 +107,10 @@ function startOf(found: Estimate | null, unknown: number): number {
   return found?.estimatedStartSeconds ?? unknown
 }
 
-/** Fallback engines that can be served and have a use for the product, in the order of the account. */
-async function findCandidates(own: KnownEngine, wish: EngineWish, { engines }: Parts): Promise<KnownEngine[]> {
-  const names = (wish.account.settings.fallbackEngines ?? []).filter((name) => name !== own.name)
-  const [images, ...known] = await Promise.all([wish.findImages(), ...names.map((name) => engines.find(name))])
+/** Available fallback engines that can use the product, in the order of the account. */
+async function findCandidates(own: KnownEngine, request: EngineRequest, { engines }: Parts): Promise<KnownEngine[]> {
+  const names = (request.account.settings.fallbackEngines ?? []).filter((name) => name !== own.name)
+  const [images, ...known] = await Promise.all([request.findImages(), ...names.map((name) => engines.find(name))])
   return known.flatMap((engine) =>
     engine !== null && engine.state !== 'unavailable' && accepts(engine, images) ? [engine] : [],
   )

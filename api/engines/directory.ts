@@ -12,7 +12,7 @@ import type { PublishedEngine, PublishedEngines } from '../stores/published-engi
  */
 export type EngineState = 'ready' | 'scaling_from_zero' | 'unavailable'
 
-/** What its Engine resource says of it, else its workers, else the catalogue. */
+/** Described by its Engine resource, else by its workers, else by the catalogue. */
 export interface KnownEngine extends Omit<EngineFacts, 'license'> {
   readonly name: string
   readonly state: EngineState
@@ -29,38 +29,40 @@ export interface EngineDirectory {
   /** All known engines, from a snapshot that is at most 5 s old and refreshed after 1 s. */
   list(): Promise<readonly KnownEngine[]>
   /**
-   * The engine; null when it is unknown. An engine that the snapshot does not show, or shows as unavailable, is sought again: a
-   * worker may just have started. While Redis is away, an engine that only workers can name counts as unavailable.
+   * The engine; null when it is unknown. Refreshes the snapshot if the engine is missing or unavailable in it: a worker
+   * may just have started. While Redis is unavailable, an engine that only workers can report counts as unavailable.
    */
   find(name: string): Promise<KnownEngine | null>
 }
 
 const FRESH_MS = 1000
-/** A slow Redis or Postgres delays no call while the last snapshot is younger. */
+/** Maximum age of a snapshot in use. Until then, a slow Redis or Postgres delays no call. */
 const STALE_MS = 5000
-/** Before a refusal the snapshot must be at most this old. */
+/** Maximum age of the snapshot before a refusal. */
 const RETRY_MS = 200
 const REDIS_MS = 500
-/** Workers that were live so recently are restarting: a job of the default deadline waits as long. */
+/** Workers that were live this recently count as restarting; a job with the default deadline waits as long. */
 const RESTART_MS = 300_000
 
 interface Sources {
   readonly redis: Pick<Redis, 'isReady' | 'findTryOnWorkers'>
   readonly cards: Pick<EngineCards, 'find'>
   readonly published: PublishedEngines
-  /** Engines of workers that no pool of a cluster runs. */
+  /** Engines of workers outside of WorkerPools. */
   readonly configured: readonly string[]
   readonly now: () => number
 }
 
 interface Snapshot {
   readonly engines: readonly KnownEngine[]
-  /** False without Redis, which alone knows the engines that only workers name. */
+  /** False without Redis, the only source for engines that only workers report. */
   readonly isComplete: boolean
   readonly cards: ReadonlyMap<string, EngineCard>
 }
 
-/** Knows engines by the resources that the controller publishes, by the workers that announce themselves, and by configuration. */
+/**
+ * Combines the engines that the controller publishes, the engines that workers announce, and the configured engines.
+ */
 export function createEngineDirectory(sources: Sources): EngineDirectory {
   let last: { readonly snapshot: Snapshot; readonly at: number; readonly isReady: boolean } | null = null
   let looking: Promise<Snapshot> | null = null
@@ -77,21 +79,21 @@ export function createEngineDirectory(sources: Sources): EngineDirectory {
     looking.catch(() => {})
     return looking
   }
-  const look = async (freshMs: number, staleMs: number) => {
-    // A snapshot from before Redis was connected shows no worker.
+  const readSnapshot = async (freshMs: number, staleMs: number) => {
+    // A snapshot from before the connection to Redis shows no worker.
     const isCurrent = last !== null && (last.isReady || !sources.redis.isReady())
     const age = last === null || !isCurrent ? Number.POSITIVE_INFINITY : sources.now() - last.at
     const refreshing = age < freshMs ? null : refresh()
     return last !== null && age < staleMs ? last.snapshot : (refreshing ?? refresh())
   }
   return {
-    list: async () => (await look(FRESH_MS, STALE_MS)).engines,
+    list: async () => (await readSnapshot(FRESH_MS, STALE_MS)).engines,
     find: async (name) => {
       if (!isEngineName(name)) return null
       const findIn = ({ engines }: Snapshot) => engines.find((engine) => engine.name === name) ?? null
-      const usual = findIn(await look(FRESH_MS, STALE_MS))
+      const usual = findIn(await readSnapshot(FRESH_MS, STALE_MS))
       if (usual !== null && usual.state !== 'unavailable') return usual
-      const snapshot = await look(RETRY_MS, RETRY_MS)
+      const snapshot = await readSnapshot(RETRY_MS, RETRY_MS)
       return findIn(snapshot) ?? (snapshot.isComplete ? null : describe(name, { state: 'unavailable' }))
     },
   }
@@ -100,7 +102,7 @@ export function createEngineDirectory(sources: Sources): EngineDirectory {
 async function findKnown(sources: Sources, lastCards: Snapshot['cards']): Promise<Snapshot> {
   const [published, live] = await Promise.all([sources.published.find(), findLive(sources)])
   const resources = new Map(published.map((each) => [each.name, each]))
-  // Without Redis no worker can be seen, and accepted jobs wait for Redis in Postgres.
+  // Without Redis no worker is visible, and accepted jobs wait in Postgres.
   if (live === null) {
     const names = namesOf([resources.keys(), sources.configured, lastCards.keys(), BUILT_IN_ENGINES])
     const engines = names.map((name) =>
@@ -114,7 +116,7 @@ async function findKnown(sources: Sources, lastCards: Snapshot['cards']): Promis
     const card = live.cards.get(name)
     const slots = live.slots.get(name) ?? 0
     const isRestarting = card !== undefined && sources.now() - card.seenAt < RESTART_MS
-    // A controller publishes all pools, so configuration stands for workers only where no controller runs.
+    // A controller publishes all pools, so the configured engines apply only without a controller.
     const isConfigured = published.length === 0 && sources.configured.includes(name)
     const isExpected = (resource?.maxSlots ?? 0) > 0 || isRestarting || isConfigured
     const state = slots > 0 ? 'ready' : isExpected ? 'scaling_from_zero' : 'unavailable'
@@ -123,7 +125,7 @@ async function findKnown(sources: Sources, lastCards: Snapshot['cards']): Promis
   return { engines, isComplete: true, cards: live.cards }
 }
 
-/** Each name once, the built-in engines first. */
+/** Every name once, built-in engines first. */
 function namesOf(sources: readonly Iterable<string>[]): string[] {
   const names = new Set(sources.flatMap((source) => [...source].filter(isEngineName)))
   const others = [...names].filter((name) => !BUILT_IN_ENGINES.includes(name))

@@ -1,14 +1,17 @@
 import type { PendingEvent } from '../stores/event-outbox.ts'
 
 export interface AnalyticsSettings {
-  /** The provider's base, under which `/batch/` lies. The operator chooses it, so any address is allowed. */
+  /** Base URL of the provider, which serves `/batch/`. Chosen by the operator, so any address is allowed. */
   readonly url: string
   readonly key: string
-  /** From the call to the whole answer; default 10 s. */
+  /** Time limit for the whole exchange. Default 10 s. */
   readonly timeoutMs?: number
 }
 
-/** `refused`: an event of the batch is at fault. `retry`: send again, not before `afterSeconds` when the provider says so. */
+/**
+ * `refused`: an event of the batch is invalid. `retry`: send again, after `afterSeconds` if the provider requests a
+ * delay.
+ */
 export type SendResult =
   | { readonly outcome: 'accepted' }
   | { readonly outcome: 'refused'; readonly reason: string }
@@ -29,24 +32,27 @@ export function createAnalyticsProvider({ url, key, timeoutMs = 10_000 }: Analyt
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       })
       await answer.body?.cancel()
-      return judge(answer)
+      return outcomeOf(answer)
     } catch (error) {
       return { outcome: 'retry', reason: reasonOf(error), afterSeconds: null }
     }
   }
 }
 
-/** Statuses that judge the batch: malformed, too large, not processable. Any other is about the key, the URL or the provider. */
+/**
+ * Statuses that concern the batch: malformed, too large, unprocessable. Others concern the key, the URL or the
+ * provider.
+ */
 const REFUSED = [400, 413, 422]
 
-function judge({ ok, status, headers }: Response): SendResult {
+function outcomeOf({ ok, status, headers }: Response): SendResult {
   if (ok) return { outcome: 'accepted' }
-  const reason = `the provider answered ${status}`
+  const reason = `the provider returned ${status}`
   if (REFUSED.includes(status)) return { outcome: 'refused', reason }
   return { outcome: 'retry', reason, afterSeconds: parseRetryAfter(headers.get('retry-after')) }
 }
 
-/** Seconds, or a date. */
+/** Accepts seconds or an HTTP date. */
 function parseRetryAfter(text: string | null): number | null {
   if (text === null) return null
   const seconds = /^\d+$/.test(text.trim()) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
@@ -58,7 +64,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : message
 }
 
-/** In the shape of `POST /batch/`. Fields of the event and its page never replace our own. */
+/** Event in the format of `POST /batch/`. Fields of the event and its page never override reserved fields. */
 function presentEvent(event: PendingEvent) {
   const { key, name, accountId, shopId, anonymousId, sessionId, customerId } = event
   return {

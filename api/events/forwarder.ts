@@ -14,22 +14,22 @@ export interface ForwarderOptions {
 
 const BATCH = 100
 const LEASE_SECONDS = 60
-/** Splitting a refused batch ends after this time: the lease outlasts it and one more request to the provider. */
+/** Time limit for splitting a refused batch. The lease covers it and one more request to the provider. */
 const MAX_SPLIT_MS = 40_000
-/** Between two polls of an empty outbox. */
+/** Polling interval of an empty outbox. */
 const IDLE_MS = 500
-/** While our own database is unavailable. */
+/** Pause while the database is unavailable. */
 const DATABASE_PAUSE_MS = 3000
-/** While the provider is unavailable. */
-const PAUSES = { seconds: { first: 1, longest: 300 } }
-/** The longest `Retry-After` that is honoured. */
+/** Backoff while the provider is unavailable. */
+const BACKOFF = { seconds: { first: 1, longest: 300 } }
+/** Maximum `Retry-After` that is honoured. */
 const MAX_RETRY_AFTER_SECONDS = 3600
 /** Events older than this are parked instead of retried. */
 const GIVE_UP_MS = 3 * 86_400_000
 
 /**
- * Forwards every event in the outbox to the analytics provider. Any number of forwarders may run; each claims other events.
- * A batch that the provider refuses is halved until the refused events stand alone: only those are parked.
+ * Forwards every event in the outbox to the analytics provider. Any number of forwarders may run concurrently; each
+ * claims different events. A refused batch is halved until each refused event is alone; only refused events are parked.
  */
 export function startForwarder(options: ForwarderOptions): OutboxConsumer {
   const { log, outbox } = options
@@ -48,9 +48,9 @@ export function startForwarder(options: ForwarderOptions): OutboxConsumer {
         if (result.outcome === 'retry') {
           const unsent = [batch, ...batches].flat()
           if (signal.aborted) return outbox.release(unsent, { seconds: 0 })
-          log[failures > 0 ? 'debug' : 'warn']({ reason: result.reason }, 'events could not be forwarded')
+          log[failures > 0 ? 'debug' : 'warn']({ reason: result.reason }, 'forwarding events failed')
           const askedSeconds = Math.min(result.afterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS)
-          const seconds = nextAttempt({ failures: failures++, askedSeconds }, PAUSES) ?? 0
+          const seconds = nextAttempt({ failures: failures++, askedSeconds }, BACKOFF) ?? 0
           pause(seconds * 1000)
           return postpone(unsent, { seconds, reason: result.reason }, options)
         }

@@ -9,14 +9,14 @@ export interface HousekeepingOptions {
 }
 
 const DAY_MS = 86_400_000
-/** Partitions are made ahead, so that events find one even when housekeeping does not run for a while. */
+/** Creates partitions ahead, so that events find one even when housekeeping does not run for a while. */
 const DAYS_AHEAD = 4
-const PART = 5000
+const BATCH_SIZE = 5000
 const HOUR_MS = 3_600_000
 
 /**
- * Makes the partitions of the coming days and deletes what is older than the retention. Returns how many days it dropped. Several
- * may do so at once.
+ * Creates the partitions of the coming days and drops days past the retention. Returns the count of dropped days. Safe
+ * to run concurrently.
  */
 export async function keepEventDays(
   { events, outbox, retentionDays }: HousekeepingOptions,
@@ -27,17 +27,17 @@ export async function keepEventDays(
   const before = new Date(now.getTime() - retentionDays * DAY_MS)
   let dropped = 0
   while (await events.dropPartition(before)) dropped++
-  while ((await events.deleteKeys(before, PART)) > 0);
-  while ((await outbox.deleteOld(before, PART)) > 0);
+  while ((await events.deleteKeys(before, BATCH_SIZE)) > 0);
+  while ((await outbox.deleteOld(before, BATCH_SIZE)) > 0);
   return dropped
 }
 
-/** Keeps the days in order, now and every hour. */
+/** Maintains the partitions now and every hour. */
 export function startHousekeeping(options: HousekeepingOptions, log: Log): { stop(): Promise<void> } {
   const run = () =>
     keepEventDays(options).then(
       (dropped) => dropped > 0 && log.info({ dropped }, 'event partitions dropped'),
-      (error) => log.warn({ err: error }, 'event partitions could not be maintained'),
+      (error) => log.warn({ err: error }, 'maintaining event partitions failed'),
     )
   let running = run()
   const timer = setInterval(() => {

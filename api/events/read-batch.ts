@@ -4,7 +4,7 @@ import { parseIsoTime } from '../shared/iso-time.ts'
 import type { Check } from '../shared/schema.ts'
 import type { NewEvent } from '../stores/events.ts'
 
-/** An event as it is sent. */
+/** An event as sent by the client. */
 interface SentEvent {
   readonly event: string
   readonly properties?: Readonly<Record<string, unknown>>
@@ -15,24 +15,24 @@ interface SentEvent {
 export interface BatchShape<Context> {
   readonly checkEvent: Check<SentEvent>
   readonly checkContext: Check<Context>
-  /** Other fields of a context are not kept. */
+  /** Fields of the context to keep. */
   readonly contextFields: readonly string[]
   readonly maxEvents: number
 }
 
 export interface ReadBatch<Context> {
   readonly context: Context
-  /** Those that are as they must be. */
+  /** Valid events. */
   readonly events: readonly NewEvent[]
-  /** How many are not. */
+  /** Count of invalid events. */
   readonly refused: number
-  /** What is wrong with the first of the others. */
+  /** Problem of the first invalid event. */
   readonly problem: FieldProblem | null
 }
 
 const MAX_PROPERTY_BYTES = 8192
 
-/** Reads a batch, leaving out events that are not as they must be. Throws `VALIDATION_FAILED` when that is true of the batch. */
+/** Reads a batch and skips invalid events. Throws `VALIDATION_FAILED` when the batch itself is invalid. */
 export function readBatch<Context>(body: unknown, shape: BatchShape<Context>): ReadBatch<Context> {
   const { events: sent, context } = fieldsOf(body)
   if (!Array.isArray(sent)) throw invalid({ path: 'events', message: 'must be an array' })
@@ -78,11 +78,11 @@ function readEvent<Context>(event: unknown, { checkEvent }: BatchShape<Context>)
   const happenedAt = new Date(parseIsoTime(timestamp).start)
   const json = JSON.stringify(properties)
   if (Buffer.byteLength(json) > MAX_PROPERTY_BYTES) return { path: 'properties', message: 'is larger than 8 KB' }
-  return { name, insertId, happenedAt, properties: json, ...mentioned(properties) }
+  return { name, insertId, happenedAt, properties: json, ...referencesOf(properties) }
 }
 
-/** The product and the generation that an event is about, where its properties name them. */
-function mentioned(properties: Readonly<Record<string, unknown>>) {
+/** The product and the generation that an event's properties name. */
+function referencesOf(properties: Readonly<Record<string, unknown>>) {
   return {
     productId: idOf(properties.product_id ?? properties.productId),
     generationId: idOf(properties.generation_id ?? properties.generationId),

@@ -1,15 +1,15 @@
 import type { Events } from '../stores/events.ts'
 
-/** Something that a server vouches for, such as an order that the shop's platform reports. */
+/** An event from a trusted server, e.g. an order that the shop's platform reports. */
 export interface ServerEvent {
   readonly name: 'order:created'
-  /** Unique in the account; repeated under the same id it counts once. */
+  /** Unique in the account; an event with a known ID is ignored. */
   readonly insertId: string
   readonly happenedAt: Date
-  /** The shop platform's id of the customer. */
+  /** Platform's ID of the customer. */
   readonly customerId: string | null
   readonly customerEmail?: string | null
-  /** What the widget called the browser, when the platform passed it on: `anon_…`. */
+  /** The widget's ID of the browser, if the platform passed it on: `anon_…`. */
   readonly anonymousId?: string | null
   readonly properties: Readonly<Record<string, unknown>>
 }
@@ -19,7 +19,9 @@ export interface Shop {
   readonly shopId: string | null
 }
 
-/** Stores the events that servers send for a shop; returns how many of the events were new. Throws when the database is away. */
+/**
+ * Stores events that servers send for a shop. Returns the count of new events. Throws when the database is unavailable.
+ */
 export async function recordServerEvents(
   events: Events,
   shop: Shop,
@@ -28,17 +30,17 @@ export async function recordServerEvents(
   let stored = 0
   for (const { customerId, customerEmail = null, anonymousId = null, properties, ...event } of received) {
     stored += await events.insert({
-      origin: { ...shop, ...NOWHERE, anonymousId, customerId, customerEmail, customerSigned: true },
+      origin: { ...shop, ...NO_PAGE, anonymousId, customerId, customerEmail, customerSigned: true },
       events: [{ ...event, properties: storableJson(properties), productId: null, generationId: null }],
     })
   }
   return stored
 }
 
-/** No page and no session. */
-const NOWHERE = { sessionId: null, productId: null, variantId: null, context: {} }
+/** Events of servers have no page and no session. */
+const NO_PAGE = { sessionId: null, productId: null, variantId: null, context: {} }
 
-/** Platforms pass on whatever people type; jsonb holds neither U+0000 nor half a surrogate pair. */
+/** Platforms pass on any text; jsonb accepts neither U+0000 nor unpaired surrogates. */
 function storableJson(properties: ServerEvent['properties']): string {
   const text = JSON.stringify(properties)
   if (!text.includes('\\u')) return text

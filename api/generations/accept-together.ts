@@ -3,29 +3,29 @@ import { type Acceptance, kindOf, type Outcome } from '../stores/acceptance.ts'
 
 interface Waiting {
   readonly call: Acceptance
-  /** When the call joined, by `performance.now()`. */
+  /** Time at which the call joined, by `performance.now()`. */
   readonly joinedAt: number
   readonly resolve: (isNew: boolean) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Calls that are accepted in one statement. */
-const MAX_TOGETHER = 100
+/** Maximum number of calls in one statement. */
+const MAX_BATCH = 100
 
 /**
- * Accepts one call; those of its kind that come while a statement is under way are accepted together by the next. So an account
- * in a hurry, whose row every statement has to lock, does not make its calls wait for each other, and takes one connection. A
- * call that comes alone does not wait. Returns false when a generation with its id was accepted before, and throws what
- * refuses it.
+ * Accepts one call. Calls of its kind that arrive while a statement is running are accepted together by the next
+ * statement: every statement locks the row of the account, so this keeps calls of a busy account from waiting for each
+ * other, and uses one connection. A single call does not wait. Returns false when a generation with its ID was accepted
+ * before, and throws the reason for a refusal.
  */
 export function acceptTogether(
   accept: (calls: readonly Acceptance[]) => Promise<readonly Outcome[]>,
 ): (call: Acceptance) => Promise<boolean> {
-  /** Of each kind that has a statement under way: the calls that wait for its end. */
+  /** By kind with a running statement: the calls that wait for its end. */
   const lines = new Map<string, Waiting[]>()
 
   async function serve(kind: string, line: Waiting[]): Promise<void> {
-    while (line.length > 0) await settle(line.splice(0, MAX_TOGETHER))
+    while (line.length > 0) await settle(line.splice(0, MAX_BATCH))
     lines.delete(kind)
   }
 

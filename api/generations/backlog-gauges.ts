@@ -2,27 +2,26 @@ import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { Backlog, Unfinished } from '../stores/backlog.ts'
 
-/** Between two looks, and how many times longer than a look took. */
-const LOOK_MS = 5000
-const LOOK_FACTOR = 20
+/** Interval between two measurements, and its minimum as a multiple of a measurement's duration. */
+const MEASURE_MS = 5000
+const MEASURE_FACTOR = 20
 
 interface EngineSlots {
   readonly name: string
   readonly slots: number
 }
 
-interface Look {
+interface Measurement {
   readonly unfinished: readonly Unfinished[]
   readonly overdue: number | null
   readonly slots: number | null
   readonly engines: readonly EngineSlots[]
   readonly webhookLag: number | null
 }
-const NOTHING: Look = { unfinished: [], overdue: null, slots: null, engines: [], webhookLag: null }
+const UNKNOWN: Measurement = { unfinished: [], overdue: null, slots: null, engines: [], webhookLag: null }
 
 /**
- * Keeps the gauges of waiting work, measured now and then so that a scrape never waits. While that is unknown
- * they are absent.
+ * Gauges of waiting work, measured in the background so that a scrape never waits. Absent while the values are unknown.
  */
 export function createBacklogGauges({
   backlog,
@@ -37,14 +36,14 @@ export function createBacklogGauges({
   countSlots: () => Promise<number>
   /** Live slots of each known engine. */
   findEngineSlots: () => Promise<readonly EngineSlots[]>
-  /** Seconds since the webhook was due that should have been sent first; null when none is. */
+  /** Seconds since the oldest due webhook became due; null when none is due. */
   measureWebhookLag: () => Promise<number | null>
   metrics: Metrics
   log: Log
 }): { stop(): void } {
-  let seen = NOTHING
+  let seen = UNKNOWN
   let timer: NodeJS.Timeout
-  const look = async () => {
+  const measure = async () => {
     const started = performance.now()
     try {
       const [unfinished, overdue, slots, engines, webhookLag] = await Promise.all([
@@ -56,17 +55,17 @@ export function createBacklogGauges({
       ])
       seen = { unfinished, overdue: overdue ?? 0, slots, engines, webhookLag: webhookLag ?? 0 }
     } catch (error) {
-      seen = NOTHING
+      seen = UNKNOWN
       log.debug({ err: error }, 'backlog measurement failed')
     }
-    timer = setTimeout(look, Math.max(LOOK_MS, LOOK_FACTOR * (performance.now() - started)))
+    timer = setTimeout(measure, Math.max(MEASURE_MS, MEASURE_FACTOR * (performance.now() - started)))
   }
-  timer = setTimeout(look, 0)
+  timer = setTimeout(measure, 0)
   watch(metrics, () => seen)
   return { stop: () => clearTimeout(timer) }
 }
 
-function watch(metrics: Metrics, seen: () => Look): void {
+function watch(metrics: Metrics, seen: () => Measurement): void {
   const byEngine = (pick: (row: Unfinished) => number) => () =>
     seen().unfinished.map((row) => ({ labels: { engine: row.engine, state: row.state }, value: pick(row) }))
   metrics.watch(

@@ -12,18 +12,21 @@ import type { GenerationRecord, Generations } from '../shared/stores/generations
 
 export interface GenerationWatch {
   /**
-   * The generation as it is now, then again after every change of status or progress, until it has ended, the signal is
-   * aborted or the API stops. Nothing when it does not exist.
+   * Yields the current generation, then every change of status or progress, until the generation ends, the signal is
+   * aborted or the API stops. Yields nothing when the generation does not exist.
    */
   follow(id: string, signal: AbortSignal): AsyncGenerator<GenerationRecord, void, undefined>
-  /** The generation when it has ended, or as it is when the signal is aborted or the API stops; null when it does not exist. */
+  /**
+   * Resolves to the ended generation, or to its current state when the signal is aborted or the API stops; null when it
+   * does not exist.
+   */
   untilEnded(id: string, signal: AbortSignal): Promise<GenerationRecord | null>
-  /** Ends everything that is being followed. */
+  /** Ends all watches. */
   stop(): void
 }
 
-/** How often everything that is followed is read from Postgres: a lost message is no later than this. */
-const LOOK_MS = 2000
+/** Polling interval of watched generations, for changes whose message was lost. */
+const POLL_MS = 2000
 
 const checkChange = compileCheck(GenerationChangeSchema)
 
@@ -37,9 +40,9 @@ export function createGenerationWatch({
   const changes = new EventEmitter().setMaxListeners(0)
   const followed = new Map<string, { followers: number; unsubscribe: () => void }>()
   const stopping = new AbortController()
-  let looking: NodeJS.Timeout | undefined
+  let polling: NodeJS.Timeout | undefined
 
-  const look = async () => {
+  const poll = async () => {
     const records = await generations.findMany([...followed.keys()]).catch(() => [])
     for (const { id, status, progress, updatedAt } of records) {
       changes.emit(id, { id, status, progress, updatedAt: updatedAt.getTime() } satisfies GenerationChange)
@@ -50,7 +53,7 @@ export function createGenerationWatch({
     const unsubscribe =
       known?.unsubscribe ?? subscriptions.subscribe(generationChannel(id), (message) => publishChange(changes, message))
     followed.set(id, { followers: (known?.followers ?? 0) + 1, unsubscribe })
-    looking ??= setInterval(look, LOOK_MS)
+    polling ??= setInterval(poll, POLL_MS)
   }
   const release = (id: string) => {
     const known = followed.get(id)
@@ -62,14 +65,14 @@ export function createGenerationWatch({
     known.unsubscribe()
     followed.delete(id)
     if (followed.size > 0) return
-    clearInterval(looking)
-    looking = undefined
+    clearInterval(polling)
+    polling = undefined
   }
 
   const watch: GenerationWatch = {
     follow: async function* (id, signal) {
       const until = AbortSignal.any([signal, stopping.signal])
-      // Listening starts before the first look, so that nothing falls between the two.
+      // Subscribe before the first read, so that no change is missed.
       hold(id)
       const incoming = on(changes, id)
       const end = () => incoming.return?.()
@@ -100,9 +103,9 @@ async function* latest(
   if (record) yield record
   if (!record || isTerminal(record.status)) return
   for await (const [change] of incoming) {
-    // Messages may be late, or come twice with what a look found.
+    // A message may be late, or repeat a change that a read has found.
     if (!isNewer(change, record)) continue
-    // While it runs the message says everything; other states come with fields that only Postgres knows.
+    // During processing a message contains all changes; other states have fields that are only in Postgres.
     record =
       change.status === 'PROCESSING'
         ? { ...record, status: change.status, progress: change.progress, updatedAt: new Date(change.updatedAt) }
@@ -112,7 +115,7 @@ async function* latest(
   }
 }
 
-/** The id of a generation's state in a stream of its events: a number that grows with every change. */
+/** Event ID of a generation's state: a number that grows with every change. */
 export function eventId({ updatedAt, progress }: GenerationRecord): string {
   return `${updatedAt.getTime()}.${String(Math.round((progress ?? 0) * 1000)).padStart(4, '0')}`
 }

@@ -5,18 +5,19 @@ import type { KeyKind } from './credentials.ts'
 
 export const SCOPES = ['try-on', 'products', 'read', 'erase', 'webhooks'] as const
 /**
- * `try-on`: upload photos, create, fetch and cancel generations. `products`: create, change, read and delete products. `read`: read
- * generations, products and the account. `erase`: erase end users. `webhooks`: listen to events, send them again and send test events.
+ * `try-on`: upload photos; create, read and cancel generations. `products`: create, update, read and delete products.
+ * `read`: read generations, products and the account. `erase`: erase end users. `webhooks`: listen to events, redeliver
+ * events and send test events.
  */
 export type Scope = (typeof SCOPES)[number]
 
 export const ScopeList = Type.Array(Type.Enum([...SCOPES]))
 
-/** Null restricts nothing. */
+/** Null: no restriction. */
 export interface KeyRestrictions {
   readonly scopes: Static<typeof ScopeList> | null
   readonly expiresAt: Date | null
-  /** Ranges of IP addresses that the key may be used from. */
+  /** IP ranges from which the key may be used. */
   readonly allowedCidrs: readonly string[] | null
 }
 
@@ -25,8 +26,8 @@ export const UNRESTRICTED: KeyRestrictions = { scopes: null, expiresAt: null, al
 const MAX_CIDRS = 50
 
 /**
- * Returns the restrictions with every single address as a range. Throws `VALIDATION_FAILED` for ones that are not valid, have expired
- * or do not fit the kind of key: a publishable key is used by any browser, for one purpose.
+ * Returns the restrictions with single addresses converted to ranges. Throws `VALIDATION_FAILED` for restrictions that
+ * are invalid, have expired or do not fit the kind of key: a publishable key is used by any browser, for one purpose.
  */
 export function readRestrictions(kind: KeyKind, restrictions: KeyRestrictions): KeyRestrictions {
   const { scopes, expiresAt, allowedCidrs } = restrictions
@@ -49,7 +50,7 @@ function readRange(text: string): string {
   }
 }
 
-/** Throws `FORBIDDEN`, naming the scopes of which the key needs one; a route that names none is for unrestricted keys. */
+/** Throws `FORBIDDEN` with the scopes of which the key needs one. A route without scopes is for unrestricted keys. */
 export function assertScope(
   { scopes }: Pick<KeyRestrictions, 'scopes'>,
   needed: readonly Scope[],

@@ -4,30 +4,33 @@ import { countTogether } from './count-together.ts'
 import { createLastCounts } from './last-counts.ts'
 import { within } from './time-limit.ts'
 
-/** A counter that takes longer than this counts as away, and is left alone for a while. */
-const ANSWER_MS = 100
-const DISTRUST_MS = 1000
+/** Timeout of the shared counter, after which it counts as unavailable and is not called for `BYPASS_MS`. */
+const COUNTER_TIMEOUT_MS = 100
+const BYPASS_MS = 1000
 
-/** The most that one replica counts before it comes, and the share of a budget; budgets below a thousand are counted one by one. */
+/**
+ * Maximum number of requests that one replica counts in advance, and their maximum share of a budget. Budgets below
+ * 1,000 are counted without advance.
+ */
 const MAX_AHEAD = 64
 const SHARE_AHEAD = 0.001
 
 export interface Spent {
   readonly allowed: boolean
   readonly remaining: number
-  /** Until the budget is whole again. */
+  /** Seconds until the full budget is available again. */
   readonly resetSeconds: number
-  /** Until one more point may be spent, after a refusal. */
+  /** Seconds until one more point may be spent, after a refusal. */
   readonly retrySeconds: number
 }
 
-/** Spends one point of the id, or several, and reports whether the id was within its budget. */
+/** Spends one or more points of an ID and returns whether the ID was within its budget. */
 export type Budget = (id: string, points?: number) => Promise<Spent>
 
 /**
- * So many `points` in each window of so many `seconds` for each id, counted over all replicas. While Redis does not answer in
- * time each replica goes on from the last count that it knows, and adds its own to the common count afterwards. A window starts
- * with the first that is spent. `name` keeps budgets apart.
+ * A budget of `points` per window of `seconds` for each ID, shared by all replicas. While Redis does not respond in
+ * time, each replica continues from the last known count and adds its own requests to the shared count later. A window
+ * starts with the first spent point. `name` separates budgets.
  */
 export function createBudget({
   redis,
@@ -42,11 +45,11 @@ export function createBudget({
   points: number
   seconds: number
   now?: () => number
-  /** Called for each count that Redis did not answer. */
+  /** Called for each count that was made without Redis. */
   onLocal?: () => void
 }): Budget {
   const window = { points, duration: seconds, keyPrefix: `drape:rate:${name}` }
-  // It is waited for here; a time limit of the client's own for each command would cost as much as the command.
+  // The time limit is enforced here; a timeout of the client per command would cost as much as the command.
   const storeClient = redis.client.withCommandOptions({ timeout: 0 })
   const shared = new RateLimiterRedis({ ...window, storeClient, useRedisPackage: true })
   const spend = (id: string, requests: number) => settle(shared.consume(id, requests))
@@ -63,17 +66,17 @@ export function createBudget({
   }
 }
 
-/** What a replica knows of common counters, to go on from while Redis does not answer. */
-export interface LastKnown<A, C> {
-  /** The requests that the common counter does not have; from now on it has them. */
+/** Local state of shared counters, used while Redis does not respond. */
+export interface LocalState<A, C> {
+  /** Requests that the shared counter is missing; they count as added from now on. */
   takeOwed(id: string): number
-  /** The common counter answered. */
+  /** Records a response of the shared counter. */
   note(id: string, answer: A): C
-  /** The common counter did not answer: the requests count on top of what is known. */
+  /** Counts requests on top of the last known state, because the shared counter did not respond. */
   add(id: string, counting: { readonly requests: number; readonly owed: number }): C
 }
 
-/** Counts requests by `spend`, or by `last` alone while Redis is away or slow. */
+/** Counts requests with `spend`, or locally with `last` while Redis is unavailable or slow. */
 export function createCounting<A, C extends { readonly total: number }>({
   redis,
   spend,
@@ -84,20 +87,20 @@ export function createCounting<A, C extends { readonly total: number }>({
 }: {
   redis: Redis
   spend: (id: string, requests: number) => Promise<A>
-  last: LastKnown<A, C>
+  last: LocalState<A, C>
   points: number
   now: () => number
   onLocal?: (() => void) | undefined
 }): (id: string, requests?: number) => Promise<C> {
-  let distrustedUntil = 0
+  let bypassUntil = 0
   const count = async (id: string, requests: number): Promise<C> => {
-    if (redis.isReady() && now() >= distrustedUntil) {
+    if (redis.isReady() && now() >= bypassUntil) {
       const owed = last.takeOwed(id)
       try {
-        return last.note(id, await within(ANSWER_MS, spend(id, requests + owed)))
+        return last.note(id, await within(COUNTER_TIMEOUT_MS, spend(id, requests + owed)))
       } catch {
-        // A late answer has counted these requests too: a slow Redis must not count them twice.
-        distrustedUntil = now() + DISTRUST_MS
+        // A late response has counted these requests too: a slow Redis must not count them twice.
+        bypassUntil = now() + BYPASS_MS
         onLocal()
         return last.add(id, { requests, owed: 0 })
       }
@@ -109,7 +112,7 @@ export function createCounting<A, C extends { readonly total: number }>({
   return (id, requests = 1) => (requests === 1 ? countOne(id) : count(id, requests))
 }
 
-/** A refusal is an answer too; only a fault of the counter is thrown. */
+/** A refusal is a result too; only errors of the counter are thrown. */
 async function settle(counting: Promise<RateLimiterRes>): Promise<{ total: number; ms: number }> {
   const { consumedPoints, msBeforeNext } = await counting.catch((reason) => {
     if (reason instanceof RateLimiterRes) return reason

@@ -1,9 +1,9 @@
 import { createCache } from '../shared/cache.ts'
 
 export interface Counted {
-  /** Of the requests so far, this one included. */
+  /** Total of the requests so far, including this one. */
   readonly total: number
-  /** Until they are counted from nothing again. */
+  /** Seconds until the count restarts at 0. */
   readonly resetSeconds: number
 }
 
@@ -12,36 +12,36 @@ interface Batch<C> {
   counted: Promise<C>
 }
 
-/** Requests that were counted before they came. */
+/** Requests that were counted in advance. */
 interface Reserve<C> {
   left: number
-  /** Of all of them. */
+  /** Count including the whole reserve. */
   readonly counted: C
 }
 
-/** A reserve that is not used up by then is forgotten; what it held stays counted. */
+/** Lifetime of a reserve; unused requests stay counted. */
 const RESERVE_MS = 100
-/** How many more are counted for each request of a batch. */
+/** Requests counted in advance per request of a batch. */
 const RESERVE_PER_REQUEST = 8
 const MAX_RESERVES = 1000
 
 /**
- * Counts one request of a caller; those that come while the caller's counter is being asked are counted at once, by its next
- * answer. Each hears the same total as if every request had been counted alone, in the order in which they came.
+ * Counts one request of a caller. Requests that arrive while the caller's counter is being called are counted together
+ * by its next call. Each gets the same total as if every request had been counted separately, in order of arrival.
  *
- * When several came together more are about to: up to `maxAhead` of them are counted in advance, so that a caller in a hurry
- * does not cost a question each. Those that do not come are counted all the same, so use 0 where the count must be exact.
+ * Concurrent requests are likely to be followed by more, so up to `maxAhead` are counted in advance, to save calls for
+ * a busy caller. Requests that do not follow stay counted, so use 0 where the count must be exact.
  */
 export function countTogether<C extends { readonly total: number }>(
   count: (id: string, requests: number) => Promise<C>,
   { maxAhead = 0, now }: { maxAhead?: number; now?: () => number } = {},
 ): (id: string) => Promise<C> {
   const reserves = createCache<Reserve<C>>({ max: MAX_RESERVES, ms: RESERVE_MS, now })
-  /** Those that can still be joined. */
+  /** Batches that can still be joined. */
   const gathering = new Map<string, Batch<C>>()
   const asked = new Map<string, Promise<unknown>>()
 
-  async function askAfter(last: Promise<unknown> | undefined, id: string): Promise<C> {
+  async function countAfter(last: Promise<unknown> | undefined, id: string): Promise<C> {
     await last?.catch(() => {})
     const requests = gathering.get(id)?.requests ?? 0
     gathering.delete(id)
@@ -59,9 +59,9 @@ export function countTogether<C extends { readonly total: number }>(
   }
 
   function gather(id: string): Batch<C> {
-    const counted = askAfter(asked.get(id), id)
-    const forget = () => asked.get(id) === counted && asked.delete(id)
-    counted.then(forget, forget)
+    const counted = countAfter(asked.get(id), id)
+    const evict = () => asked.get(id) === counted && asked.delete(id)
+    counted.then(evict, evict)
     asked.set(id, counted)
     const batch = { requests: 0, counted }
     gathering.set(id, batch)

@@ -3,7 +3,10 @@ import { createLanes, type Lanes } from './lanes.ts'
 
 export type FetchForAccount = (url: string, accountId: string) => Promise<Buffer>
 
-/** For fetches of each account: 10 at a time in this process, so that slow hosts of one account cost no other account anything. */
+/**
+ * Limits the fetches of each account to 10 concurrent ones in this process, so that slow hosts of one account do not
+ * affect other accounts.
+ */
 export function createFetchLanes({ maxConcurrent = 10, maxWaiting = 40, maxWaitMs = 10_000 } = {}): Lanes {
   const message = 'Too many images of the account are being fetched. Try again later.'
   return createLanes({ maxConcurrent, maxWaiting, maxWaitMs, message })

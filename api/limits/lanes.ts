@@ -1,6 +1,6 @@
 import { DrapeError } from '../shared/errors.ts'
 
-/** Runs work of an account in its lane. Throws `RATE_LIMITED` when the lane is full for too long. */
+/** Runs work of an account in its lane. Throws `RATE_LIMITED` when the lane stays full for too long. */
 export type Lanes = <T>(accountId: string, work: () => Promise<T>) => Promise<T>
 
 interface Lane {
@@ -9,8 +9,8 @@ interface Lane {
 }
 
 /**
- * Lets each account do `maxConcurrent` pieces of work at a time in this process; further ones wait up to `maxWaitMs`. Throws
- * `RATE_LIMITED` with the message when they have waited that long, or when `maxWaiting` wait already.
+ * Limits each account to `maxConcurrent` concurrent works in this process; further ones wait up to `maxWaitMs`. Throws
+ * `RATE_LIMITED` with the message after that time, or when `maxWaiting` works are already waiting.
  */
 export function createLanes({
   maxConcurrent,

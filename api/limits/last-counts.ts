@@ -1,18 +1,18 @@
 import { createCache } from '../shared/cache.ts'
 import type { Counted } from './count-together.ts'
 
-/** Ids whose counts are kept; the ones that were counted longest ago are dropped first. */
+/** Maximum number of IDs; the least recently counted ones are evicted first. */
 const MAX_IDS = 20_000
 
 interface Count {
   total: number
-  /** Requests of this replica that the common counter does not have. */
+  /** Requests of this replica that the shared counter is missing. */
   owed: number
   /** ms since 1970. */
   endsAt: number
 }
 
-/** What this replica knows of each id's window, to count on while the common counter does not answer. */
+/** Local copy of each ID's window, used while the shared counter does not respond. */
 export function createLastCounts({ seconds, now }: { readonly seconds: number; readonly now: () => number }) {
   const counts = createCache<Count>({ max: MAX_IDS })
 
@@ -29,7 +29,7 @@ export function createLastCounts({ seconds, now }: { readonly seconds: number; r
   }
 
   return {
-    /** The requests that the common counter does not have; from now on it has them. */
+    /** Requests that the shared counter is missing; they count as added from now on. */
     takeOwed: (id: string): number => {
       const count = find(id)
       if (count === undefined) return 0
@@ -38,14 +38,14 @@ export function createLastCounts({ seconds, now }: { readonly seconds: number; r
       return owed
     },
 
-    /** The common counter answered: its total, and the ms until its window ends. */
+    /** Records a response of the shared counter: its total, and the ms until its window ends. */
     note: (id: string, { total, ms }: { readonly total: number; readonly ms: number }): Counted => {
       const known = find(id) ?? { total: 0, owed: 0, endsAt: now() + ms }
-      // A counter that lost counts does not open a spent window again.
+      // A counter that lost data must not reopen a spent window.
       return keep(id, { ...known, total: Math.max(total, known.total) })
     },
 
-    /** The common counter did not answer: the requests count on top of the last known count. */
+    /** Counts requests on top of the last known count, because the shared counter did not respond. */
     add: (id: string, { requests, owed }: { readonly requests: number; readonly owed: number }): Counted => {
       const known = find(id) ?? { total: 0, owed: 0, endsAt: now() + seconds * 1000 }
       return keep(id, { ...known, total: known.total + requests, owed: known.owed + owed })

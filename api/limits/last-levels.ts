@@ -1,12 +1,12 @@
 import { createCache } from '../shared/cache.ts'
-import type { LastKnown } from './budget.ts'
+import type { LocalState } from './budget.ts'
 
-/** Ids whose levels are kept; those that were spent from longest ago are dropped first. */
+/** Maximum number of IDs; the least recently used ones are evicted first. */
 const MAX_IDS = 20_000
-/** A common level that is lower than the known one by more tokens than clocks differ has lost counts. */
+/** A shared level that is lower than the local one by more tokens than this (the clock difference) has lost data. */
 const TOLERANCE = 1
 
-/** The level of the common bucket before these tokens were spent. */
+/** The level of the shared bucket before these tokens were spent. */
 interface Answer {
   readonly before: number
   readonly tokens: number
@@ -14,15 +14,15 @@ interface Answer {
 
 interface Level {
   readonly level: number
-  /** Tokens of this replica that the common bucket does not have. */
+  /** Tokens of this replica that the shared bucket is missing. */
   owed: number
-  /** Tokens that are on their way to it. */
+  /** Tokens that are being added to the shared bucket. */
   moving: number
   /** ms since 1970. */
   readonly at: number
 }
 
-/** What this replica knows of the level of each id's bucket, to go on from while the common bucket does not answer. */
+/** Local copy of the level of each ID's bucket, used while the shared bucket does not respond. */
 export function createLastLevels({
   burst,
   perSecond,
@@ -31,7 +31,7 @@ export function createLastLevels({
   readonly burst: number
   readonly perSecond: number
   readonly now: () => number
-}): LastKnown<Answer, { readonly total: number }> {
+}): LocalState<Answer, { readonly total: number }> {
   const levels = createCache<Level>({ max: MAX_IDS })
 
   function find(id: string): number {
@@ -39,7 +39,7 @@ export function createLastLevels({
     return known === undefined ? 0 : Math.max(0, known.level - ((now() - known.at) / 1000) * perSecond)
   }
 
-  /** Keeps what the bucket has room for, and returns the level as if it had room for all. */
+  /** Stores as many tokens as the bucket can hold, and returns the level as if it could hold all. */
   function spend(id: string, before: number, { tokens, owes }: { tokens: number; owes: boolean }) {
     const granted = Math.max(0, Math.min(tokens, Math.floor(burst - before)))
     const owed = (levels.get(id)?.owed ?? 0) + (owes ? granted : 0)

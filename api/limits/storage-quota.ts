@@ -1,17 +1,20 @@
-import { rememberBriefly } from '../brief-memory.ts'
+import { cacheBriefly } from '../brief-cache.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { AccountRecord } from '../stores/accounts.ts'
 
 const MB = 1024 * 1024
-/** How long a sum is believed; bytes that are stored meanwhile through this process are added to it. */
-const BELIEVED_MS = 15_000
+/** Lifetime of a cached sum; bytes that this process stores meanwhile are added to it. */
+const CACHE_MS = 15_000
 
-/** Reserves room for bytes that are about to be stored. Throws `QUOTA_EXCEEDED` when the account would have more than its quota. */
+/**
+ * Reserves quota for bytes that are about to be stored. Throws `QUOTA_EXCEEDED` when the account would exceed its
+ * quota.
+ */
 export type ReserveStorage = (account: Pick<AccountRecord, 'id' | 'settings'>, bytes: number) => Promise<void>
 
 /**
- * Limits the bytes that an account stores, at no cost for most requests: a sum from the database serves for 15 s. Several replicas
- * may together exceed a quota by what they store within that time.
+ * Limits the bytes that an account stores. Most requests use a sum from the database that is cached for 15 s. Several
+ * replicas may together exceed a quota by what they store within that time.
  */
 export function createStorageQuota({
   sumBytes,
@@ -19,13 +22,13 @@ export function createStorageQuota({
   now = Date.now,
 }: {
   sumBytes: (accountId: string) => Promise<number>
-  /** Of accounts without a quota of their own. */
+  /** Quota of accounts without their own quota. */
   defaultBytes: number
   now?: () => number
 }): ReserveStorage {
-  const findUsage = rememberBriefly(async (accountId) => ({ stored: await sumBytes(accountId), added: 0 }), {
+  const findUsage = cacheBriefly(async (accountId) => ({ stored: await sumBytes(accountId), added: 0 }), {
     now,
-    ms: BELIEVED_MS,
+    ms: CACHE_MS,
   })
   return async ({ id, settings }, bytes) => {
     const quota = settings.storageMegabytes === undefined ? defaultBytes : settings.storageMegabytes * MB
@@ -36,7 +39,7 @@ export function createStorageQuota({
     }
     throw new DrapeError(
       'QUOTA_EXCEEDED',
-      'The account stores as many bytes of images as it may. Delete images or products, or ask for a larger quota.',
+      'The account has reached its storage quota for images. Delete images or products, or ask for a larger quota.',
     )
   }
 }

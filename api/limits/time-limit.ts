@@ -1,9 +1,9 @@
-/** A limit is measured in this many steps. */
+/** Number of steps in which a time limit is measured. */
 const STEPS = 10
 
 /**
- * What the work resolves to; rejects when that takes longer than `ms`. The work goes on by itself. Only the time in which this
- * process could have read an answer counts: however long it is busy with something else, that is one step of the limit at most.
+ * Resolves like the work, but throws when it takes longer than `ms`. The work itself continues. Counts only the time in
+ * which this process could have read a response: a busy period counts as at most one step.
  */
 export function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout
@@ -13,8 +13,8 @@ export function within<T>(ms: number, work: Promise<T>): Promise<T> {
       steps += 1
       if (steps < STEPS) return
       clearInterval(timer)
-      // Between a timer and an immediate Node reads whatever has arrived.
-      setImmediate(() => reject(new Error(`no answer within ${ms} ms`)))
+      // Between a timer and an immediate Node reads the data that has arrived.
+      setImmediate(() => reject(new Error(`no response within ${ms} ms`)))
     }, ms / STEPS)
   })
   return Promise.race([work, late]).finally(() => clearInterval(timer))

@@ -2,12 +2,12 @@ import type { Redis } from '../shared/redis.ts'
 import { type Budget, createCounting } from './budget.ts'
 import { createLastLevels } from './last-levels.ts'
 
-/** Against the rounding of the level, in tokens. */
+/** Tolerance for rounding the level, in tokens. */
 const EPSILON = 1e-6
 
 /**
- * Adds ARGV[3] tokens to the level of the bucket, which drains by ARGV[2] a second, as far as ARGV[1] leaves room for whole tokens:
- * refused requests cost nothing. Returns the level before, by the clock of Redis.
+ * Adds up to ARGV[3] whole tokens to the level of the bucket (capacity ARGV[1], drains ARGV[2] tokens per second):
+ * refused requests cost nothing. Returns the previous level, by the clock of Redis.
  */
 const SPEND = `
 local time = redis.call('TIME') local now = time[1] + time[2] / 1000000
@@ -27,8 +27,8 @@ end
 return string.format('%.6f', level)`
 
 /**
- * A token bucket for each id, common to all replicas: up to `burst` tokens at once, refilled by `perMinute`. While Redis does not
- * answer in time each replica goes on from the last level that it knows. `name` keeps buckets apart.
+ * A token bucket per ID, shared by all replicas: up to `burst` tokens, refilled by `perMinute`. While Redis does not
+ * respond in time, each replica continues from the last known level. `name` separates buckets.
  */
 export function createTokenBucket({
   redis,
@@ -43,10 +43,10 @@ export function createTokenBucket({
   burst: number
   perMinute: number
   now?: () => number
-  /** Called for each count that Redis did not answer. */
+  /** Called for each count that was made without Redis. */
   onLocal?: (() => void) | undefined
 }): Budget {
-  // An account without any budget is refused by its burst of 0.
+  // An account with a budget of 0 is refused because its burst is 0.
   const perSecond = Math.max(perMinute, 1) / 60
   const client = redis.client.withCommandOptions({ timeout: 0 })
   const spend = async (id: string, tokens: number) => ({

@@ -4,8 +4,8 @@ import { DrapeError } from '../shared/errors.ts'
 import type { AppState } from '../state.ts'
 
 /**
- * Lets a request through whose `x-api-key` is a live secret key of an active account, and sets `ctx.state.key` and `account`. Throws
- * `MISSING_API_KEY` or `INVALID_API_KEY`.
+ * Authenticates a request by its `x-api-key`, a live secret key of an active account, and sets `ctx.state.key` and
+ * `account`. Throws `MISSING_API_KEY` or `INVALID_API_KEY`.
  */
 export function apiKey({ findKey }: { findKey: KeyLookup }): Middleware<AppState> {
   return async function authenticate(ctx, next) {

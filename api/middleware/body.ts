@@ -14,32 +14,32 @@ import { fileTooLarge, type UploadedFile } from '../bodies/uploaded-file.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { AppState } from '../state.ts'
 
-/** 10 MB as the interface counts them, per file. */
+/** Maximum size of a file, 10 MB (2^20 bytes each). */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024
 /** The images of a product, a photo, and one more. */
 const MAX_FILES = 52
-/** Of all files of a multipart body. */
+/** Total size of the files of a multipart body. */
 const MAX_FILES_BYTES = 12 * MAX_FILE_BYTES
-/** Of a multipart body beside its files: fields, headers and delimiters. */
+/** Total size of a multipart body without its files: fields, headers and delimiters. */
 const MAX_OTHER_BYTES = MAX_FILE_BYTES
 const MAX_FIELDS = 20
-/** Megabytes on disk of a parser without a budget from outside. */
+/** Disk budget in megabytes of a parser without a shared budget. */
 const OWN_DISK_MB = 512
 const MB = 1024 * 1024
 
 export interface BodyOptions {
-  /** Of JSON, and of the fields of a form together. */
+  /** Maximum size of a JSON body, and of all fields of a form together. */
   readonly maxJsonBytes?: number
-  /** Default: a budget of its own. */
+  /** Default: a separate budget. */
   readonly disk?: DiskBudget
-  /** Who the bytes on disk count for; default: the account of the request. */
+  /** Owner of the bytes on disk. Default: the account of the request. */
   readonly ownerOf?: (ctx: { readonly state: AppState }) => string
   readonly maxFiles?: number
 }
 
 /**
- * Parses JSON and multipart bodies within limits: `ctx.state.body` (of multipart the JSON in the field `data`), `fields` and
- * `files`. Files are in a temporary folder of their own, which is deleted when the request has ended, however it ended. Throws a
+ * Parses JSON and multipart bodies within limits: `ctx.state.body` (in multipart: the JSON in the field `data`),
+ * `fields` and `files`. Files are in a temporary folder, which is deleted when the request ends in any way. Throws a
  * retryable `SERVICE_UNAVAILABLE` when the disk budget of the owner or of the process is spent.
  */
 export function parseBody({
@@ -51,7 +51,7 @@ export function parseBody({
   const withFolder = createUploadFolders(join(tmpdir(), 'drape-uploads'))
   const parseText = createTextParser(maxJsonBytes)
   return async function body(ctx, next) {
-    // After this nothing else would tell the parser that the body has ended.
+    // From here on, nothing else would signal the end of the body to the parser.
     if (ctx.req.destroyed && !ctx.req.readableEnded) throw invalid('', 'could not be read')
     ctx.state.files = []
     ctx.state.fields = {}
@@ -72,7 +72,7 @@ export function parseBody({
   }
 }
 
-/** Parses a JSON body of up to 1 MB alone. Whether all of it can be stored is left to the handler (`assertStorable`). */
+/** Parses a JSON body of at most 1 MB. The handler checks whether it can be stored (`assertStorable`). */
 export function parseJsonBody(): Middleware<AppState> {
   const parseText = createTextParser(MB)
   return async function jsonBody(ctx, next) {
@@ -86,7 +86,9 @@ export function parseJsonBody(): Middleware<AppState> {
   }
 }
 
-/** What a refusal left unread is read and dropped, so that the answer reaches the sender and the connection can go on. */
+/**
+ * Reads and drops the rest of a rejected body, so that the response reaches the sender and the connection stays usable.
+ */
 async function reading({ req }: Context, parsing: Promise<void>): Promise<void> {
   try {
     await parsing
@@ -99,7 +101,7 @@ async function reading({ req }: Context, parsing: Promise<void>): Promise<void> 
 function createTextParser(maxJsonBytes: number) {
   return koaBody({
     urlencoded: false,
-    // As text: its own JSON reader refuses bodies with a field named __proto__, which is as good a name as any other.
+    // As text: formidable's own JSON parser rejects bodies with a field named __proto__, which is a valid name.
     json: false,
     textTypes: ['json', '+json'],
     textLimit: maxJsonBytes,
@@ -122,7 +124,7 @@ async function parseForm(
   { folder, share, maxFiles, maxJsonBytes }: FormLimits,
 ): Promise<void> {
   const maxFilesBytes = Math.min(maxFiles * MAX_FILE_BYTES, MAX_FILES_BYTES)
-  // One file has 11 MB with its fields, as everywhere where one file is expected.
+  // A single file and its fields may have 11 MB, as on all routes that expect one file.
   const maxBytes = maxFilesBytes + (maxFiles === 1 ? MB : MAX_OTHER_BYTES)
   const parts = watchParts(maxJsonBytes)
   const guarded = guardMultipart(ctx.req, { maxBytes, onBytes: share.add })
@@ -139,7 +141,7 @@ async function parseForm(
       allowEmptyFiles: true,
       hashAlgorithm: ctx.get('idempotency-key') === '' ? false : 'sha256',
       minFileSize: 0,
-      // Names and types that callers send decide nothing, so none of them reaches the disk.
+      // Names and types from callers are not trusted and never used on disk.
       filename: () => randomUUID(),
       enabledPlugins: [createMultipartPlugin(parts.isField)],
     },
@@ -159,7 +161,7 @@ async function parseForm(
   assertStorable(ctx.state.fields, '')
 }
 
-/** Remembers the JSON of a form, and the first file over its limit. */
+/** Records the JSON of a form, and the first file over its limit. */
 function watchParts(maxJsonBytes: number) {
   const json: Buffer[] = []
   let tooLarge: string | null = null
@@ -174,13 +176,16 @@ function watchParts(maxJsonBytes: number) {
       })
       return isField(part)
     },
-    /** The image of the JSON whose `fileKey` is the file; the name of the part when no JSON came before it. Null without such a file. */
+    /**
+     * Path of the image whose `fileKey` is the file; the name of the part when no JSON preceded it. Null without such a
+     * file.
+     */
     findTooLarge: (): string | null =>
       tooLarge === null ? null : (findFileKey(Buffer.concat(json).toString(), tooLarge) ?? tooLarge),
   }
 }
 
-/** Many clients give the type of every part, fields included, and some send the JSON as a file. */
+/** Many clients set the type of every part, fields included, and some send the JSON as a file. */
 function isField(part: FormPart): boolean {
   if (part.name === 'data') return true
   return part.originalFilename === null && /^text\/|^application\/json\b|^$/i.test(part.mimetype ?? '')
@@ -196,7 +201,7 @@ function filesOf(request: unknown): UploadedFile[] {
   )
 }
 
-/** A browser sends a file without a name and without a byte for a field in which no file was chosen. */
+/** For a file field without a chosen file, browsers send an empty file without a name. */
 function isChosen({ originalFilename, size }: FormFile): boolean {
   return originalFilename !== '' || size > 0
 }
@@ -225,17 +230,17 @@ function invalid(path: string, message: string): DrapeError {
   return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path, message }] })
 }
 
-// formidable's codes for all files together, or a file, over their limit.
+// formidable's error codes for the total size of files, and for a single file.
 const TOO_LARGE = [1009, 1016]
-/** Its code for fields over their limit. */
+/** formidable's error code for the total size of fields. */
 const TOO_LARGE_FIELDS = 1006
-/** Its codes for what there is too much of. */
+/** formidable's error codes for too many fields or files. */
 const tooMany = (maxFiles: number): Readonly<Record<string, string>> => ({
   1007: `has more than ${MAX_FIELDS} fields`,
   1015: `has more than ${maxFiles} ${maxFiles === 1 ? 'file' : 'files'}`,
 })
 
-const FAULTS_OF_DISK = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
+const DISK_ERRORS = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
 
 function refusalOf(
   error: Error & { code?: unknown; status?: unknown },
@@ -252,8 +257,8 @@ function refusalOf(
   }
   if (error.status === 413) return invalid('', `is larger than ${maxJsonBytes / MB} MB`)
   if (Number(error.code) === TOO_LARGE_FIELDS) return invalid('', `has fields of more than ${maxJsonBytes / MB} MB`)
-  if (FAULTS_OF_DISK.includes(String(error.code))) {
-    return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be received at the moment. Send the request again.', {
+  if (DISK_ERRORS.includes(String(error.code))) {
+    return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be received right now. Send the request again.', {
       retryable: true,
       cause: error,
     })

@@ -3,14 +3,14 @@ import type { Middleware } from 'koa'
 import type { AppState } from '../state.ts'
 
 /**
- * What a widget in an iframe or a headless shop calls from another origin. The server API is not among it: its key never
- * belongs into a browser.
+ * Routes that a widget in an iframe or a headless shop calls from another origin. Not the server API: its key must
+ * never reach a browser.
  */
 const STOREFRONT = /^\/(storefront\/v1|public)\//
-/** Public links: shared results and the images that links lead to. */
+/** Public links: shared results and images. */
 const LINKED = /^\/(objects|s)\//
 
-/** Browsers ask again after this; none believes an answer for longer than two hours. */
+/** Lifetime of a preflight response; browsers limit it to 2 hours. */
 const PREFLIGHT_SECONDS = 7200
 
 const HEADERS = [
@@ -25,9 +25,9 @@ const HEADERS = [
 ]
 
 /**
- * Lets pages of any origin read the answers of the storefront, refusals included, and the pictures that links lead to. Cookies
- * and the like are of no use there, so that no page can act for someone who is signed in elsewhere. Nobody keeps the answers
- * of the storefront that do not say so themselves.
+ * Lets pages of any origin read responses of the storefront, errors included, and images of links. Credentials such as
+ * cookies are not allowed, so a page cannot act for a user who is signed in elsewhere. Responses of the storefront are
+ * not cached unless they allow it.
  */
 export function storefrontCors({ development }: { development: boolean }): Middleware<AppState> {
   const share = cors({

@@ -3,7 +3,7 @@ import { translateDatabaseError } from '../shared/database/errors.ts'
 import { DrapeError, type ErrorCode } from '../shared/errors.ts'
 import type { AppState } from '../state.ts'
 
-/** The one table that decides a code's HTTP status. Codes that only appear on a failed generation have 500. */
+/** HTTP status of each error code. Codes that only occur in failed generations have 500. */
 export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   MISSING_API_KEY: 401,
   INVALID_API_KEY: 401,
@@ -60,8 +60,8 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
 }
 
 /**
- * Turns whatever a handler throws into the error body `{ code, message, status, details? }`. Logs faults as errors and refusals for
- * lack of capacity, which the caller can avoid, as warnings.
+ * Converts a thrown value into the error body `{ code, message, status, details? }`. Logs faults as errors, and
+ * refusals for lack of capacity, which the caller can avoid, as warnings.
  */
 export function translateErrors(): Middleware<AppState> {
   return async function errors(ctx, next) {

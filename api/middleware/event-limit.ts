@@ -14,15 +14,16 @@ type EventLimits = Pick<
   | 'ADDRESS_EVENT_BYTES_PER_MINUTE'
 >
 
-/** What Postgres stores for the smallest event: budgets of bytes are budgets of disk. */
+/** Bytes that Postgres uses for the smallest event, so that byte budgets limit disk usage. */
 const MIN_STORED_BYTES = 256
 
 const MINUTE_SECONDS = 60
 const DAY_SECONDS = 86_400
 
 /**
- * Spends the events and bytes of a batch from the budgets of the sender's address and of the shop or the publishable key: a key
- * that strangers use does not spend the budget of another. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. Needs the parsed body.
+ * Spends the events and bytes of a batch from the budgets of the sender's address and of the shop or publishable key,
+ * so that strangers who use one key do not spend the budget of another. Throws `RATE_LIMIT_EXCEEDED` with
+ * `Retry-After`. Requires the parsed body.
  */
 export function eventLimit({ redis, limits }: { redis: Redis; limits: EventLimits }): Middleware<AppState> {
   const budgetOf = (name: string, points: number, seconds = MINUTE_SECONDS) =>
@@ -37,7 +38,7 @@ export function eventLimit({ redis, limits }: { redis: Redis; limits: EventLimit
     const { key, shop, shopper } = ctx.state
     const { events, bytes } = sizeOf(ctx as AppContext)
     const sender = shop?.id ?? key.id
-    // One address must not use up what all visitors of the shop share: its budgets come first.
+    // Check the budgets of the address first, so that one address cannot exhaust the budget of all visitors.
     if (!shopper.isAddressShared) {
       await spend(ctx as AppContext, [
         [addressEvents, shopper.addressHash, events],
@@ -61,11 +62,11 @@ async function spend(ctx: AppContext, budgets: readonly (readonly [Budget, strin
   throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many events. Send the batch again after the seconds in Retry-After.')
 }
 
-/** Also of a batch that is refused later. */
+/** Counts batches that are rejected later, too. */
 function sizeOf({ state: { body } }: AppContext): { events: number; bytes: number } {
   const { events } = (body ?? {}) as { events?: unknown }
   const count = Array.isArray(events) ? Math.max(1, events.length) : 1
-  // Not the length that the request names: its body may be compressed.
+  // Not the Content-Length: the body may be compressed.
   const sent = Buffer.byteLength(JSON.stringify(body ?? null))
   return { events: count, bytes: Math.max(sent, count * MIN_STORED_BYTES) }
 }

@@ -11,13 +11,13 @@ const MAX_KEY_LENGTH = 255
 const RENEW_MS = (CLAIM_SECONDS * 1000) / 3
 
 /**
- * Runs a POST that carries an `Idempotency-Key` once: repeated within 24 hours it gets the first answer again, with
- * `Idempotent-Replay: true`. Throws `IDEMPOTENCY_KEY_REUSED` when the key came with another request before and
- * `IDEMPOTENCY_KEY_IN_USE` while the first is still running.
+ * Makes a POST with an `Idempotency-Key` idempotent: a repetition within 24 hours gets the first response with
+ * `Idempotent-Replay: true`. Throws `IDEMPOTENCY_KEY_REUSED` when the key was used for another request, and
+ * `IDEMPOTENCY_KEY_IN_USE` while the first request is running.
  *
- * Every request gets `resourceId`, the name of what it creates. When the process dies or fails in the middle, the next request
- * with the key goes on under the same name (`resumed`), so what was created already is found and not charged again. Nothing
- * stays of a request that was refused.
+ * Every request gets a `resourceId` for the resource that it creates. When the process dies or fails, the next request
+ * with the key continues with the same ID (`resumed`), so that an existing resource is found and not charged again.
+ * Nothing is stored of a rejected request.
  */
 export function idempotency({ keys }: { keys: IdempotencyKeys }): Middleware<AppState> {
   return async function once(ctx, next) {
@@ -48,14 +48,15 @@ async function run(
   ctx: Context & { state: AppState },
   { keys, claim, next }: { keys: IdempotencyKeys; claim: Claim; next: () => Promise<unknown> },
 ): Promise<void> {
-  const ignore = (error: unknown) => ctx.state.log.warn({ err: error }, 'claim not released; its lease expires')
+  const ignore = (error: unknown) =>
+    ctx.state.log.warn({ err: error }, 'releasing a claim failed; its lease will expire')
   const renewal = setInterval(() => keys.renew(claim).catch(ignore), RENEW_MS)
   try {
     await next()
     const first = await keys.answer(claim, { status: ctx.status, answer: JSON.stringify(ctx.body) }).catch(ignore)
     if (first) respond(ctx, first)
   } catch (error) {
-    // A fault may have come after the work was done, and a resumed request may be running elsewhere: both keep their name.
+    // After a fault the work may have been done, and a resumed request may be running elsewhere: both keep their ID.
     const refused = error instanceof DrapeError && HTTP_STATUS[error.code] < 500 && !ctx.state.resumed
     await (refused ? keys.delete(claim) : keys.release(claim)).catch(ignore)
     throw error
@@ -72,7 +73,7 @@ function respond(ctx: Context, { status, answer }: { status: number; answer: str
 
 function requestOf(ctx: Context & { state: AppState }): KeyedRequest | null {
   const key = ctx.req.headers['idempotency-key']
-  // Other methods are harmless to repeat by their nature.
+  // Other methods are idempotent by definition.
   if (ctx.method !== 'POST' || key === undefined) return null
   if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH) {
     throw new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
@@ -81,12 +82,12 @@ function requestOf(ctx: Context & { state: AppState }): KeyedRequest | null {
   }
   const { account, shop, shopper } = ctx.state
   const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? ctx.path
-  // One shopper must not receive the response to another, whose key may be guessed.
-  const asker = shop ? ` ${createHash('sha256').update(shopperId(shop.id, shopper)).digest('base64url')}` : ''
-  return { accountId: account.id, route: `${route}${asker}`, key }
+  // One shopper must not receive the response to another shopper, whose key could be guessed.
+  const requester = shop ? ` ${createHash('sha256').update(shopperId(shop.id, shopper)).digest('base64url')}` : ''
+  return { accountId: account.id, route: `${route}${requester}`, key }
 }
 
-/** SHA-256 over what makes the request: its body, in whatever order its fields came, and the contents of its files. */
+/** SHA-256 of the request: its body, independent of the order of fields, and the contents of its files. */
 function fingerprintOf({ method, state }: AppContext, { route }: KeyedRequest): Buffer {
   const { data: _, ...fields } = state.fields
   const files = state.files.map(({ field, hash }) => [field, hash])
@@ -94,7 +95,7 @@ function fingerprintOf({ method, state }: AppContext, { route }: KeyedRequest): 
   return createHash('sha256').update(JSON.stringify(request)).digest()
 }
 
-/** The same value with the names of its objects in alphabetical order; as entries, so that no name has a meaning. */
+/** The value with sorted object fields, as entries, so that no field name has a special meaning. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object') return value ?? null

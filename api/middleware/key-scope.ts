@@ -2,7 +2,9 @@ import type { Middleware } from 'koa'
 import { assertScope } from '../keys/restrictions.ts'
 import type { AppState } from '../state.ts'
 
-/** Refuses keys without a scope of the route. A route without scopes is for keys without restrictions. Throws `FORBIDDEN`. */
+/**
+ * Rejects keys without a scope of the route. A route without scopes requires an unrestricted key. Throws `FORBIDDEN`.
+ */
 export function keyScope(): Middleware<AppState> {
   return function authorize({ state }, next) {
     assertScope(state.key, state.route.scopes ?? [])

@@ -9,9 +9,9 @@ import { readShopper } from './shop-proxy.ts'
 const BEARER = /^bearer +(\S+) *$/i
 
 /**
- * Lets a request through whose `Authorization: Bearer pk_…` is a live publishable key of an active account and sets
- * `ctx.state.key`, `account` and `shopper`; `shop` is null. One without that header but with the marks of a shop's proxy is the proxy's
- * to judge. Throws `MISSING_API_KEY` or `INVALID_API_KEY`.
+ * Authenticates a request by its `Authorization: Bearer pk_…`, a live publishable key of an active account, and sets
+ * `ctx.state.key`, `account` and `shopper`; `shop` is null. A request without that header but with the marks of a
+ * shop's proxy is passed to the proxy's check. Throws `MISSING_API_KEY` or `INVALID_API_KEY`.
  */
 export function publishableKeyOr(
   proxy: Middleware<AppState>,
@@ -29,9 +29,9 @@ export function publishableKeyOr(
     ctx.state.key = found.key
     ctx.state.account = found.account
     ctx.state.shop = null
-    // The key is public, so its holder could claim to be any customer.
+    // The key is public, so its user could claim to be any customer.
     ctx.state.shopper = readShopper(ctx as AppContext, { customerId: null, signingSecret })
-    // The key is public, so its holders are strangers: their bodies share a limit before the parser holds them in memory.
+    // The key is public, so its users are strangers: their bodies share a limit before the parser holds them in memory.
     const body = await receiveBody(ctx.req, { address: networkOf(ctx.ip), shop: found.account.id })
     try {
       ctx.req = body.replay()

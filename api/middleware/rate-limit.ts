@@ -6,19 +6,23 @@ import type { Redis } from '../shared/redis.ts'
 import type { AppState } from '../state.ts'
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Requests a minute of an account without settings of its own. */
+/** Requests per minute of an account without its own limits. */
 const DEFAULTS = { reads: 600, writes: 100, polls: 300 } as const
 
-/** Parts of a minute's reads that may come at once. Writes may come at once for a whole minute: a catalogue is sent in bursts. */
+/**
+ * Divides a minute's reads into the maximum burst. The burst of writes is a whole minute: a catalogue is sent in
+ * bursts.
+ */
 const PARTS_OF_READS = 5
-/** A budget of this size or less may be spent at once. */
+/** Minimum burst. */
 const MIN_BURST = 20
 
 /**
- * Spends one request of the account's token bucket, reads, writes and `polls` of listeners apart, common to all replicas; while Redis does not answer in
- * time each replica goes on from the last level that it knows. Sets `RateLimit-Limit` (requests a minute), `RateLimit-Remaining`
- * (requests that may come at once now) and `RateLimit-Reset` (seconds until the bucket is full again). Throws `RATE_LIMITED` with
- * `Retry-After`: the seconds until there is room for this request, so that requests that came together return one after another.
+ * Spends one request of the account's token buckets for reads, writes or `polls` of listeners, shared by all replicas;
+ * while Redis does not respond in time, each replica continues from the last known level. Sets `RateLimit-Limit`
+ * (requests per minute), `RateLimit-Remaining` (current burst) and `RateLimit-Reset` (seconds until the full burst is
+ * available). Throws `RATE_LIMITED` with `Retry-After`: the seconds until this request would be allowed, so that
+ * concurrent requests retry one after another.
  */
 export function rateLimit({
   redis,
@@ -27,7 +31,7 @@ export function rateLimit({
   onLocal,
 }: {
   redis: Redis
-  /** Default: reads or writes, by the method. */
+  /** Default: reads or writes, by the HTTP method. */
   kind?: 'polls'
   now?: () => number
   onLocal?: () => void

@@ -8,8 +8,8 @@ import type { AppState } from '../state.ts'
 const USABLE_ID = /^[\w.:-]{1,128}$/
 
 /**
- * Gives every request an id (the caller's `X-Request-Id` when it is plain) and a log, measures it and writes one line at its end. `record` gets
- * the requests of accounts, without bodies, values of paths, queries and addresses.
+ * Gives every request an ID (the caller's `X-Request-Id` when it has a simple format) and a logger, records metrics and
+ * logs one line at its end. `record` receives the requests of accounts, without bodies, path values, queries and addresses.
  */
 export function requestContext({
   log,
@@ -35,7 +35,7 @@ export function requestContext({
   return async function context(ctx, next) {
     const requestId = requestIdOf(ctx.req.headers['x-request-id'])
     ctx.state.requestId = requestId
-    tellLater(ctx.state, () => log.child({ requestId }))
+    logLazily(ctx.state, () => log.child({ requestId }))
     ctx.set('X-Request-Id', requestId)
     const started = performance.now()
     const createdAt = new Date()
@@ -67,13 +67,13 @@ function describeRequest({ requestId = '', route, errorCode, key }: Partial<AppS
   return { requestId, route: path, errorCode: code, keyLastFour: key?.lastFour ?? null }
 }
 
-/** The one that was sent, if it is plain, or a new one. */
+/** The sent ID if it has a simple format, otherwise a new one. */
 export function requestIdOf(sent: string | readonly string[] | undefined): string {
   return typeof sent === 'string' && USABLE_ID.test(sent) ? sent : `req_${randomUUID()}`
 }
 
-/** Few requests write more than their last line. */
-function tellLater(state: AppState, createLog: () => Log): void {
+/** Creates the logger lazily: most requests log only their last line. */
+function logLazily(state: AppState, createLog: () => Log): void {
   let log: Log | undefined
   Object.defineProperty(state, 'log', {
     get: () => {

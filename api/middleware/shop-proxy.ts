@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import type { ReceiveBody } from '../bodies/signed-body.ts'
-import { rememberBriefly } from '../brief-memory.ts'
+import { cacheBriefly } from '../brief-cache.ts'
 import { networkOf } from '../shared/addresses.ts'
 import type { ProxyNonces } from '../shared/stores/proxy-nonces.ts'
 import { hashAddress, type Shopper } from '../shoppers/shopper.ts'
@@ -17,11 +17,11 @@ const ANONYMOUS_ID = /^anon_[\w-]{1,100}$/
 export interface ShopProxyOptions {
   readonly shops: Shops
   readonly nonces: ProxyNonces
-  /** Where the reason of a refusal is recorded for the merchant. */
+  /** Records the reason of a refusal for the merchant. */
   readonly refused: Pick<RefusedRequests, 'note'>
   /** Shared by all routes, so that they share its limits. */
   readonly receiveBody: ReceiveBody
-  /** Whether a shop's name alone, in the header `X-Drape-Shop`, identifies it. */
+  /** Whether a shop's name alone, in the header `X-Drape-Shop`, authenticates it. */
   readonly development: boolean
   readonly signingSecret: string
   readonly proxyHops?: ProxyHops
@@ -29,8 +29,8 @@ export interface ShopProxyOptions {
 }
 
 /**
- * Lets a request through that the proxy of a known shop has signed in the way of its platform, and sets `ctx.state.shop`,
- * `account` and `shopper`. Throws `PROXY_SIGNATURE_INVALID`, whose `details` name the check that failed.
+ * Authenticates a request by the signature of a known shop's proxy, in the format of its platform, and sets
+ * `ctx.state.shop`, `account` and `shopper`. Throws `PROXY_SIGNATURE_INVALID`, whose `details` name the failed check.
  */
 export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
   const {
@@ -42,28 +42,28 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
     proxyHops = { own: 0, shopify: 0 },
     now = Date.now,
   } = options
-  // Unknown shops are cached too: the time of an answer must not reveal which exist.
-  const find = rememberBriefly((domain) => options.shops.find(domain), { now })
+  // Caches unknown shops too: the response time must not reveal which shops exist.
+  const find = cacheBriefly((domain) => options.shops.find(domain), { now })
 
-  // The same for an unknown shop and a wrong signature: strangers must not learn which shops exist.
-  const notBelieved = () =>
+  // The same error for an unknown shop and a wrong signature: strangers must not learn which shops exist.
+  const unauthenticated = () =>
     claimRefused(
       'signature',
-      'Its signature does not match, or no shop has this domain. The merchant finds out which, and what to sign, in the dashboard and the log of the service.',
+      'The signature does not match, or no shop has this domain. The dashboard and the log of the service show the merchant which of both, and the text to sign.',
       now(),
     )
 
-  /** The shop that the claim is about, when it is true; `bodyHash` is that of a body that was received. */
+  /** Returns the shop if its claim is authentic. `bodyHash` is the hash of the received body. */
   async function prove(claim: ShopClaim, found: FoundShop | null, bodyHash: string): Promise<FoundShop> {
     if (claim.platform !== 'development') {
       const message = claim.platform === 'plugin' ? pluginMessage({ ...claim.signed, bodyHash }) : claim.message
       const secrets = found?.shop.secrets.map(({ secret }) => secret) ?? []
-      if (!isSignedWith(secrets, message, claim.signature)) throw notBelieved()
+      if (!isSignedWith(secrets, message, claim.signature)) throw unauthenticated()
     }
-    if (found === null) throw notBelieved()
-    // Last, so that only a shop itself can use up its nonces.
+    if (found === null) throw unauthenticated()
+    // Checked last, so that only a shop itself can use up its nonces.
     if (claim.platform === 'plugin' && !(await nonces.use({ shopId: found.shop.id, ...claim.nonce })))
-      throw claimRefused('nonce', 'Its nonce was used before. Each request needs a new one, also a retry.', now())
+      throw claimRefused('nonce', 'The nonce was used before. Each request needs a new nonce, also a retry.', now())
     return found
   }
 
@@ -113,7 +113,7 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
   }
 }
 
-/** The shopper behind a request: a customer only as the proxy has signed it, a browser as it calls itself. */
+/** The shopper of a request: the customer only from signed parameters, the browser as it identifies itself. */
 export function readShopper(
   ctx: AppContext,
   {

@@ -10,9 +10,9 @@ import type { AppState } from '../state.ts'
 import { MAX_FILE_BYTES } from './body.ts'
 
 /**
- * Writes the body to a temporary file as it comes, with its hash: `ctx.state.files[0]`. The file is deleted when the request has ended.
- * `ctx.state.fields.type` is the name of the content type. Throws `VALIDATION_FAILED` for any other content type and
- * `FILE_TOO_LARGE` over 10 MB.
+ * Streams the body to a temporary file and computes its hash: `ctx.state.files[0]`. Deletes the file when the request
+ * ends. `ctx.state.fields.type` is the name of the content type. Throws `VALIDATION_FAILED` for any other content type
+ * and `FILE_TOO_LARGE` over 10 MB.
  */
 export function spoolBody(
   types: Readonly<Record<string, readonly string[]>>,
@@ -34,7 +34,7 @@ export function spoolBody(
       const path = join(folder, 'body')
       const file = await open(path, 'wx', 0o600)
       const received = await receive(ctx.req, file, share).finally(() => {
-        // What a refusal left unread is dropped, so that the answer reaches the sender.
+        // Reads and drops the rest of a rejected body, so that the response reaches the sender.
         ctx.req.resume()
         return file.close()
       })
@@ -67,7 +67,7 @@ async function write(file: FileHandle, chunk: Buffer): Promise<void> {
   try {
     await file.writeFile(chunk)
   } catch (cause) {
-    throw new DrapeError('SERVICE_UNAVAILABLE', 'The body cannot be stored at the moment. Send the request again.', {
+    throw new DrapeError('SERVICE_UNAVAILABLE', 'The body cannot be stored right now. Send the request again.', {
       retryable: true,
       cause,
     })

@@ -5,7 +5,7 @@ import type { Redis } from '../shared/redis.ts'
 import { shopperId } from '../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
 
-/** The budget of this name, of `points` requests in the time. Routes that name the same budget share it. */
+/** Creates a budget of `points` requests per window. Routes with the same budget name share it. */
 type CreateBudget = (name: string, points: number) => Budget
 
 export interface Budgets {
@@ -26,13 +26,18 @@ export function createBudgets({ redis, onLocal }: { redis: Redis; onLocal: () =>
   return { perMinute: within(60), perFiveMinutes: within(300), perHour: within(3600) }
 }
 
-/** A shop's server that names no addresses has the budget of this number of addresses for all of its shoppers. */
+/**
+ * A shop server that does not forward addresses gets the budget of this number of addresses for all of its shoppers.
+ */
 const SHARED_ADDRESSES = 20
 
 export const SHARED_ADDRESS_MESSAGE =
-  'The server of the shop names no addresses of its shoppers, so they share one budget: send each address in X-Drape-Shopper-Address.'
+  'The server of the shop does not forward the addresses of its shoppers, so they share one budget. Send each address in X-Drape-Shopper-Address.'
 
-/** Spends one of the budget of the shopper's network address within the shop. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
+/**
+ * Spends one request of the budget of the shopper's network address within the shop. Throws `RATE_LIMIT_EXCEEDED` with
+ * `Retry-After`.
+ */
 export function addressLimit(createBudget: CreateBudget, name: string, points: number): Middleware<AppState> {
   const ofAddress = createBudget(name, points)
   const ofServer = createBudget(`${name}-shared`, points * SHARED_ADDRESSES)
@@ -51,7 +56,7 @@ export function addressLimit(createBudget: CreateBudget, name: string, points: n
   }
 }
 
-/** Spends one of the budget that `idOf` names. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
+/** Spends one request of the budget of `idOf`. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
 export function storefrontLimit(budget: Budget, idOf: (ctx: AppContext) => string): Middleware<AppState> {
   return async function limit(ctx, next) {
     const { allowed, resetSeconds } = await budget(idOf(ctx))

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa'
 import { activeTraceIds, withRequestSpan } from '../shared/telemetry.ts'
 import type { AppState } from '../state.ts'
 
-/** Records every request as a span; `X-Trace-Id` names its trace to the caller. */
+/** Records every request as a span and returns its trace ID in `X-Trace-Id`. */
 export function traceRequests(): Middleware<AppState> {
   return (ctx, next) =>
     withRequestSpan({ method: ctx.method, headers: ctx.headers, scheme: ctx.protocol }, async () => {

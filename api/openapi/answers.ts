@@ -7,23 +7,24 @@ import { OPERATION_EXAMPLES } from './examples/operation-examples.ts'
 import { describeOrRefer, type JsonSchema, type Names, refTo } from './json-schema.ts'
 import { type Access, isBehindKey, type Operation, type Success } from './operation.ts'
 
-/** Headers of answers, by the names that a document keeps them under. */
+/** Response headers, by component name. */
 export const HEADERS = {
-  'X-Request-Id': 'Names the request in our logs; the one that was sent, if it was plain.',
-  'RateLimit-Limit': 'Requests a minute that the account has, reads and writes apart.',
+  'X-Request-Id': 'ID of the request in our logs: the sent ID if it has a simple format, otherwise a new one.',
+  'RateLimit-Limit': 'Limit of the account in requests per minute. Reads and writes have separate limits.',
   'RateLimit-Remaining':
-    'Requests that may come at once now. Writes of a whole minute may come at once, reads of 12 s.',
-  'RateLimit-Reset': 'Seconds until as many requests as ever may come at once.',
-  'Retry-After': 'Seconds to wait before the next try.',
-  'Idempotent-Replay': 'true when this is the first answer again.',
-  Deprecation: 'The request has a field of an older shape; since when such shapes are deprecated (RFC 9745).',
-  Allow: 'The methods that the path knows.',
+    'Requests that are allowed immediately. The maximum burst is one minute of writes, or 12 s of reads.',
+  'RateLimit-Reset': 'Seconds until the maximum burst is available again.',
+  'Retry-After': 'Seconds to wait before the next attempt.',
+  'Idempotent-Replay': 'true when the response repeats the first response.',
+  Deprecation:
+    'Sent when the request has a field of an older format: the date since which such formats are deprecated (RFC 9745).',
+  Allow: 'Methods that the path supports.',
 } as const
 type HeaderName = keyof typeof HEADERS
 
 const RATE_LIMIT: readonly HeaderName[] = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
 
-/** Everything that an operation may answer, by HTTP status. */
+/** Responses of an operation, by HTTP status. */
 export function describeAnswers(operation: Operation, names: Names): Record<string, JsonSchema> {
   const statuses = Map.groupBy(codesOf(operation), (code) => HTTP_STATUS[code])
   return {
@@ -47,7 +48,7 @@ function withPage(answer: JsonSchema, status: number, { pages = [] }: Operation)
   return { ...answer, content: { ...(answer.content as JsonSchema), 'text/html': { schema: { type: 'string' } } } }
 }
 
-/** Answers to callers whose credentials are missing or wrong. */
+/** Errors for missing or wrong credentials. */
 const CREDENTIAL_CODES: Readonly<Record<Access, readonly ErrorCode[]>> = {
   key: ['MISSING_API_KEY', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'],
   shop: ['PROXY_SIGNATURE_INVALID'],
@@ -55,7 +56,7 @@ const CREDENTIAL_CODES: Readonly<Record<Access, readonly ErrorCode[]>> = {
   open: [],
 }
 
-/** What an operation may refuse a request with, in the order of the list of codes. */
+/** Error codes of an operation, in the order of the list of codes. */
 export function codesOf({ access = 'key', parameters, repeatable, errors }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE', 'INTERNAL_ERROR', ...errors])
   const add = (condition: unknown, ...more: ErrorCode[]) => {
@@ -92,7 +93,7 @@ function asExamples(values: Readonly<Record<string, unknown>> | undefined): { ex
   return { examples: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }])) }
 }
 
-/** The answer to a request with this code, as the components of the document have it. */
+/** Example response for an error code, as a component of the document. */
 export function describeErrorExample(code: ErrorCode): JsonSchema {
   return {
     summary: code,
@@ -101,7 +102,7 @@ export function describeErrorExample(code: ErrorCode): JsonSchema {
   }
 }
 
-/** Answers that come before the budget of the account is counted. */
+/** Statuses that are returned before the rate limit is counted. */
 const UNCOUNTED = [401, 405, 431]
 
 function describeErrors(status: number, codes: readonly ErrorCode[], operation: Operation): JsonSchema {

@@ -7,7 +7,7 @@ import type { Access, ObjectSchema, Operation } from './operation.ts'
 import { describeBody } from './request-body.ts'
 import { describeWebhooks } from './webhooks.ts'
 
-/** The version of the interface that the server API keeps to. */
+/** Version of the server API. */
 const API_VERSION = '1.4.0'
 
 const DESCRIPTION = `Puts garments of a shop on photos of people.
@@ -26,15 +26,15 @@ const TAGS: Readonly<Record<string, string>> = {
   Images: 'Photos of people, uploaded once for many try-ons.',
   Products: 'The catalog of the account: products with their images, one by one or in batches.',
   Account: 'The account of the key and its credits.',
-  Engines: 'What renders try-ons, and how long each engine takes to start.',
-  Customers: 'Erasure of everything that is stored of an end user.',
+  Engines: 'Engines that render try-ons, and how long each engine takes to start.',
+  Customers: 'Erasure of all stored data of an end user.',
   Webhooks: 'Events of the account, listeners of the command line, and webhooks of shop platforms.',
   Document: 'This document.',
-  Storefront: 'What the pages of a shop call through the proxy of the shop.',
-  Analytics: 'What shoppers did, for reports of the shop.',
+  Storefront: 'Routes that the pages of a shop call through the proxy of the shop.',
+  Analytics: 'Events of shoppers, for reports of the shop.',
 }
 
-/** The OpenAPI 3.1 document of these operations: the schemas in it are those that validate requests. */
+/** The OpenAPI 3.1 document of these operations. Its schemas are those that validate requests. */
 export function createDocument(
   operations: readonly Operation[],
   { publicUrl, serviceName }: { readonly publicUrl: string; readonly serviceName: string },
@@ -68,7 +68,8 @@ export function createDocument(
           type: 'apiKey',
           in: 'query',
           name: 'signature',
-          description: 'Set by the app proxy of Shopify, with `shop`, `timestamp` and the others that it signs.',
+          description:
+            'Set by the app proxy of Shopify, together with `shop`, `timestamp` and its other signed parameters.',
         },
         pluginProxy: {
           type: 'apiKey',
@@ -84,7 +85,7 @@ export function createDocument(
   }
 }
 
-/** Of the codes that some operation answers with. */
+/** Codes that at least one operation returns. */
 function describeErrorExamples(operations: readonly Operation[]): JsonSchema {
   const answered = new Set(operations.flatMap(codesOf))
   return Object.fromEntries(
@@ -102,7 +103,7 @@ function describePaths(operations: readonly Operation[], names: Names): Record<s
   )
 }
 
-/** Any one of the entries is enough. */
+/** Any one of the entries is sufficient. */
 const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
   key: [{ apiKey: [] }],
   shop: [{ appProxy: [] }, { pluginProxy: [] }],
@@ -128,7 +129,7 @@ function describeOperation(operation: Operation, names: Names): JsonSchema {
 const IDEMPOTENCY_KEY: JsonSchema = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Makes the request safe to repeat: within 24 hours the same key and body get the first answer again.',
+  description: 'Makes the request safe to repeat: within 24 hours the same key and body return the first response.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../shared/errors.ts'
 
-/** What a caller does about each code. */
+/** How a caller resolves each error code. */
 export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   MISSING_API_KEY: 'Send the header. A proxy before the service must not remove it.',
   INVALID_API_KEY:
-    'Check the key with GET /tryon/v1/account. Ask the operator for a new key, or for its expiry and its addresses.',
+    'Check the key with GET /tryon/v1/account. Ask the operator for a new key, or for the expiry and allowed addresses of the key.',
   FORBIDDEN: 'Use an ID of your own account, or a key with one of the scopes.',
   VALIDATION_FAILED: 'Correct the fields in details and send the request again.',
   EXTERNAL_ID_REQUIRED: 'Send your own ID of the product in externalId.',
@@ -14,7 +14,7 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   MULTIPART_FILE_NOT_FOUND: 'Give the file field of the form the same name as the fileKey.',
   INVALID_IMAGE_INPUT: 'Send exactly one of url and fileKey.',
   INVALID_IMAGE: 'Send another file. Images must be complete and within the limits of pixels.',
-  UNSUPPORTED_IMAGE_TYPE: 'Convert the image. The name of the file does not matter, its bytes do.',
+  UNSUPPORTED_IMAGE_TYPE: 'Convert the image. The format is detected from the bytes, not from the file name.',
   CUSTOMER_IMAGE_FETCH_FAILED:
     'Check that the URL works without a sign-in and from outside of your network, or send the bytes.',
   PRODUCT_IMAGE_FETCH_FAILED:
@@ -22,7 +22,7 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   MISSING_REQUIRED_CLASSIFICATION:
     'Send an image of a type that the engine accepts, or choose another engine of GET /tryon/v1/engines.',
   FILE_TOO_LARGE: 'Send a smaller image, for example as JPEG.',
-  INSUFFICIENT_CREDITS: 'Ask the operator for credits. The webhook credits.low warns before.',
+  INSUFFICIENT_CREDITS: 'Ask the operator for credits. The webhook credits.low warns you in advance.',
   QUOTA_EXCEEDED:
     'Wait until running work ends or the month is over, delete stored images, or ask the operator for a higher limit.',
   RATE_LIMITED: 'Wait for the seconds in Retry-After and send the request again.',
@@ -35,7 +35,7 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   ROUTE_NOT_FOUND: 'Compare the path with the API reference. Paths are case-sensitive, and IDs must be encoded.',
   METHOD_NOT_ALLOWED: 'Use a method of the header Allow.',
   HEADERS_TOO_LARGE: 'Send fewer cookies and shorter headers.',
-  RESERVED_EXTERNAL_ID: 'Choose an ID with another start.',
+  RESERVED_EXTERNAL_ID: 'Choose an ID with another prefix.',
   IDEMPOTENCY_KEY_IN_USE: 'Wait for the seconds in Retry-After and send the same request again.',
   IDEMPOTENCY_KEY_REUSED: 'Use a new key for each new request, and the same key only to repeat a request.',
   INTERNAL_ERROR: 'Retry at most 3 times with the same Idempotency-Key. Then report the X-Request-Id to the operator.',

@@ -4,7 +4,7 @@ import { ERROR_CONDITIONS } from './error-conditions.ts'
 import { ERROR_CURES } from './error-cures.ts'
 import { WARNING_CATALOGUE } from './warning-catalogue.ts'
 
-/** The table of error codes of `docs/errors.md`. */
+/** Error code table of `docs/errors.md`. */
 export function describeErrorTable(): string {
   const rows = ERROR_CODES.map(
     (code) => `| \`${code}\` | ${HTTP_STATUS[code]} | ${sentence(ERROR_CONDITIONS[code])} | ${ERROR_CURES[code]} |`,
@@ -12,7 +12,7 @@ export function describeErrorTable(): string {
   return ['| Code | Status | Cause | Cure |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/** The table of warnings of `docs/errors.md`. */
+/** Warning table of `docs/errors.md`. */
 export function describeWarningTable(): string {
   const rows = Object.entries(WARNING_CATALOGUE).map(
     ([code, { cause, cure }]) => `| \`${code}\` | ${cause} | ${cure} |`,

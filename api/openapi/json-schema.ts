@@ -1,19 +1,19 @@
 import { ISO_TIME } from '../shared/iso-time.ts'
 import type { TSchema } from '../shared/schema.ts'
 
-/** A JSON Schema in the form that OpenAPI 3.1 documents have. */
+/** A JSON Schema in an OpenAPI 3.1 document. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 export type Names = ReadonlyMap<TSchema, string>
 
-/** Where a document keeps the schema of this name. */
+/** Reference to the named schema. */
 export function refTo(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
 /**
- * A schema as a document shows it: those that have a name become references to it. Of a schema that validates what callers
- * send, a field with a default need not be sent.
+ * A schema as the document presents it: named schemas become references. In schemas of requests, a field with a default
+ * is optional.
  */
 export function describeSchema(schema: TSchema, names: Names): JsonSchema {
   const keywords = Object.entries(schema).flatMap(([keyword, value]) =>
@@ -22,19 +22,22 @@ export function describeSchema(schema: TSchema, names: Names): JsonSchema {
   return { ...typeOfValues(schema), ...Object.fromEntries(keywords) }
 }
 
-/** Readers, and makers of clients, take a choice of values without a type for anything at all. */
+/** Readers and client generators treat an enum without a type as any value. */
 function typeOfValues({ enum: values }: { readonly enum?: readonly unknown[] }): { type?: string } {
   if (values?.every((value) => typeof value === 'string')) return { type: 'string' }
   return values?.every(Number.isInteger) ? { type: 'integer' } : {}
 }
 
-/** The same, and a reference when the schema itself has a name. */
+/** Like `describeSchema`, but a reference if the schema itself has a name. */
 export function describeOrRefer(schema: TSchema, names: Names): JsonSchema {
   const name = names.get(schema)
   return name === undefined ? describeSchema(schema, names) : refTo(name)
 }
 
-/** Generators of clients take a field with a default for one that is always there, also in what callers send. */
+/**
+ * Client generators treat a field with a default as always present, also in requests, so the default moves into the
+ * description.
+ */
 function withDefaultInWords({ default: value, ...schema }: JsonSchema): JsonSchema {
   if (value === undefined || typeof value === 'object') return schema
   const words = `Default: ${JSON.stringify(value)}.`
@@ -51,7 +54,7 @@ function describeKeyword(
     case 'properties':
       return [[keyword, mapValues(value, (inner) => withDefaultInWords(describe(inner)))]]
     case 'patternProperties':
-      // Records; readers know them by this keyword.
+      // Records, which readers recognise by this keyword.
       return [['additionalProperties', describe(Object.values(value as object)[0])]]
     case 'items':
       return [[keyword, describe(value)]]
@@ -62,7 +65,7 @@ function describeKeyword(
       return needed.length === 0 ? [] : [[keyword, needed]]
     }
     case 'maxJsonKilobytes':
-      // No keyword of JSON Schema: the description of the field states the limit.
+      // Not a JSON Schema keyword: the description of the field states the limit.
       return []
     case 'format':
       return OWN_FORMATS[String(value)] ?? [[keyword, value]]
@@ -71,7 +74,7 @@ function describeKeyword(
   }
 }
 
-/** Formats that only our validator knows, in keywords that every reader knows. */
+/** Formats that only our validator knows, as standard keywords. */
 const OWN_FORMATS: Readonly<Record<string, [string, unknown][]>> = {
   'web-address': [
     ['format', 'uri'],

@@ -2,13 +2,15 @@ import type { TSchema } from '../shared/schema.ts'
 
 const NAMES = new WeakMap<TSchema, string>()
 
-/** The schema, which the document keeps under this name and refers to wherever it is used. */
+/** Names a schema: the document stores it once and refers to it. */
 export function named<S extends TSchema>(name: string, schema: S): S {
   NAMES.set(schema, name)
   return schema
 }
 
-/** The named schemas in any of these values, however deep, in the order in which they are met. Throws when two have one name. */
+/**
+ * The named schemas in these values at any depth, in order of appearance. Throws when two schemas have the same name.
+ */
 export function findNamed(values: readonly unknown[]): Map<TSchema, string> {
   const found = new Map<TSchema, string>()
   const visit = (value: unknown): void => {

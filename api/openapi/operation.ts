@@ -2,34 +2,34 @@ import type { Scope } from '../keys/restrictions.ts'
 import type { ErrorCode } from '../shared/errors.ts'
 import type { TSchema } from '../shared/schema.ts'
 
-/** The description of one method of one path in the OpenAPI document. */
+/** An operation (one method of one path) of the OpenAPI document. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'delete'
-  /** With its parameters in braces: `/tryon/v1/generations/{id}`. */
+  /** Path with parameters in braces: `/tryon/v1/generations/{id}`. */
   readonly path: string
   /** Unique; generated clients name their functions after it. */
   readonly id: string
-  /** The group that it is shown in. */
+  /** Group of the operation. */
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  /** What each parameter of the path means. */
+  /** Description of each path parameter. */
   readonly parameters?: Readonly<Record<string, string>>
   readonly query?: ObjectSchema
-  /** Headers that it reads beside its credentials, all optional as far as the document can say. */
+  /** Request headers other than credentials. The document declares all of them optional. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Body
-  /** Whether it takes an `Idempotency-Key`. */
+  /** Whether the operation accepts an `Idempotency-Key`. */
   readonly repeatable?: boolean
-  /** The account's API key when it is not given. Only what is behind that key has the account's rate limit. */
+  /** Default: the account's API key. Only operations with that key have the account's rate limit. */
   readonly access?: Access
-  /** Of which the API key needs one; keys without restrictions have all. */
+  /** Scopes of which the API key needs one; unrestricted keys have all. */
   readonly scopes?: readonly Scope[]
-  /** Which answers, by HTTP status, are a page for clients that do not ask for JSON. */
+  /** HTTP statuses that return a page to clients that do not accept JSON. */
   readonly pages?: readonly number[]
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, Success>>
-  /** Those that this operation adds to what every one behind an API key can meet. */
+  /** Error codes in addition to those of all operations with an API key. */
   readonly errors: readonly ErrorCode[]
 }
 
@@ -38,12 +38,18 @@ export function nameOf({ method, path }: Pick<Operation, 'method' | 'path'>): st
   return `${method.toUpperCase()} ${path}`
 }
 
-/** Whether callers need the API key of an account: only those operations have a test mode and the account's rate limit. */
+/**
+ * Whether the operation requires the API key of an account. Only these operations have a test mode and the account's
+ * rate limit.
+ */
 export function isBehindKey({ access = 'key' }: Pick<Operation, 'access'>): boolean {
   return access === 'key'
 }
 
-/** `key`: the account's API key; `shop`: signed by the proxy of a shop; `events`: that, or a publishable key; `open`: no credentials. */
+/**
+ * `key`: the account's API key. `shop`: signature of a shop's proxy. `events`: that, or a publishable key. `open`: no
+ * credentials.
+ */
 export type Access = 'key' | 'shop' | 'events' | 'open'
 
 export type ObjectSchema = TSchema & {
@@ -51,30 +57,30 @@ export type ObjectSchema = TSchema & {
   readonly required?: readonly string[]
 }
 
-/** A JSON body, which may also come as the field `data` of a multipart body beside files; a multipart form; or bare bytes. */
+/** A JSON body, which may also be the field `data` of a multipart body with files; a multipart form; or raw bytes. */
 export type Body =
   | {
       readonly json: ObjectSchema
-      /** Older shapes of it that are translated before they are validated. Only such a body may also be multipart. */
+      /** Older formats that are translated before validation. Only such a body may also be multipart. */
       readonly legacy?: ObjectSchema
-      /** What the body is in other content types, of text. */
+      /** Descriptions of the body in other, text content types. */
       readonly text?: Readonly<Record<string, string>>
     }
   | {
-      /** The fields beside the files. */
+      /** Fields other than files. */
       readonly form: ObjectSchema
       readonly legacy?: ObjectSchema
-      /** What each file is, by the name of its field. */
+      /** Description of each file, by field name. */
       readonly files: Readonly<Record<string, string>>
     }
   | {
-      /** What the bytes are, which are the whole body. */
+      /** Description of the bytes, which are the whole body. */
       readonly bytes: string
     }
 
-/** What an operation may be sent and may answer. */
+/** Example requests and responses of an operation. */
 export interface OperationExamples {
-  /** Of the body, by content type. */
+  /** Example bodies by content type. */
   readonly request?: Readonly<Record<string, unknown>>
   /** By HTTP status, then by name. */
   readonly answers?: Readonly<Record<number, Readonly<Record<string, unknown>>>>
@@ -82,10 +88,10 @@ export interface OperationExamples {
 
 export interface Success {
   readonly description: string
-  /** Without one the answer has no body. */
+  /** Absent: the response has no body. */
   readonly schema?: TSchema
-  /** `application/json` when it is not given. */
+  /** Default `application/json`. */
   readonly contentType?: string
-  /** What can be asked next: by operation id, where in the answer each of its parameters is. */
+  /** Links to next operations: by operation ID, where in the response each of its parameters is. */
   readonly next?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }

@@ -4,7 +4,7 @@ import type { Body, Operation } from './operation.ts'
 
 const FILE: JsonSchema = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' }
 
-/** The content types that a body may come in. */
+/** Content types of a request body. */
 export function describeBody({ id }: Operation, body: Body, names: Names): JsonSchema {
   const examples = OPERATION_EXAMPLES[id]?.request ?? {}
   const content = Object.entries(describeContent(body, names)).map(([type, described]) => [
@@ -17,7 +17,7 @@ export function describeBody({ id }: Operation, body: Body, names: Names): JsonS
 function describeContent(body: Body, names: Names): Readonly<Record<string, JsonSchema>> {
   if ('json' in body) return describeJson(body, names)
   if ('form' in body) return describeForm(body, names)
-  // Clients that generators write send one type; the description says that any will do.
+  // Generated clients send a single type; the description says that any type is accepted.
   return { 'application/octet-stream': { schema: { ...FILE, description: body.bytes } } }
 }
 

@@ -4,10 +4,10 @@ export interface WarningEntry {
 }
 
 const photo = 'Ask for another photo: one person, from the front, with the upper body in view, sharp and in good light.'
-const look =
-  'Look at the result before you show it. Another photo, in which the person wears less or shorter clothes, helps.'
+const checkResult =
+  'Check the result before you show it. A photo of the person in fewer or shorter clothes avoids the warning.'
 
-/** Every warning of photos (lower case), results and requests (upper case). */
+/** Every warning about photos (lower case), and about results and requests (upper case). */
 export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
   no_person: { cause: 'The photo shows no person.', cure: photo },
   several_people: {
@@ -19,21 +19,21 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
   truncated: { cause: 'Part of the upper body is outside of the photo.', cure: photo },
   too_dark: { cause: 'The photo is dark.', cure: photo },
   SEED_IGNORED: {
-    cause: 'The engine has no random part, so that output.seed has no effect.',
-    cure: 'Leave output.seed out.',
+    cause: 'The engine is deterministic, so output.seed has no effect.',
+    cure: 'Omit output.seed.',
   },
   MODE_IGNORED: { cause: 'The engine has one mode.', cure: 'Choose a mode that GET /tryon/v1/engines lists.' },
   WATERMARK_MISSING: {
     cause: 'The logo of the account could not be read.',
     cure: 'Upload the logo again, in the dashboard.',
   },
-  OLD_HEM_VISIBLE: { cause: 'The hem of the worn garment is visible below the new one.', cure: look },
-  OLD_GARMENT_REMAINS: { cause: 'Part of the worn garment remains visible.', cure: look },
-  OLD_GARMENT_LONGER: { cause: 'The worn garment is longer than the new one.', cure: look },
-  LARGE_SKIN_INVENTED: { cause: 'A large area of skin that the photo does not show was generated.', cure: look },
+  OLD_HEM_VISIBLE: { cause: 'The hem of the worn garment is visible below the new one.', cure: checkResult },
+  OLD_GARMENT_REMAINS: { cause: 'Part of the worn garment remains visible.', cure: checkResult },
+  OLD_GARMENT_LONGER: { cause: 'The worn garment is longer than the new one.', cure: checkResult },
+  LARGE_SKIN_INVENTED: { cause: 'A large area of skin that the photo does not show was generated.', cure: checkResult },
   LARGE_BACKGROUND_INVENTED: {
     cause: 'A large area of background that the photo does not show was generated.',
-    cure: look,
+    cure: checkResult,
   },
   SLEEVE_FOLDED: {
     cause: 'A sleeve is folded in the image of the product; it takes the shape of the other sleeve.',
@@ -44,22 +44,25 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cure: 'Send a title such as “T-shirt”, or classifications.category with the image.',
   },
   POSE_WITHOUT_HANDS: {
-    cause: 'The worker has no model of hands for this engine.',
-    cure: 'Ask the operator to export the engine with the model of the whole body.',
+    cause: 'The worker has no hand model for this engine.',
+    cure: 'Ask the operator to export the engine with the whole-body model.',
   },
-  PRODUCT_IGNORED: { cause: 'product was sent beside products.', cure: 'Send products alone.' },
-  CUSTOMER_IGNORED: { cause: 'customer was sent beside person.', cure: 'Send person alone.' },
-  CUSTOMER_ID_IGNORED: { cause: 'customerId was sent beside externalUserId.', cure: 'Send externalUserId alone.' },
+  PRODUCT_IGNORED: { cause: 'product was sent in addition to products.', cure: 'Send only products.' },
+  CUSTOMER_IGNORED: { cause: 'customer was sent in addition to person.', cure: 'Send only person.' },
+  CUSTOMER_ID_IGNORED: {
+    cause: 'customerId was sent in addition to externalUserId.',
+    cure: 'Send only externalUserId.',
+  },
   USE_WATERMARK_IGNORED: {
-    cause: 'useWatermark was sent beside output.watermark.',
-    cure: 'Send output.watermark alone.',
+    cause: 'useWatermark was sent in addition to output.watermark.',
+    cure: 'Send only output.watermark.',
   },
   RETENTION_DAYS_IGNORED: {
-    cause: 'retentionDays was sent beside output.keepForDays.',
-    cure: 'Send output.keepForDays alone.',
+    cause: 'retentionDays was sent in addition to output.keepForDays.',
+    cure: 'Send only output.keepForDays.',
   },
   EXTERNAL_USER_ID_IGNORED: {
     cause: 'externalUserId was sent in person, customer or output.',
-    cure: 'Send it at the top of the body, so that an erasure finds the photo and the result.',
+    cure: 'Send externalUserId at the top level of the body, so that an erasure finds the photo and the result.',
   },
 }

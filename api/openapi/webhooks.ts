@@ -4,9 +4,9 @@ import { describeSchema, type JsonSchema, type Names } from './json-schema.ts'
 
 const HEADERS: Readonly<Record<string, string>> = {
   'webhook-id': 'Unique id of the message. Retries have the same id: use it to ignore duplicates.',
-  'webhook-timestamp': 'Of this attempt, in seconds since 1970.',
+  'webhook-timestamp': 'Time of this attempt, in seconds since 1970.',
   'webhook-signature':
-    '`v1,` and the HMAC-SHA256 in base64 of id, timestamp and body, joined by full stops; one for each live secret, with spaces between.',
+    '`v1,` followed by the base64 HMAC-SHA256 of id, timestamp and body, joined by full stops; one signature per active secret, separated by spaces.',
 }
 
 /** The message that `POST /tryon/v1/webhooks/events` sends. */
@@ -14,7 +14,7 @@ function exampleOf(type: WebhookMessageType): JsonSchema {
   return { type, timestamp: '2026-05-12T09:30:09.412Z', data: { accountId: 'acc_1', ...testDataOf(type, '1') } }
 }
 
-/** The webhooks that the service sends, as the `webhooks` of OpenAPI 3.1. */
+/** Webhooks of the service, as the `webhooks` of OpenAPI 3.1. */
 export function describeWebhooks(names: Names): Record<string, JsonSchema> {
   const parameters = Object.entries(HEADERS).map(([name, description]) => ({
     name,
@@ -31,7 +31,7 @@ export function describeWebhooks(names: Names): Record<string, JsonSchema> {
           operationId: type.replace('.', '_'),
           tags: ['Webhooks'],
           summary: type,
-          description: `${description} Signed as Standard Webhooks has it.`,
+          description: `${description} Signed according to Standard Webhooks.`,
           security: [],
           parameters,
           requestBody: {
@@ -44,7 +44,7 @@ export function describeWebhooks(names: Names): Record<string, JsonSchema> {
             },
           },
           responses: {
-            '2XX': { description: 'Accepted. Any other response is retried for three days.' },
+            '2XX': { description: 'Accepted. Any other response is retried for 3 days.' },
             410: { description: 'The endpoint is gone. Deliveries stop.' },
           },
         },

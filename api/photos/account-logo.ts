@@ -12,12 +12,12 @@ export interface LogoParts {
 }
 
 const MAX_SIDE = 1000
-/** A picture that no account has as its logo by then is swept. */
+/** Lifetime of an uploaded image that no account uses as its logo. */
 const UPLOAD_MS = 3_600_000
 
 /**
- * Stores a picture that can be made the account's logo (`Logos.replace`) within the next hour. Returns its key.
- * Throws `ACCOUNT_NOT_FOUND`, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`.
+ * Stores an image that can become the account's logo (`Logos.replace`) within the next hour. Returns its key. Throws
+ * `ACCOUNT_NOT_FOUND`, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`.
  */
 export async function storeLogo(
   { accountId, file }: { accountId: string; file: Uint8Array },

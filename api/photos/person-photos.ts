@@ -12,18 +12,18 @@ import type { AccountRecord } from '../stores/accounts.ts'
 
 export interface PersonPhotos {
   /**
-   * The image that a try-on call names: a known id as it is, a file or URL stored now (and always cropped 4:5). Errors of the image
-   * name the `field` of the call.
+   * Resolves the image that a try-on call names: an existing ID unchanged; a file or URL is stored now (and always
+   * cropped to 4:5). Image errors name the `field` of the call.
    */
   resolve(
     source: { id?: string; url?: string; fileKey?: string },
     call: StoreCall & { files: readonly UploadedFile[]; field: string },
   ): Promise<{ imageId: string; uploadedNow: boolean }>
-  /** Normalises and stores a photo; again under the same id it stays one. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
+  /** Normalises and stores a photo; idempotent for the same ID. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
   store(file: ImageFile, call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string }): Promise<StoredPhoto>
-  /** Waits a moment for a worker to find the person; null when none did in time. The worker notes the crop either way. */
+  /** Waits up to 3 s for a worker to detect the person; null on timeout. The worker records the crop in any case. */
   prepare(photo: StoredPhoto): Promise<Prepared | null>
-  /** Deletes a photo that no generation uses. Leaves to the sweep what the storage does not delete now. */
+  /** Deletes a photo that no generation uses. The sweep deletes what the storage does not delete now. */
   discard(imageId: string): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export interface StoreCall {
   readonly account: AccountRecord
   readonly externalUserId: string | null
   readonly keepForDays: number | null
-  /** A file that waits to be decoded when it aborts is not stored. */
+  /** Aborts the wait for decoding; the photo is not stored then. */
   readonly signal?: AbortSignal
 }
 
@@ -42,7 +42,7 @@ export interface StoredPhoto {
   readonly height: number
 }
 
-/** How long an upload waits for its crop. */
+/** Maximum wait of an upload for its crop. */
 const PREPARE_MS = 3000
 const DAY_MS = 86_400_000
 
@@ -78,7 +78,7 @@ export function createPersonPhotos({
       file,
       { account, externalUserId, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
     ) => {
-      // Test data is kept for a day.
+      // Test data is kept for 1 day.
       const keepForDays = account.testOf === null ? asked : null
       const normalised = await normaliseImage(file, { owner: account.id, signal })
       await reserveStorage(account, normalised.bytes.byteLength)
@@ -101,7 +101,8 @@ export function createPersonPhotos({
       try {
         await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
       } catch (error) {
-        // The bytes may be there although the answer was lost, or may still arrive: erasure and sweep find them by the row.
+        // The bytes may exist although the response was lost, or may still arrive: erasure and sweep find them by the
+        // row.
         await images.abandon(imageId)
         throw error
       }
@@ -113,7 +114,7 @@ export function createPersonPhotos({
         if ((await within(PREPARE_MS, countWorkers())) === 0) return null
         return await prepareQueue.run<Prepared>({ id: imageId, data: { imageId, objectKey } }, PREPARE_MS)
       } catch {
-        // The crop is a courtesy here: a worker finds it at first use when the queue is away now.
+        // The crop is optional here: while the queue is unavailable, a worker detects it at first use.
         return null
       }
     },

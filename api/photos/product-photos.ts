@@ -17,9 +17,10 @@ interface ImageEntry {
 
 export interface ProductPhotos {
   /**
-   * The images of a product as they are recorded. URLs are only noted (a worker fetches them); files are normalised and
-   * stored under the hash of their bytes, named again by `upload://` and that hash. Throws `INVALID_IMAGE_INPUT` for an unknown name, `MULTIPART_FILE_NOT_FOUND`, `QUOTA_EXCEEDED`, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`.
-   * Errors of an image name the field that `fieldOf` returns for its index.
+   * Prepares the images of a product for storage. Records URLs (a worker fetches them); normalises files and stores
+   * them under the hash of their bytes, which `upload://` refers to. Throws `INVALID_IMAGE_INPUT` for an unknown name,
+   * `MULTIPART_FILE_NOT_FOUND`, `QUOTA_EXCEEDED`, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. Image errors name the
+   * field that `fieldOf` returns for the index.
    */
   store(
     images: readonly ImageEntry[],
@@ -32,11 +33,11 @@ export interface ProductPhotos {
   ): Promise<ProductImage[]>
 }
 
-/** Files of one call that are in memory at once. */
+/** Maximum number of files of one call in memory. */
 const CONCURRENT_FILES = 4
 const STORED = 'upload://'
 
-/** How long bytes may lie around whose call was refused afterwards; acceptance clears the date. */
+/** Lifetime of bytes whose call is refused afterwards; acceptance removes the expiry. */
 const UNCLAIMED_MS = 3_600_000
 
 export function createProductPhotos({
@@ -81,7 +82,7 @@ export function createProductPhotos({
     if (objectKey !== null) return { sourceUrl, objectKey }
     throw new DrapeError(
       'INVALID_IMAGE_INPUT',
-      `Image ${order} names bytes that are not stored any more; send the file again.`,
+      `Image ${order} refers to bytes that are no longer stored. Send the file again.`,
     )
   }
 

@@ -8,25 +8,25 @@ export function createUploadKey(): string {
 
 const UPLOAD_KEY = /^upl_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
-/** Null for what is no key of an upload. */
+/** Null for a key that is not of an upload. */
 export function namesOfUpload(uploadKey: string): UploadNames | null {
   const [, id] = UPLOAD_KEY.exec(uploadKey) ?? []
   return id === undefined ? null : { objectKey: `uploads/${id}.bin`, imageId: `img_${id}` }
 }
 
-/** What a link to send an upload to is about, and until when (ms since 1970) it works. */
+/** Upload of a link and the link's expiry (ms since 1970). */
 interface UploadLink {
   readonly uploadKey: string
   readonly secret: SigningSecret
 }
 
-/** The query of a link with which anyone can send the bytes of one upload. `expiresAt` in ms since 1970. */
+/** Query of a link that allows anyone to send the bytes of one upload. `expiresAt` in ms since 1970. */
 export function signUploadLink({ uploadKey, secret, expiresAt }: UploadLink & { readonly expiresAt: number }): string {
   const expires = String(Math.floor(expiresAt / 1000))
   return new URLSearchParams({ expires, signature: signText(secret, partsOf(uploadKey, expires)) }).toString()
 }
 
-/** Whether the query was made by `signUploadLink` for this upload, and has not expired. `now` in ms since 1970. */
+/** Whether `signUploadLink` created the query for this upload, and it has not expired. `now` in ms since 1970. */
 export function isUploadLink({
   uploadKey,
   secret,

@@ -4,52 +4,56 @@ import { compileCheck, Nullable, Type } from '../shared/schema.ts'
 
 const Claimed = rowType(Type.Object({ room: Nullable(Type.Integer()), jobs: Type.Array(Type.Unknown()) }))
 const checkJob = compileCheck(TryOnJobSchema)
-const Unsure = rowType(Type.Object({ generationId: Type.String(), attempt: Type.Integer(), queue: Type.String() }))
+const UnstartedRow = rowType(
+  Type.Object({ generationId: Type.String(), attempt: Type.Integer(), queue: Type.String() }),
+)
 
 export type Outbox = ReturnType<typeof createOutbox>
 
 export interface Claim {
   readonly jobs: readonly TryOnJob[]
-  /** What is wrong with jobs that no worker could read. They hold up no other job, and end at their deadline. */
+  /** Validation problems of jobs that no worker can read. These jobs block no other job and fail at their deadline. */
   readonly problems: readonly string[]
-  /** How many more may be handed to the queue before it is as deep as was asked; null when another relay is at it. */
+  /**
+   * Number of further jobs that fit into the queue before the queue reaches `depth`; null while another relay claims.
+   */
   readonly room: number | null
 }
 
 export interface ClaimOptions {
   readonly queue: string
-  /** What the workers of the queue run. */
+  /** Engines that the workers of the queue run. */
   readonly engines: readonly string[]
   readonly limit: number
   readonly depth: number
 }
 
-/** Any number that no other program takes in this database. */
+/** Advisory lock of the relays. Must be unique within the database. */
 const CLAIM_LOCK = 7_201_430_002
 
 /**
- * An account's oldest batch job of an engine counts as interactive after this wait, unless batch work of that account and engine is
- * in the lane: however much interactive work arrives, batch work goes on, one job at a time.
+ * After this wait, an account's oldest batch job of an engine counts as interactive, unless the lane already has batch
+ * work of that account and engine. Batch work thus progresses one job at a time, however much interactive work arrives.
  */
 export const MAX_STEP_BACK_SECONDS = 60
 
-/** The relay's view of the work that is not finished. */
+/** Outbox of the jobs that have not ended. */
 export function createOutbox(database: Database) {
   return {
     /**
-     * Takes up to `limit` jobs for a lane, and no more than leave `depth` of them waiting for a worker; fairly: accounts take
-     * turns, counting what each has in the lane already, and so do the engines of one account. One account's backlog,
-     * however long, stands behind another's first job, and its backlog for one engine behind its first job for another. Batch
-     * jobs stand behind the interactive jobs of their account, whose turns do not count batch jobs in the lane. Of several
-     * relays one does at a time.
+     * Claims up to `limit` jobs for a lane and keeps at most `depth` jobs waiting for a worker. Accounts take turns,
+     * and the engines of one account take turns; jobs that are already in the lane count. The backlog of one account
+     * comes after the first job of every other account, and the backlog for one engine after the first job for every
+     * other engine. Batch jobs come after the interactive jobs of their account; batch jobs in the lane do not count
+     * for the turns of interactive jobs. One relay claims at a time.
      */
     claim: async ({ queue, engines, limit, depth }: ClaimOptions): Promise<Claim> => {
       const { room, jobs } = await database.one(sql.type(Claimed)`
-        with recursive handed as materialized (
+        with recursive dispatched as materialized (
           select account_id, engine_name as engine, count(*) as jobs, count(*) filter (where is_batch) as batch_jobs from outbox
           where dispatched_at is not null and queue = ${queue} group by account_id, engine_name
         ), room as materialized (
-          select case when ${limit} + coalesce((select sum(jobs) from handed), 0) <= ${depth} then ${limit}
+          select case when ${limit} + coalesce((select sum(jobs) from dispatched), 0) <= ${depth} then ${limit}
             else least(${limit}, greatest(0, ${depth} - (
               select count(*) from outbox
               where dispatched_at is not null and queue = ${queue} and 'PENDING' = (
@@ -66,7 +70,7 @@ export function createOutbox(database: Database) {
           from waiting where waiting.account_id is not null
         ), lines as materialized (
           select account_id, engine, coalesce(jobs, 0) as jobs, coalesce(batch_jobs, 0) as batch_jobs
-          from waiting left join handed using (account_id, engine)
+          from waiting left join dispatched using (account_id, engine)
           where account_id is not null
         ), next as (
           select lines.account_id, job.*, case when steps_back then jobs else jobs - batch_jobs end + job.place as engine_turn
@@ -80,13 +84,13 @@ export function createOutbox(database: Database) {
                 and outbox.is_batch = class.is_batch and available_at <= now()
               order by available_at, generation_id limit (select places from room)) as first
           ) as job
-        ), accounts_handed as materialized (
-          select account_id, sum(jobs) as jobs, sum(jobs - batch_jobs) as interactive_jobs from handed group by account_id
+        ), accounts_dispatched as materialized (
+          select account_id, sum(jobs) as jobs, sum(jobs - batch_jobs) as interactive_jobs from dispatched group by account_id
         ), turns as (
           select generation_id, created_at, steps_back,
-            coalesce(case when steps_back then accounts_handed.jobs else interactive_jobs end, 0)
+            coalesce(case when steps_back then accounts_dispatched.jobs else interactive_jobs end, 0)
               + row_number() over (partition by next.account_id order by steps_back, engine_turn, available_at, generation_id) as turn
-          from next left join accounts_handed using (account_id)
+          from next left join accounts_dispatched using (account_id)
         ), chosen as (
           select generation_id from turns order by turn, steps_back, created_at limit (select places from room)
         ), locked as (
@@ -109,21 +113,23 @@ export function createOutbox(database: Database) {
       }
     },
 
-    /** Puts jobs back that could not be handed to the queue. */
+    /** Returns jobs that could not be enqueued to the outbox. */
     release: async (generationIds: readonly string[]): Promise<void> => {
       await database.query(sql.unsafe`
         update outbox set dispatched_at = null where generation_id = any(${sql.array([...generationIds], 'text')})`)
     },
 
-    /** Jobs that were handed over some seconds ago and that no worker has started. */
+    /** Jobs that were dispatched more than `olderThanSeconds` ago and that no worker has started. */
     findUnstarted: (olderThanSeconds: number, limit: number) =>
-      database.any(sql.type(Unsure)`
+      database.any(sql.type(UnstartedRow)`
         select outbox.generation_id as "generationId", generations.attempt, outbox.queue
         from outbox join generations on generations.id = outbox.generation_id
         where dispatched_at < now() - make_interval(secs => ${olderThanSeconds}) and status = 'PENDING'
         order by dispatched_at limit ${limit}`),
 
-    /** Notifies the controller that there is work. Not in the transaction that accepts it: notifying makes commits wait in line. */
+    /**
+     * Notifies the controller of new demand. Runs outside the accepting transaction, because NOTIFY serializes commits.
+     */
     notifyDemand: async (): Promise<void> => {
       await database.query(sql.unsafe`select pg_notify(${DEMAND_CHANNEL}, '')`)
     },

@@ -13,97 +13,100 @@ import type { Generations } from '../shared/stores/generations.ts'
 import type { Outbox } from './outbox.ts'
 
 export interface Relay {
-  /** There is work: dispatch soon. */
-  nudge(): void
-  /** A process has announced a change of a generation: one that was started leaves room in the queue. */
-  noteMove(message: unknown): void
-  /** A worker has begun to take jobs. */
+  /** Wakes the relay because new work was accepted. */
+  wake(): void
+  /** Handles a published change of a generation. A started generation frees a place in the queue. */
+  noteGenerationChange(message: unknown): void
+  /** Handles the registration of a worker. */
   noteWorker(): void
   stop(): Promise<void>
 }
 
-/** How often the outbox is read without a nudge (work accepted by another replica, retries that became due). */
+/**
+ * Polling interval of the outbox, for work that this process is not notified of: work that another replica accepted,
+ * retries that are due.
+ */
 const IDLE_MS = 500
 const RECOVERY_MS = 1000
-/** The live workers are looked for so often. */
-const LOOK_MS = 500
-/** Another relay is at the outbox; by then it has done. */
-const BUSY_MS = 20
-/** Dispatched but not started for this long: Redis is asked whether it still has the job. */
-const UNSURE_SECONDS = 3
-/** A queue that has not taken jobs by then counts as away. */
-const QUEUE_MS = 3000
+/** Maximum age of the cached list of live workers. */
+const LANE_CACHE_MS = 500
+/** Retry delay while another relay claims. */
+const BUSY_RETRY_MS = 20
+/** Age after which the relay checks whether Redis still has a dispatched job that no worker has started. */
+const UNSTARTED_SECONDS = 3
+/** Timeout of queue operations, after which the queue counts as unavailable. */
+const QUEUE_TIMEOUT_MS = 3000
 const BATCH = 500
-/** How often the notification is repeated while there is work. */
-const TELL_MS = 500
+/** Minimum interval between demand notifications. */
+const NOTIFY_INTERVAL_MS = 500
 
 const checkChange = compileCheck(GenerationChangeSchema)
 
 export interface RelayOptions {
   readonly outbox: Outbox
   readonly generations: Generations
-  readonly queues: Pick<TryOnQueues, 'isReady' | 'findLanes' | 'add' | 'takeForgotten'>
+  readonly queues: Pick<TryOnQueues, 'isReady' | 'findLanes' | 'add' | 'removeLost'>
   readonly log: Log
   readonly metrics: Metrics
 }
 
 /**
- * Moves accepted work from Postgres to the queues of the lanes and takes lost work back, from Postgres alone. A queue is kept as
- * deep as its lane has live slots: the next job in turn starts when each slot has ended what it runs and one job more. Work that
- * no live worker can run stays in Postgres. Any number of relays may run.
+ * Dispatches accepted work from Postgres to the queues of the lanes and recovers lost work, with Postgres as the only
+ * source. Each queue is kept as deep as its lane has live slots, so a job starts once each slot has ended its current
+ * job and one more. Work that no live worker can run stays in Postgres. Any number of relays may run concurrently.
  */
 export function createRelay(options: RelayOptions): Relay {
   const { log } = options
   const stopping = new AbortController()
   const pass = createPasses('relay', log)
-  const lanes = createLaneLook(options.queues.findLanes)
+  const lanes = createLaneCache(options.queues.findLanes)
   let passes = 0
-  /** Whether a lane, or each one, has all the work that it may have. */
+  /** Whether some lanes, or all lanes, have as many jobs as they can hold. */
   let full = { some: false, every: false }
-  let handing: Promise<unknown> = Promise.resolve()
-  let toldAt = Number.NEGATIVE_INFINITY
+  let enqueuing: Promise<unknown> = Promise.resolve()
+  let notifiedAt = Number.NEGATIVE_INFINITY
   const notifyDemand = () => {
-    if (performance.now() - toldAt < TELL_MS) return
-    toldAt = performance.now()
+    if (performance.now() - notifiedAt < NOTIFY_INTERVAL_MS) return
+    notifiedAt = performance.now()
     pass('notify demand', () => options.outbox.notifyDemand())
   }
 
   const claimBatches = async (): Promise<Claimed<readonly Batch[]>> => {
     full = { some: false, every: false }
-    // Another lane is first each time: what one worker handed back may come to another lane with its engine.
+    // Rotate the lanes: work that one worker returned may go to another lane with the same engine.
     const { batches, outcomes, failed } = await claimInTurn(rotate(await lanes.find(), passes++), options)
     const isFull = (outcome: Outcome) => outcome === 'full'
     if (!failed) full = { some: outcomes.some(isFull), every: outcomes.every(isFull) }
-    const againMs = failed || outcomes.includes('more') ? 0 : outcomes.includes('busy') ? BUSY_MS : IDLE_MS
+    const againMs = failed || outcomes.includes('more') ? 0 : outcomes.includes('busy') ? BUSY_RETRY_MS : IDLE_MS
     return { items: batches.length > 0 ? [batches] : [], againMs }
   }
   const consumer = startOutboxConsumer({
     ...{ name: 'relay', log, idleMs: IDLE_MS, failureMs: IDLE_MS },
-    // The jobs of one pass are handed over while those of the next are claimed.
+    // Enqueue the jobs of one pass while the next pass claims.
     concurrency: 2,
     claim: claimBatches,
     handle: (batches) => {
-      // One pass after the other: the jobs of a lane keep their order.
-      const handed = Promise.allSettled([handing]).then(() => handOverAll(batches, options))
-      handing = handed
-      return handed
+      // Passes run sequentially, so that the jobs of a lane keep their order.
+      const enqueued = Promise.allSettled([enqueuing]).then(() => enqueueAll(batches, options))
+      enqueuing = enqueued
+      return enqueued
     },
   })
-  // Deadlines and leases are looked after also while Redis is away.
+  // Deadlines and leases are enforced even while Redis is unavailable.
   const recovering = async () => {
     let reachableSince = Number.NEGATIVE_INFINITY
     while (!stopping.signal.aborted) {
       const known = await pass('recover', () => recover(options, performance.now() - reachableSince))
       if (known === null) reachableSince = Number.POSITIVE_INFINITY
       else if (reachableSince === Number.POSITIVE_INFINITY) reachableSince = performance.now()
-      await pass('find forgotten', () => findForgotten(options))
+      await pass('requeue lost jobs', () => requeueLost(options))
       await sleep(RECOVERY_MS, undefined, stopping).catch(() => {})
     }
   }
   const recovered = recovering()
 
   return {
-    nudge: () => {
+    wake: () => {
       notifyDemand()
       if (!full.every) consumer.wake()
     },
@@ -111,8 +114,8 @@ export function createRelay(options: RelayOptions): Relay {
       lanes.renew()
       consumer.wake()
     },
-    noteMove: (message) => {
-      if (full.some && isStart(message)) consumer.wake()
+    noteGenerationChange: (message) => {
+      if (full.some && freesPlace(message)) consumer.wake()
     },
     stop: async () => {
       stopping.abort()
@@ -121,7 +124,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
 }
 
-function isStart(message: unknown): boolean {
+function freesPlace(message: unknown): boolean {
   const change = checkChange(message)
   return change.ok && change.value.status === 'PROCESSING' && change.value.progress === 0
 }
@@ -131,8 +134,8 @@ function rotate<T>(list: readonly T[], by: number): T[] {
   return [...list.slice(from), ...list.slice(0, from)]
 }
 
-/** The lanes are asked for now and then only, and after `renew`. */
-function createLaneLook(find: () => Promise<Lane[]>) {
+/** Caches the live lanes for `LANE_CACHE_MS`, or until `renew` is called. */
+function createLaneCache(find: () => Promise<Lane[]>) {
   let lanes: readonly Lane[] = []
   let until = Number.NEGATIVE_INFINITY
   let renewals = 0
@@ -140,9 +143,9 @@ function createLaneLook(find: () => Promise<Lane[]>) {
     find: async (): Promise<readonly Lane[]> => {
       if (performance.now() < until) return lanes
       const before = renewals
-      lanes = await within(QUEUE_MS, find())
-      // What was found while it was asked for anew may be what was before.
-      if (renewals === before) until = performance.now() + LOOK_MS
+      lanes = await within(QUEUE_TIMEOUT_MS, find())
+      // Do not cache a result that was read before the renewal.
+      if (renewals === before) until = performance.now() + LANE_CACHE_MS
       return lanes
     },
     renew: () => {
@@ -152,16 +155,18 @@ function createLaneLook(find: () => Promise<Lane[]>) {
   }
 }
 
-/** Whether the lane is full, another relay is `busy` with it, there may be `more`, or nothing is left to be done. */
+/**
+ * `full`: the lane is full. `busy`: another relay claims. `more`: more work may be waiting. `done`: no work is left.
+ */
 type Outcome = 'full' | 'busy' | 'more' | 'done'
 
-/** Jobs of a lane. */
+/** Claimed jobs of one lane. */
 interface Batch {
   readonly queue: string
   readonly jobs: readonly TryOnJob[]
 }
 
-/** When a lane fails, the jobs of those before it are handed over first, and the next pass reports the failure. */
+/** When a lane fails, enqueues the jobs of the lanes before it first; the next pass reports the failure. */
 async function claimInTurn(lanes: readonly Lane[], options: RelayOptions) {
   const batches: Batch[] = []
   const outcomes: Outcome[] = []
@@ -184,21 +189,21 @@ async function claim(
 ): Promise<{ jobs: readonly TryOnJob[]; outcome: Outcome }> {
   if (!queues.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is unavailable.', { retryable: true })
   const { jobs, problems, room } = await outbox.claim({ queue, engines, limit: BATCH, depth: slots })
-  if (problems.length > 0) log.error({ queue, problems }, 'jobs that no worker can read')
+  if (problems.length > 0) log.error({ queue, problems }, 'jobs are malformed: no worker can read them')
   if (room === null) return { jobs, outcome: 'busy' }
   if (room > 0) return { jobs, outcome: 'done' }
   return { jobs, outcome: jobs.length + problems.length === BATCH ? 'more' : 'full' }
 }
 
-/** Rejects after all batches, when one of them could not be handed over. */
-async function handOverAll(batches: readonly Batch[], options: RelayOptions): Promise<void> {
-  const results = await Promise.allSettled(batches.map((batch) => handOver(batch, options)))
+/** Throws after all batches have run if a batch could not be enqueued. */
+async function enqueueAll(batches: readonly Batch[], options: RelayOptions): Promise<void> {
+  const results = await Promise.allSettled(batches.map((batch) => enqueue(batch, options)))
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
-async function handOver({ queue, jobs }: Batch, { outbox, queues, metrics }: RelayOptions): Promise<void> {
+async function enqueue({ queue, jobs }: Batch, { outbox, queues, metrics }: RelayOptions): Promise<void> {
   try {
-    await within(QUEUE_MS, queues.add(queue, jobs))
+    await within(QUEUE_TIMEOUT_MS, queues.add(queue, jobs))
     metrics.dispatched.inc(jobs.length)
   } catch (error) {
     await outbox.release(jobs.map((job) => job.generationId))
@@ -206,19 +211,19 @@ async function handOver({ queue, jobs }: Batch, { outbox, queues, metrics }: Rel
   }
 }
 
-/** `knownMs`: since when Postgres has been reachable without a break. */
-async function recover({ generations, metrics }: RelayOptions, knownMs: number): Promise<true> {
+/** `reachableMs`: how long Postgres has been reachable without interruption. */
+async function recover({ generations, metrics }: RelayOptions, reachableMs: number): Promise<true> {
   metrics.recovered.inc({ reason: 'deadline' }, await generations.failOverdue(BATCH))
-  // While Postgres was away no lease could be renewed: those who live have to come first.
-  const settled = knownMs > (LEASE_SECONDS * 1000) / 2
+  // No worker could renew its lease while Postgres was unavailable, so wait for the renewals of live workers first.
+  const settled = reachableMs > (LEASE_SECONDS * 1000) / 2
   if (settled) metrics.recovered.inc({ reason: 'lease' }, await generations.recoverLost(BATCH))
   return true
 }
 
-async function findForgotten({ outbox, queues, metrics }: RelayOptions): Promise<void> {
-  const unsure = await outbox.findUnstarted(UNSURE_SECONDS, BATCH)
-  const forgotten = await within(QUEUE_MS, queues.takeForgotten(unsure))
-  if (forgotten.length === 0) return
-  await outbox.release(forgotten.map(({ generationId }) => generationId))
-  metrics.recovered.inc({ reason: 'queue' }, forgotten.length)
+async function requeueLost({ outbox, queues, metrics }: RelayOptions): Promise<void> {
+  const unstarted = await outbox.findUnstarted(UNSTARTED_SECONDS, BATCH)
+  const lost = await within(QUEUE_TIMEOUT_MS, queues.removeLost(unstarted))
+  if (lost.length === 0) return
+  await outbox.release(lost.map(({ generationId }) => generationId))
+  metrics.recovered.inc({ reason: 'queue' }, lost.length)
 }

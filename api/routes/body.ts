@@ -6,7 +6,7 @@ import type { AppContext } from '../state.ts'
 type OperationJson = Extract<OperationBody, { json: unknown }>
 type OperationForm = Extract<OperationBody, { form: unknown }>
 
-/** The body of a route: what the document says of it, and how what was sent becomes what its handler gets. */
+/** Body of a route: its description in the document, and its conversion for the handler. */
 export type Body = Json | LegacyJson | Form | Extract<OperationBody, { bytes: unknown }>
 
 type Json = OperationJson & {
@@ -17,28 +17,28 @@ type Json = OperationJson & {
 type LegacyJson = OperationJson & { readonly legacy: ObjectSchema } & Translation<unknown>
 type Form = OperationForm & Partial<Translation<AppContext['state']['fields']>>
 
-/** How a body in an older shape, or the text fields of a form, become the current shape. */
+/** Converts a body in an older format, or the text fields of a form, to the current format. */
 export interface Translation<Sent> {
   readonly translate: (sent: Sent) => Translated
-  /** Throws for mistakes that have their own code, before the schema is checked. */
+  /** Throws for errors with their own code, before the schema is checked. */
   readonly refuse?: (translated: Translated) => void
 }
 
-/** A body in the current shape of its route. */
+/** A body in the current format of its route. */
 export interface Translated {
   readonly body: unknown
-  /** Whether the caller sent a field of an older shape. */
+  /** Whether the caller sent a field of an older format. */
   readonly isDeprecated: boolean
   /**
-   * Codes of fields that were ignored: `CUSTOMER_IGNORED` and its like because the new shape of the same field was sent too,
-   * `EXTERNAL_USER_ID_IGNORED` because it was sent elsewhere than at the top.
+   * Codes of ignored fields: `CUSTOMER_IGNORED` and similar because the newer field was sent too,
+   * `EXTERNAL_USER_ID_IGNORED` because the field was not sent at the top level.
    */
   readonly warnings: readonly string[]
-  /** Where the caller wrote what lies at this path of `body`. */
+  /** Maps a path in `body` to the path that the caller used. */
   readonly written: (path: Path) => Path
 }
 
-/** Reads the body that the guards have parsed. Throws `VALIDATION_FAILED`, `FILE_REQUIRED` and what `refuse` of the body throws. */
+/** Reads the parsed body. Throws `VALIDATION_FAILED`, `FILE_REQUIRED` and errors of the body's `refuse`. */
 export function createBodyReader(body: Body | undefined): (ctx: AppContext) => object {
   if (body === undefined || 'bytes' in body) return () => ({})
   if ('form' in body) {
@@ -56,10 +56,10 @@ export function createBodyReader(body: Body | undefined): (ctx: AppContext) => o
   return ({ state }) => ({ body: parse(body.mayBeEmpty ? (state.body ?? {}) : state.body) })
 }
 
-/** The day on which version 1.4.0 of the interface replaced the older shapes, in the form of RFC 9745: `@` and Unix seconds. */
+/** Day on which version 1.4.0 of the interface replaced the older formats, as in RFC 9745: `@` and Unix seconds. */
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 5, 17) / 1000}`
 
-/** Reads what was sent in any shape, and sets the `Deprecation` header on the answer to an older one. */
+/** Parses all formats, and sets the `Deprecation` header on the response to an older one. */
 export function createTranslatingParser<S extends ObjectSchema, Sent>(
   schema: S,
   { translate, refuse }: Translation<Sent>,

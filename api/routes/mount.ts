@@ -2,12 +2,15 @@ import Router from '@koa/router'
 import type { AppContext, AppState } from '../state.ts'
 import type { Route } from './route.ts'
 
-/** What all of the routes together are made from. */
+/** Union of the parts that all routes need. */
 type PartsOf<R> = (R extends Route<infer Parts> ? (parts: Parts) => void : never) extends (parts: infer All) => void
   ? All
   : never
 
-/** A router of these routes, whose guards and handlers get `parts`. Guards find the matched route in `ctx.state.route`. */
+/**
+ * Creates a router of these routes and passes `parts` to guards and handlers. Guards find the matched route in
+ * `ctx.state.route`.
+ */
 export function mount<R extends Route<never>>(routes: readonly R[], parts: PartsOf<R>): Router<AppState>
 export function mount<Parts>(routes: readonly Route<Parts>[], parts: Parts): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
@@ -22,7 +25,7 @@ export function mount<Parts>(routes: readonly Route<Parts>[], parts: Parts): Rou
   return router
 }
 
-/** `/tryon/v1/generations/{id}` as the router writes it: `/tryon/v1/generations/:id`. */
+/** `/tryon/v1/generations/{id}` in the router's syntax: `/tryon/v1/generations/:id`. */
 function patternOf(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1')
 }

@@ -11,7 +11,9 @@ export interface ObjectOptions {
   readonly signingSecret: string
 }
 
-/** GET /objects/<key>: serves signed links of the `file:` storage. (Links of an S3 storage lead to the storage itself.) */
+/**
+ * GET /objects/<key>: serves signed links of the `file:` storage. (Links of an S3 storage lead to the storage itself.)
+ */
 export function objectRoutes(options: ObjectOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   router.get('/objects/*key', (ctx: AppContext) => getObject(ctx, options))
@@ -29,7 +31,7 @@ async function getObject(ctx: AppContext, { storage, signingSecret }: ObjectOpti
   ctx.type = contentTypeOf(key)
   ctx.set('Cache-Control', 'private, max-age=300')
   ctx.set('X-Content-Type-Options', 'nosniff')
-  // Shown on the pages of shops.
+  // Embedded in the pages of shops.
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')
   const filename = query.get('filename')
   if (filename) ctx.set('Content-Disposition', attachment(filename))

@@ -2,7 +2,7 @@ import type { ObjectSchema } from '../openapi/operation.ts'
 import { compileParser, type Static } from '../shared/schema.ts'
 import type { AppContext } from '../state.ts'
 
-/** Parses queries. Text of digits becomes a number where the schema has an integer. Throws `VALIDATION_FAILED`. */
+/** Parses queries. Converts digits to a number where the schema requires an integer. Throws `VALIDATION_FAILED`. */
 export function createQueryParser<S extends ObjectSchema>(schema: S): (ctx: AppContext) => Static<S> {
   const parse = compileParser(schema)
   const integers = Object.entries(schema.properties).flatMap(([name, property]) =>
@@ -11,7 +11,7 @@ export function createQueryParser<S extends ObjectSchema>(schema: S): (ctx: AppC
   return ({ query }) => {
     const numbers = integers.flatMap((name) => {
       const text = query[name]
-      // What is no number stays text, for the schema to refuse.
+      // Other texts stay texts, which the schema rejects.
       return typeof text === 'string' && /^\d+$/.test(text) ? [[name, Number(text)]] : []
     })
     return parse({ ...query, ...Object.fromEntries(numbers) })

@@ -5,10 +5,10 @@ import type { AppContext, AppState } from '../state.ts'
 import { type Body, createBodyReader, type Translated } from './body.ts'
 import { createQueryParser } from './query.ts'
 
-/** Middleware that runs before the request is checked against the schemas of its route. */
+/** Middleware that runs before the request is validated. */
 export type Guards = readonly Middleware<AppState>[]
 
-/** One method of one path: what the document says of it, what guards it and what answers it. `Parts` is what it is made from. */
+/** One method of one path: its description, guards and handler. `Parts` are the dependencies of the route. */
 export interface Route<Parts> extends Operation {
   readonly guards: (parts: Parts) => Guards
   readonly answer: (ctx: AppContext, parts: Parts) => Promise<void>
@@ -22,7 +22,7 @@ type Parameters<Path> = [ParameterOf<Path>] extends [never]
   ? { readonly parameters?: undefined }
   : { readonly parameters: Readonly<Record<ParameterOf<Path>, string>> }
 
-/** A request as its handler gets it, with the types of its schemas. */
+/** A validated request with the types of its schemas. */
 interface Input<Path, B, Q, Own> {
   readonly params: Readonly<Record<ParameterOf<Path>, string>>
   readonly query: Own extends 'query' ? AppContext['query'] : Q extends TSchema ? Static<Q> : undefined
@@ -34,7 +34,7 @@ interface Input<Path, B, Q, Own> {
   readonly translated: B extends { translate: unknown } ? Translated : undefined
 }
 
-/** The body of the answer; nothing where it has none, undefined where the handler has written another one. */
+/** Body of the response; void without a body, undefined when the handler has written a response itself. */
 type AnswerOf<A> = {
   [Status in keyof A]: A[Status] extends { schema: TSchema; contentType: string }
     ? Promise<void>
@@ -47,19 +47,19 @@ type Declaration<Path extends string, B, Q, A, Own, G, H> = Omit<
   Operation,
   'path' | 'parameters' | 'body' | 'query' | 'answers'
 > & {
-  /** With its parameters in braces: `/tryon/v1/generations/{id}`. */
+  /** Path with parameters in braces: `/tryon/v1/generations/{id}`. */
   readonly path: Path
   readonly body?: B
   readonly query?: Q
   readonly answers: A
-  /** What guards or the handler check themselves, because it is refused in another way than other requests. */
+  /** Parts of the request that guards or the handler validate themselves, because their errors differ. */
   readonly ownCheck?: Own
   readonly guards: (parts: G) => Guards
-  /** Sets the status where the declaration has several; otherwise the answer has the one that is declared. */
+  /** Sets the status if the route declares several; otherwise the declared status is used. */
   readonly handler: (ctx: AppContext, parts: H, input: Input<Path, B, Q, Own>) => AnswerOf<A>
 } & Parameters<Path>
 
-/** A route from its declaration: the table of routes and the OpenAPI document are made from the same object. */
+/** Creates a route from its declaration. The router and the OpenAPI document use the same object. */
 export function route<
   const Path extends string,
   A extends Answers,
@@ -90,12 +90,12 @@ function rawBody({ state: { body } }: AppContext): object {
   return { body }
 }
 
-/** Without a schema the query as it was sent. */
+/** Without a schema, returns the query unchanged. */
 function createQueryReader(schema: ObjectSchema | undefined): (ctx: AppContext) => unknown {
   return schema === undefined ? ({ query }) => query : createQueryParser(schema)
 }
 
-/** The status of success, where there is one alone. */
+/** The success status if the route declares exactly one. */
 function statusOf(answers: Answers): number | null {
   const [status, ...others] = Object.keys(answers).filter((known) => known < '300')
   return others.length === 0 ? Number(status) : null

@@ -23,7 +23,7 @@ import { shopperUploadRoutes } from './storefront/uploads.ts'
 import { verifyRoutes } from './storefront/verify.ts'
 import { visitorRoutes } from './storefront/visitor.ts'
 
-/** What servers of accounts call, in the order of the document. */
+/** Routes for servers of accounts, in the order of the document. */
 export const SERVER_ROUTES = [
   ...tryOnRoutes,
   ...generationRoutes,
@@ -37,7 +37,7 @@ export const SERVER_ROUTES = [
   ...openApiRoutes,
 ]
 
-/** What shops, their shoppers and their platforms call. */
+/** Routes for shops, their shoppers and their platforms. */
 export const STOREFRONT_ROUTES = [
   ...visitorRoutes,
   ...consentRoutes,

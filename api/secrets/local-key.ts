@@ -5,7 +5,7 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The 32 bytes that a text of base64, base64url or hex stands for; null for any other text. */
+/** Decodes 32 bytes from base64, base64url or a hex string; null for any other text. */
 export function readKeyBytes(text: string): Buffer | null {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
   if (!/^[\w+/-]{43}=?$/.test(text)) return null
@@ -13,7 +13,7 @@ export function readKeyBytes(text: string): Buffer | null {
   return bytes.length === KEY_BYTES ? bytes : null
 }
 
-/** A key that this process holds. Its id follows from its bytes, so no key can be taken for another. */
+/** A key that this process holds. Its ID is derived from its bytes, so keys cannot be confused. */
 export function createLocalKey(key: Buffer): KeyEncryptionKey {
   const id = `local-${createHash('sha256').update('drape key id:').update(key).digest('hex').slice(0, 16)}`
   const bound = Buffer.from(`drape data key of ${id}`)

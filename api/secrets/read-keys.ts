@@ -17,8 +17,8 @@ const SECRET_VARIABLES = {
 }
 
 /**
- * The box that seals secrets in the database, by the keys that the environment names: those of a key service first, then local
- * ones. Null when it names none. Throws one Error that lists every problem.
+ * Creates the secret box of the keys in the environment: keys of a key service first, then local keys. Null when there
+ * is no key. Throws one Error that lists every problem.
  */
 export function readSecretBox(env: Readonly<Record<string, string | undefined>>): SecretBox | null {
   const config = readConfig(Type.Object(SECRET_VARIABLES), env)
@@ -29,7 +29,7 @@ export function readSecretBox(env: Readonly<Record<string, string | undefined>>)
   return first === undefined ? null : createSecretBox([first, ...others])
 }
 
-/** The box of a process that serves: outside development there has to be a key. */
+/** The secret box of a serving process: a key is required outside development. */
 export function requireSecretBox(
   env: Readonly<Record<string, string | undefined>>,
   { development }: { development: boolean },
@@ -38,7 +38,7 @@ export function requireSecretBox(
   if (box !== null) return box
   if (development) return clearText
   throw new Error(
-    'The configuration is not valid:\n  SECRETS_KEY must be set outside development, and kept: it encrypts the secrets in the database. Make one with: openssl rand -base64 32',
+    'The configuration is not valid:\n  SECRETS_KEY must be set outside development, and kept: it encrypts the secrets in the database. Create a key with: openssl rand -base64 32',
   )
 }
 

@@ -10,15 +10,15 @@ import {
 } from '../shared/secret-box.ts'
 import type { KeyEncryptionKey } from './key.ts'
 
-/** Unwrapped data keys in memory, so that a key service is not asked for each use of a secret. */
+/** Cached unwrapped data keys, so that a key service is not called for each use of a secret. */
 const MAX_DATA_KEYS = 1000
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Envelope encryption: each secret is encrypted by a data key of its own (AES-256-GCM, bound to its place), and the data key is
- * wrapped by a key-encryption key. The first key wraps; every key unwraps.
+ * Envelope encryption: each secret is encrypted by its own data key (AES-256-GCM, bound to its place), and the data key
+ * is wrapped by a key-encryption key. The first key wraps; every key unwraps.
  */
 export function createSecretBox(keys: readonly [KeyEncryptionKey, ...KeyEncryptionKey[]]): SecretBox {
   const [current] = keys

@@ -4,8 +4,9 @@ import type { StoredSecrets } from '../stores/stored-secrets.ts'
 const INTERVAL_MS = 60_000
 
 /**
- * Encrypts stored secrets with the current key, first `delaySeconds` after the start: by then no process of the version or
- * configuration before runs, which could not read them. Afterwards every minute, for secrets that came from elsewhere.
+ * Encrypts stored secrets with the current key, first `delaySeconds` after the start: by then, no process with an
+ * earlier version or configuration, which could not decrypt them, is running. Then repeats every minute, for secrets
+ * from other sources.
  */
 export function startRewrap(
   { stored, delaySeconds }: { readonly stored: Pick<StoredSecrets, 'rewrap'>; readonly delaySeconds: number },
@@ -19,7 +20,7 @@ export function startRewrap(
       const count = await stored.rewrap()
       if (count > 0) log.info({ count }, 'secrets encrypted with the current key')
     } catch (error) {
-      log.error({ err: error }, 'secrets could not be encrypted with the current key')
+      log.error({ err: error }, 'encrypting secrets with the current key failed')
     }
     if (!isStopped) schedule(INTERVAL_MS)
   }

@@ -3,9 +3,9 @@ import { DrapeError } from '../shared/errors.ts'
 import type { KeyEncryptionKey } from './key.ts'
 
 export interface TransitKeyOptions {
-  /** Of the server and the key, as in `https://bao.example:8200/v1/transit/keys/drape`. */
+  /** URL of the server and the key, e.g. `https://bao.example:8200/v1/transit/keys/drape`. */
   readonly url: string
-  /** Read again for each call: an agent renews the token. */
+  /** Called for each request: an agent renews the token. */
   readonly readToken: () => Promise<string>
   readonly timeoutMs?: number
 }
@@ -14,12 +14,12 @@ export interface TransitKeyOptions {
 export const TRANSIT_KEY_URL = /^(https?:\/\/.+\/v1\/.+)\/keys\/([\w.-]+)$/
 
 /**
- * A key of the transit engine of OpenBao or HashiCorp Vault: the key never leaves the server. The server's own rotation of the
- * key needs nothing here, since its ciphertexts name the version.
+ * A key of the transit engine of OpenBao or HashiCorp Vault: the key never leaves the server. Key rotation on the
+ * server needs no change here, since its ciphertexts name the key version.
  */
 export function createTransitKey({ url, readToken, timeoutMs = 5000 }: TransitKeyOptions): KeyEncryptionKey {
   const [, mount, name] = TRANSIT_KEY_URL.exec(url) ?? []
-  if (mount === undefined) throw new Error(`${url} is no key of a transit engine: https://host/v1/transit/keys/NAME`)
+  if (mount === undefined) throw new Error(`${url} is not the URL of a transit key: https://host/v1/transit/keys/NAME`)
 
   async function call(action: 'encrypt' | 'decrypt', body: Record<string, string>): Promise<Record<string, unknown>> {
     const token = await readToken().catch((cause) => {
@@ -32,7 +32,7 @@ export function createTransitKey({ url, readToken, timeoutMs = 5000 }: TransitKe
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     }).catch((cause) => {
-      throw unavailable('does not answer', cause)
+      throw unavailable('does not respond', cause)
     })
     const answer = (await response.json().catch(() => null)) as TransitAnswer | null
     if (response.ok && answer?.data) return answer.data
@@ -60,7 +60,7 @@ interface TransitAnswer {
   readonly errors?: readonly string[]
 }
 
-/** Callers read the message of a DrapeError, so the reason is in the cause. */
+/** Callers can read the message of a DrapeError, so the reason is in the cause. */
 function unavailable(what: string, reason: unknown): DrapeError {
   const cause = new Error(`The key service ${what}`, { cause: reason })
   return new DrapeError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable.', { retryable: true, cause })

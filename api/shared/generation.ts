@@ -4,8 +4,8 @@ export const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as cons
 export type Status = (typeof STATUSES)[number]
 
 /**
- * A change of a generation's status or progress, as processes publish it. `updatedAt` (ms since 1970) strictly grows with every
- * change of status, `progress` between two of them.
+ * Published change of a generation's status or progress. `updatedAt` (ms since 1970) strictly increases with every
+ * status change, `progress` between two of them.
  */
 export const GenerationChangeSchema = Type.Object({
   id: Type.String(),
@@ -15,20 +15,23 @@ export const GenerationChangeSchema = Type.Object({
 })
 export type GenerationChange = Static<typeof GenerationChangeSchema>
 
-/** The channel of a generation's changes. */
+/** Pub/sub channel of a generation's changes. */
 export function generationChannel(id: string): string {
   return `drape:generation:${id}`
 }
 
-/** The channel of Postgres on which the controller hears that there is work. */
+/** Postgres channel that notifies the controller of new demand. */
 export const DEMAND_CHANNEL = 'drape_demand'
 
-/** After this many attempts a retryable fault counts as final. */
+/** Number of attempts after which a retryable error is final. */
 export const MAX_ATTEMPTS = 3
-/** Failures of workers' devices that cost a generation no attempt; a job that makes devices fail ends by the attempts that follow. */
+/**
+ * Maximum number of device failures that do not count as attempts. After these, a job that crashes devices ends by its
+ * attempts.
+ */
 export const MAX_SPARED = 3
 
-/** A worker that has not renewed its lease for this long is taken for lost. */
+/** A worker that has not renewed its lease for this long counts as lost. */
 export const LEASE_SECONDS = 7
 
 export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
@@ -37,22 +40,22 @@ export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail
 export const FORMATS = ['jpeg', 'png', 'webp'] as const
 export const MODES = ['fast', 'balanced', 'quality'] as const
 
-/** `interactive`: a person waits for the result. `batch`: the work steps back behind the interactive work of its account. */
+/** `interactive`: a person waits for the result. `batch`: runs after the interactive work of its account. */
 export const PRIORITIES = ['interactive', 'batch'] as const
 
-/** What a call that says nothing of them gets. */
+/** Defaults of a call. */
 export const DEFAULT_SEED = 42
 export const DEFAULT_MODE = 'balanced'
 
 export const ClassificationsSchema = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 20,
   description:
-    `What the image shows. Known are type (${GARMENT_TYPES.join(', ')}), view (front, back, side) and category ` +
+    `Classifications of the image. Known keys: type (${GARMENT_TYPES.join(', ')}), view (front, back, side) and category ` +
     `(${CATEGORIES.join(', ')}); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.`,
   examples: [{ type: 'flat_lay', view: 'front' }],
 })
 
-/** One image of a product: either fetched from `sourceUrl`, or stored bytes under `objectKey`. */
+/** An image of a product: fetched from `sourceUrl`, or stored under `objectKey`. */
 export const ProductImageSchema = Type.Object({
   sourceUrl: Type.String(),
   order: Type.Integer(),
@@ -60,10 +63,10 @@ export const ProductImageSchema = Type.Object({
   objectKey: Type.Optional(Type.String()),
 })
 export type ProductImage = Static<typeof ProductImageSchema>
-/** What decides whether an engine has a use for an image. */
+/** Fields that decide whether an engine can use an image. */
 export type ClassifiedImage = Pick<ProductImage, 'order' | 'classifications'>
 
-/** What a product image shows by its looks. */
+/** Classifications that a worker detected in a product image. */
 export const DetectedSchema = Type.Object({
   type: Type.Enum([...GARMENT_TYPES]),
   view: Type.Union([Type.Enum(['front', 'back', 'side']), Type.Null()]),
@@ -89,27 +92,30 @@ const OptionsSchema = Type.Object({
 })
 export type Options = Static<typeof OptionsSchema>
 
-/** The span that a job goes on from, as W3C's Trace Context writes it. */
+/** W3C Trace Context that the job continues. */
 const Traceparent = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 
-/** Everything a worker needs to start a try-on without reading back. */
+/** All data that a worker needs for a try-on, so that it does not read the database. */
 export const TryOnJobSchema = Type.Object({
   generationId: Type.String(),
   attempt: Type.Integer(),
   accountId: Type.String(),
   externalUserId: Type.Union([Type.String(), Type.Null()]),
   engine: Type.String(),
-  /** What the engine accepted when the try-on was accepted; jobs of older versions name none. */
+  /** Garment types that the engine accepted when the try-on was accepted; absent in jobs of older versions. */
   garmentTypes: Type.Optional(Type.Array(Type.String())),
   options: OptionsSchema,
-  /** The quality below which a result is drawn again or refused, 0 to 1, or null for any; jobs of older versions name none. */
+  /**
+   * Minimum quality from 0 to 1; a result below it is generated again or refused. Null: any. Absent in jobs of older
+   * versions.
+   */
   minQuality: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], { default: null }),
   deadlineAt: Type.Integer(),
   acceptedAt: Type.Integer(),
   imagesExpireAt: Type.Integer(),
-  /** The logo that the result shows, or null for none; jobs of older versions say nothing of it. */
+  /** Logo on the result, or null for none; absent in jobs of older versions. */
   logoKey: Type.Union([Type.String(), Type.Null()], { default: null }),
-  /** Workers that were lost or failed with an earlier attempt. */
+  /** Workers that were lost during an earlier attempt or failed it. */
   failedOn: Type.Array(Type.String(), { default: [] }),
   person: Type.Object({
     imageId: Type.String(),
@@ -128,7 +134,7 @@ export const TryOnJobSchema = Type.Object({
 })
 export type TryOnJob = Static<typeof TryOnJobSchema>
 
-/** Asks a worker to find the person in an uploaded photo and to note the crop. */
+/** Job: detect the person in an uploaded photo and record the crop. */
 export const PrepareJobSchema = Type.Object({
   imageId: Type.String(),
   objectKey: Type.String(),
@@ -136,26 +142,29 @@ export const PrepareJobSchema = Type.Object({
 })
 export type PrepareJob = Static<typeof PrepareJobSchema>
 
-/** What a worker found in an uploaded photo. */
+/** Findings of a worker about an uploaded photo. */
 export interface Prepared {
-  /** The cropped view, stored beside the full frame; null when the frame is its own view. */
+  /** Object key of the cropped view; null when the full photo is the view. */
   readonly viewKey: string | null
   readonly crop: Rectangle | null
   readonly personDetected: boolean
   readonly warnings: readonly string[]
 }
 
-/** The key of the cropped view of a photo, which a worker stores beside the full frame. */
+/** Object key of the cropped view of a photo. */
 export function viewKeyOf(objectKey: string): string {
   return objectKey.replace(/\.\w+$/, '-view.jpg')
 }
 
-/** The queue's own id of an attempt: a second dispatch of the same attempt is the same job. */
+/**
+ * Job ID of an attempt in the queue. Dispatching the same attempt again yields the same ID, so the queue deduplicates
+ * it.
+ */
 export function jobId(generationId: string, attempt: number): string {
   return `${generationId}-${attempt}`
 }
 
-/** Whether a change comes after another one of the same generation. */
+/** Whether a change is newer than another change of the same generation. */
 export function isNewer(change: Moment, than: Moment): boolean {
   const ms = Number(change.updatedAt) - Number(than.updatedAt)
   return ms > 0 || (ms === 0 && (change.progress ?? 0) > (than.progress ?? 0))
@@ -170,7 +179,7 @@ export function isTerminal(status: Status): boolean {
   return status === 'COMPLETED' || status === 'FAILED'
 }
 
-/** Whether images with these classifications can serve an engine: null means that only the images themselves can show it. */
+/** Garment type of the classifications; null means that only the image itself can show it. */
 export function garmentTypeOf(classifications: Readonly<Record<string, unknown>> | null): string | null {
   if (!classifications) return null
   if (typeof classifications.type === 'string') return classifications.type
@@ -178,9 +187,9 @@ export function garmentTypeOf(classifications: Readonly<Record<string, unknown>>
 }
 
 /**
- * The product images that an engine may work from that accepts these garment types, best first: garments alone, then other classified
- * images, then unclassified images; front views before others; the caller's order otherwise. Empty when every image is classified as
- * something the engine cannot use.
+ * Product images that an engine with these garment types can use, best first: garments alone, then other classified
+ * images, then unclassified images; front views before others; otherwise in the caller's order. Empty when the engine
+ * accepts none of the classifications.
  */
 export function usableImages<I extends ClassifiedImage>(images: readonly I[], accepted: readonly string[]): I[] {
   const rank = (image: I) => {

@@ -1,25 +1,25 @@
 import { networkOf } from '../shared/addresses.ts'
 import { hashText, type SigningSecret } from '../shared/signing.ts'
 
-/** A visitor of the shop, identified by the strongest identity that is known. */
+/** A visitor of a shop, identified by the strongest known identity. */
 export interface Shopper {
-  /** The shop platform's id of a customer who is logged in; only ever from what a proxy has signed. */
+  /** The platform's ID of a customer who is logged in; only from parameters that a proxy has signed. */
   readonly customerId: string | null
-  /** What the widget calls this browser: `anon_…`. */
+  /** The widget's ID of this browser: `anon_…`. */
   readonly anonymousId: string | null
-  /** Id in a visitor token that the service signed; null without a valid token. */
+  /** ID in a visitor token that the service signed; null without a valid token. */
   readonly visitorId: string | null
   /** Network address. */
   readonly address: string
-  /** Whether `address` belongs to the shop's server, which names no address of its shoppers. */
+  /** Whether `address` belongs to the shop's server, which does not forward its shoppers' addresses. */
   readonly isAddressShared: boolean
-  /** A keyed hash, since an address alone is personal data. */
+  /** Keyed hash, because an address is personal data. */
   readonly addressHash: string
 }
 
 /**
- * The name under which limits count a shopper and images are kept: customer before visitor before browser before address. It starts with the
- * shop's id, so that data of one shop's shoppers is apart from another's, and it is the `externalUserId` of all of it.
+ * ID under which limits count a shopper and images are stored, by precedence: customer, visitor, browser, address.
+ * Starts with the shop's ID, so that the shoppers of different shops are separate. Equals their `externalUserId`.
  */
 export function shopperId(shopId: string, { customerId, visitorId, anonymousId, addressHash }: Shopper): string {
   if (customerId !== null) return customerShopperId(shopId, customerId)
@@ -27,7 +27,10 @@ export function shopperId(shopId: string, { customerId, visitorId, anonymousId, 
   return anonymousId !== null ? `${shopId}:browser:${anonymousId}` : `${shopId}:address:${addressHash}`
 }
 
-/** Every name under which photos of this shopper may be kept: the customer, and the browser from before the customer signed in. */
+/**
+ * All IDs under which photos of this shopper may be stored: the customer, and the browser from before the customer
+ * signed in.
+ */
 export function shopperIds(shopId: string, shopper: Shopper): string[] {
   const { customerId, visitorId, anonymousId, addressHash } = shopper
   const isUnnamed = customerId === null && visitorId === null && anonymousId === null
@@ -39,7 +42,7 @@ export function shopperIds(shopId: string, shopper: Shopper): string[] {
   ]
 }
 
-/** The same for a customer of whom only the id is known. */
+/** `shopperId` of a customer of whom only the ID is known. */
 export function customerShopperId(shopId: string, customerId: string): string {
   return `${shopId}:customer:${customerId}`
 }
@@ -49,7 +52,10 @@ export function isShopperOf(shopId: string, externalUserId: string | null): bool
   return externalUserId?.startsWith(`${shopId}:`) ?? false
 }
 
-/** Stands for an address: the same text for the same IPv4 address or /64 network of IPv6 addresses, from which only an owner of the secret can find the address. */
+/**
+ * Keyed hash of an IPv4 address, or of the /64 network of an IPv6 address. Only the owner of the secret can find the
+ * address.
+ */
 export function hashAddress(address: string, secret: SigningSecret): string {
   return hashText(secret, `address:${networkOf(address)}`).slice(0, 22)
 }

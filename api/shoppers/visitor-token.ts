@@ -8,11 +8,14 @@ const TOKEN = /^vis_([0-9A-Za-z]{22})\.(\d{1,12})\.([\w-]{43})$/
 interface TokenParts {
   readonly shopId: string
   readonly secret: SigningSecret
-  /** In ms since 1970. */
+  /** Current time in ms since 1970. */
   readonly now: number
 }
 
-/** A token that names a new visitor of a shop for 180 days. Only the service can make one; a visitor cannot choose the id in it. */
+/**
+ * Issues a token that identifies a new visitor of a shop for 180 days. Only the service can create tokens; a visitor
+ * cannot choose the ID.
+ */
 export function issueVisitorToken({ shopId, secret, now }: TokenParts): { visitorToken: string; expiresAt: Date } {
   const id = randomBase62(ID_LENGTH)
   const expires = Math.floor(now / 1000) + LIFETIME_SECONDS
@@ -20,7 +23,10 @@ export function issueVisitorToken({ shopId, secret, now }: TokenParts): { visito
   return { visitorToken: `vis_${id}.${expires}.${signature}`, expiresAt: new Date(expires * 1000) }
 }
 
-/** The id of the visitor; null for a token of another shop, an expired one, and one that the service did not issue. */
+/**
+ * The ID of the visitor; null for a token of another shop, an expired token, and a token that the service did not
+ * issue.
+ */
 export function readVisitorToken(token: string, { shopId, secret, now }: TokenParts): string | null {
   const [, id, expires, signature] = TOKEN.exec(token) ?? []
   if (id === undefined || !isSignedText(secret, ['visitor', shopId, id, expires], signature)) return null

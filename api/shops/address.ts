@@ -3,17 +3,19 @@ import type { AppContext } from '../state.ts'
 import type { ShopClaim } from './claim.ts'
 
 export interface ProxyHops {
-  /** Reverse proxies of ours before the API (`PROXY_HOPS`). */
+  /** Number of our own reverse proxies before the API (`PROXY_HOPS`). */
   readonly own: number
-  /** Proxies of Shopify between the shopper and ours (`SHOP_PROXY_HOPS`); 0 counts all shoppers behind one address. */
+  /**
+   * Number of Shopify's proxies between the shopper and ours (`SHOP_PROXY_HOPS`); 0: all shoppers count as one address.
+   */
   readonly shopify: number
 }
 
 /**
- * The network address of a shopper behind the proxy of a shop, once the proxy has proved itself. Shopify appends the address to
- * `X-Forwarded-For`: what stands before it is the shopper's invention, what stands behind it our own proxies wrote. A plugin names
- * the address in `X-Drape-Shopper-Address`, which no browser can send through it. Otherwise the address of the connection, which
- * belongs to the proxy and stands for all of its shoppers.
+ * Network address of a shopper behind an authenticated proxy of a shop. Shopify appends the address to
+ * `X-Forwarded-For`: a shopper can forge the entries before it, and our own proxies append the entries after it. A
+ * plugin sends the address in `X-Drape-Shopper-Address`, which no browser can send through it. Otherwise the address of
+ * the connection, which is the proxy's and shared by all shoppers.
  */
 export function shopperAddress(
   ctx: AppContext,

@@ -1,21 +1,21 @@
 import { DrapeError } from '../shared/errors.ts'
 import { compileCheck, Type } from '../shared/schema.ts'
 
-/** Decides whether a person answered a challenge. Another provider implements this. */
+/** Decides whether a person solved a challenge. Implement this interface for another provider. */
 export interface CaptchaProvider {
   /**
    * Whether the provider confirms the response of its challenge.
-   * @throws DrapeError SERVICE_UNAVAILABLE (retryable) when the provider does not answer
+   * @throws DrapeError SERVICE_UNAVAILABLE (retryable) when the provider does not respond
    */
   verify(response: string, address: string): Promise<boolean>
 }
 
-const ANSWER_MS = 5000
-const checkAnswer = compileCheck(Type.Object({ success: Type.Boolean() }))
+const TIMEOUT_MS = 5000
+const checkResponse = compileCheck(Type.Object({ success: Type.Boolean() }))
 
 /**
- * A provider with a verification endpoint that takes `secret`, `response` and `remoteip` as a form and answers
- * `{ "success": boolean }`: Cloudflare Turnstile, hCaptcha, reCAPTCHA.
+ * A provider with a verification endpoint that takes `secret`, `response` and `remoteip` as a form and returns `{
+ * "success": boolean }`: Cloudflare Turnstile, hCaptcha, reCAPTCHA.
  */
 export function createSiteVerify({ url, secret }: { url: string; secret: string }): CaptchaProvider {
   return {
@@ -24,20 +24,20 @@ export function createSiteVerify({ url, secret }: { url: string; secret: string 
         method: 'POST',
         body: new URLSearchParams({ secret, response, remoteip }),
         redirect: 'error',
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       })
         .then((received) => (received.ok ? received.json() : Promise.reject(new Error(`answered ${received.status}`))))
         .catch((cause) => {
           throw unavailable(cause)
         })
-      const checked = checkAnswer(answer)
-      if (!checked.ok) throw unavailable(new Error('answered in another shape'))
+      const checked = checkResponse(answer)
+      if (!checked.ok) throw unavailable(new Error('unexpected response format'))
       return checked.value.success
     },
   }
 }
 
 function unavailable(cause: unknown): DrapeError {
-  const message = 'The CAPTCHA provider is not available. Try again later.'
+  const message = 'The CAPTCHA provider is unavailable. Try again later.'
   return new DrapeError('SERVICE_UNAVAILABLE', message, { retryable: true, cause })
 }

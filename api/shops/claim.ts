@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { DrapeError } from '../shared/errors.ts'
 import { decodeQuery, type QueryParameter, type SignedByPlugin, shopifyMessage } from './signature.ts'
 
-/** What a request claims, still unproven. */
+/** Unverified claim of a request. */
 export type ShopClaim =
   | (Claimed & {
       readonly platform: 'shopify'
@@ -13,23 +13,23 @@ export type ShopClaim =
   | (Claimed & {
       readonly platform: 'plugin'
       readonly signature: string
-      /** Until when another request with this nonce could be taken for this one. */
+      /** The nonce, and the time until which it must be remembered. */
       readonly nonce: { readonly value: string; readonly expiresAt: Date }
-      /** All that is signed but the hash of the body. */
+      /** Signed fields except the hash of the body. */
       readonly signed: Omit<SignedByPlugin, 'bodyHash'>
     })
   | (Claimed & { readonly platform: 'development' })
 
 interface Claimed {
-  /** Of the shop. */
+  /** Domain of the shop. */
   readonly domain: string
-  /** The shop platform's id of the customer who is logged in. */
+  /** The platform's ID of the customer who is logged in. */
   readonly customerId: string | null
 }
 
-/** How far the clocks of a proxy and ours may be apart, in seconds. */
+/** Maximum clock difference of a proxy and the server, in seconds. */
 const WINDOW_SECONDS = 90
-/** Longer than the slowest body takes to arrive. */
+/** Exceeds the time in which the slowest body arrives. */
 const ARRIVAL_SECONDS = 300
 
 const DOMAIN = /^[^\s\p{C}]{1,253}$/u
@@ -39,8 +39,9 @@ const SIGNATURE = /^[0-9a-f]{64}$/
 const NONCE = /^[!-~]{1,128}$/
 
 /**
- * The claim that a request makes. Takes shop and customer only from what the signature covers. `now` in ms. Throws
- * `PROXY_SIGNATURE_INVALID` when no proxy would write it so (check `format`), or not now (check `clock`).
+ * Parses the claim of a request. Takes shop and customer only from signed parameters. `now` in ms. Throws
+ * `PROXY_SIGNATURE_INVALID` when the format is invalid (check `format`) or the timestamp is out of range (check
+ * `clock`).
  */
 export function readShopClaim(
   request: IncomingMessage,
@@ -52,13 +53,10 @@ export function readShopClaim(
   return readShopify(request, now)
 }
 
-/** What is wrong with a claim, as callers see it. `signature` does not say whether the shop exists. */
+/** The failed check of a claim, as returned to callers. `signature` does not reveal whether the shop exists. */
 export type ClaimCheck = 'format' | 'clock' | 'body' | 'signature' | 'nonce'
 
-/**
- * The answer to a claim that is not believed. The message is for strangers: it repeats at most what the request itself says.
- * `now` in ms.
- */
+/** Error for a refused claim. The message is public: it repeats at most the request's own content. `now` in ms. */
 export function claimRefused(check: ClaimCheck, message: string, now: number): DrapeError {
   return new DrapeError('PROXY_SIGNATURE_INVALID', `The request is not signed by the proxy of a shop. ${message}`, {
     details: { check, serverTime: new Date(now).toISOString() },
@@ -81,7 +79,7 @@ function readShopify(request: IncomingMessage, now: number): ShopClaim {
   }
   if (valuesOf(parameters, 'signature').length === 0) {
     const message =
-      'It has neither the header X-Drape-Signature of a plugin nor the parameter signature of an app proxy.'
+      'The request has neither the header X-Drape-Signature of a plugin nor the parameter signature of an app proxy.'
     throw claimRefused('format', message, now)
   }
   const signature = read('signature', SIGNATURE, 'with 64 lower-case hexadecimal digits')
@@ -125,7 +123,7 @@ function readPlugin(request: IncomingMessage, now: number): ShopClaim {
 
 function readQuery(request: IncomingMessage, now: number): QueryParameter[] {
   const parameters = decodeQuery(queryOf(request))
-  if (parameters === null) throw claimRefused('format', 'Its query is not percent-encoded UTF-8.', now)
+  if (parameters === null) throw claimRefused('format', 'The query is not percent-encoded UTF-8.', now)
   return parameters
 }
 
@@ -140,12 +138,12 @@ function assertTimely(timestamp: string, now: number): void {
   const apart = `${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'}`
   throw claimRefused(
     'clock',
-    `Its timestamp ${timestamp} is ${apart} the clock of the server; at most ${WINDOW_SECONDS} s are allowed.`,
+    `The timestamp ${timestamp} is ${apart} the clock of the server; at most ${WINDOW_SECONDS} s are allowed.`,
     now,
   )
 }
 
-/** Null for no customer. */
+/** Null when no customer is logged in. */
 function readCustomer(parameters: readonly QueryParameter[], now: number): string | null {
   const sent = valuesOf(parameters, 'logged_in_customer_id')
   if (sent.length === 0 || (sent.length === 1 && sent[0] === '')) return null
@@ -158,9 +156,9 @@ function valuesOf(parameters: readonly QueryParameter[], sought: string): string
 }
 
 /**
- * With nothing between its parameters, one signed text can be cut into others than those that were signed: a caller who may add a
- * parameter of their own to a request could write `shop=` into it, and hide the true one in the parameter before. Then the name
- * stands in the text twice.
+ * Parameters are joined without a separator, so one signed text can be split into different parameters: a caller who
+ * can add a parameter could put `shop=` into its value and hide the real one in the parameter before. The name occurs
+ * twice in the text then.
  */
 function isAmbiguous(message: string): boolean {
   return ['shop=', 'timestamp=', 'logged_in_customer_id='].some(

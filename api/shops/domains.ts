@@ -1,6 +1,6 @@
 import { DrapeError } from '../shared/errors.ts'
 
-/** As `location.hostname` gives it: letters, digits and hyphens between dots. */
+/** As in `location.hostname`: letters, digits and hyphens between dots. */
 export const HOST_NAME =
   '^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$'
 
@@ -8,8 +8,8 @@ const MAX_DOMAINS = 20
 const isHostName = (text: string) => text.length <= 253 && new RegExp(HOST_NAME).test(text)
 
 /**
- * The domains of a list that commas, spaces or lines separate, in lower case.
- * @throws DrapeError VALIDATION_FAILED for more than 20 domains, or a text that is not a bare host name
+ * Parses a list of domains, separated by commas, spaces or lines, and converts them to lower case.
+ * @throws DrapeError VALIDATION_FAILED for more than 20 domains, or a text that is not a host name
  */
 export function parseDomains(text: string): string[] {
   const domains = [

@@ -3,19 +3,19 @@ import { customerShopperId } from '../shoppers/shopper.ts'
 import type { ShopCustomer, ShopPrivacy } from '../stores/shop-privacy.ts'
 import type { ShopRecord, Shops } from '../stores/shops.ts'
 
-/** Small enough for a short statement. */
-const PART = 500
+/** Batch size, small enough for a short statement. */
+const BATCH_SIZE = 500
 
 export interface ShopErasureParts {
   readonly shops: Pick<Shops, 'update'>
   readonly privacy: ShopPrivacy
-  /** Deletes the pictures of one shopper and cuts the links to them. */
+  /** Deletes the images of one shopper and revokes their links. */
   readonly erase: (shopper: Customer) => Promise<void>
 }
 
-// Killed at any moment, the next call goes on where it ended.
+// After a crash, the next call continues.
 
-/** Erases one customer of a shop: pictures, lead, and their name on events. */
+/** Erases one customer of a shop: images, lead, and the customer of events. */
 export async function eraseShopCustomer(
   shop: ShopRecord,
   customer: ShopCustomer,
@@ -27,17 +27,17 @@ export async function eraseShopCustomer(
   await privacy.forgetCustomer(shop, customer)
 }
 
-/** Ends a shop and erases all of its shoppers: pictures, share links, leads and events. */
+/** Deactivates a shop and erases all of its shoppers: images, share links, leads and events. */
 export async function eraseShop(shop: ShopRecord, { shops, privacy, erase }: ShopErasureParts): Promise<void> {
-  // Its secrets stay: with them the platform proves itself when it repeats the request.
+  // Keeps the secrets, with which the platform signs a repeated request.
   await shops.update(shop.id, { isActive: false, adminToken: null })
   await untilNone(async () => {
-    const shoppers = await privacy.findShoppers(shop, PART)
+    const shoppers = await privacy.findShoppers(shop, BATCH_SIZE)
     for (const externalUserId of shoppers) await erase({ accountId: shop.accountId, externalUserId })
     return shoppers.length
   })
-  await untilNone(() => privacy.deletePeople(shop, PART))
-  await untilNone(() => privacy.deleteEvents(shop, PART))
+  await untilNone(() => privacy.deletePeople(shop, BATCH_SIZE))
+  await untilNone(() => privacy.deleteEvents(shop, BATCH_SIZE))
 }
 
 async function untilNone(work: () => Promise<number>): Promise<void> {

@@ -14,19 +14,22 @@ export interface LeadDeliveryOptions {
   readonly platformOf: ShopPlatforms
   readonly log: Log
   readonly metrics: Metrics
-  /** Between two polls of an empty outbox, in ms. */
+  /** Polling interval of an empty outbox, in ms. */
   readonly idleMs?: number
 }
 
-/** Leads in flight at a time. */
+/** Maximum number of leads in flight. */
 const CONCURRENCY = 8
-/** Longer than a platform may take for one lead, its pauses included. */
+/** Exceeds the time that a platform may take for one lead, including pauses. */
 const LEASE_SECONDS = 120
 const IDLE_MS = 1000
-/** A platform that stays unavailable for 3 days gets the lead only when an operator retries. */
+/** After 3 days the lead is parked, and only an operator can retry it. */
 const RETRY = { seconds: { first: 1, longest: 3600 }, giveUpSeconds: 3 * 86_400 }
 
-/** Delivers every lead in the outbox to the platform of its shop. Any number of processes may do so; each claims other leads. */
+/**
+ * Delivers every lead in the outbox to the platform of its shop. Any number of processes may run concurrently; each
+ * claims different leads.
+ */
 export function startLeadDelivery(options: LeadDeliveryOptions): OutboxConsumer {
   const { outbox, log, idleMs = IDLE_MS } = options
   return startOutboxConsumer({
@@ -60,14 +63,14 @@ async function deliver(lead: WaitingLead, options: LeadDeliveryOptions): Promise
   }
 }
 
-/** Rejects with what may be logged of an error. */
+/** Throws an error without personal data, so that it can be logged. */
 function withoutContents<T>(work: Promise<T>): Promise<T> {
   return work.catch((error) => {
     throw new Error(faultOf(error).message)
   })
 }
 
-/** Errors of the database hold what was to be stored; only their names are reported. */
+/** Database errors contain the stored values; report only their names. */
 function faultOf(thrown: unknown): { message: string; retryable: boolean } {
   const error = translateDatabaseError(thrown)
   if (error instanceof DrapeError) return error

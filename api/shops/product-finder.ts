@@ -6,23 +6,23 @@ import type { ShopPlatforms } from '../shop-platforms/shop-platforms.ts'
 import type { Shopper } from '../shoppers/shopper.ts'
 import type { FindProduct } from './products.ts'
 
-/** How long a product that the platform does not have is not asked for again. */
+/** Lifetime of the cached fact that the platform does not have a product. */
 const UNKNOWN_MS = 60_000
 const MAX_UNKNOWN = 10_000
 
 export type FindProductFor = (shopper: Pick<Shopper, 'addressHash' | 'isAddressShared'>) => FindProduct
 
 export interface LookupBudgets {
-  /** Calls of one network address within a shop. */
+  /** Budget of lookups per network address and shop. */
   readonly address: Budget
   readonly shop: Budget
 }
 
 /**
- * Finds products on the platform of a shop for a shopper. Any visitor may name any id, and each look-up is a call to the platform's
- * API. So ids that the platform does not have are remembered for a minute, equal look-ups share a call, and budgets limit the calls:
- * first that of the shopper's address, so that one visitor cannot spend what all visitors of the shop share. Throws
- * `RATE_LIMIT_EXCEEDED` beyond the budget of the address, and a retryable `SERVICE_UNAVAILABLE` beyond that of the shop.
+ * Finds products on a shop's platform for a shopper. Any visitor can name any ID, and each lookup calls the platform's
+ * API. Unknown IDs are therefore cached for 1 minute, concurrent lookups of an ID share a call, and budgets limit the
+ * calls: first the budget of the shopper's address, so that one visitor cannot exhaust the budget of the shop. Throws
+ * `RATE_LIMIT_EXCEEDED` over the budget of the address, and a retryable `SERVICE_UNAVAILABLE` over that of the shop.
  */
 export function createProductFinder(
   platformOf: ShopPlatforms,
@@ -45,7 +45,7 @@ export function createProductFinder(
   }
 
   return (shopper) => async (shop, product, variant) => {
-    // Without its product no variant is found, so the product alone is remembered.
+    // An unknown product has no variants, so caching the product is sufficient.
     const name = `${shop.id} ${product}`
     if (unknown.has(name)) return null
     const call = `${name} ${variant}`

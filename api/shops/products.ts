@@ -5,10 +5,13 @@ import type { ProductInput } from '../shared/stores/product-merge.ts'
 import type { PlatformProduct, ShopPlatform } from '../shop-platforms/shop-platform.ts'
 import type { ShopRecord } from '../stores/shops.ts'
 
-/** A product as a page of the shop names it: `gid://<platform>/Product/<id>` and `gid://<platform>/ProductVariant/<id>`. */
+/**
+ * A product as the shop's pages identify it: `gid://<platform>/Product/<id>` and
+ * `gid://<platform>/ProductVariant/<id>`.
+ */
 export interface ProductGid {
   readonly product: string
-  /** Null takes the default variant. */
+  /** Null: the default variant. */
   readonly variant: string | null
 }
 
@@ -17,15 +20,17 @@ export interface KnownProduct {
   readonly metadata: unknown
 }
 
-/** Names in the catalog that a product may have: its gid, that of its variant, and the part of its gid that is the id. */
+/**
+ * External IDs that the product may have in the catalog: its gid, the gid of its variant, and the ID part of its gid.
+ */
 export function namesOfProduct({ product, variant }: ProductGid): string[] {
   return [product, ...(variant === null ? [] : [variant]), idOf(product)]
 }
 
 /**
- * The product that the gid means, for the statement that accepts: the one of the catalog under the whole gid or else under its
- * id, and else the one of the shop's platform, which is kept in the catalog. Throws `PRODUCT_NOT_FOUND`, and a retryable
- * `SERVICE_UNAVAILABLE` when the platform does not answer.
+ * Resolves a gid to a product for the acceptance statement: the catalog's product with the whole gid, else with the ID
+ * part, else the platform's product, which is added to the catalog. Throws `PRODUCT_NOT_FOUND`, and a retryable
+ * `SERVICE_UNAVAILABLE` when the platform does not respond.
  */
 export async function resolveShopProduct(
   gid: ProductGid,
@@ -37,7 +42,7 @@ export async function resolveShopProduct(
   if (found === null || found.imageUrls.length === 0) {
     throw new DrapeError('PRODUCT_NOT_FOUND', 'The product does not exist or has no image.')
   }
-  // Kept under its own gid is the variant that was asked for first.
+  // The product's own gid is used for the variant that was requested first.
   const isTaken = known.some(({ externalId }) => externalId === gid.product)
   return keptProduct(found, { gid, externalId: isTaken ? (gid.variant ?? gid.product) : gid.product, shop })
 }
@@ -50,10 +55,10 @@ function storedName(gid: ProductGid, known: readonly KnownProduct[]): string | n
   return stored.find((product) => product !== undefined && shows(product, gid))?.externalId ?? null
 }
 
-/** Says in a product's metadata that the shop's platform gave it, and which variant its pictures show. */
+/** Marks a product's metadata as imported from the shop's platform, with the variant that its images show. */
 const SOURCE = 'shop-platform'
 
-/** Whether its pictures are those that are meant; a product that the account has made itself is the one for all variants. */
+/** Whether its images show the requested variant; a product that the account created itself serves all variants. */
 function shows({ metadata }: KnownProduct, { product, variant }: ProductGid): boolean {
   if (!isObject(metadata) || metadata.source !== SOURCE) return true
   // Pages may name a variant of another product.

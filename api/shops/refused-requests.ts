@@ -6,27 +6,30 @@ import type { ShopRecord, Shops } from '../stores/shops.ts'
 import type { ClaimCheck, ShopClaim } from './claim.ts'
 import { findSignatureFault, type SignatureFault, shownText } from './signature-fault.ts'
 
-/** A request in the name of a shop that was not believed, as the merchant sees it. */
+/** A request in a shop's name whose authentication failed, as the merchant sees it. */
 export interface RefusedRequest extends SignatureFault {
   /** ISO 8601, by the clock of the server. */
   readonly at: string
-  /** As the request names it; null when it names none. */
+  /** Shop domain in the request; null when the request names none. */
   readonly site: string | null
-  /** The address that it came from; of IPv6 its /64. */
+  /** Network address of the request; the /64 of an IPv6 address. */
   readonly network: string
   /** Method and path. */
   readonly request: string
-  /** What the server signs, to compare with what the proxy signs; null when the request was not understood so far. */
+  /**
+   * The text that the server signs, for comparison with the text that the proxy signs; null when the request could not
+   * be parsed so far.
+   */
   readonly text: string | null
 }
 
-/** A request while it is checked. */
+/** A request during its check. */
 export interface Attempt {
   readonly request: IncomingMessage
   readonly network: string
   readonly log: Log
   claim: ShopClaim | null
-  /** SHA-256 in lower-case hex. */
+  /** SHA-256 as a lower-case hex string. */
   bodyHash: string
 }
 
@@ -35,13 +38,13 @@ export type RefusedRequests = ReturnType<typeof createRefusedRequests>
 const KEPT = 20
 const KEPT_SECONDS = 86_400
 const WINDOW_MS = 10_000
-/** Of a window, in this process: strangers must not fill the log or the dashboard, nor keep the database busy. */
+/** Maximum records per window and process: strangers must not flood the log, the dashboard or the database. */
 const MAX_PER_WINDOW = 100
 const MAX_PER_SITE = 10
 
 /**
- * Records why requests of shops are refused: in the log, and the last 20 of each shop for the dashboard, for a day. Of the requests
- * that come together only some are recorded. Never throws, and starts after the answer, so that its time reveals nothing.
+ * Records why requests of shops are refused: in the log, and the last 20 per shop for the dashboard, for 1 day. Samples
+ * concurrent requests. Never throws, and runs after the response, so that the response time reveals nothing.
  */
 export function createRefusedRequests({
   redis,
@@ -54,7 +57,7 @@ export function createRefusedRequests({
 }) {
   const isDue = createSampling(now)
 
-  /** Records what `find` returns, once the request has its answer. */
+  /** Records the result of `find` after the response was sent. */
   function afterAnswer(
     { log }: Pick<Attempt, 'log'>,
     find: () => Promise<readonly [ShopRecord | null, RefusedRequest]>,
@@ -65,7 +68,7 @@ export function createRefusedRequests({
       await push(keyOf(shop), entry)
     }
     setImmediate(() => {
-      record().catch((error) => log.debug({ err: error }, 'refused request of a shop not recorded'))
+      record().catch((error) => log.debug({ err: error }, 'recording the refused request of a shop failed'))
     })
   }
 
@@ -94,7 +97,7 @@ export function createRefusedRequests({
   }
 
   return {
-    /** Records the error when it is the refusal of a request of a shop. */
+    /** Records the error if it is the refusal of a shop's request. */
     note: (error: unknown, attempt: Attempt): void => {
       if (!(error instanceof DrapeError) || error.code !== 'PROXY_SIGNATURE_INVALID') return
       const { check } = (error.details ?? {}) as { check?: ClaimCheck }
@@ -102,7 +105,7 @@ export function createRefusedRequests({
       afterAnswer(attempt, () => describe(check, error.message, attempt))
     },
 
-    /** Records a webhook of Shopify without a valid signature; `shop` is that of its domain. */
+    /** Records a Shopify webhook without a valid signature; `shop` is the shop with its domain. */
     noteWebhook: (
       attempt: Pick<Attempt, 'request' | 'network' | 'log'>,
       { site, shop }: { site: string; shop: ShopRecord | null },
@@ -121,7 +124,10 @@ export function createRefusedRequests({
   }
 }
 
-/** The last refused requests of a shop, newest first, or with null those that name no known shop. None while Redis is unavailable. */
+/**
+ * The last refused requests of a shop, newest first; with null, those that name no known shop. Empty while Redis is
+ * unavailable.
+ */
 export async function listRefusedRequests(
   redis: Pick<Redis, 'client' | 'isReady'>,
   shop: Pick<ShopRecord, 'id'> | null,
@@ -146,7 +152,7 @@ function diagnose(claim: ShopClaim | null, shop: ShopRecord | null, bodyHash: st
 
 const MAX_SITE = 253
 
-/** What the request calls its shop, proven or not. */
+/** Shop domain in the request, authenticated or not. */
 function siteOf({ claim, request }: Attempt): string | null {
   if (claim !== null) return claim.domain
   const [header] = request.headersDistinct['x-drape-site'] ?? []
@@ -156,7 +162,7 @@ function siteOf({ claim, request }: Attempt): string | null {
     : named.toLowerCase()
 }
 
-/** Whether one more of this site and source may be recorded in this window. */
+/** Whether another refusal of this site and source may be recorded in this window. */
 function createSampling(now: () => number) {
   let startedAt = Number.NEGATIVE_INFINITY
   let bySite = new Map<string, Set<string>>()

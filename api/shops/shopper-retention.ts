@@ -3,23 +3,23 @@ import type { Leads } from '../stores/leads.ts'
 import type { VisitorAddresses } from '../stores/visitor-addresses.ts'
 
 const HOUR_MS = 3_600_000
-const PART = 1000
+const BATCH_SIZE = 1000
 
 export interface ShopperRetentionOptions {
   readonly leads: Pick<Leads, 'deleteOld'>
   readonly addresses: VisitorAddresses
-  /** That leads are kept. */
+  /** Retention of leads. */
   readonly days: number
   readonly log: Log
 }
 
-/** Deletes leads that are past their retention, and addresses of visitors that no budget counts any more, now and every hour. */
+/** Deletes expired leads, and addresses of visitors that no budget needs any more, now and every hour. */
 export function startShopperRetention({ leads, addresses, days, log }: ShopperRetentionOptions) {
   const pass = async () => {
     let deleted = 0
-    for (let more = await leads.deleteOld(days, PART); more > 0; more = await leads.deleteOld(days, PART))
+    for (let more = await leads.deleteOld(days, BATCH_SIZE); more > 0; more = await leads.deleteOld(days, BATCH_SIZE))
       deleted += more
-    while ((await addresses.forget(PART)) > 0);
+    while ((await addresses.forget(BATCH_SIZE)) > 0);
     if (deleted > 0) log.info({ deleted }, 'expired leads deleted')
   }
   const run = () => pass().catch((error) => log.warn({ reason: error.name }, 'retention sweep failed'))

@@ -3,7 +3,7 @@ import type { ShopRecord } from '../stores/shops.ts'
 import type { ClaimCheck, ShopClaim } from './claim.ts'
 import { isSignedWith, pluginMessage, type QueryParameter, type SignedByPlugin, shopifyMessage } from './signature.ts'
 
-/** What is wrong with a signed request, for the merchant: unlike the answer, it says whether the shop exists. */
+/** Problem of a signed request, for the merchant: unlike the response, it reveals whether the shop exists. */
 export type SignatureCheck = Exclude<ClaimCheck, 'signature'> | 'site' | 'secret' | 'digest' | 'path' | 'text'
 
 export interface SignatureFault {
@@ -16,8 +16,8 @@ type SignedClaim = Exclude<ShopClaim, { platform: 'development' }>
 const EMPTY_HASH = createHash('sha256').digest('hex')
 
 /**
- * Finds out why a signature does not match, by trying what proxies often sign instead. `shop` is that of the domain, active or not and
- * of whatever platform. Takes more time for a shop that exists: MUST run after the answer.
+ * Finds out why a signature does not match by trying common mistakes of proxies. `shop` is the shop with the domain,
+ * active or not, of any platform. Takes longer for an existing shop: MUST run after the response.
  */
 export function findSignatureFault(claim: SignedClaim, shop: ShopRecord | null, bodyHash: string): SignatureFault {
   if (shop === null) return { check: 'site', hint: `No shop has the domain ${claim.domain}.` }
@@ -35,9 +35,9 @@ export function findSignatureFault(claim: SignedClaim, shop: ShopRecord | null, 
 }
 
 const NOT_ACTIVE =
-  'The signature is right, but the shop or its account is not active, or its secret was added a few seconds ago.'
+  'The signature is correct, but the shop or its account is not active, or its secret was added a few seconds ago.'
 const OTHER_SECRET =
-  'The proxy signs with another secret, or another text than the server. Compare the text below with the one that the proxy signs; if they are the same, the secret is wrong.'
+  'The proxy uses another secret or signs another text than the server. Compare the text below with the text that the proxy signs. If they are equal, the secret is wrong.'
 
 interface Mistake extends SignatureFault {
   readonly message: string
@@ -119,7 +119,7 @@ function decoded(target: string): string {
   }
 }
 
-/** Parameters whose values are no business of whoever reads about a fault: links to images, and customers. */
+/** Parameters whose values are hidden from readers of the record: URLs of images, and customers. */
 const HIDDEN = ['url', 'logged_in_customer_id']
 const MAX_SHOWN = 2000
 

@@ -3,8 +3,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 export type QueryParameter = readonly [name: string, value: string]
 
 /**
- * The parameters of a query in the order in which they were sent, decoded as those of forms: a plus is a space. Null when
- * something in it is not the encoding of any text, for which two readers would not read the same.
+ * The parameters of a query in order, decoded as form data: a plus is a space. Null when the encoding is invalid, so
+ * that different parsers could read it differently.
  */
 export function decodeQuery(query: string): QueryParameter[] | null {
   try {
@@ -25,8 +25,8 @@ function decodeText(text: string): string {
 }
 
 /**
- * What an app proxy of Shopify signs: every parameter but `signature` as `name=value`, repeated ones in one with commas between
- * their values, sorted by bytes, with nothing between. (shopify.dev: "Authenticate app proxies")
+ * Text that a Shopify app proxy signs: every parameter except `signature` as `name=value`, repeated ones joined by
+ * commas, sorted by bytes, without separators. (shopify.dev: "Authenticate app proxies")
  */
 export function shopifyMessage(parameters: readonly QueryParameter[]): string {
   const signed = parameters.filter(([name]) => name !== 'signature')
@@ -44,28 +44,28 @@ export interface SignedByPlugin {
   readonly bodyHash: string
 }
 
-/** What a plugin signs: five lines, without one at the end. `target` is path and query as sent, `bodyHash` the SHA-256 in hex. */
+/**
+ * Text that a plugin signs: 5 lines without a final line break. `target` is path and query as sent, `bodyHash` the
+ * SHA-256 as a hex string.
+ */
 export function pluginMessage(request: SignedByPlugin): string {
   return [request.method, request.target, request.timestamp, request.nonce, request.bodyHash].join('\n')
 }
 
-/** HMAC-SHA256 in lower-case hex. */
+/** HMAC-SHA256 as a lower-case hex string. */
 export function signMessage(message: string, secret: string): string {
   return createHmac('sha256', secret).update(message).digest('hex')
 }
 
-/** Most shops have one secret, two while one replaces another. */
+/** Most shops have one secret, and two during a rotation. */
 const LIVE_SECRETS = 2
 
-/**
- * Whether the signature is that of the message with one of the secrets. Takes the same time whatever is wrong, and without any
- * secret too.
- */
+/** Whether the signature matches the message with one of the secrets. Takes constant time, with or without secrets. */
 export function isSignedWith(secrets: readonly string[], message: string, signature: string): boolean {
   return isHmacWith(secrets, message, /^[0-9a-f]{64}$/.test(signature) ? Buffer.from(signature, 'hex') : NO_SIGNATURE)
 }
 
-/** The same for a webhook of Shopify, which has the HMAC-SHA256 of its body in base64. The body is read once, piece by piece. */
+/** Like `isSignedWith`, for a Shopify webhook: base64 HMAC-SHA256 of its body. Streams the body once. */
 export async function isWebhookSignedWith(
   secrets: readonly string[],
   body: AsyncIterable<Buffer>,
@@ -81,7 +81,7 @@ export async function isWebhookSignedWith(
   )
 }
 
-// Compared with where there is no secret or no signature; both are random.
+// Compared when there is no secret or no signature; random.
 const NO_SECRET = randomBytes(32)
 const NO_SIGNATURE = randomBytes(32)
 
@@ -94,7 +94,7 @@ function liveSecrets(secrets: readonly string[]): (string | Buffer)[] {
   return Array.from({ length: LIVE_SECRETS }, (_, i) => secrets[i] ?? NO_SECRET)
 }
 
-/** Compares with each, so that the time says nothing. */
+/** Compares with each HMAC, so that the duration reveals nothing. */
 function isOneOf(hmacs: readonly Buffer[], given: Buffer): boolean {
   return hmacs.filter((each) => timingSafeEqual(given, each)).length > 0
 }

@@ -1,25 +1,28 @@
 import { ERASURE_FOLDER } from '../shared/reconcile-storage.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 
-/** That an end user was erased, without the end user's id. */
+/** Record of the erasure of an end user, without the end user's ID. */
 export interface ErasureEntry {
-  /** SHA-256 of account and end user, as the function `customer_hash` of the database makes it: 64 hex digits. */
+  /** SHA-256 of account and end user, as computed by the database function `customer_hash`: 64 hex digits. */
   readonly customer: string
   readonly erasedAt: Date
 }
 
 const KEY = /^erasures\/[\d-]+\/(\d{4}-\d\d-\d\dT\d{2})-(\d\d)-(\d\d)-(\d{3})Z-([0-9a-f]{64})\.bin$/
 
-/** The log of erasures: objects that are only ever added. It stands outside the database, so that it survives a restore of the database. */
+/**
+ * Append-only log of erasures in the object storage. Stored outside of the database, so that it survives a restore of
+ * the database.
+ */
 export function createErasureLog(storage: Pick<ObjectStorage, 'put' | 'list'>) {
   return {
-    /** @throws DrapeError SERVICE_UNAVAILABLE when the storage cannot be reached */
+    /** @throws DrapeError SERVICE_UNAVAILABLE when the storage is unavailable */
     record: async (entry: ErasureEntry): Promise<void> => {
       const content = Buffer.from(presentEntry(entry))
       await storage.put(keyOf(entry), content, { contentType: 'application/octet-stream' })
     },
 
-    /** Every entry, oldest first. The key says all of it, so no object is read. */
+    /** Every entry, oldest first. The key contains the whole entry, so no object is read. */
     async *read(): AsyncGenerator<ErasureEntry> {
       for await (const page of storage.list(ERASURE_FOLDER)) {
         for (const { key } of page) {

@@ -3,8 +3,8 @@ import type { Log } from '../shared/log.ts'
 const CHECK_MS = 300_000
 
 /**
- * Checks every 5 minutes whether a reconciliation of the storage is due, first 5 minutes after the start. The database elects one of
- * all processes.
+ * Checks every 5 minutes whether a reconciliation of the storage is due, first 5 minutes after the start. The database
+ * elects one process.
  */
 export function startStorageReconciling(
   reconcile: () => Promise<void>,
@@ -13,7 +13,7 @@ export function startStorageReconciling(
   let running: Promise<void> | null = null
   const timer = setInterval(() => {
     running ??= reconcile()
-      .catch((error) => log.warn({ err: error }, 'storage not reconciled'))
+      .catch((error) => log.warn({ err: error }, 'storage reconciliation failed'))
       .finally(() => {
         running = null
       })

@@ -1,17 +1,17 @@
 import { DrapeError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
 
-/** What a try-on with a test key does, as its `externalUserId` asks. */
+/** Behaviour of a try-on with a test key, as its `externalUserId` requests. */
 export interface TestInput {
-  /** Until it starts. */
+  /** Seconds until the try-on starts. */
   readonly delaySeconds: number
-  /** With which it fails; null completes it. */
+  /** Error code of the failure; null: the try-on completes. */
   readonly code: ErrorCode | null
-  /** Whether it fails near its end instead of at its start. */
+  /** Whether the try-on fails near its end instead of at its start. */
   readonly isLate: boolean
   readonly warnings: readonly string[]
 }
 
-/** Codes of generations that fail after they were accepted, with what they say. */
+/** Codes and messages of generations that fail after acceptance. */
 export const TEST_FAILURES: Readonly<Partial<Record<ErrorCode, string>>> = {
   GENERATION_FAILED: 'The generation failed after several attempts.',
   GENERATION_TIMEOUT: 'The generation was not finished before its deadline.',
@@ -22,10 +22,10 @@ export const TEST_FAILURES: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNSUPPORTED_IMAGE_TYPE: 'The image is not JPEG, PNG, WebP or HEIC.',
   FILE_TOO_LARGE: 'The image is larger than 10 MB.',
   PRODUCT_IMAGE_FETCH_FAILED: 'The image of the product could not be downloaded.',
-  MISSING_REQUIRED_CLASSIFICATION: 'No image of the product can serve the engine.',
+  MISSING_REQUIRED_CLASSIFICATION: 'The engine can use no image of the product.',
 }
 
-/** Warnings of photos and of results, as workers give them. */
+/** Warnings about photos and results, as workers report them. */
 export const TEST_WARNINGS: readonly string[] = [
   ...['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'],
   ...['SEED_IGNORED', 'MODE_IGNORED', 'WATERMARK_MISSING'],
@@ -46,9 +46,9 @@ const PATTERN = /^test_(?:delay_(\d{1,3})s(?:_(?=.)|$))?(?:warning_(\w+)|(late_)
 const NONE: TestInput = { delaySeconds: 0, code: null, isLate: false, warnings: [] }
 
 /**
- * Reads `test_RESULT_REJECTED`, `test_delay_30s`, `test_late_GENERATION_FAILED`, `test_delay_5s_late_RESULT_REJECTED`,
- * `test_warning_SEED_IGNORED`; anything that does not start with `test_` asks for nothing. Throws `VALIDATION_FAILED` for other texts
- * that do, so that a typo does not pass for success.
+ * Parses `test_RESULT_REJECTED`, `test_delay_30s`, `test_late_GENERATION_FAILED`, `test_delay_5s_late_RESULT_REJECTED`,
+ * `test_warning_SEED_IGNORED`. A text that does not start with `test_` requests nothing. Throws `VALIDATION_FAILED` for
+ * other texts that start with `test_`, so that a typo does not look like success.
  */
 export function readTestInput(externalUserId: string | null): TestInput {
   if (externalUserId === null || !externalUserId.startsWith('test_')) return NONE
@@ -62,7 +62,7 @@ export function readTestInput(externalUserId: string | null): TestInput {
   return { delaySeconds, code, isLate: late !== undefined, warnings: warning === undefined ? [] : [warning] }
 }
 
-/** The warning in `test_warning_blurred`; none in any other text. */
+/** The warning in `test_warning_blurred`; empty for any other text. */
 export function readTestWarnings(externalUserId: string | null): readonly string[] {
   return TEST_WARNINGS.filter((warning) => externalUserId === `test_warning_${warning}`)
 }

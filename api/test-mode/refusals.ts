@@ -7,9 +7,9 @@ import { DrapeError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
 import type { AppContext, AppState } from '../state.ts'
 import { TEST_FAILURES } from './inputs.ts'
 
-/** Chooses a refusal of any route. */
+/** Header that requests an error from any route. */
 const TEST_HEADER = 'x-drape-test'
-/** Fields of bodies that choose a refusal, by route; of other routes, the parameters of the path do. */
+/** Body fields that request an error, by route; on other routes, path parameters do. */
 const TEST_FIELDS: ReadonlyMap<string, 'externalUserId' | 'externalId'> = new Map([
   ['POST /tryon/v1/try-on', 'externalUserId'],
   ['POST /tryon/v1/try-on/sync', 'externalUserId'],
@@ -17,18 +17,21 @@ const TEST_FIELDS: ReadonlyMap<string, 'externalUserId' | 'externalId'> = new Ma
   ['POST /tryon/v1/products', 'externalId'],
 ])
 
-/** They depend on the request itself: 405 names methods, 431 comes before any key. */
+/** Codes that depend on the request itself: 405 lists methods, 431 precedes authentication. */
 const REAL: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE']
 
-/** The codes with which a test input makes an operation refuse a request. Failures of a try-on come later, as a failed generation. */
+/**
+ * Error codes that a test input can request from an operation. Failures of a try-on occur later, as a failed
+ * generation.
+ */
 function simulatedCodes(operation: Operation): readonly ErrorCode[] {
   const isTryOn = nameOf(operation).startsWith('POST /tryon/v1/try-on')
   return codesOf(operation).filter((code) => !REAL.includes(code) && !(isTryOn && code in TEST_FAILURES))
 }
 
 /**
- * Refuses requests of test keys with the code in their ID or their header, `test_RATE_LIMITED`, as the route would. Stands behind the credentials and,
- * where there is one, behind the body. Other keys and other IDs pass.
+ * Refuses requests of test keys with the error code in their ID or header, e.g. `test_RATE_LIMITED`, as the route
+ * would. Runs after authentication and, if there is one, after the body parser. Other keys and IDs pass.
  */
 export function simulateRefusals(): Middleware<AppState> {
   return function refuse(ctx, next) {
@@ -48,7 +51,7 @@ function readIds({ params, state }: AppContext): unknown[] {
   return [state.fields?.[field], isObject(state.body) ? state.body[field] : undefined]
 }
 
-/** Codes whose callers try again, with the seconds after which. */
+/** Codes that callers retry, with the delay in seconds. */
 const RETRIED: readonly ErrorCode[] = ['RATE_LIMITED', 'IDEMPOTENCY_KEY_IN_USE', 'SERVICE_UNAVAILABLE']
 
 function simulatedError(code: ErrorCode): DrapeError {
@@ -57,14 +60,14 @@ function simulatedError(code: ErrorCode): DrapeError {
   return new DrapeError(code, message, { ...details, ...(RETRIED.includes(code) && { retryAfterSeconds: 1 }) })
 }
 
-/** How a code is reached with a test key. */
+/** How to get an error code with a test key. */
 export type TestWay =
   | { readonly code: ErrorCode; readonly by: 'failure' | 'field'; readonly route: string; readonly field: string }
   | { readonly code: ErrorCode; readonly by: 'parameter' | 'header'; readonly route: string }
-  /** Only real requests meet the code, or only routes of shops. */
+  /** Only real requests, or only routes of shops, get this code. */
   | { readonly code: ErrorCode; readonly by: 'request' | 'none' }
 
-/** One entry for each code of the interface. */
+/** One entry per error code. */
 export function listTestWays(operations: readonly Operation[]): TestWay[] {
   const routes = operations
     .filter(isBehindKey)
@@ -80,7 +83,7 @@ export function listTestWays(operations: readonly Operation[]): TestWay[] {
   })
 }
 
-/** The table of `docs/test-mode.md`. */
+/** Table of `docs/test-mode.md`. */
 export function describeTestWays(operations: readonly Operation[]): string {
   const rows = listTestWays(operations).map((way) => `| \`${way.code}\` | ${describeWay(way)} |`)
   return ['| Code | With a test key |', '|---|---|', ...rows].join('\n')

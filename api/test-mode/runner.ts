@@ -11,8 +11,8 @@ import type { TestMode } from '../stores/test-mode.ts'
 import { readTestInput, TEST_FAILURES } from './inputs.ts'
 
 export interface TestModeRunner {
-  /** Looks for work at once. */
-  nudge(): void
+  /** Checks for work immediately. */
+  wake(): void
   stop(): Promise<void>
 }
 
@@ -24,18 +24,19 @@ export interface TestModeOptions {
   readonly log: Log
 }
 
-/** Decoding costs processor time of the API. */
+/** Limited, because decoding costs processor time of the API. */
 const SLOTS = 2
 const IDLE_MS = 1000
 const HOUR_MS = 3_600_000
-const PART = 500
-/** So that callers see progress. */
+const BATCH_SIZE = 500
+/** Slow enough for callers to see progress. */
 const STEP_MS = 100
 const ENGINE_INFO = { name: TEST_ENGINE, version: '1.0.0', license: 'Apache-2.0', kind: 'test' }
 
 /**
- * Runs the try-ons of test keys in the API, without a worker: the result is the photo of the person. Any number of these may run; each
- * takes other try-ons. What a process leaves that died is taken back as a worker's.
+ * Runs the try-ons of test keys in the API, without a worker: the result is the photo of the person. Any number of
+ * these may run concurrently; each claims different try-ons. The relay recovers the try-ons of a dead process like
+ * those of a worker.
  */
 export function startTestMode(options: TestModeOptions): TestModeRunner {
   const { testMode, log } = options
@@ -45,20 +46,20 @@ export function startTestMode(options: TestModeOptions): TestModeRunner {
     claim: async ({ limit }) => ({ items: await testMode.claim(limit) }),
     handle: ({ payload, waitedSeconds }) =>
       runTest(payload, waitedSeconds, options).catch((error) =>
-        // Its lease ends, and it is run again.
-        log.warn({ err: error, generationId: payload.generationId }, 'test generation did not run'),
+        // The lease expires, and the try-on runs again.
+        log.warn({ err: error, generationId: payload.generationId }, 'running a test generation failed'),
       ),
   })
   const deleteOld = async () => {
-    while (!stopping.signal.aborted && (await testMode.deleteOld(PART)) > 0);
+    while (!stopping.signal.aborted && (await testMode.deleteOld(BATCH_SIZE)) > 0);
   }
-  const clean = () => deleteOld().catch((error) => log.warn({ err: error }, 'test data not deleted'))
+  const clean = () => deleteOld().catch((error) => log.warn({ err: error }, 'deleting test data failed'))
   let cleaning = clean()
   const timer = setInterval(() => {
     cleaning = cleaning.then(clean)
   }, HOUR_MS)
   return {
-    nudge: consumer.wake,
+    wake: consumer.wake,
     stop: async () => {
       stopping.abort()
       clearInterval(timer)
@@ -102,8 +103,8 @@ async function complete(
   }
   const frame = await decodeImage(photo)
   const { format } = job.options
-  const picture = person.cropMode === 'none' ? frame : cropBitmap(frame, person.crop ?? centreOf(frame))
-  const image = await encodeImage(picture, { format })
+  const cropped = person.cropMode === 'none' ? frame : cropBitmap(frame, person.crop ?? centreCropOf(frame))
+  const image = await encodeImage(cropped, { format })
   const key = `results/${job.accountId}/${id}-${attempt}.${format === 'jpeg' ? 'jpg' : format}`
   if (!(await objects.insertResult({ key, bytes: image.byteLength, id, attempt }))) return
   await storage.put(key, image, { contentType: `image/${format}` })
@@ -113,8 +114,8 @@ async function complete(
   await objects.delete(key)
 }
 
-/** The largest part of 4:5 in the middle: no model looks for the person. */
-function centreOf({ width, height }: { width: number; height: number }): Rectangle {
+/** The largest centred 4:5 rectangle: no model detects the person. */
+function centreCropOf({ width, height }: { width: number; height: number }): Rectangle {
   const [w, h] = width * 5 > height * 4 ? [Math.floor((height * 4) / 5), height] : [width, Math.floor((width * 5) / 4)]
   return { x: Math.floor((width - w) / 2), y: Math.floor((height - h) / 2), width: w, height: h }
 }

@@ -5,7 +5,7 @@ import type { WebhookEvent } from '../stores/webhooks.ts'
 const generation = {
   generationId: Type.String(),
   productExternalId: Type.String(),
-  shopId: Type.Optional(Type.String({ description: 'Given when a shopper of this shop asked for it.' })),
+  shopId: Type.Optional(Type.String({ description: 'Shop whose shopper requested the generation.' })),
 }
 
 export interface WebhookMessage {
@@ -16,11 +16,13 @@ export interface WebhookMessage {
 function describeMessage(type: string, description: string, data: Record<string, TSchema>): WebhookMessage {
   const schema = Type.Object({
     type: Type.Literal(type),
-    timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
+    timestamp: Type.String({ format: 'date-time', description: 'Time of the event.' }),
     data: Type.Object({
       accountId: Type.String(),
       ...data,
-      test: Type.Optional(Type.Literal(true, { description: 'Given in test events; what they name does not exist.' })),
+      test: Type.Optional(
+        Type.Literal(true, { description: 'True for test events. The objects that a test event names do not exist.' }),
+      ),
     }),
   })
   return { description, schema }
@@ -28,17 +30,17 @@ function describeMessage(type: string, description: string, data: Record<string,
 
 export type WebhookMessageType = WebhookEvent | 'webhook.test'
 
-/** The bodies of webhooks, by type. */
+/** Webhook bodies by event type. */
 export const WEBHOOK_MESSAGES: Readonly<Record<WebhookMessageType, WebhookMessage>> = {
   'generation.completed': describeMessage(
     'generation.completed',
-    'A generation has a result, to be fetched by its id.',
+    'A generation has completed. Fetch the result by its id.',
     {
       ...generation,
       status: Type.Literal('COMPLETED'),
     },
   ),
-  'generation.failed': describeMessage('generation.failed', 'A generation has failed, and its credit came back.', {
+  'generation.failed': describeMessage('generation.failed', 'A generation has failed, and its credits were refunded.', {
     ...generation,
     status: Type.Literal('FAILED'),
     errorCode: Type.Optional(Type.String()),
@@ -46,13 +48,13 @@ export const WEBHOOK_MESSAGES: Readonly<Record<WebhookMessageType, WebhookMessag
   }),
   'credits.low': describeMessage(
     'credits.low',
-    'The balance has fallen to the threshold of the account. Sent once, and again only after a top-up above the threshold.',
+    'The balance has fallen to or below the threshold of the account. Sent once, and again only after a top-up above the threshold.',
     { creditBalance: Type.Integer(), creditsLowAt: Type.Integer() },
   ),
-  'customer.erased': describeMessage('customer.erased', 'Everything that was stored of a customer is gone.', {
+  'customer.erased': describeMessage('customer.erased', 'All stored data of a customer has been erased.', {
     externalUserId: Type.String(),
   }),
-  'webhook.test': describeMessage('webhook.test', 'Sent on request, to test the endpoint.', {
+  'webhook.test': describeMessage('webhook.test', 'Test event, sent on request.', {
     endpointId: Type.String(),
   }),
 }

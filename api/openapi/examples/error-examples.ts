@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../shared/errors.ts'
 
-/** What an error says beside its code and status. */
+/** Fields of an error other than code and status. */
 export interface ErrorExample {
   readonly message: string
   readonly details?: unknown
@@ -11,7 +11,7 @@ const atImage = (message: string): ErrorExample => ({
   details: [{ path: 'products[0].images[1]', message }],
 })
 
-/** One for each code, as the service words it. */
+/** One example per code, with the service's messages. */
 export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   MISSING_API_KEY: { message: 'Send your API key in the header x-api-key.' },
   INVALID_API_KEY: { message: 'The API key is not valid.' },
@@ -42,7 +42,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   },
   FILE_TOO_LARGE: atImage('A file is larger than 10 MB.'),
   INSUFFICIENT_CREDITS: { message: 'The account has no credits left.' },
-  QUOTA_EXCEEDED: { message: 'The account has 5 listeners already. End one, or wait for 60 seconds.' },
+  QUOTA_EXCEEDED: { message: 'The account already has 5 listeners. End a listener, or wait for 60 seconds.' },
   RATE_LIMITED: {
     message: 'The account has made too many write requests. Send the request again after the seconds in Retry-After.',
   },
@@ -50,7 +50,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   GENERATION_NOT_FOUND: { message: 'The generation gen_4fVx2mQ8sLb1 does not exist.' },
   ACCOUNT_NOT_FOUND: { message: 'The account does not exist.' },
   BATCH_NOT_FOUND: { message: 'The batch does not exist or is older than 7 days.' },
-  EVENT_NOT_FOUND: { message: 'The event does not exist: events are stored for 14 days, if anything receives them.' },
+  EVENT_NOT_FOUND: { message: 'The event does not exist. Events with at least one receiver are stored for 14 days.' },
   LISTENER_NOT_FOUND: { message: 'The listener does not exist or has ended.' },
   ROUTE_NOT_FOUND: { message: 'The route does not exist.' },
   METHOD_NOT_ALLOWED: { message: 'The route does not support this method.' },
@@ -70,12 +70,12 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
     details: { check: 'clock', serverTime: '2026-05-12T09:30:00.000Z' },
   },
   WEBHOOK_SIGNATURE_INVALID: { message: 'The request is not signed with a secret of the shop.' },
-  BILLING_NOT_ALLOWED: { message: 'The plan of the shop does not include try-ons at the moment.' },
+  BILLING_NOT_ALLOWED: { message: 'The plan of the shop does not include try-ons.' },
   RATE_LIMIT_EXCEEDED: { message: 'Too many requests. Try again later.' },
   GENERATION_NOT_COMPLETED: { message: 'Only a completed generation can be shared.' },
   SHARE_LINK_NOT_FOUND: { message: 'The link does not exist.' },
   SHARE_LINK_GONE: { message: 'The link or its image has expired.' },
-  CAPTCHA_REQUIRED: { message: 'Answer the challenge of the CAPTCHA provider and send its response.' },
+  CAPTCHA_REQUIRED: { message: 'Solve the challenge of the CAPTCHA provider and send its response.' },
   VISITOR_TOKEN_REQUIRED: { message: 'Get a token of POST /public/visitor and send it in X-Service-Visitor-Token.' },
   CONSENT_REQUIRED: { message: 'The visitor has not agreed to the policy of the shop.' },
   CONSENT_OUTDATED: {

@@ -137,7 +137,7 @@ const ENGINE = {
   expectedWaitSeconds: 4,
 }
 
-/** Of what servers of accounts call. */
+/** Examples of the routes for servers of accounts. */
 export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   createTryOn: {
     request: { 'application/json': TRY_ON },

@@ -42,7 +42,7 @@ function blocked(code: ErrorCode, message: string) {
   return { jobId: '', message, code }
 }
 
-/** Of what shops, their shoppers and their platforms call. */
+/** Examples of the routes for shops, their shoppers and their platforms. */
 export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   createVisitor: {
     request: { 'application/json': {} },
@@ -127,7 +127,7 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
     answers: {
       200: { accepted: { jobId: GENERATION_ID, message: 'The image is being generated.' } },
       402: {
-        QUOTA_EXCEEDED: blocked('QUOTA_EXCEEDED', 'The shop has reached its monthly number of try-ons.'),
+        QUOTA_EXCEEDED: blocked('QUOTA_EXCEEDED', 'The shop has reached its monthly limit of try-ons.'),
         BILLING_NOT_ALLOWED: blocked('BILLING_NOT_ALLOWED', ERROR_EXAMPLES.BILLING_NOT_ALLOWED.message),
       },
       429: {

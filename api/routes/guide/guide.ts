@@ -4,7 +4,7 @@ import { DrapeError } from '../../shared/errors.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { createSite, type SiteFile, type SiteOptions } from './site.ts'
 
-/** Everything that pages load comes from here alone. */
+/** Pages load only from this origin. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -16,7 +16,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** GET /guide, GET /docs and below: the site of the documentation with the reference, built on the first request. */
+/** GET /guide, GET /docs and below: the documentation site with the API reference, built on the first request. */
 export function guideRoutes(options: SiteOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   let site: ReadonlyMap<string, SiteFile> | undefined

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { Source } from './sources.ts'
 
-/** Where a link of a page leads in the site; null for files of the repository that are no pages. */
+/** Target of a page's link in the site; null for files of the repository that are not pages. */
 export type LinkOf = (target: string, from: Source) => string | null
 
 export function createLinks(sources: readonly Source[], suffix = ''): LinkOf {
@@ -18,7 +18,7 @@ export function createLinks(sources: readonly Source[], suffix = ''): LinkOf {
   }
 }
 
-/** The Markdown of a page as it is, but for links, which lead to the Markdown of other pages. */
+/** The Markdown of a page with links rewritten to the Markdown of other pages. */
 export function rewriteLinks(source: Source, linkOf: LinkOf): string {
   return source.text.replaceAll(/\]\(([^)\s]+)\)/g, (whole, target) => {
     const link = linkOf(target, source)
@@ -26,7 +26,7 @@ export function rewriteLinks(source: Source, linkOf: LinkOf): string {
   })
 }
 
-/** `/guide` has its Markdown at `/guide/index.md`, and `/docs` at `/docs/index.md`. */
+/** The Markdown of `/guide` is `/guide/index.md`, that of `/docs` is `/docs/index.md`. */
 export function markdownPathOf(path: string, suffix = '.md'): string {
   return ['/guide', '/docs'].includes(path) && suffix !== '' ? `${path}/index${suffix}` : `${path}${suffix}`
 }

@@ -5,7 +5,7 @@ import type { Source } from './sources.ts'
 
 export interface RenderedPage {
   readonly title: string
-  /** The first paragraph, as text. */
+  /** The first paragraph as plain text. */
   readonly summary: string
   readonly markup: string
   readonly sections: readonly PageSection[]
@@ -18,9 +18,9 @@ export interface PageSection {
   readonly text: string
 }
 
-// HTML in Markdown stays text.
+// HTML in Markdown is shown as text.
 const markdown = new MarkdownIt({ html: false })
-// Wide ones scroll on their own, also by keyboard.
+// Wide tables scroll separately, also with the keyboard.
 markdown.renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>\n'
 markdown.renderer.rules.table_close = () => '</table></div>\n'
 // Long names of fields break after a dot.
@@ -32,7 +32,7 @@ export function anchorOf(heading: string): string {
   return new GithubSlugger().slug(heading)
 }
 
-/** Markdown as HTML: headings have the anchors that GitHub gives them, and links lead to pages of the site. */
+/** Renders Markdown as HTML: headings have the same anchors as on GitHub, and links lead to pages of the site. */
 export function renderPage(source: Source, linkOf: LinkOf): RenderedPage {
   const { maxSearchedLevel = 6 } = source
   const tokens = markdown.parse(source.text, {})
@@ -40,7 +40,7 @@ export function renderPage(source: Source, linkOf: LinkOf): RenderedPage {
   const sections: { anchor: string; heading: string; text: string }[] = []
   tokens.forEach((token, place) => {
     if (token.type === 'fence') token.attrSet('tabindex', '0')
-    if (token.type === 'inline') leadLinks(token, (target) => linkOf(target, source))
+    if (token.type === 'inline') rewriteInlineLinks(token, (target) => linkOf(target, source))
     if (token.type === 'heading_open') {
       const heading = textOf(tokens[place + 1])
       const anchor = slugger.slug(heading)
@@ -60,8 +60,8 @@ export function renderPage(source: Source, linkOf: LinkOf): RenderedPage {
   }
 }
 
-/** A link to what is no page keeps its text alone. */
-function leadLinks(inline: Token, linkOf: (target: string) => string | null): void {
+/** Replaces a link to a file that is not a page by its text. */
+function rewriteInlineLinks(inline: Token, linkOf: (target: string) => string | null): void {
   let isHidden = false
   for (const token of inline.children ?? []) {
     if (token.type === 'image') token.attrSet('src', linkOf(String(token.attrGet('src'))) ?? '')

@@ -9,12 +9,12 @@ export interface GuidePage {
   readonly serviceName: string
   readonly page: NavigationPage
   readonly markup: string
-  /** The address of the same page as Markdown. */
+  /** Path of the page as Markdown. */
   readonly markdownPath: string
   readonly pages: readonly NavigationPage[]
 }
 
-/** One page of the site. The search appears where scripts run. */
+/** A page of the site. The search appears only with JavaScript. */
 export function presentGuidePage({ serviceName, page, markup, markdownPath, pages }: GuidePage): string {
   return html`<!doctype html>
 <html lang="en">

@@ -20,7 +20,7 @@ export interface SiteFile {
 const BROWSER = new URL('browser/', import.meta.url)
 const SEARCH_ENGINE = new URL(import.meta.resolve('minisearch'))
 
-/** Every file of the site by its path: pages as HTML and as Markdown, what they load, the texts for the search, and `llms.txt`. */
+/** Files of the site by path: pages as HTML and as Markdown, their assets, the search texts, and `llms.txt`. */
 export function createSite({ serviceName, publicUrl, document }: SiteOptions): ReadonlyMap<string, SiteFile> {
   const sources = readSources()
   const place = sources.findLastIndex(({ section }) => section === 'Call the API') + 1
@@ -55,7 +55,7 @@ interface IndexedPage {
   readonly summary: string
 }
 
-/** The list of pages that language models read, in the form of llmstxt.org. */
+/** List of pages for language models, in the format of llmstxt.org. */
 function presentIndex(
   pages: readonly IndexedPage[],
   { serviceName, publicUrl }: Pick<SiteOptions, 'serviceName' | 'publicUrl'>,

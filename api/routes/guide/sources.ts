@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A page as it lies in the repository. */
+/** A page of the repository. */
 export interface Source {
-  /** In the repository: `docs/webhooks.md`. */
+  /** Path in the repository, e.g. `docs/webhooks.md`. */
   readonly file: string
-  /** In the site: `/guide/webhooks`. */
+  /** Path in the site, e.g. `/guide/webhooks`. */
   readonly path: string
   readonly section: string
   readonly text: string
@@ -12,7 +12,7 @@ export interface Source {
   readonly maxSearchedLevel?: number
 }
 
-/** Where pages are; the image of the API takes these folders along. */
+/** Folders of pages, which the container image of the API includes. */
 const FOLDERS = {
   'docs/': new URL('../../../docs/', import.meta.url),
   'charts/drape/docs/': new URL('../../../charts/drape/docs/', import.meta.url),
@@ -20,7 +20,7 @@ const FOLDERS = {
 
 export const PICTURES = new URL('../../../docs/gallery/', import.meta.url)
 
-/** Pages by section, in the order of the navigation. Below `decisions` and the chart, every page there is. */
+/** Pages by section, in the order of the navigation. All pages of `decisions` and the chart are included. */
 const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Start: ['docs/index.md', 'docs/start/api.md', 'docs/start/shop.md', 'docs/start/platform.md', 'docs/cookbook.md'],
   'Call the API': [
@@ -45,7 +45,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Contribute: ['docs/contributing.md', ...pagesIn('docs/decisions/')],
 }
 
-/** The pages that are there, with their texts. */
+/** The existing pages with their texts. */
 export function readSources(): Source[] {
   return Object.entries(SECTIONS).flatMap(([section, files]) =>
     files.map((file) => ({ file, section, path: pathOf(file), text: readFileSync(urlOf(file), 'utf8') })),

@@ -10,14 +10,14 @@ export interface Asset {
 }
 
 export interface Assets {
-  /** Part of every file's address, so that browsers may keep them for ever: changes whenever one of them does. */
+  /** Part of every file's URL, so that browsers can cache files forever; changes when any file changes. */
   readonly edition: string
-  /** By their path below the edition. */
+  /** By path below the edition. */
   readonly files: ReadonlyMap<string, Asset>
 }
 
 const PAGE = new URL('browser/', import.meta.url)
-/** Our own client, as it is published for browsers. */
+/** Our own client, as published for browsers. */
 const CLIENT = new URL('../../client/', import.meta.url)
 const CLIENT_FILE = /^(?!node\.ts$)[a-z-]+\.ts$/
 
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Everything that the page loads, and nothing else. */
+/** Reads all files that the page loads. */
 export function readAssets(): Assets {
   const hash = createHash('sha256')
   const files = new Map<string, Asset>()
@@ -56,7 +56,7 @@ function clientFiles(): string[] {
     .sort()
 }
 
-/** The client's files as browsers read them, by name. */
+/** The client's files as JavaScript, by name. */
 async function readClient(): Promise<ReadonlyMap<string, string>> {
   const names = clientFiles()
   const sources = await Promise.all(names.map((name) => readFile(new URL(name, CLIENT), 'utf8')))
@@ -64,7 +64,7 @@ async function readClient(): Promise<ReadonlyMap<string, string>> {
   return new Map(names.map((name, place) => [name, scripts[place]]))
 }
 
-/** What went wrong once is tried again. */
+/** Caches the result; retries after a failure. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | null = null
   return () => {

@@ -2,38 +2,38 @@ import { type Html, html } from '../../answers/html.ts'
 import { UploadFields } from '../server/images.schema.ts'
 import { Output } from '../server/try-on.schema.ts'
 
-/** What is read of a schema, whatever else it says. */
+/** The schema keywords in use. */
 interface OptionSchema {
   readonly type?: string
   readonly enum?: readonly (string | number)[]
   readonly default?: unknown
-  /** Of a text: values that the page offers until it knows more. */
+  /** Values of a text field until the page has loaded the current ones. */
   readonly examples?: readonly string[]
   readonly description?: string
   readonly minimum?: number
   readonly maximum?: number
 }
 
-/** As people call them, in the order in which they matter; what is not here comes last, under its own name. */
+/** Labels in order of importance; other fields come last, under their own name. */
 const LABELS: Readonly<Record<string, string>> = {
   engine: 'Engine',
-  fallback: 'Let fallback engines stand in',
+  fallback: 'Allow fallback engines',
   mode: 'Mode',
   format: 'Format of the result',
   crop: 'Crop to 4:5 around the person',
   fullResolution: 'Put the result back into the whole photo',
   watermark: 'Put the account’s logo on the result',
   seed: 'Seed',
-  keepForDays: 'Keep the pictures for days',
-  deadlineSeconds: 'Give up after seconds',
+  keepForDays: 'Retention of the images in days',
+  deadlineSeconds: 'Deadline in seconds',
 }
 
 export interface OptionFields {
-  /** Of an upload only what a try-on does not take as well. */
+  /** Fields of an upload that a try-on does not have. */
   readonly of: 'upload' | 'try-on'
 }
 
-/** A field for each thing that an upload, or the `output` of a try-on, takes; made from the schemas that check them. */
+/** A form field for each option of an upload or of a try-on's `output`, generated from their schemas. */
 export function presentOptions({ of }: OptionFields): Html[] {
   const schemas: Record<string, OptionSchema> =
     of === 'upload' ? { crop: UploadFields.properties.crop } : Output.properties
@@ -69,8 +69,8 @@ interface Control {
 function choice({ id, name, schema, described }: Control): Html {
   const values = schema.enum ?? schema.examples ?? []
   const kind = typeof values[0] === 'number' ? 'number' : 'text'
-  // Without a default of its own, it is up to the account.
-  const open = schema.default === undefined ? html`<option value="" selected>as the account has it</option>` : html``
+  // Without a default the account's setting applies.
+  const open = schema.default === undefined ? html`<option value="" selected>account default</option>` : html``
   const options = values.map((value) => {
     const selected = value === schema.default ? html` selected` : html``
     return html`<option value="${String(value)}"${selected}>${String(value)}</option>`

@@ -5,11 +5,11 @@ import { SAMPLES } from './samples.ts'
 
 export interface PageOptions {
   readonly serviceName: string
-  /** The address of the folder of its files. */
+  /** URL of the folder of its files. */
   readonly assets: string
 }
 
-/** The page on which holders of a key try the service. */
+/** The playground, for holders of an API key. */
 export function presentPage({ serviceName, assets }: PageOptions): string {
   return html`<!doctype html>
 <html lang="en">
@@ -54,7 +54,7 @@ ${cameraDialog()}
 `.markup
 }
 
-/** The key has no name, so that no form can ever send it anywhere. */
+/** The input has no name, so that no form can submit the key. */
 function keyForm(): Html {
   return html`<form id="key-form" class="card key" novalidate>
 <div class="field"><label for="key">Your API key</label>

@@ -10,21 +10,23 @@ export interface PlaygroundOptions {
   readonly storage: Pick<ObjectStorage, 'signedUrl'>
 }
 
-/** GET /playground: a page to try the service on, for holders of a key; GET /playground/<edition>/…: what the page loads. */
+/**
+ * GET /playground: page to try the service, for holders of an API key; GET /playground/<edition>/…: files of the page.
+ */
 export function playgroundRoutes({ serviceName, storage }: PlaygroundOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   const assets = readAssets()
   const page = presentPage({ serviceName, assets: `/playground/${assets.edition}` })
   router.get('/playground', async (ctx: AppContext) =>
-    getPage(ctx, { page, pictures: await originOfPictures(storage) }),
+    getPage(ctx, { page, imageOrigin: await originOfImages(storage) }),
   )
   router.get('/playground/:edition{/:folder}/:file', (ctx: AppContext) => getAsset(ctx, assets))
   return router
 }
 
-function getPage(ctx: AppContext, { page, pictures }: { page: string; pictures: string }): void {
+function getPage(ctx: AppContext, { page, imageOrigin }: { page: string; imageOrigin: string }): void {
   ctx.type = 'text/html'
-  ctx.set('Content-Security-Policy', policyFor(pictures))
+  ctx.set('Content-Security-Policy', policyFor(imageOrigin))
   ctx.set('Permissions-Policy', 'camera=(self), microphone=(), geolocation=()')
   ctx.set('Cache-Control', 'no-cache')
   ctx.set('Referrer-Policy', 'no-referrer')
@@ -33,13 +35,13 @@ function getPage(ctx: AppContext, { page, pictures }: { page: string; pictures: 
   ctx.body = page
 }
 
-/** The page and what it loads come from here alone, but for pictures that lie in a storage; the key goes nowhere else. */
-function policyFor(pictures: string): string {
+/** The page loads only from this origin, except images from the object storage; the key goes nowhere else. */
+function policyFor(imageOrigin: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    `img-src 'self' blob: ${pictures}`.trimEnd(),
+    `img-src 'self' blob: ${imageOrigin}`.trimEnd(),
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -47,8 +49,8 @@ function policyFor(pictures: string): string {
   ].join('; ')
 }
 
-/** Where links to pictures lead; empty while the storage cannot say. */
-async function originOfPictures(storage: Pick<ObjectStorage, 'signedUrl'>): Promise<string> {
+/** Origin of image links; empty while the storage is unavailable. */
+async function originOfImages(storage: Pick<ObjectStorage, 'signedUrl'>): Promise<string> {
   try {
     return new URL(await storage.signedUrl('results/any.jpg', { expiresInSeconds: 1 })).origin
   } catch {

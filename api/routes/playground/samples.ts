@@ -2,13 +2,13 @@ export interface Sample {
   readonly kind: 'photo' | 'product'
   readonly file: string
   readonly url: URL
-  /** What the picture shows, for those who do not see it. */
+  /** Alternative text of the image. */
   readonly text: string
-  /** Of a product: what a shop would call it. */
+  /** Title of a product, as in a shop. */
   readonly title?: string
 }
 
-/** Pictures for those who have none at hand. Each can be worn in each photo, but for the trousers, which take hips to be seen. */
+/** Sample images. Every product fits every photo, except the trousers, which need visible hips. */
 export const SAMPLES: readonly Sample[] = [
   {
     kind: 'photo',

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** TypeScript as JavaScript, line by line where it was. Node itself does it, as it does for this file. */
+/** Converts TypeScript to JavaScript with Node's own type stripping, which preserves lines. */
 export async function stripTypes(sources: readonly string[]): Promise<readonly string[]> {
-  // In a thread of its own, because the warning that Node gives with it can be turned off for a whole thread only.
+  // In a separate thread, because its warning can be disabled only for a whole thread.
   const thread = new Worker(new URL('strip-types-thread.ts', import.meta.url), {
     workerData: sources,
     env: {},

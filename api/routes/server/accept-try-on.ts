@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { hangUpOf } from '../../answers/hang-up.ts'
+import { disconnectSignal } from '../../answers/disconnect-signal.ts'
 import { checkConsent } from '../../consent/check-consent.ts'
 import type { EngineChoice } from '../../engines/choice.ts'
 import type { KnownEngine } from '../../engines/directory.ts'
@@ -29,8 +29,8 @@ export interface AcceptanceParts {
   /** False when the generation was accepted before. */
   readonly accept: (call: Acceptance) => Promise<boolean>
   readonly generations: Generations
-  /** Notifies the relay that there is work. */
-  readonly nudge: () => void
+  /** Notifies the relay of new work. */
+  readonly wake: () => void
   readonly chooseEngine: EngineChoice['choose']
   readonly findProduct: Products['find']
   readonly reserveStorage: ReserveStorage
@@ -47,23 +47,26 @@ interface AcceptedCall {
   readonly productExternalId: string
   readonly engine: string
   readonly requestedEngine: string | null
-  /** Null when nothing is known of the wait. */
+  /** Null when the wait is unknown. */
   readonly estimate: Estimate | null
 }
 
-/** Checks a call in whatever its schema does not, stores its images and accepts it; a resumed call that was accepted before stays that. */
+/**
+ * Checks everything that the schema cannot, stores the images and accepts the call. A resumed call that was already
+ * accepted stays accepted.
+ */
 export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent: SentTryOn): Promise<AcceptedCall> {
   const generationId = `gen_${ctx.state.resourceId}`
   const earlier = ctx.state.resumed ? await parts.generations.find(generationId) : null
   if (earlier) return { ...earlier, generationId, estimate: null }
   const [sentProduct] = sent.body.products
-  if (isUpsert(sentProduct)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or changes a product')
+  if (isUpsert(sentProduct)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or updates a product')
   if (ctx.state.account.testOf !== null) await assertTest(ctx, parts, sent)
   const consent = await readConsent(ctx, parts, sent)
   const { engine, requestedEngine, estimating } = await chooseEngine(ctx, parts, sent)
   const { maxWaitSeconds } = sent.body
   if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
-  const signal = hangUpOf(ctx)
+  const signal = disconnectSignal(ctx)
   const product = await storeProduct(ctx, parts, { sent, signal })
   const person = await storePerson(ctx, parts, { sent, signal })
   await acceptOnce(
@@ -71,22 +74,22 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
     parts,
     person,
   )
-  parts.nudge()
+  parts.wake()
   const { externalId: productExternalId } = product
   return { generationId, productExternalId, engine: engine.name, requestedEngine, estimate: await estimating }
 }
 
-/** Before anything of the call is stored. */
+/** Checks the consent of a call before anything of the call is stored. */
 async function readConsent({ state: { account } }: AppContext, { consents }: AcceptanceParts, { body }: SentTryOn) {
   if (body.consent === undefined) return null
   const { policy, version, at } = body.consent
   return checkConsent({ policy, version, at }, { accountId: account.testOf ?? account.id, consents })
 }
 
-/** About what a result takes. */
+/** Estimated size of a result. */
 const TEST_RESULT_BYTES = 1024 * 1024
 
-/** A test input is known, and there is room for the result: no credits limit how many results a test key makes. */
+/** Checks the test input and the storage quota: credits do not limit the number of results of a test key. */
 async function assertTest(
   { state: { account } }: AppContext,
   { reserveStorage }: AcceptanceParts,
@@ -136,7 +139,7 @@ function chargeOf({ name, garmentTypes, credits }: KnownEngine) {
   return { engine: name, garmentTypes, cost: credits }
 }
 
-/** What the caller asks of the try-on. */
+/** The call as input of the acceptance. */
 function callOf(
   { state: { account } }: AppContext,
   { body, translated: { written } }: SentTryOn,
@@ -155,7 +158,7 @@ function callOf(
   }
 }
 
-/** Accepts the call, and deletes a photo that came with it when the call is refused or was accepted before. */
+/** Accepts the call. Deletes its photo if the call was refused or was accepted before. */
 async function acceptOnce(
   call: Acceptance,
   { accept, personPhotos }: AcceptanceParts,
@@ -165,7 +168,7 @@ async function acceptOnce(
     const isNew = await accept(call)
     if (!isNew && uploadedNow) await personPhotos.discard(imageId)
   } catch (error) {
-    // Any other error leaves open whether the call was accepted: the generation may need the photo.
+    // After any other error the call may have been accepted, and the generation may need the photo.
     if (uploadedNow && isRefusal(error)) await personPhotos.discard(imageId)
     throw error
   }
@@ -175,10 +178,10 @@ function isRefusal(error: unknown): boolean {
   return error instanceof DrapeError && HTTP_STATUS[error.code] < 500
 }
 
-/** Seconds in `Retry-After`: a backlog shrinks by as many, if nothing else comes in. */
+/** Maximum `Retry-After` in seconds. The delay equals the time by which the backlog must shrink. */
 const MAX_RETRY_SECONDS = 3600
 
-/** Throws `SERVICE_UNAVAILABLE` when the start is estimated to be later. */
+/** Throws `SERVICE_UNAVAILABLE` when the estimated start is later. */
 function assertWait(estimate: Estimate | null, maxWaitSeconds: number): void {
   if (estimate === null || estimate.estimatedStartSeconds <= maxWaitSeconds) return
   const { estimatedStartSeconds, estimatedSeconds } = estimate
@@ -193,14 +196,14 @@ function assertWait(estimate: Estimate | null, maxWaitSeconds: number): void {
   )
 }
 
-/** What the images of a product show: those of the call, else those of the catalog. */
+/** Classifications of a product's images: from the call, else from the catalog. */
 async function imagesOf({ externalId, images }: ProductBody, accountId: string, findProduct: Products['find']) {
   if (images === undefined)
     return externalId === undefined ? null : ((await findProduct({ accountId, externalId }))?.images ?? null)
   return images.map(({ classifications = null }, order) => ({ order, classifications }))
 }
 
-/** Whether the call writes to the catalog, beside using it. */
+/** Whether the call creates or updates a product of the catalog. */
 function isUpsert({ externalId, title, description, images, validForDays, metadata }: ProductBody): boolean {
   const written = [title, description, images, validForDays, metadata]
   return externalId !== undefined && written.some((value) => value !== undefined)
@@ -211,7 +214,7 @@ async function storeProduct(
   { productPhotos }: AcceptanceParts,
   { sent: { body, translated }, signal }: Storing,
 ): Promise<ProductInput> {
-  // Each by its name: a caller's unknown fields must not take the place of ours.
+  // Named individually, so that unknown fields of a caller cannot override ours.
   const { externalId, title, description, images, validForDays, metadata } = body.products[0]
   const product = {
     id: uuidv7(),
@@ -220,7 +223,7 @@ async function storeProduct(
     title,
     description,
     metadata,
-    // A one-shot product's lifetime cannot be chosen; what was sent is ignored.
+    // The lifetime of a one-shot product is fixed; a sent value is ignored.
     validForDays: externalId === undefined ? undefined : validForDays,
   }
   if (images === undefined) return product

@@ -1,20 +1,20 @@
 import { named } from '../../openapi/named-schema.ts'
 import { type Static, Type } from '../../shared/schema.ts'
 
-const creditBalance = Type.Integer({ minimum: 0, description: 'Generations that can still be asked for.' })
+const creditBalance = Type.Integer({ minimum: 0, description: 'Remaining credits.' })
 
 export const Account = named(
   'Account',
   Type.Object({
     id: Type.String(),
     mode: Type.Enum(['live', 'test'], {
-      description: 'Of the key: test for keys sk_test_…, whose account has an id of its own.',
+      description: 'Mode of the key: test for keys sk_test_…, whose account has a separate id.',
     }),
     name: Type.String(),
     email: Type.Optional(Type.String()),
     creditBalance,
     isActive: Type.Boolean(),
-    retentionDays: Type.Integer({ description: 'Days that images are kept when a call names none: 1 to 90.' }),
+    retentionDays: Type.Integer({ description: 'Default retention of images in days: 1 to 90.' }),
     createdAt: Type.String({ format: 'date-time' }),
   }),
 )

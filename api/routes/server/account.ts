@@ -19,8 +19,8 @@ export const accountRoutes = [
     scopes: ['read'],
     tag,
     summary: 'Fetch the account of the key',
-    description: 'Its mode, its credits and the days for which it keeps images.',
-    answers: { 200: { description: 'As it stands now.', schema: Account } },
+    description: 'Mode, credits and default retention of images.',
+    answers: { 200: { description: 'The current state.', schema: Account } },
     errors: ['ACCOUNT_NOT_FOUND'],
     guards: reading,
     handler: getAccount,
@@ -33,7 +33,7 @@ export const accountRoutes = [
     tag,
     summary: 'Fetch the number of credits left',
     description: 'A try-on is refused with INSUFFICIENT_CREDITS when none are left.',
-    answers: { 200: { description: 'As it stands now.', schema: Credits } },
+    answers: { 200: { description: 'The current state.', schema: Credits } },
     errors: ['ACCOUNT_NOT_FOUND'],
     guards: reading,
     handler: getCredits,
@@ -58,7 +58,7 @@ async function getCredits(ctx: AppContext, { accounts }: AccountParts): Promise<
   return { creditBalance: (await findCurrent(ctx, accounts)).balance }
 }
 
-// The account that came with the key may be some seconds old; a balance must not be.
+// The account of the key may be a few seconds old, but a balance must be current.
 async function findCurrent(ctx: AppContext, accounts: Accounts): Promise<AccountRecord> {
   const account = await accounts.find(ctx.state.account.id)
   if (!account) throw new DrapeError('ACCOUNT_NOT_FOUND', 'The account does not exist.')

@@ -15,10 +15,10 @@ export const customerRoutes = [
     scopes: ['erase'],
     tag: 'Customers',
     summary: 'Erase an end user',
-    description: `Deletes every photo and every generated picture of the end user and cuts the links of generations to
-them; the generations themselves stay. Those that are not finished are cancelled and given back.`,
-    parameters: { customerId: 'What was sent as externalUserId.' },
-    answers: { 204: { description: 'Erased, or never known.' } },
+    description: `Deletes every photo and every result image of the end user and unlinks the generations from the
+end user; the generations themselves stay. Unfinished generations are cancelled and refunded.`,
+    parameters: { customerId: 'The externalUserId of the calls.' },
+    answers: { 204: { description: 'Erased, or unknown.' } },
     errors: [],
     guards: reading,
     handler: deleteCustomer,

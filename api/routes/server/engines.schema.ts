@@ -11,7 +11,7 @@ export const EngineDescription = named(
     kind: Nullable(
       Type.Enum([...ENGINE_KINDS], {
         description:
-          'preview: geometric rendering. photo: picture of a generative model. test: returns the photo. null before a worker has reported one.',
+          'preview: geometric rendering. photo: image of a generative model. test: returns the photo. null before a worker has reported one.',
       }),
     ),
     license: Nullable(Type.String({ description: 'Licence of the engine and its model files; null while unknown.' })),

@@ -22,7 +22,7 @@ export const engineRoutes = [
     tag: 'Engines',
     summary: 'List the engines of the installation',
     description:
-      'An engine is known by an Engine resource of the cluster, by a worker that runs it, or by the configuration of the API. The answer may be a few seconds old.',
+      'Engines are known from Engine resources of the cluster, from workers and from the configuration of the API. The response may be a few seconds old.',
     answers: { 200: { description: 'All known engines.', schema: EngineList } },
     errors: [],
     guards: reading,

@@ -8,29 +8,29 @@ const Engine = Type.Object(
     name: Type.String(),
     version: Type.String(),
     license: Type.String({ description: 'SPDX expression.' }),
-    kind: Type.String({ description: 'What its pictures are good for: photo, preview or test.' }),
+    kind: Type.String({ description: 'Kind of its images: photo, preview or test.' }),
   },
-  { description: 'The engine that made the picture.' },
+  { description: 'The engine that rendered the image.' },
 )
 
 export const EstimatedStartSeconds = Type.Integer({
   minimum: 0,
   description:
-    'While PENDING: estimated seconds until a worker starts it, the start of a worker pool at zero included.',
+    'While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero.',
 })
 export const EstimatedStartRange = Type.Object(
   { min: Type.Integer({ minimum: 0 }), max: Type.Integer({ minimum: 0 }) },
-  { description: 'While PENDING: seconds between which a worker starts it in 9 of 10 cases.' },
+  { description: 'While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases.' },
 )
 export const EstimatedSeconds = Type.Integer({
   minimum: 1,
-  description: 'While PENDING: estimated seconds until it is finished, at the pace of recent ones.',
+  description: 'While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons.',
 })
 
 export const EngineName = Type.String({ description: 'Name of the engine that renders the try-on.' })
 export const RequestedEngine = Type.String({
   description:
-    'Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.',
+    'Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise.',
 })
 
 export const Consent = Type.Object(
@@ -44,80 +44,84 @@ export const Consent = Type.Object(
     version: Type.String({
       minLength: 1,
       maxLength: 64,
-      description: 'The version that counts now.',
+      description: 'Current version of the policy.',
       examples: ['2026-11'],
     }),
     at: Type.String({ format: 'date-time', description: 'When the person agreed; not in the future.' }),
   },
-  { description: 'What the person of the photo agreed to. Stored and returned with the generation.' },
+  { description: 'Consent of the person in the photo. Stored and returned with the generation.' },
 )
 
-/** A generation as callers see it. */
+/** A generation as returned to callers. */
 export const Generation = named(
   'Generation',
   Type.Object({
     generationId: Type.String(),
     status: Type.Enum([...STATUSES], { description: 'COMPLETED and FAILED are final.' }),
     queuePosition: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'While PENDING: the place in the line; 1 is started next.' }),
+      Type.Integer({ minimum: 1, description: 'While PENDING: position in the queue; 1 starts next.' }),
     ),
     estimatedStartSeconds: Type.Optional(EstimatedStartSeconds),
     estimatedStartRange: Type.Optional(EstimatedStartRange),
     estimatedSeconds: Type.Optional(EstimatedSeconds),
-    progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'While PROCESSING: the share done.' })),
+    progress: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'While PROCESSING: share of the work that is done.' }),
+    ),
     resultImageUrl: Type.Optional(
       Nullable(
         Type.String({
           format: 'uri',
           description:
-            'When COMPLETED: the picture. The link works for an hour; fetch the generation again for a fresh one.',
+            'When COMPLETED: URL of the image. It works for 1 hour; fetch the generation again for a new URL.',
         }),
       ),
     ),
     imagesExpired: Type.Optional(
       Type.Boolean({
-        description: 'True when the picture was deleted at the end of its time; resultImageUrl is null then.',
+        description: 'True when the image has expired and was deleted; resultImageUrl is null then.',
       }),
     ),
     engineName: EngineName,
     requestedEngine: Type.Optional(RequestedEngine),
     consent: Type.Optional(Consent),
     engine: Type.Optional(Engine),
-    category: Type.Optional(Nullable(Type.String({ description: 'What kind of garment was put on.' }))),
+    category: Type.Optional(Nullable(Type.String({ description: 'Category of the garment.' }))),
     quality: Type.Optional(
       Nullable(
         Type.Number({
           minimum: 0,
           maximum: 1,
           description:
-            'When COMPLETED: how good the picture looks by automatic measures, 1 without visible faults; null where it cannot be judged.',
+            'When COMPLETED: quality of the image by automatic measures; 1: no visible faults; null: not rated.',
         }),
       ),
     ),
     timings: Type.Optional(
-      Type.Record(Type.String(), Type.Number(), { description: 'When COMPLETED: ms that each stage took.' }),
+      Type.Record(Type.String(), Type.Number(), { description: 'When COMPLETED: duration of each stage in ms.' }),
     ),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
-        description:
-          'When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).',
+        description: 'When COMPLETED: warnings about the result (upper case) and about the photo (lower case).',
       }),
     ),
     ingredientSalt: Type.Optional(
       Type.String({
         description:
-          "When COMPLETED: the secret with which the result's Content Credentials name the photo and the product image. It proves that the result was made from an image; keep it secret.",
+          "When COMPLETED: the secret salt of the photo's and the product image's hashes in the result's Content Credentials. It proves that the result was made from an image; keep it secret.",
       }),
     ),
-    errorMessage: Type.Optional(Type.String({ description: 'When FAILED: what happened, for people.' })),
+    errorMessage: Type.Optional(Type.String({ description: 'When FAILED: human-readable reason.' })),
     errorCode: Type.Optional(
-      Type.String({ description: 'When FAILED: a stable code to act on.', examples: ['PRODUCT_IMAGE_FETCH_FAILED'] }),
+      Type.String({
+        description: 'When FAILED: stable error code; branch on it.',
+        examples: ['PRODUCT_IMAGE_FETCH_FAILED'],
+      }),
     ),
     errorDetails: Type.Optional(ErrorFields),
     createdAt: Type.String({ format: 'date-time' }),
     updatedAt: Type.String({
       format: 'date-time',
-      description: 'Time of the last change of status; strictly grows. Progress does not change it.',
+      description: 'Time of the last status change; strictly increasing. Progress does not change it.',
     }),
   }),
 )

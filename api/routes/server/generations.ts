@@ -28,9 +28,9 @@ export const generationRoutes = [
     scopes: ['try-on', 'read'],
     tag,
     summary: 'Fetch a generation',
-    description: 'Poll it every 2 seconds until it is COMPLETED or FAILED, or receive a webhook instead.',
+    description: 'Poll the generation every 2 seconds until it is COMPLETED or FAILED, or receive a webhook instead.',
     parameters,
-    answers: { 200: { description: 'As it stands now.', schema: Generation } },
+    answers: { 200: { description: 'The current state.', schema: Generation } },
     errors,
     guards: reading,
     handler: getGeneration,
@@ -43,7 +43,7 @@ export const generationRoutes = [
     tag,
     summary: 'Follow a generation',
     description:
-      'Server-sent events: the generation as it stands and after each change, as JSON; closes after its end.',
+      'Server-sent events: the current generation and every change, as JSON. The stream closes when the generation has ended.',
     parameters,
     answers: {
       200: {
@@ -63,9 +63,10 @@ export const generationRoutes = [
     scopes: ['try-on'],
     tag,
     summary: 'Cancel a generation',
-    description: 'It fails with `GENERATION_CANCELLED` and its credit comes back; one that has ended stays as it is.',
+    description:
+      'The generation fails with `GENERATION_CANCELLED`, and its credits are refunded. A generation that has ended stays unchanged.',
     parameters,
-    answers: { 200: { description: 'As it stands now.', schema: Generation } },
+    answers: { 200: { description: 'The current state.', schema: Generation } },
     errors,
     guards: reading,
     handler: postCancel,
@@ -90,8 +91,8 @@ async function getEvents(
   { params }: OneGeneration,
 ): Promise<void> {
   const { id } = await findOwn(ctx, generations, params.id)
-  streamEvents(ctx, async function* (gone) {
-    for await (const generation of watch.follow(id, gone)) {
+  streamEvents(ctx, async function* (disconnected) {
+    for await (const generation of watch.follow(id, disconnected)) {
       yield { id: eventId(generation), data: await present(generation) }
     }
   })

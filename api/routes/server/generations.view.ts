@@ -1,13 +1,13 @@
-import { rememberBriefly } from '../../brief-memory.ts'
+import { cacheBriefly } from '../../brief-cache.ts'
 import type { Wait, WaitEstimate } from '../../engines/wait-estimate.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { GenerationRecord } from '../../shared/stores/generations.ts'
 import type { Generation } from './generations.schema.ts'
 
-/** A generation as callers see it. */
+/** Presents a generation to callers. */
 export type PresentGeneration = (generation: GenerationRecord) => Promise<Generation>
 
-/** Seconds that a result link works; fetching the generation again gives a fresh one. */
+/** Lifetime of a result link in seconds; fetching the generation again returns a new link. */
 const RESULT_SECONDS = 3600
 const SAME_LINK_MS = 60_000
 
@@ -18,8 +18,8 @@ export function createGenerationView({
   storage: ObjectStorage
   estimateWait: WaitEstimate['ofGeneration']
 }): PresentGeneration {
-  // Repeated requests soon after get the same link, so that browsers can cache the image.
-  const links = rememberBriefly((key) => storage.signedUrl(key, { expiresInSeconds: RESULT_SECONDS }), {
+  // Requests within a short time get the same link, so that browsers can cache the image.
+  const links = cacheBriefly((key) => storage.signedUrl(key, { expiresInSeconds: RESULT_SECONDS }), {
     ms: SAME_LINK_MS,
   })
   return async (generation) => {
@@ -47,7 +47,7 @@ function present(
     ...(status === 'COMPLETED' && {
       resultImageUrl,
       ...(resultImageUrl === null && { imagesExpired: true }),
-      // As the worker that made it has reported them.
+      // As reported by the worker.
       engine: generation.engineInfo as Generation['engine'],
       category: generation.category,
       quality: generation.quality,

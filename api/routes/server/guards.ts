@@ -1,9 +1,9 @@
 import type { Guards } from '../route.ts'
 
-/** What stands in front of the routes behind an API key. */
+/** Guards of the routes with an API key. */
 export interface KeyGuards {
   readonly reading: Guards
-  /** Also parses the body and remembers the answer to an `Idempotency-Key`. */
+  /** Also parses the body and handles `Idempotency-Key`. */
   readonly writing: Guards
 }
 

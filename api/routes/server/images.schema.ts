@@ -5,14 +5,14 @@ import { Nullable, type Static, Type } from '../../shared/schema.ts'
 export const ExternalUserId = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'Your opaque id of the end user, without personal data; makes erasure possible.',
+  description: 'Your opaque id of the end user, without personal data. Required for erasure.',
 })
 
 export const KeepForDays = Type.Enum([1, 3, 7], {
-  description: 'Days until the images are deleted; the default is the window of the account.',
+  description: 'Days until the images are deleted. Default: the retention of the account.',
 })
 
-/** The fields beside the file of an upload. */
+/** Form fields of an upload other than the file. */
 export const UploadFields = Type.Object({
   crop: Type.Boolean({
     default: true,
@@ -26,15 +26,18 @@ export type UploadFields = Static<typeof UploadFields>
 export const Upload = named(
   'Upload',
   Type.Object({
-    imageId: Type.String({ description: 'Goes to person.image.source.id of a try-on.' }),
-    imageUrl: Type.String({ format: 'uri', description: 'Preview of what a try-on will see; works for 15 minutes.' }),
+    imageId: Type.String({ description: 'Value of person.image.source.id in a try-on.' }),
+    imageUrl: Type.String({
+      format: 'uri',
+      description: 'URL of the photo as cropped for try-ons. It works for 15 minutes.',
+    }),
     crop: Type.Optional(Nullable(RectangleSchema)),
     personDetected: Type.Optional(Type.Boolean()),
     warnings: Type.Optional(
       Type.Array(
         Type.String({ examples: ['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'] }),
         {
-          description: 'Why a try-on of this photo may not go well.',
+          description: 'Reasons why a try-on with this photo may give a poor result.',
         },
       ),
     ),

@@ -1,4 +1,4 @@
-import { hangUpOf } from '../../answers/hang-up.ts'
+import { disconnectSignal } from '../../answers/disconnect-signal.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
 import type { PersonPhotos, StoredPhoto } from '../../photos/person-photos.ts'
 import type { Prepared } from '../../shared/generation.ts'
@@ -19,7 +19,7 @@ export interface ImageParts {
   readonly storage: ObjectStorage
 }
 
-/** Seconds that a preview link works. */
+/** Lifetime of a preview link in seconds. */
 const PREVIEW_SECONDS = 900
 
 export const imageRoutes = [
@@ -31,7 +31,7 @@ export const imageRoutes = [
     tag: 'Images',
     summary: 'Upload the photo of a person once, for many try-ons',
     description:
-      'The answer names the upload; person.image.source.id of a try-on takes it. Warnings say why a try-on of the photo may not go well.',
+      'Send the imageId of the response as person.image.source.id of a try-on. Warnings name the reasons why a try-on with the photo may give a poor result.',
     body: {
       form: UploadFields,
       legacy: LegacyUploadFields,
@@ -66,7 +66,7 @@ async function postUpload(
     externalUserId,
     keepForDays,
     cropMode: crop ? 'auto' : 'none',
-    signal: hangUpOf(ctx),
+    signal: disconnectSignal(ctx),
   })
   const photo = await inField('file', storing)
   const prepared = crop ? await prepare(photo, { account, externalUserId }, photos) : null
@@ -77,7 +77,7 @@ async function postUpload(
   }
 }
 
-/** No worker takes part in test mode, where the end user chooses what is found. */
+/** Test mode uses no worker: the end user ID selects the findings. */
 async function prepare(
   photo: StoredPhoto,
   { account, externalUserId }: { account: AccountRecord; externalUserId: string | null },
@@ -96,7 +96,7 @@ const FLAGS = new Map([
   ['0', false],
 ])
 
-/** What clients write into a form field for no value. */
+/** Values that clients send for an empty form field. */
 const NO_VALUE = ['', 'null']
 
 function translateFields(fields: Readonly<Record<string, string>>): Translated {
@@ -104,8 +104,8 @@ function translateFields(fields: Readonly<Record<string, string>>): Translated {
 }
 
 /**
- * Form fields are text: those of another type are read as values, `NO_VALUE` as absent. What cannot be read stays text,
- * for the schema to refuse.
+ * Converts text fields of a form to the types of the schema; `NO_VALUE` counts as absent. Other texts stay unchanged,
+ * and the schema rejects them.
  */
 function withValues(fields: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(

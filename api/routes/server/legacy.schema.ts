@@ -12,9 +12,10 @@ import {
 } from './products.schema.ts'
 import { Output, PersonSource, TryOnBody } from './try-on.schema.ts'
 
-// What `legacy.ts` translates, for those who read the document; what is validated is the translation.
+// Older formats that `legacy.ts` translates, for readers of the document. The translation is validated, not these
+// schemas.
 
-/** `source` is optional because its fields may stand beside it. */
+/** `source` is optional because its fields may be siblings of it. */
 const FlatImage = Type.Object({
   source: Type.Optional(ProductImageBody.properties.source),
   url: Type.Optional(Type.String({ ...WebAddress, deprecated: true })),
@@ -47,7 +48,8 @@ export const LegacyTryOnBody = named(
     },
     {
       deprecated: true,
-      description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.',
+      description:
+        'Older formats, still accepted. If a field is sent in both formats, the new format takes precedence.',
     },
   ),
 )
@@ -62,7 +64,8 @@ export const LegacyProductBody = named(
     },
     {
       deprecated: true,
-      description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.',
+      description:
+        'Older formats, still accepted. If a field is sent in both formats, the new format takes precedence.',
     },
   ),
 )

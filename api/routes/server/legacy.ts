@@ -4,13 +4,13 @@ import type { Translated } from '../body.ts'
 
 const PERSON_SOURCE = ['person', 'image', 'source']
 
-/** The field of an image as the caller wrote it: `person.image` or `products[0].images[1]`. */
+/** Path of an image as the caller wrote it, e.g. `person.image` or `products[0].images[1]`. */
 export function imageField(path: Path, written: Translated['written']): string {
   const source = written([...path, 'source'])
   return formatPath(source.at(-1) === 'source' ? source.slice(0, -1) : source)
 }
 
-/** The body of a try-on call in today's shape. Of a field that was sent in both shapes the new one stays. */
+/** Translates the body of a try-on call to the current format. The new format of a field takes precedence. */
 export function translateTryOn(sent: unknown): Translated {
   const translation = createTranslation(sent)
   const { body, move, written } = translation
@@ -27,7 +27,7 @@ export function translateTryOn(sent: unknown): Translated {
   return { body, written, isDeprecated, warnings: [...replaced, ...misplaced] }
 }
 
-/** The new fields of a try-on body by the older field that stands for them. */
+/** New fields of a try-on body by the older field that they replace. */
 const REPLACED_BY: Readonly<Record<string, Path>> = {
   product: ['products'],
   customer: ['person'],
@@ -42,7 +42,10 @@ function warningsOf(body: unknown): string[] {
     .map(([older]) => `${older.replace(/[A-Z]/g, '_$&').toUpperCase()}_IGNORED`)
 }
 
-/** Where callers put the id of the person by mistake: an erasure of that person would then miss the photo and the result. */
+/**
+ * Paths where callers misplace the ID of the person: an erasure of that person would then miss the photo and the
+ * result.
+ */
 const MISPLACED_IDS: readonly Path[] = ['person', 'customer', 'output'].flatMap((parent) => [
   [parent, 'externalUserId'],
   [parent, 'customerId'],
@@ -52,7 +55,7 @@ function misplacedOf(body: unknown): string[] {
   return MISPLACED_IDS.some((path) => valueAt(body, path) != null) ? ['EXTERNAL_USER_ID_IGNORED'] : []
 }
 
-/** The body of a product in today's shape. Of a field that was sent in both shapes the new one stays. */
+/** Translates the body of a product to the current format. The new format of a field takes precedence. */
 export function translateProduct(sent: unknown): Translated {
   const translation = createTranslation(sent)
   const { body, move, rename, written } = translation
@@ -60,14 +63,14 @@ export function translateProduct(sent: unknown): Translated {
   if (addresses != null && valueAt(body, ['images']) == null) {
     rename(['images'], ['imageUrls'])
     for (const i of indicesOf(addresses)) move({ from: ['imageUrls', i], to: ['images', i, 'source', 'url'] })
-    // What is no list, or empty, is refused like the images that it stands for.
+    // An empty value or one that is not a list is rejected like `images`.
     move({ from: ['imageUrls'], to: ['images'] })
   }
   nestSources(translation, ['images'])
   return { body, written, isDeprecated: addresses != null || translation.hasRenamed(), warnings: [] }
 }
 
-/** The fields of an upload in today's names. */
+/** Translates the fields of an upload to the current names. */
 export function translateUpload(sent: Readonly<Record<string, unknown>>): Translated {
   const { body, move, written, hasRenamed } = createTranslation(sent)
   move({ from: ['customerId'], to: ['externalUserId'] })
@@ -75,14 +78,14 @@ export function translateUpload(sent: Readonly<Record<string, unknown>>): Transl
   return { body, written, isDeprecated: hasRenamed(), warnings: [] }
 }
 
-/** Gives the flat image entries of a list their `source`. */
+/** Nests flat image entries of a list in `source`. */
 function nestSources({ body, rename }: Translation, images: Path): void {
   for (const i of indicesOf(valueAt(body, images))) {
     const entry = valueAt(body, [...images, i])
     if (!isObject(entry) || entry.source != null) continue
     const { url, fileKey, sourceUrl } = entry
     if (url == null && fileKey == null && typeof sourceUrl === 'string') {
-      // As GET /products returns it.
+      // As returned by GET /products.
       entry.source = { url: sourceUrl }
       rename([...images, i, 'source', 'url'], [...images, i, 'sourceUrl'], { isDeprecated: false })
       continue
@@ -95,7 +98,7 @@ function nestSources({ body, rename }: Translation, images: Path): void {
 
 type Translation = ReturnType<typeof createTranslation>
 
-/** A copy of what was sent in which fields can be moved, and the memory of where they were. */
+/** A copy of the sent body whose fields can be moved, and a record of their original paths. */
 function createTranslation(sent: unknown) {
   const body = copyOf(sent)
   const renames: { readonly path: Path; readonly written: Path; readonly isDeprecated: boolean }[] = []
@@ -116,18 +119,18 @@ function createTranslation(sent: unknown) {
     written,
     rename,
     hasRenamed: () => renames.some(({ isDeprecated }) => isDeprecated),
-    /** Puts the value of one field where another belongs, unless that, or what is named instead, was sent as well. */
+    /** Moves the value of one field to another, unless that field, or the one in `unless`, was sent as well. */
     move: ({ from, to, unless = to }: { from: Path; to: Path; unless?: Path }): void => {
       const value = valueAt(body, from)
       if (value == null || valueAt(body, unless) != null) return
-      if (putAt(body, to, value)) rename(to, from)
+      if (setAt(body, to, value)) rename(to, from)
     },
   }
 }
 
-/** Fields that lead to fields that are moved. Everything else, such as metadata, is shared with what was sent. */
+/** Fields that contain movable fields. All others, such as metadata, are shared with the sent body. */
 const PARENTS = ['products', 'product', 'images', 'person', 'image', 'source', 'customer', 'output']
-/** More than any list may have: the schema refuses longer ones, so their entries need no translation. */
+/** Above the maximum length of all lists: the schema rejects longer lists, so their entries need no translation. */
 const MAX_TRANSLATED = 100
 
 function copyOf(value: unknown): unknown {
@@ -144,12 +147,12 @@ function valueAt(value: unknown, path: Path): unknown {
   }, value)
 }
 
-/** Makes the objects and lists on the way; false when something else is in the way. */
-function putAt(value: unknown, [part, ...rest]: Path, leaf: unknown): boolean {
+/** Creates missing objects and lists on the path; false when another value is in the way. */
+function setAt(value: unknown, [part, ...rest]: Path, leaf: unknown): boolean {
   if (!isParent(value)) return false
   if (rest.length === 0) value[part] = leaf
   else value[part] ??= /^\d+$/.test(rest[0]) ? [] : {}
-  return rest.length === 0 || putAt(value[part], rest, leaf)
+  return rest.length === 0 || setAt(value[part], rest, leaf)
 }
 
 function indicesOf(value: unknown): string[] {

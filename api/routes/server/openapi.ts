@@ -14,7 +14,7 @@ export const openApiRoutes = [
     id: 'getDocument',
     tag: 'Document',
     summary: 'Fetch this document',
-    description: 'For generators of clients and for viewers in browsers. It needs no key and has an ETag.',
+    description: 'For client generators and viewers in browsers. Needs no key and has an ETag.',
     access: 'open',
     answers: {
       200: {
@@ -22,7 +22,7 @@ export const openApiRoutes = [
         schema: Type.Object({ openapi: Type.String() }),
         contentType: 'application/json',
       },
-      304: { description: 'It is still the one that If-None-Match names.' },
+      304: { description: 'The document still has the ETag in If-None-Match.' },
     },
     errors: [],
     guards: () => [],
@@ -35,7 +35,7 @@ export interface ServedDocument {
   readonly etag: string
 }
 
-/** The text of the document, and what browsers and proxies recognise it by. */
+/** The text of the document and its ETag. */
 export function serveDocument(document: object): ServedDocument {
   const text = JSON.stringify(document)
   return { text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` }
@@ -45,7 +45,7 @@ async function getDocument(ctx: AppContext, { document: { text, etag } }: OpenAp
   ctx.status = 200
   ctx.set('ETag', etag)
   ctx.set('Cache-Control', 'public, max-age=300')
-  // Generators of clients and viewers in browsers fetch it from wherever they are.
+  // Client generators and viewers in browsers fetch it from any origin.
   ctx.set('Access-Control-Allow-Origin', '*')
   ctx.type = 'application/json'
   if (ctx.fresh) ctx.status = 304

@@ -12,14 +12,14 @@ export const ProductBatchBody = named(
     products: Type.Array(CatalogProductBody, {
       minItems: 1,
       maxItems: MAX_BATCH_ITEMS,
-      description: 'Each as in POST /products, with images by URL.',
+      description: 'Products as in POST /products, with images by URL.',
     }),
   }),
 )
 
 export const BatchItemsQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: MAX_BATCH_ITEMS, default: 100 }),
-  cursor: Type.Optional(Type.String({ description: 'The nextCursor of the page before.' })),
+  cursor: Type.Optional(Type.String({ description: 'The nextCursor of the previous page.' })),
 })
 export type BatchItemsQuery = Static<typeof BatchItemsQuery>
 
@@ -59,7 +59,7 @@ export const ProductBatch = named(
     batchId: Type.String(),
     status: Type.Enum(['processing', 'fetching', 'completed'], {
       description:
-        'processing: products are being stored, or the request broke off: send it again with its Idempotency-Key. fetching: all products are stored, images are being fetched.',
+        'processing: products are being stored, or the request was interrupted (send it again with the same Idempotency-Key). fetching: all products are stored, images are being fetched.',
     }),
     createdAt: Type.String({ format: 'date-time' }),
     counts: Type.Object({
@@ -75,7 +75,10 @@ export const ProductBatch = named(
       pending: Count,
       fetched: Count,
       failed: Count,
-      replaced: Type.Integer({ minimum: 0, description: 'Not fetched: the product was changed or deleted meanwhile.' }),
+      replaced: Type.Integer({
+        minimum: 0,
+        description: 'Images not fetched because the product was changed or deleted meanwhile.',
+      }),
     }),
     items: Type.Array(ProductBatchItem, { description: 'Products that have a result, in the order of the batch.' }),
     nextCursor: Nullable(Type.String()),

@@ -17,22 +17,22 @@ import { imagesRequired } from './products.refusals.ts'
 import { type ProductParts, readProduct } from './products.ts'
 
 export interface ProductBatchParts extends Pick<ProductParts, 'productPhotos' | 'signingSecret'> {
-  /** Spool the body to a file, with `fields.type` its format. */
+  /** Stream the body to a file and set `fields.type` to its format. */
   readonly writingBatch: Guards
   readonly batches: ProductBatches
-  /** Limits the batches that are stored at a time, of an account and in all. */
+  /** Limits the batches that are stored concurrently, per account and in total. */
   readonly lanes: Lanes
   readonly onItem?: (result: ItemResult) => void
 }
 
-/** The content types that a batch may come in. */
+/** Accepted content types of a batch. */
 export const BATCH_TYPES: Readonly<Record<CatalogFormat, readonly string[]>> = {
   json: ['application/json'],
   ndjson: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
   csv: ['text/csv'],
 }
 
-/** Products of a batch that are stored at a time. */
+/** Products of a batch that are stored concurrently. */
 const STREAMS = 3
 
 const tag = 'Products'
@@ -46,12 +46,12 @@ export const productBatchRoutes = [
     tag,
     summary: 'Create or change up to 500 products',
     description:
-      'Each product is created or changed as by POST /products and has a result of its own. Images are fetched afterwards: GET /products/batch/{batchId} returns the progress. With an Idempotency-Key a batch that broke off continues when it is sent again. CSV has a header row with the columns externalId, title, description, imageUrls (separated by spaces or |), validForDays (a number, or forever) and metadata (JSON). A JSON body may also be the array of products alone. At most 10 MB.',
+      'Each product is created or updated as by POST /products and has its own result. Images are fetched afterwards: GET /products/batch/{batchId} returns the progress. With an Idempotency-Key, an interrupted batch continues when it is sent again. CSV has a header row with the columns externalId, title, description, imageUrls (separated by spaces or |), validForDays (a number, or forever) and metadata (JSON). A JSON body may also be a bare array of products. At most 10 MB.',
     body: {
       json: ProductBatchBody,
       text: {
-        'application/x-ndjson': 'A product in JSON on each line.',
-        'text/csv': 'A header row and a product in each row.',
+        'application/x-ndjson': 'One product as JSON per line.',
+        'text/csv': 'A header row and one product per row.',
       },
     },
     repeatable: true,
@@ -93,7 +93,7 @@ async function postBatch(ctx: AppContext, options: ProductBatchParts): Promise<P
     const streams = Map.groupBy(entries.entries(), ([, entry]) => streamOf(entry))
     const stored = [...streams.values()].map(async (stream) => {
       for (const [position, entry] of stream) {
-        // Results of an earlier attempt stay: what it has stored is not stored again.
+        // Results of an earlier attempt stay: its products are not stored again.
         if (!done.has(position)) await storeEntry(ctx, { batchId: id, position, line: entry.line }, { entry, options })
       }
     })
@@ -106,17 +106,17 @@ function isRejected(settled: PromiseSettledResult<void>): settled is PromiseReje
   return settled.status === 'rejected'
 }
 
-/** Entries of one product stay in their order. */
+/** Entries of the same product keep their order. */
 function streamOf(entry: CatalogEntry): number {
   const externalId = 'product' in entry && isObject(entry.product) ? String(entry.product.externalId) : ''
   return [...externalId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % STREAMS
 }
 
-/** Everything is read before anything is stored: a body that is not valid stores nothing. */
+/** Reads the whole body before storing anything: an invalid body stores nothing. */
 async function readBatch({ state }: AppContext): Promise<CatalogEntry[]> {
   const format = state.fields.type as CatalogFormat
   const [{ path }] = state.files
-  // No fileKey of a product may name the body.
+  // No fileKey of a product may refer to the body.
   state.files = []
   const entries: CatalogEntry[] = []
   for await (const entry of readEntries(format, createReadStream(path))) {
@@ -128,7 +128,7 @@ async function readBatch({ state }: AppContext): Promise<CatalogEntry[]> {
   return entries
 }
 
-/** A refusal of one product is the result of that product; what is no refusal ends the request, which may be sent again. */
+/** An invalid product becomes the result of that product; any other error fails the request, which can be repeated. */
 async function storeEntry(
   ctx: AppContext,
   place: { batchId: string; position: number; line: number },

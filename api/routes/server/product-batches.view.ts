@@ -1,7 +1,7 @@
 import type { BatchItem, BatchRecord } from '../../stores/product-batches.ts'
 import type { ProductBatch, ProductBatchItem } from './product-batches.schema.ts'
 
-/** A page of a batch as callers see it. */
+/** Presents a page of a batch. */
 export function presentBatch(
   { id, items, createdAt, results, images }: BatchRecord,
   page: { readonly items: readonly BatchItem[]; readonly nextCursor: string | null },

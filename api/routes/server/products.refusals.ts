@@ -5,8 +5,8 @@ import type { Translated } from '../body.ts'
 import { imageField } from './legacy.ts'
 
 /**
- * Mistakes in the body of a product that have their own code, found before the body is checked against its schema. Looks
- * only at what it can see; anything malformed is left to the schema.
+ * Checks a product body for errors with their own code, before the schema is checked. Ignores malformed parts, which
+ * the schema rejects.
  */
 export function assertUsableProduct({ body, written }: Translated): void {
   if (!isObject(body)) throw noObject()
@@ -18,7 +18,10 @@ export function assertUsableProduct({ body, written }: Translated): void {
   if (Array.isArray(images)) assertUsableImages(images, { at: ['images'], written })
 }
 
-/** No image at all is `PRODUCT_IMAGES_REQUIRED`; an entry with neither `url` nor `fileKey` is `INVALID_IMAGE_INPUT`. */
+/**
+ * Throws `PRODUCT_IMAGES_REQUIRED` without any image, `INVALID_IMAGE_INPUT` for an entry with neither `url` nor
+ * `fileKey`.
+ */
 export function assertUsableImages(
   images: readonly unknown[],
   { at, written }: { at: Path; written: Translated['written'] },
@@ -34,7 +37,7 @@ export function assertUsableImages(
   }
 }
 
-/** Ids that only the server gives. */
+/** IDs that only the server assigns. */
 export function isReserved(externalId: unknown): boolean {
   return typeof externalId === 'string' && externalId.startsWith('_anon_')
 }
@@ -43,7 +46,7 @@ export function reserved(): DrapeError {
   return new DrapeError('RESERVED_EXTERNAL_ID', 'Ids that start with _anon_ are reserved.')
 }
 
-/** `field` is the list of the images in the request. */
+/** `field`: the list of images in the request. */
 export function imagesRequired(field: string): DrapeError {
   const details = [{ path: field, message: 'must have at least 1 item' }]
   return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.', { details })

@@ -3,14 +3,14 @@ import { ClassificationsSchema, DetectedSchema } from '../../shared/generation.t
 import { ISO_TIME } from '../../shared/iso-time.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
-/** An address that can be fetched at all. */
+/** An http or https URL. */
 export const WebAddress = Type.String({
   format: 'web-address',
   maxLength: 4096,
   examples: ['https://shop.example/1.jpg'],
 })
 
-/** An address, or the name that the service gave to bytes that were sent. */
+/** A URL, or the name that the service assigned to stored bytes. */
 const ImageAddress = Type.String({
   format: 'image-address',
   maxLength: 4096,
@@ -18,7 +18,7 @@ const ImageAddress = Type.String({
   examples: ['https://shop.example/1.jpg'],
 })
 
-/** Of a product. */
+/** Maximum number of images of a product. */
 export const MAX_IMAGES = 50
 
 export const FileKey = Type.String({
@@ -31,7 +31,7 @@ const ImageSource = Type.Object(
   { additionalProperties: false, minProperties: 1, maxProperties: 1, description: 'Exactly one of url and fileKey.' },
 )
 
-/** One image of a product. */
+/** An image of a product. */
 export const ProductImageBody = Type.Object({
   source: ImageSource,
   classifications: Type.Optional(
@@ -45,7 +45,7 @@ export const ProductImageBody = Type.Object({
 const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'Your id of the product. Ids that start with _anon_ are given by the server.',
+  description: 'Your id of the product. The server assigns ids that start with _anon_.',
   examples: ['shirt-17'],
 })
 
@@ -53,7 +53,7 @@ const productFields = {
   title: Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: 'Helps to recognise the kind of garment.',
+      description: 'Title of the product, used to recognise the garment category.',
       examples: ['T-shirt'],
     }),
   ),
@@ -62,7 +62,7 @@ const productFields = {
     Type.Array(ProductImageBody, {
       minItems: 1,
       maxItems: MAX_IMAGES,
-      description: 'Needed for a new product; replaces all images of a known one. The order is kept.',
+      description: 'Images in order. Required for a new product; replaces all images of an existing product.',
     }),
   ),
   validForDays: Type.Optional(
@@ -70,7 +70,7 @@ const productFields = {
       Type.Integer({
         minimum: 1,
         maximum: 365,
-        description: 'Days from use to use that the product is kept for; null is for ever.',
+        description: 'Days after its last use at which the product expires; null: never.',
       }),
     ),
   ),
@@ -78,7 +78,7 @@ const productFields = {
     Type.Record(Type.String(), Type.Unknown(), {
       maxJsonKilobytes: 64,
       description:
-        'Stored and returned as sent: the order of members is kept, and numbers of any length. At most 64 KB as JSON.',
+        'Stored and returned unchanged, including the order of members and numbers of any length. At most 64 KB as JSON.',
       examples: [{ collection: 'summer' }],
     }),
   ),
@@ -97,26 +97,25 @@ export const ProductListQuery = Type.Object({
     minimum: 1,
     maximum: 200,
     default: 50,
-    description: 'Products of a page. A page of more than 2 MB has fewer.',
+    description: 'Maximum number of products per page. Pages are limited to about 2 MB.',
   }),
-  cursor: Type.Optional(Type.String({ description: 'The nextCursor of the page before.' })),
+  cursor: Type.Optional(Type.String({ description: 'The nextCursor of the previous page.' })),
 })
 export type ProductListQuery = Static<typeof ProductListQuery>
 
-/** Read by `parseWindow`. */
+/** Parsed by `parseWindow`. */
 export const StatisticsQuery = Type.Object({
   from: Type.Optional(
     Type.String({
       pattern: ISO_TIME.source,
-      description:
-        'Counts generations created then or later: ISO 8601, UTC when there is no offset; a date is its first moment.',
+      description: 'Start of the window (inclusive): ISO 8601, UTC without an offset; a date means its first moment.',
       examples: ['2026-05-12T00:00:00Z'],
     }),
   ),
   to: Type.Optional(
     Type.String({
       pattern: ISO_TIME.source,
-      description: 'Counts generations created then or earlier; a date is its last moment.',
+      description: 'End of the window (inclusive); a date means its last moment.',
       examples: ['2026-05-13'],
     }),
   ),
@@ -124,7 +123,7 @@ export const StatisticsQuery = Type.Object({
 
 const Time = Type.String({ format: 'date-time' })
 
-/** A product as callers see it. */
+/** A product as returned to callers. */
 export const Product = named(
   'Product',
   Type.Object({
@@ -133,12 +132,12 @@ export const Product = named(
     description: Nullable(Type.String()),
     images: Type.Array(
       Type.Object({
-        sourceUrl: Type.String({ description: 'Where the image came from; upload://… names bytes that were sent.' }),
-        order: Type.Integer({ minimum: 0, description: 'The place in the list that was sent.' }),
+        sourceUrl: Type.String({ description: 'URL of the image; upload://… for an image sent as a file.' }),
+        order: Type.Integer({ minimum: 0, description: 'Index in the list that was sent.' }),
         classifications: Nullable(ClassificationsSchema),
         detected: Type.Optional(DetectedSchema),
       }),
-      { description: 'What was sent, and once a try-on has used the image also what was recognised in it.' },
+      { description: 'The classifications that were sent, and those that a try-on detected in the image.' },
     ),
     metadata: Type.Unknown({ description: 'The object that was sent, or null.' }),
     validForDays: Nullable(Type.Integer()),
@@ -173,7 +172,10 @@ export const ProductStatistics = named(
     totalGenerations: Count,
     completedGenerations: Count,
     failedGenerations: Count,
-    avgGenerationTimeMs: Type.Integer({ minimum: 0, description: 'Mean of completed generations, 0 without any.' }),
+    avgGenerationTimeMs: Type.Integer({
+      minimum: 0,
+      description: 'Mean duration of completed generations in ms; 0 without any.',
+    }),
   }),
 )
 export type ProductStatistics = Static<typeof ProductStatistics>

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { readCursor, signCursor } from '../../answers/cursor.ts'
-import { hangUpOf } from '../../answers/hang-up.ts'
+import { disconnectSignal } from '../../answers/disconnect-signal.ts'
 import type { ProductPhotos } from '../../photos/product-photos.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
@@ -28,12 +28,12 @@ import { parseWindow } from './statistics-window.ts'
 export interface ProductParts {
   readonly products: Products
   readonly productPhotos: ProductPhotos
-  /** Signs the cursors of the list. */
+  /** Signs cursors of the product list. */
   readonly signingSecret: string
 }
 
 const tag = 'Products'
-const parameters = { externalId: 'Your id of the product, or one that the server gave.' }
+const parameters = { externalId: 'Your id of the product, or an id that the server assigned.' }
 const externalId = '$response.body#/externalId'
 const next = { getProduct: { externalId }, getProductStatistics: { externalId }, deleteProduct: { externalId } }
 const errors: readonly ErrorCode[] = ['PRODUCT_NOT_FOUND', 'FORBIDDEN']
@@ -46,12 +46,11 @@ export const productRoutes = [
     id: 'upsertProduct',
     scopes: ['products'],
     tag,
-    summary: 'Make or change a product',
-    description:
-      'A field that is left out keeps what is stored. A product that is made here is kept for ever by default.',
+    summary: 'Create or update a product',
+    description: 'Omitted fields keep their stored value. By default, a product created here never expires.',
     body: { json: CatalogProductBody, legacy: LegacyProductBody, ...translation },
     repeatable: true,
-    answers: { 200: { description: 'As it is stored now.', schema: Product, next } },
+    answers: { 200: { description: 'The stored product.', schema: Product, next } },
     errors: [
       'VALIDATION_FAILED',
       'EXTERNAL_ID_REQUIRED',
@@ -74,7 +73,7 @@ export const productRoutes = [
     scopes: ['products', 'read'],
     tag,
     summary: 'List products, page by page',
-    description: 'One-shot products are not in the list.',
+    description: 'The list does not include one-shot products.',
     query: ProductListQuery,
     answers: { 200: { description: 'One page.', schema: ProductList } },
     errors: ['VALIDATION_FAILED'],
@@ -88,9 +87,9 @@ export const productRoutes = [
     scopes: ['products', 'read'],
     tag,
     summary: 'Fetch a product',
-    description: 'Its images, and what a try-on recognised in them.',
+    description: 'Includes the images and the classifications that try-ons detected in them.',
     parameters,
-    answers: { 200: { description: 'As it is stored now.', schema: Product } },
+    answers: { 200: { description: 'The stored product.', schema: Product } },
     errors,
     guards: reading,
     handler: getProduct,
@@ -102,9 +101,9 @@ export const productRoutes = [
     scopes: ['products'],
     tag,
     summary: 'Delete a product',
-    description: 'Generations keep what they know of it.',
+    description: 'Generations keep their own copy of the product data.',
     parameters,
-    answers: { 200: { description: 'It is gone.', schema: Deleted } },
+    answers: { 200: { description: 'Deleted.', schema: Deleted } },
     errors,
     guards: reading,
     handler: deleteProduct,
@@ -116,11 +115,11 @@ export const productRoutes = [
     scopes: ['products', 'read'],
     tag,
     summary: 'Count the generations of a product',
-    description: 'Without a window all of them. A generation may take seconds to be counted.',
+    description: 'Without a window, counts all generations. A generation may be counted a few seconds late.',
     parameters,
     query: StatisticsQuery,
     ownCheck: 'query',
-    answers: { 200: { description: 'Those created in the window.', schema: ProductStatistics } },
+    answers: { 200: { description: 'Counts of the generations created in the window.', schema: ProductStatistics } },
     errors: [...errors, 'VALIDATION_FAILED'],
     guards: reading,
     handler: getStatistics,
@@ -144,7 +143,7 @@ async function postProduct(
 
 const parseProduct = createTranslatingParser(CatalogProductBody, translation)
 
-/** A product as it was sent, in whatever shape, with its files stored. */
+/** Parses a product in any format and stores its files. */
 export async function readProduct(ctx: AppContext, sent: unknown, photos: ProductPhotos): Promise<ProductInput> {
   return storeImages(ctx, parseProduct(ctx, sent), photos)
 }
@@ -163,7 +162,7 @@ async function storeImages(
     anonymous: false,
     title,
     description,
-    images: images && (await photos.store(images, { account, files, fieldOf, signal: hangUpOf(ctx) })),
+    images: images && (await photos.store(images, { account, files, fieldOf, signal: disconnectSignal(ctx) })),
     validForDays,
     metadata,
   }
@@ -213,7 +212,10 @@ function nameOf({ state }: AppContext, { externalId }: OneProduct['params']): Pr
   return { accountId: state.account.id, externalId }
 }
 
-/** What was found. Throws `PRODUCT_NOT_FOUND` for nothing and `FORBIDDEN` for what another account owns. */
+/**
+ * Returns the resource. Throws `PRODUCT_NOT_FOUND` when it does not exist and `FORBIDDEN` when it belongs to another
+ * account.
+ */
 function ownOf<T extends { readonly accountId: string }>({ state }: AppContext, found: T | null): T {
   if (!found) throw new DrapeError('PRODUCT_NOT_FOUND', 'The product does not exist.')
   if (found.accountId !== state.account.id) {

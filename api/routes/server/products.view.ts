@@ -2,7 +2,7 @@ import type { Detected, ProductImage } from '../../shared/generation.ts'
 import type { ProductStatistics as Counted, ProductRecord } from '../../stores/products.ts'
 import type { Product, ProductStatistics } from './products.schema.ts'
 
-/** A product as callers see it. */
+/** Presents a product to callers. */
 export function presentProduct(product: ProductRecord): Product {
   const { externalId, title, description, images, detected, metadata, validForDays } = product
   return {
@@ -19,7 +19,7 @@ export function presentProduct(product: ProductRecord): Product {
   }
 }
 
-// Where the bytes lie stays with us.
+// The object key is internal.
 function presentImage({ sourceUrl, order, classifications }: ProductImage, detected?: Detected) {
   return { sourceUrl, order, classifications, ...(detected && { detected }) }
 }

@@ -1,16 +1,13 @@
 import { DrapeError, type FieldProblem } from '../../shared/errors.ts'
 import { parseIsoTime } from '../../shared/iso-time.ts'
 
-/** Both ends belong to the window; null is open. In ms since 1970. */
+/** Inclusive ends in ms since 1970; null: open. */
 export interface Window {
   readonly from: number | null
   readonly to: number | null
 }
 
-/**
- * The window that `from` and `to` name: ISO 8601, UTC when there is no offset; a date alone is its whole day. Throws
- * `VALIDATION_FAILED`.
- */
+/** Parses `from` and `to`: ISO 8601, UTC without an offset; a date means the whole day. Throws `VALIDATION_FAILED`. */
 export function parseWindow(query: Readonly<Record<string, unknown>>): Window {
   const from = query.from === undefined ? null : parseIsoTime(query.from)
   const to = query.to === undefined ? null : parseIsoTime(query.to)

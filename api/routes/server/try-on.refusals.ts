@@ -6,12 +6,12 @@ import { assertUsableImages, imagesRequired, isReserved, noObject, reserved } fr
 import { ProductBody } from './products.schema.ts'
 
 /**
- * Mistakes in a try-on body that have their own code, found before the body is checked against its schema. Looks only at
- * what it can see; anything malformed is left to the schema.
+ * Checks a try-on body for errors with their own code, before the schema is checked. Ignores malformed parts, which the
+ * schema rejects.
  */
 export function assertParts({ body, written }: Translated): void {
   if (!isObject(body)) throw noObject()
-  // Of a wrong number of products none is the one that was meant.
+  // With a wrong number of products, none is checked: the intended one is unknown.
   const [product] = Array.isArray(body.products) && body.products.length === 1 ? body.products : []
   if (isObject(product)) refuseProduct(product, written)
   if (body.person === undefined || body.person === null) {
@@ -21,7 +21,7 @@ export function assertParts({ body, written }: Translated): void {
   }
 }
 
-/** The ids that the server gives. */
+/** Format of IDs that the server assigns. */
 const SERVER_MADE = /^_anon_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 function refuseProduct(product: Record<string, unknown>, written: Translated['written']): void {
@@ -32,7 +32,7 @@ function refuseProduct(product: Record<string, unknown>, written: Translated['wr
   if (Array.isArray(images)) assertUsableImages(images, { at, written })
 }
 
-/** A server-made id may come back as a bare reference; with anything beside it, it would name a product of the caller's. */
+/** A server-assigned ID may be sent as a bare reference; with other fields it would name a product of the caller. */
 function isServerMadeReference(product: Record<string, unknown>): boolean {
   const { externalId, ...fields } = ProductBody.properties
   return SERVER_MADE.test(String(product.externalId)) && Object.keys(fields).every((name) => product[name] == null)

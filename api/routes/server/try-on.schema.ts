@@ -16,7 +16,7 @@ import { FileKey, ProductBody, WebAddress } from './products.schema.ts'
 
 export const PersonSource = Type.Object(
   {
-    id: Type.Optional(Type.String({ minLength: 1, description: 'The imageId of an upload; the way we recommend.' })),
+    id: Type.Optional(Type.String({ minLength: 1, description: 'The imageId of an upload (recommended).' })),
     url: Type.Optional(WebAddress),
     fileKey: Type.Optional(FileKey),
   },
@@ -32,14 +32,15 @@ export const Output = Type.Object(
   {
     watermark: Type.Boolean({
       default: true,
-      description: 'Whether the logo of the account, if it has one, is put on.',
+      description: 'Whether to add the logo of the account, if it has one.',
     }),
     keepForDays: Type.Optional(KeepForDays),
     deadlineSeconds: Type.Integer({
       minimum: 5,
       maximum: 3600,
       default: 300,
-      description: 'What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back.',
+      description:
+        'Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded.',
     }),
     seed: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: DEFAULT_SEED }),
     mode: Type.Enum([...MODES], { default: DEFAULT_MODE }),
@@ -47,19 +48,19 @@ export const Output = Type.Object(
       Type.String({
         maxLength: 48,
         description:
-          'Name of an engine of GET /tryon/v1/engines. The default is that of the account, else of the installation. mock gives the photo back and costs nothing.',
+          'Name of an engine of GET /tryon/v1/engines. Default: the engine of the account, else of the installation. mock returns the photo and is free.',
         examples: [...BUILT_IN_ENGINES],
       }),
     ),
     fallback: Type.Boolean({
       default: true,
       description:
-        'Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served.',
+        'Whether a fallback engine of the account may replace the engine when the engine would start too late or is unavailable.',
     }),
     format: Type.Enum([...FORMATS], { default: 'jpeg' }),
     fullResolution: Type.Boolean({
       default: false,
-      description: 'Whether the result is put back into the whole photo, uncropped.',
+      description: 'Whether to paste the result back into the whole, uncropped photo.',
     }),
   },
   { default: {} },
@@ -75,7 +76,7 @@ export const TryOnBody = named(
     priority: Type.Enum([...PRIORITIES], {
       default: 'interactive',
       description:
-        'batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds.',
+        'batch: for catalogue runs; starts after all interactive try-ons of the account, including those of shoppers. Send a long output.deadlineSeconds with batch.',
     }),
     maxWaitSeconds: Type.Optional(
       Type.Integer({
@@ -91,7 +92,7 @@ export const TryOnBody = named(
 export type TryOnBody = Static<typeof TryOnBody>
 
 const productExternalId = Type.String({
-  description: 'The id that was sent; of a one-shot product the one that the server gave, good for later calls.',
+  description: 'The id that was sent, or the id that the server assigned to a one-shot product, valid in later calls.',
 })
 
 export const AcceptedTryOn = named(
@@ -108,7 +109,7 @@ export const AcceptedTryOn = named(
     warnings: Type.Optional(
       Type.Array(Type.String({ examples: ['CUSTOMER_IGNORED'] }), {
         description:
-          'Codes of ignored fields: older fields beside the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top of the body.',
+          'Codes of ignored fields: older fields sent in addition to the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.',
       }),
     ),
   }),

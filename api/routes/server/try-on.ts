@@ -16,7 +16,7 @@ export interface TryOnParts extends AcceptanceParts {
   readonly present: PresentGeneration
 }
 
-/** How long a synchronous call waits for the end of its generation. */
+/** Maximum wait of a synchronous call for the end of its generation. */
 const WAIT_MS = 60_000
 
 const errors: readonly ErrorCode[] = [
@@ -55,11 +55,11 @@ export const tryOnRoutes = [
     path: '/tryon/v1/try-on',
     id: 'createTryOn',
     scopes: ['try-on'],
-    summary: 'Ask for a picture of a person wearing a product',
+    summary: 'Create an image of a person wearing a product',
     description: `The product is one of three: a reference (only \`externalId\`) to a product that is known; an upsert
 (\`externalId\` and fields), which makes or changes it; or one-shot (no \`externalId\`), for this call. A product that is made here
 is kept for 15 days after its last use, a one-shot one for 7. A restricted key needs the scope \`products\` too for an upsert.`,
-    answers: { 201: { description: 'Accepted: one credit is reserved.', schema: AcceptedTryOn, next } },
+    answers: { 201: { description: 'Accepted. The credits are reserved.', schema: AcceptedTryOn, next } },
     errors,
     guards: writing,
     handler: postTryOn,
@@ -69,12 +69,12 @@ is kept for 15 days after its last use, a one-shot one for 7. A restricted key n
     path: '/tryon/v1/try-on/sync',
     id: 'createTryOnAndWait',
     scopes: ['try-on'],
-    summary: 'The same, waiting up to 60 seconds for the picture',
+    summary: 'Create an image and wait up to 60 seconds for it',
     description:
-      'Answers 201 when the generation has ended, and 202 after 60 seconds: then poll the generation. For programs that cannot poll; all others use POST /tryon/v1/try-on.',
+      'Returns 201 when the generation has ended, and 202 after 60 seconds: then poll the generation. For programs that cannot poll; all others should use POST /tryon/v1/try-on.',
     answers: {
       201: { description: 'The generation is COMPLETED or FAILED.', schema: AwaitedTryOn },
-      202: { description: 'It is not finished yet: fetch it by its id.', schema: AwaitedTryOn, next },
+      202: { description: 'The generation has not ended yet. Fetch it by its id.', schema: AwaitedTryOn, next },
     },
     errors: [...errors, 'GENERATION_NOT_FOUND'],
     guards: writing,

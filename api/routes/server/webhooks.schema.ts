@@ -8,7 +8,7 @@ const MAX_WAIT_SECONDS = 20
 const EventTypes = Type.Array(Type.Enum([...WEBHOOK_EVENTS]), { minItems: 1, maxItems: 10, uniqueItems: true })
 
 export const ListenerBody = Type.Object({
-  events: Type.Optional({ ...EventTypes, description: 'The types of events to listen to. Default: all.' }),
+  events: Type.Optional({ ...EventTypes, description: 'Event types to listen to. Default: all.' }),
 })
 export type ListenerBody = Static<typeof ListenerBody>
 
@@ -17,7 +17,10 @@ export const Listener = named(
   Type.Object({
     listenerId: Type.String(),
     events: EventTypes,
-    expiresAt: Type.String({ format: 'date-time', description: '60 seconds after the last poll.' }),
+    expiresAt: Type.String({
+      format: 'date-time',
+      description: 'Expiry of the listener, 60 seconds after the last poll.',
+    }),
   }),
 )
 export type Listener = Static<typeof Listener>
@@ -25,9 +28,9 @@ export type Listener = Static<typeof Listener>
 const DeliveryOutcome = Type.Object({
   deliveryId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   status: Type.Optional(
-    Type.Integer({ minimum: 100, maximum: 599, description: 'The HTTP status that the local program answered.' }),
+    Type.Integer({ minimum: 100, maximum: 599, description: 'The HTTP status that the local program returned.' }),
   ),
-  error: Type.Optional(Type.String({ maxLength: 500, description: 'Why the local program did not answer.' })),
+  error: Type.Optional(Type.String({ maxLength: 500, description: 'Reason why the local program did not respond.' })),
 })
 
 export const PollBody = Type.Object({
@@ -35,7 +38,7 @@ export const PollBody = Type.Object({
     default: [],
     maxItems: MAX_POLLED,
     description:
-      'What became of polled events. Without status and error, an event counts as delivered. An event without an outcome is polled again after 30 seconds.',
+      'Outcomes of polled events. Without status and error, an event counts as delivered. An event without an outcome is returned again after 30 seconds.',
   }),
   waitSeconds: Type.Integer({
     default: MAX_WAIT_SECONDS,
@@ -54,10 +57,10 @@ export const PolledEvents = named(
         deliveryId: Type.Integer(),
         eventId: Type.String({ description: 'The webhook-id of the event.' }),
         type: Type.String(),
-        timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
+        timestamp: Type.String({ format: 'date-time', description: 'Time of the event.' }),
         data: Type.Object({ accountId: Type.String() }, { additionalProperties: true }),
       }),
-      { description: `At most ${MAX_POLLED}, in their order; none after waitSeconds.` },
+      { description: `At most ${MAX_POLLED}, in order; empty after waitSeconds.` },
     ),
     expiresAt: Type.String({ format: 'date-time' }),
   }),
@@ -80,7 +83,7 @@ export const QueuedEvent = named(
   'QueuedEvent',
   Type.Object({
     eventId: Type.String(),
-    deliveries: Type.Integer({ description: 'How many receivers get the event.' }),
+    deliveries: Type.Integer({ description: 'Number of receivers of the event.' }),
   }),
 )
 export type QueuedEvent = Static<typeof QueuedEvent>

@@ -19,7 +19,7 @@ import {
 } from './webhooks.schema.ts'
 
 export interface WebhookParts {
-  /** The guards of polls, which have a rate limit of their own. */
+  /** Guards of polls, which have a separate rate limit. */
   readonly polling: Guards
   /** Throws when the key of the request has been revoked meanwhile. */
   readonly authenticate: Middleware<AppState>
@@ -40,12 +40,12 @@ export const webhookRoutes = [
     tag,
     summary: 'Listen to the events of the account',
     description:
-      'For development, as `drape listen` does. A listener gets the events that happen while it polls; it ends 60 seconds after its last poll. At most 5 at the same time.',
+      'For development; used by `drape listen`. A listener receives events while it polls, and ends 60 seconds after its last poll. At most 5 listeners per account.',
     body: { json: ListenerBody },
     repeatable: true,
     answers: {
       201: {
-        description: 'Events are collected for it.',
+        description: 'The listener now receives events.',
         schema: Listener,
         next: { pollListener: { id: '$response.body#/listenerId' } },
       },
@@ -62,10 +62,10 @@ export const webhookRoutes = [
     tag,
     summary: 'Fetch the next events of a listener',
     description:
-      'Reports the outcomes of the events before, and waits for others. At most 300 polls per minute and account.',
+      'Reports the outcomes of the previous events and waits for new ones. At most 300 polls per minute and account.',
     parameters: { id: 'The listenerId.' },
     body: { json: PollBody },
-    answers: { 200: { description: 'Events, each at least once.', schema: PolledEvents } },
+    answers: { 200: { description: 'Events, at least once each.', schema: PolledEvents } },
     errors: ['VALIDATION_FAILED', 'LISTENER_NOT_FOUND'],
     guards: ({ polling }: Pick<WebhookParts, 'polling'>) => polling,
     handler: postPoll,
@@ -77,9 +77,9 @@ export const webhookRoutes = [
     scopes,
     tag,
     summary: 'End a listener',
-    description: 'It receives no further events. A listener also ends 60 seconds after its last poll.',
+    description: 'The listener receives no further events. A listener also ends 60 seconds after its last poll.',
     parameters: { id: 'The listenerId.' },
-    answers: { 204: { description: 'Ended, or not known.' } },
+    answers: { 204: { description: 'Ended, or unknown.' } },
     errors: [],
     guards: reading,
     handler: deleteListener,
@@ -92,10 +92,10 @@ export const webhookRoutes = [
     tag,
     summary: 'Send a test event',
     description:
-      'A webhook that is delivered and signed as all others, with `test: true` in its data; what it names does not exist.',
+      'The event is delivered and signed like all others, with `test: true` in its data. The objects that it names do not exist.',
     body: { json: TestEventBody },
     repeatable: true,
-    answers: { 201: { description: 'On its way.', schema: QueuedEvent } },
+    answers: { 201: { description: 'Queued.', schema: QueuedEvent } },
     errors: ['VALIDATION_FAILED'],
     guards: writing,
     handler: postEvent,
@@ -106,11 +106,11 @@ export const webhookRoutes = [
     id: 'resendEvent',
     scopes,
     tag,
-    summary: 'Send an event again',
+    summary: 'Redeliver an event',
     description:
-      'To all active receivers that got the event, and to the listeners that ask for its type; or one delivery again. Events are stored for 14 days; `customer.erased` until it is delivered.',
+      'Redelivers an event to all active receivers that got it and to the listeners that subscribe to its type, or repeats one delivery. Events are stored for 14 days; `customer.erased` until it is delivered.',
     parameters: { id: 'The webhook-id of the event, evt_…, or the number of a delivery.' },
-    answers: { 200: { description: 'On its way, with the same webhook-id.', schema: QueuedEvent } },
+    answers: { 200: { description: 'Queued with the same webhook-id.', schema: QueuedEvent } },
     errors: ['EVENT_NOT_FOUND'],
     guards: reading,
     handler: postResend,
@@ -125,7 +125,10 @@ async function postListener(
   const id = `listener_${state.resourceId}`
   const listener = await listeners.insert({ id, accountId: state.account.id, eventTypes: events })
   if (listener === null) {
-    throw new DrapeError('QUOTA_EXCEEDED', 'The account has 5 listeners already. End one, or wait for 60 seconds.')
+    throw new DrapeError(
+      'QUOTA_EXCEEDED',
+      'The account already has 5 listeners. End a listener, or wait for 60 seconds.',
+    )
   }
   return { listenerId: id, events, expiresAt: listener.expiresAt.toISOString() }
 }
@@ -152,16 +155,18 @@ async function postPoll(
   return events && { events, expiresAt: expiresAt.toISOString() }
 }
 
-/** What comes within the time; undefined when the caller hangs up: what it would not get is left to the next poll. */
+/**
+ * Waits for deliveries up to the time limit; undefined when the caller disconnects, so that the next poll gets them.
+ */
 async function claimLater(
   ctx: AppContext,
   { listeners, listenerWatch, authenticate }: WebhookParts,
   { id, waitSeconds }: { readonly id: string; readonly waitSeconds: number },
 ): Promise<PolledDelivery[] | undefined> {
-  const gone = new AbortController()
-  ctx.res.once('close', () => gone.abort())
-  await listenerWatch.untilWaiting(id, { ms: waitSeconds * 1000, signal: gone.signal })
-  if (gone.signal.aborted) return undefined
+  const disconnected = new AbortController()
+  ctx.res.once('close', () => disconnected.abort())
+  await listenerWatch.untilWaiting(id, { ms: waitSeconds * 1000, signal: disconnected.signal })
+  if (disconnected.signal.aborted) return undefined
   await authenticate(ctx, async () => {})
   return listeners.claim(id, MAX_POLLED)
 }
@@ -216,13 +221,13 @@ async function postResend(
   if (!sent) {
     throw new DrapeError(
       'EVENT_NOT_FOUND',
-      'The event does not exist: events are stored for 14 days, if anything receives them.',
+      'The event does not exist. Events with at least one receiver are stored for 14 days.',
     )
   }
   return sent
 }
 
-/** Null when nothing has such an ID. */
+/** Null when the ID has neither format. */
 function readEventId(text: string): { eventId: string } | { deliveryId: number } | null {
   if (/^evt_[\w-]{1,100}$/.test(text)) return { eventId: text }
   return /^[1-9]\d{0,14}$/.test(text) ? { deliveryId: Number(text) } : null

@@ -20,12 +20,12 @@ a { display: block; color: var(--strong); font-weight: 600; text-underline-offse
 a:focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; border-radius: 6px }
 `
 
-/** What a Content-Security-Policy lets the style through by. */
+/** Hash that allows the style in a Content-Security-Policy. */
 export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
 
-/** The page at the bare address of the API. */
+/** The page at the root URL of the API. */
 export function presentStartPage(serviceName: string): string {
-  // Nothing may be put into the style: the policy knows it letter by letter.
+  // The style must stay constant: the policy allows it by its hash.
   return html`<!doctype html>
 <html lang="en">
   <head>

@@ -7,7 +7,7 @@ export interface StartOptions {
   readonly publicUrl: string
 }
 
-/** What a visitor of the bare address can go on to. */
+/** Links for visitors of the root URL. */
 const LINKS = {
   playground: '/playground',
   reference: '/docs',
@@ -16,7 +16,7 @@ const LINKS = {
   health: '/healthz',
 } as const
 
-/** The page runs and loads nothing. */
+/** The page runs no scripts and loads nothing. */
 const POLICY = [
   "default-src 'none'",
   'img-src data:',
@@ -26,7 +26,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** GET /: a page that leads on, or the same links as JSON; GET /healthz: whether the process answers. */
+/** GET /: page with links, or the same links as JSON; GET /healthz: whether the process responds. */
 export function startRoutes({ serviceName, publicUrl }: StartOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   const page = presentStartPage(serviceName)

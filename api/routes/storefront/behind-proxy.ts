@@ -4,7 +4,7 @@ import type { AppState } from '../../state.ts'
 import type { Guards } from '../route.ts'
 
 export interface ProxyGuard {
-  /** Lets requests through that the proxy of a shop has signed. */
+  /** Authenticates requests by the signature of a shop's proxy. */
   readonly fromShop: Middleware<AppState>
 }
 

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { rememberBriefly } from '../../brief-memory.ts'
+import { cacheBriefly } from '../../brief-cache.ts'
 import { within } from '../../limits/time-limit.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
@@ -12,12 +12,12 @@ import { requesterOf } from './requester.ts'
 export interface CheckCreditsParts {
   /** Whether a generation of the shop would be accepted now. */
   readonly isAllowed: (shopId: string) => Promise<boolean>
-  /** Given every answer that was looked up. */
+  /** Caches the response. */
   readonly keepAnswer: (ctx: AppContext) => void
 }
 
 const KEPT_SECONDS = 120
-/** After this the answer is yes. */
+/** Time limit, after which the response is true. */
 const ANSWER_MS = 800
 
 export const checkCreditsRoutes = [
@@ -28,7 +28,7 @@ export const checkCreditsRoutes = [
     tag: 'Storefront',
     summary: 'Whether the shop can offer try-ons now',
     description: `False when the account has no credits or is not active, the plan does not allow generations, or a monthly quota is
-used up. When something on our side is wrong it is true: what counts is said by fitting-room.`,
+used up. True when the check itself fails: fitting-room makes the final decision.`,
     access: 'shop',
     answers: { 200: { description: 'For 2 minutes.', schema: CreditCheck } },
     errors: [],
@@ -43,7 +43,7 @@ async function getCredits(ctx: AppContext, { isAllowed, keepAnswer }: CheckCredi
   return check
 }
 
-/** A fault of ours, or a part that does not answer, is no reason for a shop to hide its fitting room. */
+/** An internal error or timeout must not hide a shop's fitting room. */
 const failOpen: Middleware<AppState> = async (ctx, next) => {
   try {
     await within(ANSWER_MS, next())
@@ -60,10 +60,10 @@ function answer(ctx: AppContext, allowed: boolean): CreditCheck {
   return { allowed }
 }
 
-/** Each shop is looked up once in two minutes, and once by all who ask meanwhile. */
-export function rememberAllowed(
+/** Caches the result of each shop for 2 minutes and shares concurrent lookups. */
+export function cacheAllowed(
   findAllowed: (shopId: string) => Promise<boolean>,
   now: () => number = Date.now,
 ): CheckCreditsParts['isAllowed'] {
-  return rememberBriefly(findAllowed, { now, ms: KEPT_SECONDS * 1000 })
+  return cacheBriefly(findAllowed, { now, ms: KEPT_SECONDS * 1000 })
 }

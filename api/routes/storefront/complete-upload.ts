@@ -26,14 +26,14 @@ interface Completion {
 }
 
 const POLL_MS = 500
-/** How long a request waits for the photo that another replica makes of the same upload. */
+/** Maximum wait for another replica that is processing the same upload. */
 const MAX_WAIT_MS = 30_000
 
 const REFUSALS: readonly ErrorCode[] = ['INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE']
 
 /**
- * Makes the bytes of an upload a photo, once: requests for the same upload share the work that one of them started, and a repeated
- * request gets the stored photo.
+ * Turns the bytes of an upload into a photo, once: concurrent requests for the same upload share the work, and a
+ * repeated request gets the stored photo.
  */
 export type CompleteUpload = (ctx: AppContext, uploadKey: string) => Promise<Completion>
 
@@ -48,7 +48,7 @@ export function createUploadCompletion(options: ShopperPhotoOptions): CompleteUp
   return async function completeUpload(ctx, uploadKey) {
     const names = namesOfUpload(uploadKey)
     if (names === null) throw unknownUpload()
-    // Before any work is shared: another shopper must not get the photo.
+    // Check the owner before sharing work: another shopper must not get the photo.
     const known = await findPhoto(ctx, names, options)
     if (known === null) await assertOwner(ctx, names, options)
     const shared = inProgress.get(names.imageId)
@@ -59,7 +59,7 @@ export function createUploadCompletion(options: ShopperPhotoOptions): CompleteUp
   }
 }
 
-/** The photo and whether this request stored it. */
+/** The photo, and whether this request stored it. */
 async function storeUpload(ctx: AppContext, names: UploadNames, options: ShopperPhotoOptions): Promise<MadePhoto> {
   const made = await claimUpload(ctx, names, options)
   if (made !== null) return { photo: made, isNew: false }
@@ -75,7 +75,7 @@ async function storeUpload(ctx: AppContext, names: UploadNames, options: Shopper
     await deleteBytes(ctx, names, options)
     return { photo, isNew: true }
   } catch (error) {
-    // Repeated requests would decode the same bytes again.
+    // Otherwise repeated requests would decode the same bytes again.
     if (isRefusal(error)) await deleteBytes(ctx, names, options)
     throw error
   } finally {
@@ -83,7 +83,7 @@ async function storeUpload(ctx: AppContext, names: UploadNames, options: Shopper
   }
 }
 
-/** Null when the upload is this replica's to store; the photo when another replica has stored it. */
+/** Null when this replica has claimed the upload; the photo when another replica has stored it. */
 async function claimUpload(
   ctx: AppContext,
   names: UploadNames,
@@ -101,20 +101,20 @@ async function claimUpload(
     }
     await sleep(POLL_MS)
   }
-  // Another replica may have stored it just before the claim.
+  // Another replica may have stored the photo just before the claim.
   const photo = await findPhoto(ctx, names, options)
   if (photo !== null) await options.uploads.release(names)
   return photo
 }
 
-/** The row of the upload stays for the sweep: the same link may be receiving bytes again right now. */
+/** Keeps the row of the upload for the sweep: the same link may be receiving bytes again. */
 async function deleteBytes(ctx: AppContext, { objectKey }: UploadNames, { storage }: ShopperPhotoOptions) {
   await storage
     .delete([objectKey])
     .catch((error) => ctx.state.log.warn({ err: error }, 'upload is left for the sweep to delete'))
 }
 
-/** Whether the bytes themselves were refused, so that they would be refused again. */
+/** Whether the bytes themselves were rejected, so that a retry would fail as well. */
 function isRefusal(error: unknown): boolean {
   return error instanceof DrapeError && REFUSALS.includes(error.code)
 }

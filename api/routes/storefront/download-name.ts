@@ -2,9 +2,9 @@ const MAX_PRODUCT_LENGTH = 50
 const EXTENSION = /\.(jpe?g|png|webp)$/i
 
 /**
- * What a download is called: `<service> - Your Try On.jpg`, and with the name of a product `<service> - Your Try On -
- * <product>.jpg`. A text with a picture's extension is a whole name; any other is a product's. The extension is that of the
- * bytes, whatever was asked for.
+ * File name of a download: `<service> - Your Try On.jpg`, or with a product name `<service> - Your Try On -
+ * <product>.jpg`. A text with an image extension is a whole name; any other text is a product name. The extension
+ * always matches the bytes.
  */
 export function downloadName(
   asked: string,

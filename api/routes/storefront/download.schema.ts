@@ -5,14 +5,14 @@ export const DownloadQuery = Type.Object({
     minLength: 1,
     maxLength: 4096,
     description:
-      'Link to a result or photo in the object storage, signed and unexpired as the API gave it. Links to images of the shopper who asks need no signature.',
+      'Signed, unexpired link to a result or photo, as returned by the API. Links to images of the requesting shopper need no signature.',
   }),
   filename: Type.Optional(
     Type.String({
       maxLength: 1000,
       description:
-        'The name of the product, which becomes part of the name of the file; or a whole name, with an extension. ' +
-        'Only letters, digits, spaces and hyphens are kept, and of a product the first 50.',
+        'Name of the product, which becomes part of the file name; or a whole file name with an extension. ' +
+        'Other characters than letters, digits, spaces and hyphens are removed; a product name is cut to 50 characters.',
       examples: ['Linen shirt'],
     }),
   ),

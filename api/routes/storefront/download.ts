@@ -24,14 +24,14 @@ export const downloadRoutes = [
     path: '/public/download-image',
     id: 'downloadImage',
     tag: 'Storefront',
-    summary: 'Save a picture as a file',
+    summary: 'Download an image as a file',
     description:
-      'For pages in an iframe, where browsers do not save pictures of another origin. 100 a minute for each address of a shop, 3,000 a minute for each shop.',
+      'For pages in an iframe, where browsers do not download images of another origin. Limits: 100 requests per minute and network address of a shop, 3,000 per minute and shop.',
     query: DownloadQuery,
     access: 'shop',
     answers: {
       200: {
-        description: 'The picture: JPEG, PNG or WebP. Content-Disposition names the file.',
+        description: 'The image: JPEG, PNG or WebP. Content-Disposition contains the file name.',
         schema: Type.Unsafe<Buffer>({ type: 'string', format: 'binary' }),
         contentType: 'image/*',
       },
@@ -75,8 +75,8 @@ function findKey(url: string, storage: ObjectStorage): string {
 }
 
 /**
- * A link alone proves nothing: it is either signed by us and unexpired, or leads to a photo or result of this very shopper. Signed or
- * not, only results of the account and photos of the shop's shoppers are served.
+ * A link alone is no authorisation: it must be signed by us and unexpired, or lead to a photo or result of this
+ * shopper. In both cases only results of the account and photos of the shop's shoppers are served.
  */
 async function assertAllowed(
   { key, url }: { key: string; url: string },

@@ -4,7 +4,7 @@ export const EmailBody = Type.Object({
   email: Type.String({ format: 'email', maxLength: 254, examples: ['anna@example.com'] }),
   marketingConsent: Type.Boolean({
     default: false,
-    description: 'Whether the shopper has agreed to get marketing by e-mail.',
+    description: 'Whether the shopper has agreed to receive marketing e-mails.',
   }),
 })
 

@@ -22,13 +22,13 @@ export const emailRoutes = [
     tag: 'Storefront',
     summary: 'Leave an e-mail address with the shop',
     description:
-      'The shopper becomes a customer of the shop, or is found among them, and belongs to the segment Widget Leads. This ' +
-      'happens after the answer; the address is stored before it. At most 10 a minute for each shopper, 20 for each address of the network and 600 for each shop.',
+      'Creates or finds the customer of the shop with this address and adds the customer to the segment Widget Leads. This ' +
+      'happens after the response; the address is stored before it. Limits per minute: 10 per shopper, 20 per network address and 600 per shop.',
     access: 'shop',
     body: { json: EmailBody },
     answers: {
       200: {
-        description: 'Whether the address was taken; nothing is worth an error to a shopper.',
+        description: 'Whether the address was accepted. Failures also return 200, so that shoppers see no error.',
         schema: EmailAnswer,
       },
     },
@@ -58,20 +58,20 @@ async function postEmail(
   const { shop, shopperId: externalUserId } = requesterOf(ctx)
   const checked = checkEmail(withoutSpaces(body))
   if (!checked.ok) return { success: false, message: 'The e-mail address is not valid.' }
-  // Thanked for what is stored: nothing that happens to this process loses the address.
+  // Confirm only a stored address: no crash of this process can lose it.
   const isTaken = await leadOutbox.insert({ shopId: shop.id, externalUserId, ...checked.value })
   return isTaken
     ? { success: true, message: 'Thank you.' }
     : { success: false, message: 'Too many e-mail addresses of the shop await delivery. Try again later.' }
 }
 
-/** People and their keyboards leave spaces around it. */
+/** Users and their keyboards add spaces around addresses. */
 function withoutSpaces(body: unknown): unknown {
   const { email, ...rest } = (body ?? {}) as { email?: unknown }
   return { ...rest, email: typeof email === 'string' ? email.trim() : email }
 }
 
-/** Addresses that one shopper, one network address and one shop may leave. */
+/** Limits of addresses per shopper, network address and shop. */
 function limitShopper(budgets: {
   readonly shopper: Budget
   readonly address: Budget
@@ -84,7 +84,7 @@ function limitShopper(budgets: {
       budgets.shopper(shopperId),
       ...(isAddressShared ? [] : [budgets.address(`${shop.id}:${addressHash}`)]),
     ])
-    // What one visitor may not send costs the other visitors of the shop nothing.
+    // Refused requests of one visitor do not count against the limit of the shop.
     const spent = own.every(({ allowed }) => allowed) ? [await budgets.shop(shop.id)] : own
     if (spent.every(({ allowed }) => allowed)) return next()
     const resetSeconds = Math.max(...spent.filter(({ allowed }) => !allowed).map((one) => one.resetSeconds))
@@ -93,7 +93,7 @@ function limitShopper(budgets: {
   }
 }
 
-/** Only a request without proof of a shop is an error; a shopper sees none. */
+/** Only an unauthenticated request gets an error; shoppers see none. */
 const answerAnyway: Middleware<AppState> = async (ctx, next) => {
   try {
     await next()

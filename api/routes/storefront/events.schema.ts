@@ -1,7 +1,7 @@
 import { named } from '../../openapi/named-schema.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
-/** Names that come from apps, headless shops and storefronts. */
+/** Event names of apps, headless shops and storefronts. */
 export const STOREFRONT_EVENT_NAMES = [
   'widget:button_click',
   'widget:image_upload',
@@ -16,7 +16,7 @@ export const STOREFRONT_EVENT_NAMES = [
   'product_page:cart_add',
 ] as const
 
-/** Names that come from the widget behind a shop's proxy. */
+/** Event names of the widget behind a shop's proxy. */
 export const TRACKING_EVENT_NAMES = [
   'product_page:page_view',
   'product_page:cart_add',
@@ -59,7 +59,7 @@ const eventOf = (names: readonly string[]) =>
     $insert_id: Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Unique. An event of the account that comes again under it counts once.',
+      description: 'Unique ID. Events of the account with the same ID count once.',
     }),
   })
 
@@ -92,9 +92,7 @@ export const StorefrontContext = Type.Object({
   $viewport_height: maybe(Pixels),
   $raw_user_agent: maybe(Text),
   $browser_language: maybe(ShortText),
-  integration: Type.Optional(
-    Type.String({ maxLength: 255, description: 'Where the batch comes from.', examples: ['sdk'] }),
-  ),
+  integration: Type.Optional(Type.String({ maxLength: 255, description: 'Source of the batch.', examples: ['sdk'] })),
 })
 
 export const TrackingContext = Type.Object({
@@ -141,7 +139,7 @@ export const TrackingBatch = named(
 export const EventsAnswer = named(
   'EventsAnswer',
   Type.Object({
-    success: Type.Boolean({ description: 'Whether all of the batch was taken.' }),
+    success: Type.Boolean({ description: 'Whether the whole batch was accepted.' }),
     message: Type.Optional(Type.String({ description: 'Problem of the first rejected event.' })),
   }),
 )

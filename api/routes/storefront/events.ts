@@ -25,26 +25,26 @@ export interface EventParts {
 }
 
 interface EventGuards {
-  /** What proves a request at `/storefront/v1/events`. */
+  /** Authenticates requests to `/storefront/v1/events`. */
   readonly fromKeyOrShop: Middleware<AppState>
-  /** What proves one at `/public/tracking/events`. */
+  /** Authenticates requests to `/public/tracking/events`. */
   readonly eventsFromShop: Middleware<AppState>
   /** Spends a parsed batch from the budgets of its sender. */
   readonly limitEvents: Middleware<AppState>
   readonly metrics: Metrics
 }
 
-/** A shopper's page does not wait longer for us. */
+/** Time limit of the response, so that a shopper's page does not wait longer. */
 const ANSWER_MS = 800
-/** How many batches may wait for the database; further ones are refused at once. */
+/** Maximum number of batches that wait for the database; further ones are refused immediately. */
 const MAX_WAITING = 200
 
 const tag = 'Analytics'
 const answers = {
   200: {
     description:
-      'Whether the whole batch was accepted. Events that are not valid are rejected, the others are stored, and the message describes the ' +
-      'first; when the batch is not, or cannot be stored now, nothing is kept and the batch may be sent again.',
+      'Whether the whole batch was accepted. Invalid events are rejected, the others are stored, and the message describes the ' +
+      'first problem. When the batch itself is invalid or cannot be stored now, nothing is stored and the batch may be sent again.',
     schema: EventsAnswer,
   },
 }
@@ -55,11 +55,11 @@ export const eventRoutes = [
     path: '/storefront/v1/events',
     id: 'sendEvents',
     tag,
-    summary: 'Send what a shopper did',
+    summary: 'Send events of a shopper',
     description:
       'From an app, a headless shop or a server with the publishable key; from a storefront through the proxy of the shop.',
     headers: {
-      'X-Service-Anonymous-Id': 'The anonymous_id of the context. A proxy need not pass it on.',
+      'X-Service-Anonymous-Id': 'The anonymous_id of the context. A proxy need not forward it.',
       'X-Service-Customer-Id': 'The shop platform’s id of the customer. Only read behind the publishable key.',
       'X-Service-Customer-Email': 'The customer’s e-mail address. Only read behind the publishable key.',
     },
@@ -81,7 +81,7 @@ export const eventRoutes = [
     path: '/public/tracking/events',
     id: 'trackEvents',
     tag,
-    summary: 'Send what a shopper did in the widget',
+    summary: 'Send events of a shopper in the widget',
     description: 'For the widget behind the proxy of a shop.',
     access: 'shop',
     body: { json: TrackingBatch },
@@ -118,7 +118,7 @@ async function postEvents(
     variant_id: variantId,
   } = batch.context
   const named = ctx.get('x-service-anonymous-id')
-  // A proxy need not pass the header on.
+  // A proxy need not forward the header.
   if (named !== anonymousId && (named !== '' || ctx.state.shop === null)) {
     throw new DrapeError(
       'VALIDATION_FAILED',
@@ -130,7 +130,7 @@ async function postEvents(
   return keepEvents(ctx, batch, { anonymousId, sessionId, productId, variantId, ...customerOf(ctx) })
 }
 
-/** The customer as the proxy signed, or as the caller with a publishable key says. */
+/** The customer, as signed by the proxy or claimed by the caller with a publishable key. */
 function customerOf(ctx: AppContext): Pick<EventOrigin, 'customerId' | 'customerEmail' | 'customerSigned'> {
   const { shop, shopper } = ctx.state
   if (shop !== null) {
@@ -172,7 +172,7 @@ async function postTracking(
 type KeepEvents = (ctx: AppContext, batch: ReadBatch<object>, origin: Origin) => Promise<EventsAnswer>
 type Origin = Omit<EventOrigin, 'accountId' | 'shopId' | 'context'>
 
-/** Stores what is good of a batch. */
+/** Stores the valid events of a batch. */
 export function createEventKeeper({
   events,
   metrics,
@@ -197,17 +197,20 @@ export function createEventKeeper({
     const { account, shop } = ctx.state
     if (waiting >= MAX_WAITING) {
       ctx.set('Retry-After', '1')
-      throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many events at once. Send the batch again in a second.')
+      throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many batches are waiting. Send the batch again in 1 second.')
     }
     metrics.events.inc({ outcome: 'refused' }, refused)
     const place = { accountId: account.id, shopId: shop?.id ?? null, context: { ...context } }
-    // What comes too late for its answer is stored all the same.
+    // Events that exceed the time limit are stored nevertheless.
     if (good.length > 0) await within(ANSWER_MS, store({ origin: { ...place, ...origin }, events: good }))
     return problem === null ? { success: true } : { success: false, message: sentenceOf(problem) }
   }
 }
 
-/** Faults and bad events are no errors of the page that sends them; only a sender without proof or beyond its budget gets one. */
+/**
+ * Internal errors and invalid events are not reported as errors to the sending page; only unauthenticated senders and
+ * senders over their budget get an error.
+ */
 function answerAnyway(metrics: Metrics): Middleware<AppState> {
   return async function anyway(ctx, next) {
     try {
@@ -216,12 +219,12 @@ function answerAnyway(metrics: Metrics): Middleware<AppState> {
       const status = error instanceof DrapeError ? HTTP_STATUS[error.code] : 500
       if (status === 429) metrics.events.inc({ outcome: 'refused' }, countEvents(ctx.state.body))
       if (status === 401 || status === 429) throw error
-      if (status >= 500) ctx.state.log.warn({ err: error }, 'events not stored')
+      if (status >= 500) ctx.state.log.warn({ err: error }, 'storing events failed')
       else metrics.events.inc({ outcome: 'refused' }, countEvents(ctx.state.body))
       ctx.status = 200
       ctx.body = {
         success: false,
-        message: status >= 500 ? 'Events cannot be stored at the moment. Send the batch again.' : messageOf(error),
+        message: status >= 500 ? 'Events cannot be stored right now. Send the batch again.' : messageOf(error),
       }
     }
   }

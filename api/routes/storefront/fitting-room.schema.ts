@@ -9,10 +9,8 @@ const gid = (type: string, description: string) =>
 
 export const FittingRoomBody = Type.Object({
   userImageId: Type.String({ minLength: 1, maxLength: 255, description: 'The fileId of an upload.' }),
-  productId: gid('Product', 'The global id that the product has on the shop’s platform.'),
-  variantId: Type.Optional(
-    gid('ProductVariant', 'The variant whose pictures are used; the default one when it is not sent.'),
-  ),
+  productId: gid('Product', 'Global id of the product on the shop’s platform.'),
+  variantId: Type.Optional(gid('ProductVariant', 'Variant whose images are used. Default: the default variant.')),
 })
 
 export type FittingRoomBody = Static<typeof FittingRoomBody>
@@ -23,18 +21,18 @@ export const FittingRoomJob = Type.Object({
 })
 export type FittingRoomJob = Static<typeof FittingRoomJob>
 
-/** The answer when a shopper's wish is blocked, for one of these reasons. */
+/** Response when a shopper's request is blocked for one of these reasons. */
 const Blocked = <const C extends string>(codes: readonly C[]) =>
   Type.Object({
     jobId: Type.Literal(''),
     message: Type.String({ description: 'For people.' }),
-    code: Type.Enum([...codes], { description: 'Stable; branch on this.' }),
+    code: Type.Enum([...codes], { description: 'Stable code; branch on it.' }),
   })
 export const UnpaidJob = Blocked(['QUOTA_EXCEEDED', 'BILLING_NOT_ALLOWED'])
 export const EarlyJob = Type.Object({
   ...Blocked(['RATE_LIMIT_EXCEEDED']).properties,
   period: Type.Optional(
-    Type.Enum(['day', 'week'], { description: 'Of the limit that is used up; missing for one of some minutes.' }),
+    Type.Enum(['day', 'week'], { description: 'Period of the exhausted limit; absent for limits of a few minutes.' }),
   ),
 })
 export type BlockedJob = Static<typeof UnpaidJob> | Static<typeof EarlyJob>

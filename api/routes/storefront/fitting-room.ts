@@ -23,12 +23,12 @@ import { type ConsentGuard, findConsent } from './require-consent.ts'
 export interface FittingRoomParts extends ConsentGuard {
   readonly fittings: Fittings
   readonly generations: Pick<Generations, 'find'>
-  /** Asks the platform of a shop. */
+  /** Finds products on the shop's platform. */
   readonly findProductFor: FindProductFor
   readonly accept: (call: Acceptance) => Promise<boolean>
-  /** Notifies the relay that there is work. */
-  readonly nudge: () => void
-  /** Attempts for each generation of a shopper's, an address's or a shop's limit. */
+  /** Notifies the relay of new work. */
+  readonly wake: () => void
+  /** Attempts per generation in the limits of shoppers, addresses and shops. */
   readonly attemptsPerTryOn: number
   readonly chooseEngine: EngineChoice['choose']
   readonly findProduct: Products['find']
@@ -39,10 +39,10 @@ interface FittingRoomGuards extends ProxyGuard {
   readonly idempotent: Middleware<AppState>
 }
 
-/** Generations of a shopper in an ISO week. */
+/** Generations per shopper and ISO week. */
 const WEEKLY_GENERATIONS = 10
 
-/** What a try-on gets that says nothing of its output. */
+/** Output defaults of a try-on. */
 const parseUnsaid = compileParser(Type.Object({ output: Output }))
 
 const id = '$response.body#/jobId'
@@ -53,11 +53,11 @@ export const fittingRoomRoutes = [
     path: '/public/fitting-room',
     id: 'enterFittingRoom',
     tag: 'Storefront',
-    summary: 'Ask for a picture of a shopper wearing a product of the shop',
+    summary: 'Create an image of a shopper wearing a product of the shop',
     description: `The product is looked up in the catalog of the account under the whole \`productId\`, then under the part after
-its last slash; then on the shop's platform, from where it is kept in the catalog under the whole \`productId\` for 15 days after
-its last use. A shopper may have 10 in an ISO week (UTC); failed ones are not counted,
-but attempts are limited to three for each. The shopper is the customer whom the proxy
+its last slash; then on the shop's platform, from where it is stored in the catalog under the whole \`productId\` for 15 days after
+its last use. Limit: 10 generations per shopper and ISO week (UTC), without failed ones;
+at most 3 attempts per generation. The shopper is the customer whom the proxy
 has signed, else the visitor of \`X-Service-Visitor-Token\`, else the browser of \`X-Service-Anonymous-Id\`, else the address. All who
 are no customers share a budget of their address (30 in a day, UTC) and one of the shop (1,000 in a day); operators set both for each
 shop. The photo must be one that the same shopper uploaded.`,
@@ -66,18 +66,18 @@ shop. The photo must be one that the same shopper uploaded.`,
     repeatable: true,
     answers: {
       200: {
-        description: 'Accepted: one credit is reserved.',
+        description: 'Accepted. The credits are reserved.',
         schema: FittingRoomJob,
         next: { getShopperGeneration: { id }, followShopperGeneration: { id } },
       },
       402: {
-        description: `Blocked. \`QUOTA_EXCEEDED\`: the shop or its account has used up what it has of a month or at once, or has
-no credits left. \`BILLING_NOT_ALLOWED\`: the plan of the shop does not allow generations now.`,
+        description: `Blocked. \`QUOTA_EXCEEDED\`: the shop or its account has reached its limit of generations per
+month or of concurrent generations, or has no credits left. \`BILLING_NOT_ALLOWED\`: the plan of the shop does not allow generations.`,
         schema: UnpaidJob,
       },
       429: {
         description:
-          'Blocked. `RATE_LIMIT_EXCEEDED`: the week of the shopper, the day of the address or of the visitors of the shop, or the minute of product look-ups of the address is full; `Retry-After` counts the seconds to the next.',
+          'Blocked. `RATE_LIMIT_EXCEEDED`: the weekly limit of the shopper, the daily limit of the address or of the visitors of the shop, or the limit of product lookups per minute and address is exhausted. `Retry-After`: seconds until the next period.',
         schema: EarlyJob,
       },
     },
@@ -125,11 +125,11 @@ async function postFitting(
   const chosen = await options.chooseEngine({ account, shop, mayFallBack: true, isBatch: false, findImages }, 'engine')
   const wish = { generationId: jobId, imageId: userImageId, product, consent }
   await options.accept(fittingOf(ctx, { wish, chosen }, options))
-  options.nudge()
+  options.wake()
   return job
 }
 
-/** Throws `VISITOR_TOKEN_REQUIRED` where the shop serves no visitor without a token. */
+/** Throws `VISITOR_TOKEN_REQUIRED` if the shop requires a visitor token and the request has none. */
 const requireVisitor: Middleware<AppState> = (ctx, next) => {
   const { customerId, visitorId } = ctx.state.shopper
   if (!requesterOf(ctx).shop.requiresVisitorToken || customerId !== null || visitorId !== null) return next()
@@ -139,7 +139,7 @@ const requireVisitor: Middleware<AppState> = (ctx, next) => {
   )
 }
 
-/** The product, when it and the photo exist. */
+/** Finds the product if both the product and the photo exist. */
 async function findParts(
   ctx: AppContext,
   { imageId, gid }: { imageId: string; gid: ProductGid },
@@ -176,7 +176,7 @@ function fittingOf(
     shop: {
       id: shop.id,
       weeklyGenerations: WEEKLY_GENERATIONS,
-      // The address of the shop's server stands for all of its visitors: their budget alone counts.
+      // The address is that of the shop's server and shared by all visitors: only the budget of all visitors applies.
       addressGenerations: isAddressShared
         ? visitorGenerations
         : (shop.addressGenerations ?? DEFAULT_ADDRESS_GENERATIONS),
@@ -193,7 +193,7 @@ function fittingOf(
   }
 }
 
-/** To a shopper it is all the same whose credits or quota are used up. */
+/** Shoppers need not know whose credits or quota are used up. */
 const BLOCKS: Readonly<Partial<Record<ErrorCode, BlockedJob['code']>>> = {
   INSUFFICIENT_CREDITS: 'QUOTA_EXCEEDED',
   QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
@@ -201,7 +201,7 @@ const BLOCKS: Readonly<Partial<Record<ErrorCode, BlockedJob['code']>>> = {
   RATE_LIMIT_EXCEEDED: 'RATE_LIMIT_EXCEEDED',
 }
 
-/** Stands before what remembers answers: a wish that was blocked may be granted when it comes again. */
+/** Runs before the idempotency middleware: a blocked request may succeed when it is repeated. */
 const answerBlocked: Middleware<AppState> = async (ctx, next) => {
   try {
     await next()
@@ -230,7 +230,7 @@ function messageOf(
 
 type Period = NonNullable<Static<typeof EarlyJob>['period']>
 
-/** The period of the limit that is used up. */
+/** Period of the exhausted limit. */
 function periodOf({ details }: DrapeError): Period | undefined {
   return details !== undefined && 'period' in details ? (details.period as Period) : undefined
 }
@@ -241,15 +241,15 @@ function secondsToNext(period: Period): number {
 
 const DAY_SECONDS = 86_400
 const WEEK_SECONDS = 7 * DAY_SECONDS
-/** 1970 began on a Thursday. */
+/** 1 January 1970 was a Thursday. */
 const FIRST_MONDAY_SECONDS = 4 * 86_400
 
-/** Until midnight UTC. `now` in ms since 1970. */
+/** Seconds until midnight UTC. `now` in ms since 1970. */
 function secondsToNextDay(now: number): number {
   return DAY_SECONDS - (Math.floor(now / 1000) % DAY_SECONDS)
 }
 
-/** Until Monday, 00:00 UTC. `now` in ms since 1970. */
+/** Seconds until Monday, 00:00 UTC. `now` in ms since 1970. */
 export function secondsToNextWeek(now: number): number {
   const passed = (Math.floor(now / 1000) - FIRST_MONDAY_SECONDS) % WEEK_SECONDS
   return WEEK_SECONDS - passed

@@ -2,7 +2,7 @@ import { named } from '../../openapi/named-schema.ts'
 import { STATUSES } from '../../shared/generation.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
-/** A generation as shoppers see it: always the same fields, null where there is nothing to say. */
+/** A generation as returned to shoppers: all fields are always present, null without a value. */
 export const ShopperGeneration = named(
   'ShopperGeneration',
   Type.Object({
@@ -12,13 +12,13 @@ export const ShopperGeneration = named(
       Type.String({
         format: 'uri',
         description:
-          'When COMPLETED: the picture, until it is deleted. The link works for an hour; ask again for a fresh one.',
+          'When COMPLETED: URL of the image, until it expires. The URL works for 1 hour; fetch the generation again for a new URL.',
       }),
     ),
-    errorMessage: Nullable(Type.String({ description: 'When FAILED: what happened, for people.' })),
-    errorCode: Nullable(Type.String({ description: 'When FAILED: a stable code to act on.' })),
+    errorMessage: Nullable(Type.String({ description: 'When FAILED: human-readable reason.' })),
+    errorCode: Nullable(Type.String({ description: 'When FAILED: stable error code; branch on it.' })),
     createdAt: Type.String({ format: 'date-time' }),
-    updatedAt: Type.String({ format: 'date-time', description: 'Of the last change; strictly grows.' }),
+    updatedAt: Type.String({ format: 'date-time', description: 'Time of the last change; strictly increasing.' }),
   }),
 )
 export type ShopperGeneration = Static<typeof ShopperGeneration>

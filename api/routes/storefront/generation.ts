@@ -20,7 +20,7 @@ const shared = {
   method: 'get',
   tag: 'Storefront',
   access: 'shop',
-  parameters: { id: 'The jobId that fitting-room gave.' },
+  parameters: { id: 'The jobId that fitting-room returned.' },
   errors: ['GENERATION_NOT_FOUND'],
 } as const
 
@@ -29,9 +29,9 @@ export const shopperGenerationRoutes = [
     ...shared,
     path: '/public/generation/{id}',
     id: 'getShopperGeneration',
-    summary: 'Fetch a generation that a shopper asked for',
-    description: 'Only those of the shop itself. Ask every 2 seconds, or follow its events.',
-    answers: { 200: { description: 'As it stands now.', schema: ShopperGeneration } },
+    summary: 'Fetch a generation of a shopper',
+    description: 'Returns only generations of the shop itself. Poll every 2 seconds, or follow its events.',
+    answers: { 200: { description: 'The current state.', schema: ShopperGeneration } },
     guards: behindProxy,
     handler: getGeneration,
   }),
@@ -39,9 +39,9 @@ export const shopperGenerationRoutes = [
     ...shared,
     path: '/public/generation/{id}/events',
     id: 'followShopperGeneration',
-    summary: 'Follow a generation that a shopper asked for',
+    summary: 'Follow a generation of a shopper',
     description:
-      'Server-sent events: the generation as it stands and after each change, as JSON; closes after its end.',
+      'Server-sent events: the current generation and every change, as JSON. The stream closes when the generation has ended.',
     answers: {
       200: {
         description: 'The data of each event is a ShopperGeneration.',
@@ -70,8 +70,8 @@ async function getGeneration(
 
 async function getEvents(ctx: AppContext, options: ShopperGenerationParts, { params }: OneGeneration): Promise<void> {
   const { id } = await findOwn(ctx, options, params.id)
-  streamEvents(ctx, async function* (gone) {
-    for await (const generation of options.watch.follow(id, gone)) {
+  streamEvents(ctx, async function* (disconnected) {
+    for await (const generation of options.watch.follow(id, disconnected)) {
       yield { id: eventId(generation), data: await presentToShopper(generation, options) }
     }
   })
@@ -96,7 +96,7 @@ async function presentToShopper(
 
 const ID = /^gen_[\w-]{1,100}$/
 
-/** To a shop there are no generations but those of its own shoppers. */
+/** Finds only generations of the shop's own shoppers. */
 async function findOwn(
   ctx: AppContext,
   { generations }: ShopperGenerationParts,

@@ -1,12 +1,12 @@
 import type { ServerEvent } from '../../events/server-events.ts'
 import type { Order } from './shopify-webhooks.schema.ts'
 
-/** An order has a page of lines at most; further ones add nothing about try-ons. */
+/** Maximum lines of an order in the event; more lines add nothing about try-ons. */
 const MAX_LINES = 250
-/** The widget gives it to the cart, as its events name the browser, so that an order can be traced to a try-on. */
+/** Cart attribute in which the widget stores its browser ID, so that an order can be attributed to a try-on. */
 const BROWSER_ATTRIBUTE = '_drape_anonymous_id'
 
-/** The event of an order. The buyer is named by the platform's id alone, without an address. */
+/** The event of an order. Identifies the buyer by the platform's ID, without an address. */
 export function orderEvent(order: Order, insertId: string): ServerEvent {
   const { customer, line_items: lines, note_attributes: attributes, created_at: createdAt } = order
   const createdMs = Date.parse(createdAt ?? '')
@@ -32,7 +32,7 @@ export function orderEvent(order: Order, insertId: string): ServerEvent {
   }
 }
 
-/** Amounts come as text. */
+/** Amounts are strings. */
 function amountOf(text: string | number | null | undefined): number | null {
   const amount = text == null || text === '' ? Number.NaN : Number(text)
   return Number.isFinite(amount) ? amount : null

@@ -12,7 +12,10 @@ export interface Requester {
   readonly ownerIds: readonly string[]
 }
 
-/** Who asks, by what the proxy of a shop has signed. Throws `PROXY_SIGNATURE_INVALID` on a route that no proxy guards. */
+/**
+ * The shopper of a request, as signed by the shop's proxy. Throws `PROXY_SIGNATURE_INVALID` on a route without a proxy
+ * guard.
+ */
 export function requesterOf({ state: { shop, account, shopper } }: AppContext): Requester {
   if (shop === null) {
     throw new DrapeError('PROXY_SIGNATURE_INVALID', 'The request is not signed by the proxy of a shop.')

@@ -3,17 +3,17 @@ import { randomBase62 } from '../../base62.ts'
 /** 131 bits. */
 const LENGTH = 22
 
-/** The part of the link that cannot be guessed. */
+/** The unguessable part of a link. */
 export function makeShareToken(): string {
   return randomBase62(LENGTH)
 }
 
-/** Whether the text can be a token at all. */
+/** Whether the text has the format of a token. */
 export function isShareToken(text: string): boolean {
   return text.length === LENGTH && /^[0-9A-Za-z]+$/.test(text)
 }
 
-/** Where a link is opened; `base` is what the addresses of all links begin with. */
+/** URL of a link; `base` is the prefix of all links. */
 export function shareAddress(token: string, base: string): string {
   return `${base.replace(/\/+$/, '')}/s/${token}`
 }

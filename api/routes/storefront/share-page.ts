@@ -26,7 +26,7 @@ interface SharePageGuards {
   readonly serviceName: string
 }
 
-/** JSON, or a page for browsers and for the previews that messengers make. */
+/** JSON, or a page for browsers and for link previews of messengers. */
 export const sharePageRoutes = [
   route({
     method: 'get',
@@ -35,11 +35,11 @@ export const sharePageRoutes = [
     tag: 'Storefront',
     summary: 'Open a shared result',
     description:
-      'JSON unless `text/html` is preferred, as browsers do; then a page. Pages of any origin may read it. 60 requests a minute for each address.',
+      'JSON unless `text/html` is preferred, as browsers do; then a page. Pages of any origin may read it. Limit: 60 requests per minute and network address.',
     parameters: { token: 'The shareToken.' },
     access: 'open',
     pages: [200, 404, 410, 429],
-    answers: { 200: { description: 'What is shared.', schema: SharedTryOn } },
+    answers: { 200: { description: 'The shared result.', schema: SharedTryOn } },
     errors: ['SHARE_LINK_NOT_FOUND', 'SHARE_LINK_GONE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     guards: ({ budgets: { perMinute }, signingSecret, serviceName }: SharePageGuards) => [
       setHeaders,
@@ -68,14 +68,14 @@ async function getShare(
   return undefined
 }
 
-/** A link to the picture works for so long, but never longer than the page's own. */
+/** Maximum lifetime of an image link in seconds; it never exceeds that of the page. */
 const IMAGE_SECONDS = 3600
 
 function secondsLeft({ expiresAt }: SharedGeneration): number {
   return Math.max(1, Math.min(IMAGE_SECONDS, Math.ceil((expiresAt.getTime() - Date.now()) / 1000)))
 }
 
-/** Programs that make previews of links from a page's Open Graph tags. They send a wildcard `Accept`, or none. */
+/** Programs that create link previews from Open Graph tags. They send a wildcard `Accept` or none. */
 const PREVIEWERS =
   /facebookexternalhit|Facebot|Twitterbot|WhatsApp|TelegramBot|Slackbot|LinkedInBot|Discordbot|Pinterestbot|redditbot|SkypeUriPreview/i
 
@@ -84,7 +84,7 @@ function wantsJson(ctx: AppContext): boolean {
   return !PREVIEWERS.test(ctx.get('User-Agent')) || ctx.get('Accept').includes('json')
 }
 
-/** The page is the shopper's: it is not cached, no search engine lists it, and sites that it links to do not learn its address. */
+/** The page is private: it is not cached or indexed, and sends no referrer. */
 const setHeaders: Middleware<AppState> = (ctx, next) => {
   ctx.vary('Accept, User-Agent')
   ctx.set('Cache-Control', 'no-store')
@@ -94,7 +94,7 @@ const setHeaders: Middleware<AppState> = (ctx, next) => {
   return next()
 }
 
-/** The page runs nothing, and loads nothing but its picture. */
+/** The page runs no scripts and loads only its image. */
 function policy(imageOrigins: readonly string[]): string {
   return [
     "default-src 'none'",
@@ -106,7 +106,7 @@ function policy(imageOrigins: readonly string[]): string {
   ].join('; ')
 }
 
-/** The page gives visitors a reason in plain words; faults go to the log. */
+/** Shows visitors a plain reason; errors are logged. */
 function refuseByPage(serviceName: string): Middleware<AppState> {
   return async function refuse(ctx, next) {
     try {

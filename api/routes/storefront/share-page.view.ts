@@ -3,7 +3,7 @@ import { presentDocument } from '../../answers/public-page.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { SharedTryOn } from './share.schema.ts'
 
-/** The page of a shared picture, with what messengers and networks make a preview of. */
+/** The page of a shared image, with metadata for previews of messengers and social networks. */
 export function presentSharePage(
   { shareUrl, expiresAt, generation, product, merchant }: SharedTryOn,
   { imageType, serviceName }: { imageType: string; serviceName: string },
@@ -33,7 +33,7 @@ export function presentSharePage(
         <h1 dir="auto">${title}</h1>
         <p dir="auto">${merchant.name}</p>
         <a class="visit" href="${merchant.url}" rel="nofollow noopener">Visit the shop <span>${merchant.domain}</span></a>
-        <small>A virtual try-on: software made this picture from a photo and a picture of the product. The real fit may differ. The link works until ${presentDay(expiresAt)}. Made with ${serviceName}.</small>
+        <small>A virtual try-on: software made this image from a photo and an image of the product. The real fit may differ. The link works until ${presentDay(expiresAt)}. Made with ${serviceName}.</small>
       </section>
     </main>`
   return presentDocument({ title: `${title} – ${merchant.name}`, head, body })
@@ -42,19 +42,19 @@ export function presentSharePage(
 const REFUSALS: Readonly<Partial<Record<ErrorCode, { heading: string; text: string }>>> = {
   SHARE_LINK_NOT_FOUND: {
     heading: 'Image not found',
-    text: 'Part of the link may be missing. Try to open it once more from where you got it.',
+    text: 'Part of the link may be missing. Open the original link again.',
   },
   SHARE_LINK_GONE: {
-    heading: 'This picture is gone',
+    heading: 'This image is no longer available',
     text: 'Shared images expire after a few days, and the person in the image can remove them at any time.',
   },
   RATE_LIMIT_EXCEEDED: {
     heading: 'One moment, please',
-    text: 'Too many pictures were opened from your network. Try again in a minute.',
+    text: 'Too many images were opened from your network. Try again in 1 minute.',
   },
 }
 
-/** The page that says why there is no picture; null when the reason does not concern a visitor. */
+/** The page that explains why there is no image; null when the reason does not concern visitors. */
 export function presentRefusal(code: ErrorCode, serviceName: string): string | null {
   const refusal = REFUSALS[code]
   if (!refusal) return null

@@ -3,13 +3,13 @@ import { Nullable, type Static, Type } from '../../shared/schema.ts'
 import { HOST_NAME } from '../../shops/domains.ts'
 
 export const ShareBody = Type.Object({
-  generationId: Type.String({ description: 'Of a generation of this shop that is COMPLETED.' }),
+  generationId: Type.String({ description: 'Id of a COMPLETED generation of this shop.' }),
   effectiveDomain: Type.Optional(
     Type.String({
       maxLength: 253,
       pattern: HOST_NAME,
       description:
-        'Host name of the page. Used when it is the domain or an extra domain of the shop; any other host name, or none, gives the domain of the shop.',
+        'Host name of the page, if it is the domain or an extra domain of the shop. Otherwise the domain of the shop is used.',
       examples: ['www.shop.example'],
     }),
   ),
@@ -21,16 +21,16 @@ export const ShareLink = named(
   'ShareLink',
   Type.Object({
     shareToken: Type.String(),
-    shareUrl: Type.String({ format: 'uri', description: 'Public; needs no proof of anything.' }),
+    shareUrl: Type.String({ format: 'uri', description: 'Public URL; needs no authentication.' }),
     expiresAt: Type.String({
       format: 'date-time',
-      description: 'The end of the link: the end of the picture, at most 30 days.',
+      description: 'Expiry of the link: the expiry of the image, at most 30 days.',
     }),
   }),
 )
 export type ShareLink = Static<typeof ShareLink>
 
-/** What everybody who has the link may see: nothing of the shopper but the picture. */
+/** Public fields of a shared result: nothing about the shopper except the image. */
 export const SharedTryOn = named(
   'SharedTryOn',
   Type.Object({
@@ -40,7 +40,10 @@ export const SharedTryOn = named(
     generation: Type.Object({
       generationId: Type.String(),
       status: Type.Literal('COMPLETED'),
-      resultImageUrl: Type.String({ format: 'uri', description: 'Works for an hour; ask again for a fresh one.' }),
+      resultImageUrl: Type.String({
+        format: 'uri',
+        description: 'Works for 1 hour; fetch the link again for a new URL.',
+      }),
       createdAt: Type.String({ format: 'date-time' }),
       updatedAt: Type.String({ format: 'date-time' }),
     }),
@@ -48,7 +51,7 @@ export const SharedTryOn = named(
       productId: Type.String(),
       title: Nullable(Type.String()),
       description: Nullable(Type.String()),
-      imageUrl: Nullable(Type.String({ description: 'A picture of the product itself, where it has an address.' })),
+      imageUrl: Nullable(Type.String({ description: 'URL of an image of the product, if it has one.' })),
     }),
     merchant: Type.Object({
       name: Type.String(),

@@ -9,7 +9,7 @@ import { makeShareToken, shareAddress } from './share-link.ts'
 
 export interface ShareParts {
   readonly shares: Shares
-  /** What the address of a link begins with, before `/s/<token>`. */
+  /** Base URL of links, before `/s/<token>`. */
   readonly shareUrl: string
 }
 
@@ -19,13 +19,13 @@ export const shareRoutes = [
     path: '/public/share-generation',
     id: 'shareGeneration',
     tag: 'Storefront',
-    summary: 'Make a public link to a result',
+    summary: 'Create a public link to a result',
     description:
-      'Asked again for the same generation and domain it gives the same link. 20 a minute for each address of a shop, 600 a minute for each shop.',
+      'Idempotent: returns the existing link of the generation and domain. Limits: 20 requests per minute and network address of a shop, 600 per minute and shop.',
     body: { json: ShareBody },
     access: 'shop',
     answers: {
-      200: { description: 'The link that there is.', schema: ShareLink },
+      200: { description: 'The existing link.', schema: ShareLink },
       201: {
         description: 'A new link.',
         schema: ShareLink,

@@ -2,7 +2,7 @@ import type { SharedGeneration } from '../../stores/shares.ts'
 import type { SharedTryOn } from './share.schema.ts'
 import { shareAddress } from './share-link.ts'
 
-/** A shared generation as everybody with the link may see it. */
+/** Presents a shared generation to anyone with the link. */
 export function presentShare(
   shared: SharedGeneration,
   { imageUrl, shareUrl }: { imageUrl: string; shareUrl: string },
@@ -23,7 +23,7 @@ export function presentShare(
       productId: shared.productId,
       title: shared.productTitle,
       description: shared.productDescription,
-      // Pictures that the shop has sent as bytes have no address.
+      // Images that the shop sent as bytes have no URL.
       imageUrl: productImageUrl?.startsWith('http') ? productImageUrl : null,
     },
     merchant: { name: shared.shopName ?? domain, domain, url: `https://${domain}/` },

@@ -3,7 +3,7 @@ import { Nullable, type Static, Type } from '../../shared/schema.ts'
 const PlatformId = Type.Union([Type.Integer(), Type.String({ pattern: '^\\d{1,20}$' })])
 const Optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema))
 
-/** What of an order is kept; whatever else it has is ignored. */
+/** Fields of an order that are stored; others are ignored. */
 export const Order = Type.Object({
   id: PlatformId,
   name: Optional(Type.String()),
@@ -43,7 +43,7 @@ export const ShopRequest = Type.Object({ shop_domain: Type.String() })
 
 export const Webhook = Type.Object(
   {},
-  { additionalProperties: true, description: 'What the topic says; fields that are not needed are ignored.' },
+  { additionalProperties: true, description: 'Payload of the topic; unused fields are ignored.' },
 )
 
 export const WebhookAnswer = Type.Object({ success: Type.Literal(true) })

@@ -21,12 +21,12 @@ export interface ShopifyWebhookParts extends ShopErasureParts {
   readonly events: Events
   /** Shared by all routes, so that they share its limits. */
   readonly receiveBody: ReceiveBody
-  /** Where the reason of a refusal is recorded for the merchant. */
+  /** Records the reason of a refusal for the merchant. */
   readonly refused: Pick<RefusedRequests, 'noteWebhook'>
   readonly answerSoon: AnswerSoon
 }
 
-/** Shopify gives up on an answer after 5 s. */
+/** Time limit: Shopify gives up after 5 s. */
 const ANSWER_MS = 4000
 /** An order of 4 MB has about 180,000 fields. */
 const LARGE_ORDER = { values: 500_000, fields: 500_000 }
@@ -37,20 +37,20 @@ export const shopifyWebhookRoutes = [
     path: '/webhooks/shopify',
     id: 'receiveShopifyWebhook',
     tag: 'Webhooks',
-    summary: 'Hear what happened in a shop on Shopify',
-    description: `Proved by \`X-Shopify-Hmac-Sha256\`, made of the body with a secret of the shop that \`X-Shopify-Shop-Domain\`
-names. By \`X-Shopify-Topic\`:
+    summary: 'Receive a webhook of a shop on Shopify',
+    description: `Authenticated by \`X-Shopify-Hmac-Sha256\`, the HMAC of the body with a secret of the shop in
+\`X-Shopify-Shop-Domain\`. By \`X-Shopify-Topic\`:
 
-- \`orders/create\` is kept as the event \`order:created\`, once for each \`X-Shopify-Webhook-Id\`. A cart attribute
+- \`orders/create\` is stored as the event \`order:created\`, once per \`X-Shopify-Webhook-Id\`. A cart attribute
   \`_drape_anonymous_id\` identifies the browser that it came from.
 - \`customers/data_request\` writes down what is held of the customer, for the operator to pass on (\`drape shop requests\`).
-- \`customers/redact\` erases the customer: pictures, e-mail address, and their name on events.
+- \`customers/redact\` erases the customer: images, e-mail address, and the customer of events.
 - \`shop/redact\` ends the shop and erases all of its shoppers.
 
-Others are ignored. What takes long goes on after a 503; Shopify asks again and hears of its end.`,
+Others are ignored. Long work continues after a 503; Shopify retries and then gets the outcome.`,
     access: 'open',
     body: { json: Webhook },
-    answers: { 200: { description: 'Done, or not for us.', schema: WebhookAnswer } },
+    answers: { 200: { description: 'Processed, or ignored.', schema: WebhookAnswer } },
     errors: ['WEBHOOK_SIGNATURE_INVALID', 'VALIDATION_FAILED', 'SERVICE_UNAVAILABLE'],
     ownCheck: 'body',
     guards: () => [],
@@ -77,14 +77,17 @@ async function postWebhook(ctx: AppContext, parts: ShopifyWebhookParts): Promise
   return { success: true }
 }
 
-/** The claimed shop. Throws `WEBHOOK_SIGNATURE_INVALID` unless its secret signed the body; the reason is recorded for the merchant. */
+/**
+ * The claimed shop. Throws `WEBHOOK_SIGNATURE_INVALID` unless its secret signed the body; the reason is recorded for
+ * the merchant.
+ */
 async function proveShop(
   ctx: AppContext,
   { domain, claimed, body }: { domain: string; claimed: ShopRecord | null; body: ReceivedBody },
   { refused }: ShopifyWebhookParts,
 ): Promise<ShopRecord> {
   const secrets = claimed?.secrets.map(({ secret }) => secret) ?? []
-  // Piece by piece: a stranger's body never comes into memory as a whole.
+  // Streamed: an unauthenticated body is never completely in memory.
   const isSigned = await isWebhookSignedWith(secrets, body.read(), only(ctx, 'x-shopify-hmac-sha256') ?? '')
   if (isSigned && claimed !== null) return claimed
   const attempt = { request: ctx.req, network: networkOf(ctx.ip), log: ctx.state.log }
@@ -97,7 +100,7 @@ function only(ctx: AppContext, header: string): string | null {
   return sent.length === 1 ? sent[0] : null
 }
 
-/** Null for what Shopify would not write. */
+/** Null for a value that Shopify would not send. */
 function readWebhookId(ctx: AppContext): string | null {
   const id = only(ctx, 'x-shopify-webhook-id')
   return id !== null && /^[\w-]{1,100}$/.test(id) ? id : null
@@ -107,7 +110,10 @@ function refusal(): DrapeError {
   return new DrapeError('WEBHOOK_SIGNATURE_INVALID', 'The request is not signed with a secret of the shop.')
 }
 
-/** Starts work or joins it. Throws a retryable `SERVICE_UNAVAILABLE` for work that is still under way after a while; it goes on. */
+/**
+ * Starts work, or joins running work with the same key. Throws a retryable `SERVICE_UNAVAILABLE` when the work takes
+ * too long; the work continues.
+ */
 type AnswerSoon = (key: string, start: () => Promise<void>, log: Log) => Promise<void>
 
 export function createSoonAnswers(): AnswerSoon {
@@ -164,7 +170,7 @@ async function handle({ shop, topic, payload, webhookId }: ReceivedWebhook, opti
 const customerRequest = compileParser(CustomerRequest)
 const shopRequest = compileParser(ShopRequest)
 
-/** Neither topic nor shop are signed, so what erases has to say for itself which shop it is about. */
+/** Topic and shop are not signed, so the body of an erasing topic must name the shop itself. */
 function parseFor<T extends { shop_domain: string }>(
   shop: ShopRecord,
   parse: (payload: unknown) => T,

@@ -19,14 +19,14 @@ export interface ShopperPhotoOptions {
   readonly consents: Consents
 }
 
-/** Seconds that a preview link works. */
+/** Lifetime of a preview link in seconds. */
 const PREVIEW_SECONDS = 900
 
 function isOwner(ctx: AppContext, externalUserId: string | null): boolean {
   return externalUserId !== null && requesterOf(ctx).ownerIds.includes(externalUserId)
 }
 
-/** Throws `UPLOAD_NOT_FOUND` unless the upload is one of this shopper. */
+/** Throws `UPLOAD_NOT_FOUND` unless the upload belongs to this shopper. */
 export async function assertOwner(
   ctx: AppContext,
   names: UploadNames,
@@ -35,7 +35,7 @@ export async function assertOwner(
   if (!isOwner(ctx, await uploads.findOwner(names))) throw unknownUpload()
 }
 
-/** The photo that an upload has become. Throws `UPLOAD_NOT_FOUND` for an upload of another shopper. */
+/** The photo that was made from an upload. Throws `UPLOAD_NOT_FOUND` for an upload of another shopper. */
 export async function findPhoto(
   ctx: AppContext,
   { imageId }: UploadNames,
@@ -45,7 +45,7 @@ export async function findPhoto(
   if (image === null) return null
   const isLive = image.expiresAt.getTime() > Date.now()
   if (!isLive || !isOwner(ctx, image.externalUserId)) throw unknownUpload()
-  // The process that began to store it may have died before its bytes.
+  // The process that was storing the photo may have died before it stored the bytes.
   return (await storage.exists(image.objectKey)) ? { ...image, imageId } : null
 }
 
@@ -65,7 +65,7 @@ export async function storePhoto(
   throw notAgreed()
 }
 
-/** Links the cropped view. A view that a worker has stored is not made again. */
+/** Presents a link to the cropped view; reuses a view that a worker has stored. */
 export async function presentPhoto(
   photo: StoredPhoto,
   { photos, storage }: ShopperPhotoOptions,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
-import { hangUpOf } from '../../answers/hang-up.ts'
+import { disconnectSignal } from '../../answers/disconnect-signal.ts'
 import type { DiskBudget } from '../../bodies/disk-budget.ts'
 import { receiveFile } from '../../bodies/received-file.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
@@ -35,9 +35,9 @@ export interface ShopperUploadParts extends ShopperPhotoOptions {
   readonly completeUpload: CompleteUpload
   readonly objects: Objects
   readonly reserveStorage: ReserveStorage
-  /** Bytes of uploads by link on disk, by network address. */
+  /** Disk budget for uploads by link, by network address. */
   readonly shopperDisk: DiskBudget
-  /** Runs work with an empty folder of its own. */
+  /** Runs work with its own empty folder. */
   readonly withFolder: <T>(work: (folder: string) => Promise<T>) => Promise<T>
   readonly publicUrl: string
   readonly signingSecret: string
@@ -57,7 +57,10 @@ interface LinkGuards {
 }
 
 const LINK_MS = 15 * 60_000
-/** From the link on, for the bytes to arrive and to be made a photo; a sweep takes what is left after that. */
+/**
+ * Lifetime of an upload from the creation of its link, for the bytes to arrive and to become a photo; a sweep deletes
+ * it afterwards.
+ */
 const KEPT_MS = 2 * LINK_MS
 const ARRIVAL_MS = 60_000
 
@@ -76,9 +79,9 @@ export const shopperUploadRoutes = [
     path: '/public/prepare-upload',
     id: 'prepareShopperUpload',
     tag,
-    summary: 'Get a link to send a photo to',
-    description: `Send nothing. Then \`PUT\` the bytes of the photo to \`uploadUrl\` and call upload-complete. A shopper may begin 10
-uploads in 5 minutes, those of upload-image among them.`,
+    summary: 'Create an upload link for a photo',
+    description: `Send an empty body. Then \`PUT\` the bytes of the photo to \`uploadUrl\` and call upload-complete. Limit: 10
+uploads per shopper and 5 minutes, including those of upload-image.`,
     access: 'shop',
     answers: {
       200: { description: 'The link.', schema: PreparedUpload, next: { completeShopperUpload: {} } },
@@ -97,11 +100,10 @@ uploads in 5 minutes, those of upload-image among them.`,
     id: 'putShopperUpload',
     tag,
     summary: 'Send the bytes of a photo',
-    description: `To the \`uploadUrl\` of prepare-upload as it is: only the link is needed. Sent again, up to 10 times
-in 5 minutes, the bytes take the place of those before, until the upload is complete. What never is complete is deleted within the
-hour.`,
+    description: `Send to the unchanged \`uploadUrl\` of prepare-upload, without credentials. Until the upload is complete, the
+bytes can be replaced up to 10 times in 5 minutes. Incomplete uploads are deleted within 1 hour.`,
     access: 'open',
-    parameters: { uploadKey: 'As prepare-upload gave it.' },
+    parameters: { uploadKey: 'As returned by prepare-upload.' },
     query: UploadLinkQuery,
     ownCheck: 'query',
     body: { bytes: 'The photo: JPEG, PNG, WebP or HEIC, at most 10 MB, whatever its Content-Type says.' },
@@ -125,19 +127,19 @@ hour.`,
     path: '/public/upload-complete',
     id: 'completeShopperUpload',
     tag,
-    summary: 'Make the bytes that were sent a photo',
-    description: `Repeated after success the request gets the same photo. Bytes that are refused as no image are deleted: send other bytes to
-the same link. A shopper may send 20 requests in 5 minutes.`,
+    summary: 'Complete the upload of a photo',
+    description: `Idempotent: after success, returns the same photo. Bytes that are not an image are deleted: send other bytes to the
+same link. Limit: 20 requests per shopper and 5 minutes.`,
     access: 'shop',
     body: { json: UploadCompleteBody },
     answers: {
       201: { description: 'Stored.', schema: ShopperPhoto },
-      200: { description: 'It was complete already: the same photo again.', schema: ShopperPhoto },
+      200: { description: 'The upload was already complete: the same photo.', schema: ShopperPhoto },
     },
     errors: [...badPhoto, 'CONSENT_REQUIRED', 'UPLOAD_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     guards: ({ fromShop, budgets: { perFiveMinutes }, parse, consents }: StoringGuards) => [
       fromShop,
-      // Twice the uploads: browsers repeat a completion whose answer was lost.
+      // Twice the uploads: browsers repeat a completion whose response was lost.
       addressLimit(perFiveMinutes, 'upload-complete-address', 120),
       storefrontLimit(perFiveMinutes('upload-complete', 20), shopperOf),
       requireConsent(consents),
@@ -151,7 +153,7 @@ the same link. A shopper may send 20 requests in 5 minutes.`,
     id: 'uploadShopperImage',
     tag,
     summary: 'Send a photo through the proxy of the shop',
-    description: 'For plugins, whose proxies let files through. Counted with prepare-upload.',
+    description: 'For plugins, whose proxies forward files. Shares the limit of prepare-upload.',
     access: 'shop',
     body: {
       form: ShopperUploadFields,
@@ -169,7 +171,7 @@ the same link. A shopper may send 20 requests in 5 minutes.`,
   }),
 ]
 
-/** What prepare-upload and upload-image spend together. */
+/** Shared limits of prepare-upload and upload-image. */
 function uploadLimits({ perFiveMinutes }: Budgets): Guards {
   return [addressLimit(perFiveMinutes, 'upload-address', 60), storefrontLimit(perFiveMinutes('upload', 10), shopperOf)]
 }
@@ -178,7 +180,7 @@ async function postPrepare(ctx: AppContext, options: ShopperUploadParts): Promis
   const { objects, publicUrl, signingSecret: secret } = options
   const requester = requesterOf(ctx)
   const { account, shopperId } = requester
-  // Room for the bytes that the link allows.
+  // Reserves the maximum size that the link allows.
   await options.reserveStorage(account, MAX_FILE_BYTES)
   const uploadKey = createUploadKey()
   const key = assertNames(uploadKey).objectKey
@@ -221,7 +223,7 @@ async function putBytes(
   const names = assertNames(uploadKey)
   const share = shopperDisk(hashAddress(ctx.ip, signingSecret))
   await withFolder(async (folder) => {
-    // Nothing reaches the storage before all of it is here.
+    // Nothing is stored before all bytes have arrived.
     const path = join(folder, 'photo')
     await receiveFile(ctx.req, path, { maxBytes: MAX_FILE_BYTES, maxMs: ARRIVAL_MS, onBytes: share.add })
     const photo = await readFile(path)
@@ -243,7 +245,7 @@ async function postComplete(
 
 async function postImage(ctx: AppContext, options: ShopperUploadParts): Promise<ShopperPhoto> {
   const { files } = ctx.state
-  const storing = storePhoto(ctx, () => readUpload('file', files), { ...options, signal: hangUpOf(ctx) })
+  const storing = storePhoto(ctx, () => readUpload('file', files), { ...options, signal: disconnectSignal(ctx) })
   return presentPhoto(await inField('file', storing), options)
 }
 

@@ -10,15 +10,15 @@ export const Provenance = named(
       description:
         'valid: neither the image nor its Content Credentials were changed after they were signed. none: the image has no Content Credentials.',
     }),
-    problems: Type.Array(Type.String(), { description: 'Why the status is not valid, for people.' }),
+    problems: Type.Array(Type.String(), { description: 'Human-readable reasons why the status is not valid.' }),
     madeHere: Type.Boolean({ description: 'True when the status is valid and a worker of this service signed it.' }),
     statement: Nullable(
       Type.Object({
         generator: Type.String({ description: 'Program that wrote the Content Credentials.' }),
         engine: Nullable(Type.String({ description: 'Name and version of the engine.' })),
         weights: Nullable(Type.String({ description: "SHA-256 of the list of the engine's model files." })),
-        sourceType: Nullable(Type.String({ description: "IPTC's term for how the image was made." })),
-        day: Nullable(Type.String({ description: 'The day on which it was made.', examples: ['2026-11-25'] })),
+        sourceType: Nullable(Type.String({ description: 'IPTC digital source type.' })),
+        day: Nullable(Type.String({ description: 'Creation day.', examples: ['2026-11-25'] })),
         ingredients: Type.Array(
           Type.Object({
             title: Type.String(),

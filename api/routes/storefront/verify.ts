@@ -22,14 +22,14 @@ interface VerifyGuards {
   readonly budgets: Budgets
   readonly signingSecret: string
   readonly serviceName: string
-  /** Reads the file that is to be verified. */
+  /** Parses the file to verify. */
   readonly parseVerified: Middleware<AppState>
 }
 
 const limited = ({ budgets: { perMinute }, signingSecret }: VerifyGuards) =>
   storefrontLimit(perMinute('verify', 20), ({ ip }) => hashAddress(ip, signingSecret))
 
-/** Who made an image and how, for anybody. */
+/** Public routes that verify who made an image, and how. */
 export const verifyRoutes = [
   route({
     method: 'get',
@@ -49,13 +49,13 @@ export const verifyRoutes = [
     path: '/verify',
     id: 'verifyImage',
     tag: 'Storefront',
-    summary: 'Tell who made an image and how',
+    summary: 'Verify who made an image, and how',
     description: `Reads the Content Credentials (C2PA) of an image and checks that nothing was changed. Nothing is stored. JSON unless
-\`text/html\` is preferred, as browsers do; then a page. 20 requests a minute for each address.`,
+\`text/html\` is preferred, as browsers do; then a page. Limit: 20 requests per minute and network address.`,
     access: 'open',
     pages: [200, 400, 413, 429],
     body: { form: VerifyFields, files: { file: 'The image: JPEG, PNG or WebP, at most 10 MB.' } },
-    answers: { 200: { description: 'What was found.', schema: Provenance } },
+    answers: { 200: { description: 'The result of the verification.', schema: Provenance } },
     errors: ['VALIDATION_FAILED', 'FILE_REQUIRED', 'FILE_TOO_LARGE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     guards: (guards: VerifyGuards) => [
       setHeaders,
@@ -88,7 +88,7 @@ async function isMadeHere({ status, signer }: ProvenanceReport, keys: Pick<Prove
   return status === 'valid' && signer !== null && keys.has(signer.keyFingerprint)
 }
 
-/** Without whether the signer is trusted: callers name no certificates here. */
+/** Omits whether the signer is trusted: callers provide no certificates here. */
 function presentJson({ signer, ...known }: ProvenanceReport & { madeHere: boolean }): Provenance {
   if (signer === null) return { ...known, signer } as Provenance
   const { subject, issuer, validUntil, keyFingerprint } = signer
@@ -99,7 +99,7 @@ function wantsPage(ctx: AppContext): boolean {
   return ctx.accepts('json', 'html') === 'html'
 }
 
-/** The page runs nothing and loads nothing. */
+/** The page runs no scripts and loads nothing. */
 const POLICY = [
   ...["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:'],
   ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],

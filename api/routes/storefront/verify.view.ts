@@ -8,7 +8,7 @@ type Verified = ProvenanceReport & { readonly madeHere: boolean }
 export function presentForm(serviceName: string): string {
   return present({
     heading: 'Who made this image?',
-    text: 'Images of virtual try-ons carry Content Credentials: a signed note of how they were made. Choose an image to read the note. The image is not stored.',
+    text: 'Images of virtual try-ons contain Content Credentials: a signed record of how they were made. Choose an image to read its record. The image is not stored.',
     serviceName,
   })
 }
@@ -25,7 +25,7 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, string>>> = {
   RATE_LIMIT_EXCEEDED: 'Too many images were sent from your network. Try again in a minute.',
 }
 
-/** The page that says why an image was not read; null when the reason does not concern a visitor. */
+/** The page that explains why an image could not be read; null when the reason does not concern visitors. */
 export function presentVerifyRefusal(code: ErrorCode, serviceName: string): string | null {
   const text = REFUSALS[code]
   return text === undefined ? null : present({ heading: 'The image was not read', text, serviceName })
@@ -34,16 +34,15 @@ export function presentVerifyRefusal(code: ErrorCode, serviceName: string): stri
 function verdictOf({ status, problems, madeHere }: Verified, serviceName: string): { heading: string; text: string } {
   const text = problems.join(' ')
   if (status === 'none') return { heading: 'No Content Credentials', text }
-  if (status === 'invalid')
-    return { heading: 'Not as it was signed', text: `${text} Do not rely on what the note says.` }
+  if (status === 'invalid') return { heading: 'Changed after signing', text: `${text} Do not rely on the record.` }
   if (madeHere) return { heading: `Made with ${serviceName}`, text: 'The image was not changed after it was signed.' }
   return {
     heading: 'Signed by someone else',
-    text: `The image was not changed after it was signed, but not with a key of ${serviceName}. Anybody can make a certificate with any name.`,
+    text: `The image was not changed after it was signed, but not with a key of ${serviceName}. Anyone can create a certificate with any name.`,
   }
 }
 
-/** IPTC's terms in plain words. */
+/** IPTC digital source types in plain words. */
 const SOURCES: Readonly<Record<string, string>> = {
   composite: 'a product image placed over a photo, without generative AI',
   compositeWithTrainedAlgorithmicMedia: 'a photo edited by generative AI',

@@ -5,7 +5,7 @@ export const VisitorBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 4096,
-      description: 'Response of the challenge of the CAPTCHA provider, where the operator has configured one.',
+      description: 'Response of the CAPTCHA provider’s challenge, if the operator has configured a provider.',
     }),
   ),
 })

@@ -22,9 +22,9 @@ export const visitorRoutes = [
     id: 'createVisitor',
     tag: 'Storefront',
     summary: 'Get a token for a visitor',
-    description: `Names a new visitor of the shop. The browser keeps the token and sends it in \`X-Service-Visitor-Token\`: the weekly
-limit counts by it, and photos belong to it. Optional: calls without a token are counted by the anonymous id. At most 20 an hour for each
-address of the network and 5,000 for each shop.`,
+    description: `Creates an id for a new visitor of the shop. The browser stores the token and sends it in \`X-Service-Visitor-Token\`: the weekly
+limit counts by it, and photos belong to it. Optional: calls without a token are counted by the anonymous id. Limits per hour: 20 per network
+address and 5,000 per shop.`,
     access: 'shop',
     body: { json: VisitorBody, mayBeEmpty: true },
     answers: { 201: { description: 'A new visitor.', schema: Visitor } },
@@ -46,7 +46,7 @@ async function postVisitor(
 ): Promise<Visitor> {
   const { shop } = requesterOf(ctx)
   if (captcha !== null && (response === undefined || !(await captcha.verify(response, ctx.state.shopper.address)))) {
-    throw new DrapeError('CAPTCHA_REQUIRED', 'Answer the challenge of the CAPTCHA provider and send its response.')
+    throw new DrapeError('CAPTCHA_REQUIRED', 'Solve the challenge of the CAPTCHA provider and send its response.')
   }
   const { visitorToken, expiresAt } = issueVisitorToken({ shopId: shop.id, secret, now: Date.now() })
   ctx.set('Cache-Control', 'no-store')

@@ -4,12 +4,12 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import Router from '@koa/router'
 import type { AppContext, AppState } from '../../state.ts'
 
-/** Made of `api/widget/` by `scripts/widget build`. */
+/** Built from `api/widget/` by `scripts/widget build`. */
 const SCRIPT = new URL('drape-try-on.js', import.meta.url)
 
 type Bodies = Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
 
-/** GET /widget.js: the widget for the pages of shops, directly or through the proxy of a shop. */
+/** GET /widget.js: the widget for the pages of shops, served directly or through the proxy of a shop. */
 export function widgetRoutes(): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   const script = readFileSync(SCRIPT)
@@ -23,12 +23,12 @@ function getWidget(ctx: AppContext, bodies: Bodies, edition: string): void {
   const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity') || 'identity'
   ctx.status = 200
   ctx.type = 'text/javascript'
-  // A page gets a new edition soon after an upgrade, and shows the one it has while it asks.
+  // Pages get a new version soon after an upgrade, and use the cached one while revalidating.
   ctx.set('Cache-Control', 'public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800')
   ctx.set('ETag', `W/"${edition}"`)
   ctx.set('Vary', 'Accept-Encoding')
   ctx.set('X-Content-Type-Options', 'nosniff')
-  // Pages of any origin load it, also those that require this header.
+  // Pages of any origin load it, also pages that require this header.
   ctx.set('Access-Control-Allow-Origin', '*')
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')
   if (ctx.fresh) {

@@ -31,31 +31,31 @@ class TryOnProductImage(TypedDict):
 
     classifications: NotRequired[dict[str, Any]]
     """
-    What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
+    Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
     """
 
 
 class TryOnProduct(TypedDict):
     externalId: NotRequired[str]
     """
-    Your id of the product. Ids that start with _anon_ are given by the server.
+    Your id of the product. The server assigns ids that start with _anon_.
     """
 
     title: NotRequired[str]
     """
-    Helps to recognise the kind of garment.
+    Title of the product, used to recognise the garment category.
     """
 
     description: NotRequired[str]
     images: NotRequired[list[TryOnProductImage]]
     """
-    Needed for a new product; replaces all images of a known one. The order is kept.
+    Images in order. Required for a new product; replaces all images of an existing product.
     """
 
     validForDays: NotRequired[int | None]
     metadata: NotRequired[dict[str, Any]]
     """
-    Stored and returned as sent: the order of members is kept, and numbers of any length. At most 64 KB as JSON.
+    Stored and returned unchanged, including the order of members and numbers of any length. At most 64 KB as JSON.
     """
 
 
@@ -66,7 +66,7 @@ class TryOnPersonImageSource(TypedDict):
 
     id: NotRequired[str]
     """
-    The imageId of an upload; the way we recommend.
+    The imageId of an upload (recommended).
     """
 
     url: NotRequired[str]
@@ -111,17 +111,17 @@ class TryOnConsent(TypedDict):
 class TryOnOutput(TypedDict):
     watermark: NotRequired[bool]
     """
-    Whether the logo of the account, if it has one, is put on. Default: true.
+    Whether to add the logo of the account, if it has one. Default: true.
     """
 
     keepForDays: NotRequired[Literal[1, 3, 7]]
     """
-    Days until the images are deleted; the default is the window of the account.
+    Days until the images are deleted. Default: the retention of the account.
     """
 
     deadlineSeconds: NotRequired[int]
     """
-    What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back. Default: 300.
+    Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded. Default: 300.
     """
 
     seed: NotRequired[int]
@@ -136,12 +136,12 @@ class TryOnOutput(TypedDict):
 
     engine: NotRequired[str]
     """
-    Name of an engine of GET /tryon/v1/engines. The default is that of the account, else of the installation. mock gives the photo back and costs nothing.
+    Name of an engine of GET /tryon/v1/engines. Default: the engine of the account, else of the installation. mock returns the photo and is free.
     """
 
     fallback: NotRequired[bool]
     """
-    Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served. Default: true.
+    Whether a fallback engine of the account may replace the engine when the engine would start too late or is unavailable. Default: true.
     """
 
     format: NotRequired[Literal["jpeg", "png", "webp"]]
@@ -151,7 +151,7 @@ class TryOnOutput(TypedDict):
 
     fullResolution: NotRequired[bool]
     """
-    Whether the result is put back into the whole photo, uncropped. Default: false.
+    Whether to paste the result back into the whole, uncropped photo. Default: false.
     """
 
 
@@ -160,7 +160,7 @@ class TryOn(TypedDict):
     person: TryOnPerson
     externalUserId: NotRequired[str]
     """
-    Your opaque id of the end user, without personal data; makes erasure possible.
+    Your opaque id of the end user, without personal data. Required for erasure.
     """
 
     consent: NotRequired[TryOnConsent]
@@ -170,7 +170,7 @@ class TryOn(TypedDict):
 
     priority: NotRequired[Literal["interactive", "batch"]]
     """
-    batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds. Default: "interactive".
+    batch: for catalogue runs; starts after all interactive try-ons of the account, including those of shoppers. Send a long output.deadlineSeconds with batch. Default: "interactive".
     """
 
     maxWaitSeconds: NotRequired[int]
@@ -183,7 +183,7 @@ class TryOn(TypedDict):
 
 class AcceptedTryOnEstimatedStartRange(TypedDict):
     """
-    While PENDING: seconds between which a worker starts it in 9 of 10 cases.
+    While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases.
     """
 
     min: int
@@ -195,7 +195,7 @@ class AcceptedTryOn(TypedDict):
     status: Literal["PENDING", "PROCESSING", "COMPLETED", "FAILED"]
     productExternalId: str
     """
-    The id that was sent; of a one-shot product the one that the server gave, good for later calls.
+    The id that was sent, or the id that the server assigned to a one-shot product, valid in later calls.
     """
 
     engineName: str
@@ -205,33 +205,33 @@ class AcceptedTryOn(TypedDict):
 
     requestedEngine: NotRequired[str]
     """
-    Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.
+    Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise.
     """
 
     estimatedStartSeconds: NotRequired[int]
     """
-    While PENDING: estimated seconds until a worker starts it, the start of a worker pool at zero included.
+    While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero.
     """
 
     estimatedStartRange: NotRequired[AcceptedTryOnEstimatedStartRange]
     """
-    While PENDING: seconds between which a worker starts it in 9 of 10 cases.
+    While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases.
     """
 
     estimatedSeconds: NotRequired[int]
     """
-    While PENDING: estimated seconds until it is finished, at the pace of recent ones.
+    While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons.
     """
 
     warnings: NotRequired[list[str]]
     """
-    Codes of ignored fields: older fields beside the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top of the body.
+    Codes of ignored fields: older fields sent in addition to the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.
     """
 
 
 class GenerationEstimatedStartRange(TypedDict):
     """
-    While PENDING: seconds between which a worker starts it in 9 of 10 cases.
+    While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases.
     """
 
     min: int
@@ -261,7 +261,7 @@ class GenerationConsent(TypedDict):
 
 class GenerationEngine(TypedDict):
     """
-    The engine that made the picture.
+    The engine that rendered the image.
     """
 
     name: str
@@ -273,7 +273,7 @@ class GenerationEngine(TypedDict):
 
     kind: str
     """
-    What its pictures are good for: photo, preview or test.
+    Kind of its images: photo, preview or test.
     """
 
 
@@ -281,7 +281,7 @@ class GenerationErrorDetail(TypedDict):
     path: str
     message: str
     """
-    What is wrong.
+    The problem.
     """
 
 
@@ -294,33 +294,33 @@ class Generation(TypedDict):
 
     queuePosition: NotRequired[int]
     """
-    While PENDING: the place in the line; 1 is started next.
+    While PENDING: position in the queue; 1 starts next.
     """
 
     estimatedStartSeconds: NotRequired[int]
     """
-    While PENDING: estimated seconds until a worker starts it, the start of a worker pool at zero included.
+    While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero.
     """
 
     estimatedStartRange: NotRequired[GenerationEstimatedStartRange]
     """
-    While PENDING: seconds between which a worker starts it in 9 of 10 cases.
+    While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases.
     """
 
     estimatedSeconds: NotRequired[int]
     """
-    While PENDING: estimated seconds until it is finished, at the pace of recent ones.
+    While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons.
     """
 
     progress: NotRequired[float]
     """
-    While PROCESSING: the share done.
+    While PROCESSING: share of the work that is done.
     """
 
     resultImageUrl: NotRequired[str | None]
     imagesExpired: NotRequired[bool]
     """
-    True when the picture was deleted at the end of its time; resultImageUrl is null then.
+    True when the image has expired and was deleted; resultImageUrl is null then.
     """
 
     engineName: str
@@ -330,7 +330,7 @@ class Generation(TypedDict):
 
     requestedEngine: NotRequired[str]
     """
-    Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.
+    Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise.
     """
 
     consent: NotRequired[GenerationConsent]
@@ -340,45 +340,45 @@ class Generation(TypedDict):
 
     engine: NotRequired[GenerationEngine]
     """
-    The engine that made the picture.
+    The engine that rendered the image.
     """
 
     category: NotRequired[str | None]
     quality: NotRequired[float | None]
     timings: NotRequired[dict[str, float]]
     """
-    When COMPLETED: ms that each stage took.
+    When COMPLETED: duration of each stage in ms.
     """
 
     warnings: NotRequired[list[str]]
     """
-    When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).
+    When COMPLETED: warnings about the result (upper case) and about the photo (lower case).
     """
 
     ingredientSalt: NotRequired[str]
     """
-    When COMPLETED: the secret with which the result's Content Credentials name the photo and the product image. It proves that the result was made from an image; keep it secret.
+    When COMPLETED: the secret salt of the photo's and the product image's hashes in the result's Content Credentials. It proves that the result was made from an image; keep it secret.
     """
 
     errorMessage: NotRequired[str]
     """
-    When FAILED: what happened, for people.
+    When FAILED: human-readable reason.
     """
 
     errorCode: NotRequired[str]
     """
-    When FAILED: a stable code to act on.
+    When FAILED: stable error code; branch on it.
     """
 
     errorDetails: NotRequired[list[GenerationErrorDetail]]
     """
-    When FAILED: the images of the call that are at fault, by their fields in the current shape of the call. The index is that of the images of the product, also when the call named a product of the catalog.
+    When FAILED: the images of the call that caused the failure, by their fields in the current format of the call. The index counts the images of the product, also when the call referred to a product of the catalog.
     """
 
     createdAt: str
     updatedAt: str
     """
-    Time of the last change of status; strictly grows. Progress does not change it.
+    Time of the last status change; strictly increasing. Progress does not change it.
     """
 
 
@@ -392,19 +392,19 @@ class UploadCrop(TypedDict):
 class Upload(TypedDict):
     imageId: str
     """
-    Goes to person.image.source.id of a try-on.
+    Value of person.image.source.id in a try-on.
     """
 
     imageUrl: str
     """
-    Preview of what a try-on will see; works for 15 minutes.
+    URL of the photo as cropped for try-ons. It works for 15 minutes.
     """
 
     crop: NotRequired[UploadCrop | None]
     personDetected: NotRequired[bool]
     warnings: NotRequired[list[str]]
     """
-    Why a try-on of this photo may not go well.
+    Reasons why a try-on with this photo may give a poor result.
     """
 
 
@@ -432,31 +432,31 @@ class ProductInputImage(TypedDict):
 
     classifications: NotRequired[dict[str, Any]]
     """
-    What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
+    Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
     """
 
 
 class ProductInput(TypedDict):
     externalId: str
     """
-    Your id of the product. Ids that start with _anon_ are given by the server.
+    Your id of the product. The server assigns ids that start with _anon_.
     """
 
     title: NotRequired[str]
     """
-    Helps to recognise the kind of garment.
+    Title of the product, used to recognise the garment category.
     """
 
     description: NotRequired[str]
     images: NotRequired[list[ProductInputImage]]
     """
-    Needed for a new product; replaces all images of a known one. The order is kept.
+    Images in order. Required for a new product; replaces all images of an existing product.
     """
 
     validForDays: NotRequired[int | None]
     metadata: NotRequired[dict[str, Any]]
     """
-    Stored and returned as sent: the order of members is kept, and numbers of any length. At most 64 KB as JSON.
+    Stored and returned unchanged, including the order of members and numbers of any length. At most 64 KB as JSON.
     """
 
 
@@ -470,12 +470,12 @@ class ProductImageDetected(TypedDict):
 class ProductImage(TypedDict):
     sourceUrl: str
     """
-    Where the image came from; upload://… names bytes that were sent.
+    URL of the image; upload://… for an image sent as a file.
     """
 
     order: int
     """
-    The place in the list that was sent.
+    Index in the list that was sent.
     """
 
     classifications: dict[str, Any] | None
@@ -488,7 +488,7 @@ class Product(TypedDict):
     description: str | None
     images: list[ProductImage]
     """
-    What was sent, and once a try-on has used the image also what was recognised in it.
+    The classifications that were sent, and those that a try-on detected in the image.
     """
 
     metadata: Any
@@ -519,7 +519,7 @@ class ProductStatistics(TypedDict):
     failedGenerations: int
     avgGenerationTimeMs: int
     """
-    Mean of completed generations, 0 without any.
+    Mean duration of completed generations in ms; 0 without any.
     """
 
 
@@ -542,7 +542,7 @@ class ProductBatchImages(TypedDict):
     failed: int
     replaced: int
     """
-    Not fetched: the product was changed or deleted meanwhile.
+    Images not fetched because the product was changed or deleted meanwhile.
     """
 
 
@@ -551,7 +551,7 @@ class Listener(TypedDict):
     events: list[Literal["generation.completed", "generation.failed", "credits.low", "customer.erased"]]
     expiresAt: str
     """
-    60 seconds after the last poll.
+    Expiry of the listener, 60 seconds after the last poll.
     """
 
 
@@ -569,7 +569,7 @@ class PolledEventsEvent(TypedDict):
     type: str
     timestamp: str
     """
-    When it happened.
+    Time of the event.
     """
 
     data: PolledEventsEventData
@@ -578,7 +578,7 @@ class PolledEventsEvent(TypedDict):
 class PolledEvents(TypedDict):
     events: list[PolledEventsEvent]
     """
-    At most 20, in their order; none after waitSeconds.
+    At most 20, in order; empty after waitSeconds.
     """
 
     expiresAt: str
@@ -588,14 +588,14 @@ class QueuedEvent(TypedDict):
     eventId: str
     deliveries: int
     """
-    How many receivers get the event.
+    Number of receivers of the event.
     """
 
 
 class ProductBatchItemErrorDetail(TypedDict):
     path: str
     """
-    The field as you wrote it; the field of the form for a file, and empty for the body itself.
+    Path of the field as sent; the form field of a file; empty for the body itself.
     """
 
     message: str
@@ -604,7 +604,7 @@ class ProductBatchItemErrorDetail(TypedDict):
 class ProductBatchItemErrorDetails(TypedDict):
     key: str
     """
-    The classification that is missing.
+    The missing classification.
     """
 
 
@@ -620,7 +620,7 @@ class ProductBatchItemErrorDetails1(TypedDict):
 
     serverTime: str
     """
-    The clock of the server.
+    Current time of the server.
     """
 
 
@@ -689,20 +689,20 @@ class Account(TypedDict):
     id: str
     mode: Literal["live", "test"]
     """
-    Of the key: test for keys sk_test_…, whose account has an id of its own.
+    Mode of the key: test for keys sk_test_…, whose account has a separate id.
     """
 
     name: str
     email: NotRequired[str]
     creditBalance: int
     """
-    Generations that can still be asked for.
+    Remaining credits.
     """
 
     isActive: bool
     retentionDays: int
     """
-    Days that images are kept when a call names none: 1 to 90.
+    Default retention of images in days: 1 to 90.
     """
 
     createdAt: str
@@ -711,7 +711,7 @@ class Account(TypedDict):
 class Credits(TypedDict):
     creditBalance: int
     """
-    Generations that can still be asked for.
+    Remaining credits.
     """
 
 
@@ -805,7 +805,7 @@ class StorefrontBatch(TypedDict):
 class EventsAnswer(TypedDict):
     success: bool
     """
-    Whether all of the batch was taken.
+    Whether the whole batch was accepted.
     """
 
     message: NotRequired[str]
@@ -827,12 +827,12 @@ class UploadForm(TypedDict):
 
     externalUserId: NotRequired[str]
     """
-    Your opaque id of the end user, without personal data; makes erasure possible.
+    Your opaque id of the end user, without personal data. Required for erasure.
     """
 
     keepForDays: NotRequired[Literal[1, 3, 7]]
     """
-    Days until the images are deleted; the default is the window of the account.
+    Days until the images are deleted. Default: the retention of the account.
     """
 
     customerId: NotRequired[str]
@@ -849,12 +849,12 @@ class UploadForm(TypedDict):
 class ListProductsQuery(TypedDict):
     limit: NotRequired[int]
     """
-    Products of a page. A page of more than 2 MB has fewer.
+    Maximum number of products per page. Pages are limited to about 2 MB.
     """
 
     cursor: NotRequired[str]
     """
-    The nextCursor of the page before.
+    The nextCursor of the previous page.
     """
 
 
@@ -869,7 +869,7 @@ StatisticsQuery = TypedDict(
 
 ErrorCode: TypeAlias = Literal["MISSING_API_KEY", "INVALID_API_KEY", "FORBIDDEN", "VALIDATION_FAILED", "EXTERNAL_ID_REQUIRED", "PRODUCT_IMAGES_REQUIRED", "CUSTOMER_IMAGE_REQUIRED", "FILE_REQUIRED", "MULTIPART_FILE_NOT_FOUND", "INVALID_IMAGE_INPUT", "INVALID_IMAGE", "UNSUPPORTED_IMAGE_TYPE", "CUSTOMER_IMAGE_FETCH_FAILED", "PRODUCT_IMAGE_FETCH_FAILED", "MISSING_REQUIRED_CLASSIFICATION", "FILE_TOO_LARGE", "INSUFFICIENT_CREDITS", "QUOTA_EXCEEDED", "RATE_LIMITED", "PRODUCT_NOT_FOUND", "GENERATION_NOT_FOUND", "ACCOUNT_NOT_FOUND", "BATCH_NOT_FOUND", "EVENT_NOT_FOUND", "LISTENER_NOT_FOUND", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "HEADERS_TOO_LARGE", "RESERVED_EXTERNAL_ID", "IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "GENERATION_FAILED", "GENERATION_TIMEOUT", "GENERATION_CANCELLED", "NO_PERSON_DETECTED", "RESULT_REJECTED", "PROXY_SIGNATURE_INVALID", "WEBHOOK_SIGNATURE_INVALID", "BILLING_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "GENERATION_NOT_COMPLETED", "SHARE_LINK_NOT_FOUND", "SHARE_LINK_GONE", "IMAGE_NOT_FOUND", "UPLOAD_NOT_FOUND", "CAPTCHA_REQUIRED", "VISITOR_TOKEN_REQUIRED", "CONSENT_REQUIRED", "CONSENT_OUTDATED", "CONSENT_POLICY_UNKNOWN"]
 """
-Stable; branch on this.
+Stable code; branch on it.
 """
 
 
@@ -884,13 +884,13 @@ class GenerationCompletedMessageData(TypedDict):
     productExternalId: str
     shopId: NotRequired[str]
     """
-    Given when a shopper of this shop asked for it.
+    Shop whose shopper requested the generation.
     """
 
     status: Literal["COMPLETED"]
     test: NotRequired[Literal[True]]
     """
-    Given in test events; what they name does not exist.
+    True for test events. The objects that a test event names do not exist.
     """
 
 
@@ -898,7 +898,7 @@ class GenerationCompletedMessage(TypedDict):
     type: Literal["generation.completed"]
     timestamp: str
     """
-    When it happened.
+    Time of the event.
     """
 
     data: GenerationCompletedMessageData
@@ -908,7 +908,7 @@ class GenerationFailedMessageDataErrorDetail(TypedDict):
     path: str
     message: str
     """
-    What is wrong.
+    The problem.
     """
 
 
@@ -918,19 +918,19 @@ class GenerationFailedMessageData(TypedDict):
     productExternalId: str
     shopId: NotRequired[str]
     """
-    Given when a shopper of this shop asked for it.
+    Shop whose shopper requested the generation.
     """
 
     status: Literal["FAILED"]
     errorCode: NotRequired[str]
     errorDetails: NotRequired[list[GenerationFailedMessageDataErrorDetail]]
     """
-    When FAILED: the images of the call that are at fault, by their fields in the current shape of the call. The index is that of the images of the product, also when the call named a product of the catalog.
+    When FAILED: the images of the call that caused the failure, by their fields in the current format of the call. The index counts the images of the product, also when the call referred to a product of the catalog.
     """
 
     test: NotRequired[Literal[True]]
     """
-    Given in test events; what they name does not exist.
+    True for test events. The objects that a test event names do not exist.
     """
 
 
@@ -938,7 +938,7 @@ class GenerationFailedMessage(TypedDict):
     type: Literal["generation.failed"]
     timestamp: str
     """
-    When it happened.
+    Time of the event.
     """
 
     data: GenerationFailedMessageData
@@ -950,7 +950,7 @@ class CreditsLowMessageData(TypedDict):
     creditsLowAt: int
     test: NotRequired[Literal[True]]
     """
-    Given in test events; what they name does not exist.
+    True for test events. The objects that a test event names do not exist.
     """
 
 
@@ -958,7 +958,7 @@ class CreditsLowMessage(TypedDict):
     type: Literal["credits.low"]
     timestamp: str
     """
-    When it happened.
+    Time of the event.
     """
 
     data: CreditsLowMessageData
@@ -969,7 +969,7 @@ class CustomerErasedMessageData(TypedDict):
     externalUserId: str
     test: NotRequired[Literal[True]]
     """
-    Given in test events; what they name does not exist.
+    True for test events. The objects that a test event names do not exist.
     """
 
 
@@ -977,7 +977,7 @@ class CustomerErasedMessage(TypedDict):
     type: Literal["customer.erased"]
     timestamp: str
     """
-    When it happened.
+    Time of the event.
     """
 
     data: CustomerErasedMessageData
@@ -988,7 +988,7 @@ class WebhookTestMessageData(TypedDict):
     endpointId: str
     test: NotRequired[Literal[True]]
     """
-    Given in test events; what they name does not exist.
+    True for test events. The objects that a test event names do not exist.
     """
 
 
@@ -996,7 +996,7 @@ class WebhookTestMessage(TypedDict):
     type: Literal["webhook.test"]
     timestamp: str
     """
-    When it happened.
+    Time of the event.
     """
 
     data: WebhookTestMessageData
@@ -1009,7 +1009,7 @@ class ProductBatch(TypedDict):
     batchId: str
     status: Literal["processing", "fetching", "completed"]
     """
-    processing: products are being stored, or the request broke off: send it again with its Idempotency-Key. fetching: all products are stored, images are being fetched.
+    processing: products are being stored, or the request was interrupted (send it again with the same Idempotency-Key). fetching: all products are stored, images are being fetched.
     """
 
     createdAt: str

@@ -24,7 +24,7 @@ describe('JSON of a stranger', () => {
     [`[${'{"a":0},'.repeat(10_001)}0]`, 'data has more than 10000 fields'],
     [
       `[${'12345678901234567890,'.repeat(2000)}12345678901234567890]`,
-      'data has more than 2000 numbers of more digits than JavaScript keeps',
+      'data has more than 2000 numbers with more digits than JavaScript keeps',
     ],
     ['{"a', 'data is not valid JSON'],
     ['"\\"', 'data is not valid JSON'],

@@ -119,7 +119,7 @@ describe('events are forwarded', () => {
         await drape.database.oneFirst(
           sql.unsafe`select reason from event_outbox where insert_id = ${`refused ${status}`} and dead_at is not null`,
         ),
-      ).toBe(`the provider answered ${status}`)
+      ).toBe(`the provider returned ${status}`)
     },
   )
 

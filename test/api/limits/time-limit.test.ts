@@ -11,7 +11,7 @@ describe('a time limit', () => {
   })
 
   it('ends the waiting for work that never ends', async () => {
-    await expect(within(5, once(new EventTarget(), 'never'))).rejects.toThrow('no answer within 5 ms')
+    await expect(within(5, once(new EventTarget(), 'never'))).rejects.toThrow('no response within 5 ms')
   })
 
   it('counts no answer as late that came while the process was busy', async () => {

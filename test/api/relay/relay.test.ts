@@ -27,7 +27,7 @@ it('work goes to a worker when that says that it has arrived, and not only at th
         return [...lanes]
       },
       add: async () => {},
-      takeForgotten: async () => [],
+      removeLost: async () => [],
     },
     generations: {},
     log: createLog({ process: 'test', level: 'silent' }),

@@ -38,7 +38,7 @@ describe('the page of the playground', () => {
   })
 
   it('leaves the choice of engine to the account, with all engines to choose from', () => {
-    expect(page).toContain('<option value="" selected>as the account has it</option><option value="warp">')
+    expect(page).toContain('<option value="" selected>account default</option><option value="warp">')
     expect(page).toContain('<option value="mock">mock</option>')
   })
 

@@ -1,4 +1,4 @@
-// The search: loads the texts of all pages when the field is first used, and lists what matches below the header.
+// Search: loads the texts of all pages when the field is first used, and lists matches below the header.
 
 const form = document.getElementById('search')
 const query = document.getElementById('query')
@@ -41,7 +41,7 @@ function boostDocument(id) {
 async function show() {
   const text = query.value.trim()
   const index = await load()
-  // The reader has typed on while the texts were loaded.
+  // The reader has continued typing while the texts were loaded.
   if (text !== query.value.trim()) return
   const results = text === '' ? [] : index.search(text).slice(0, MAX_FOUND)
   found.hidden = text === ''

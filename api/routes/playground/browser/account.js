@@ -6,7 +6,7 @@ import { explain } from './problems.js'
 
 const find = (id) => document.getElementById(id)
 
-/** Asks for the key and shows whose it is. `client()` is null while there is none. */
+/** Asks for the key and shows its account. `client()` is null without a key. */
 export function createAccount({ onForget }) {
   const holder = createKeyHolder()
   let drape = null
@@ -16,7 +16,7 @@ export function createAccount({ onForget }) {
     problem.hidden = true
     const wrong = refuseKey(key)
     if (wrong !== null) return showProblem(problem, wrong)
-    // Whoever waits before a page hears soon of what does not work, and tries again by hand.
+    // Few retries: the user sees an error soon and can retry manually.
     const client = createDrapeClient({ url: location.origin, apiKey: key, retries: 2 })
     busy(find('key-form'), true)
     try {
@@ -57,7 +57,7 @@ export function createAccount({ onForget }) {
   }
   return {
     client: () => drape,
-    /** Uses a key that was typed in and not yet sent. Never throws: what is wrong with it stands beside it. */
+    /** Uses a key that was typed but not submitted. Never throws: problems are shown next to the field. */
     takeTyped: async () => {
       if (drape === null && find('key').value.trim() !== '') await useTyped()
     },
@@ -68,7 +68,7 @@ export function createAccount({ onForget }) {
         const credits = await asked.account.credits()
         if (asked === drape) showAccount(credits)
       } catch {
-        // The number stays as it was; whoever does something next hears why.
+        // Keep the last balance; the next action reports the error.
       }
     },
   }
@@ -76,9 +76,9 @@ export function createAccount({ onForget }) {
 
 function refuseKey(key) {
   if (key === '') return { title: 'The API key is missing', advice: 'Type or paste your API key.' }
-  // No header can say anything else, and no key has it.
+  // Headers and keys contain only these characters.
   if (/^[\x21-\x7e]+$/.test(key)) return null
-  const advice = 'A key has letters, digits and _ alone. Copy it again.'
+  const advice = 'A key contains only letters, digits and _. Copy it again.'
   return { title: 'This is not an API key', advice, code: 'INVALID_API_KEY' }
 }
 

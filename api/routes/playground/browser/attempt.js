@@ -1,12 +1,12 @@
 import { createKey } from './client/idempotency-key.ts'
 import { describeProduct } from './request-code.js'
 
-/** A preview is shown for a while after its upload; its link works for 15 minutes. */
+/** A preview is shown for this time after its upload; its link works for 15 minutes. */
 const PREVIEW_MS = 10 * 60_000
 
 /**
- * One try-on, which may be carried on after it broke: whatever was sent before has the same idempotency key then, so that nothing
- * is made or paid twice.
+ * One try-on, which can be resumed after an error: repeated requests have the same idempotency key, so nothing is
+ * created or charged twice.
  */
 export function createAttempt({ drape, photo, product, title, category, options }) {
   const { crop = true, ...output } = options
@@ -16,13 +16,13 @@ export function createAttempt({ drape, photo, product, title, category, options 
   let accepting = null
   let generationId = null
 
-  const send = async ({ signal, tell }) => {
-    tell({ stage: 'upload' })
+  const send = async ({ signal, onStage }) => {
+    onStage({ stage: 'upload' })
     upload ??= await uploadOnce(photo.blob, { drape, crop, keepForDays: output.keepForDays, key: keys.upload, signal })
-    tell({ stage: 'send' })
+    onStage({ stage: 'send' })
     const described = describeProduct({ title, category, source: product.blob })
     const call = { person: { id: upload.imageId }, product: described, output }
-    // Not ended with the rest: what the service has by then is to be cancelled, and for that it has to have a name.
+    // Not aborted with the rest: cancelling the generation needs its ID.
     accepting ??= drape.tryOn(call, { idempotencyKey: keys.tryOn })
     accepting.catch(() => {
       accepting = null
@@ -32,21 +32,23 @@ export function createAttempt({ drape, photo, product, title, category, options 
   }
   return {
     id: () => generationId,
-    /** What the picture was made from: the photo as the service sees it, or as it is where the result has its whole frame. */
+    /**
+     * The input of the result: the photo as the service crops it, or the original if the result has the whole frame.
+     */
     beforeUrl: () => (output.fullResolution ? URL.createObjectURL(photo.blob) : (upload?.imageUrl ?? null)),
-    /** Ms since it was asked for. */
+    /** Milliseconds since the start. */
     elapsed: () => performance.now() - startedAt,
-    /** The generation as it ended; null when the service never had one. */
+    /** The generation at its end; null when the service never created one. */
     cancel: async () => {
       const accepted = await accepting?.catch(() => null)
       return accepted ? drape.generations.cancel(accepted.generationId) : null
     },
-    /** Goes on from where it stands, until the generation has ended; throws what the client throws. */
-    proceed: async ({ signal, tell }) => {
-      if (generationId === null) await send({ signal, tell })
+    /** Continues from the current stage until the generation has ended. Throws the errors of the client. */
+    proceed: async ({ signal, onStage }) => {
+      if (generationId === null) await send({ signal, onStage })
       return drape.generations.wait(generationId, {
         signal,
-        onProgress: (generation) => tell({ stage: 'wait', generation }),
+        onProgress: (generation) => onStage({ stage: 'wait', generation }),
       })
     },
   }
@@ -56,7 +58,7 @@ function untilAborted(signal) {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 }
 
-/** Uploads by photo: who tries several products on does not send it again. */
+/** Uploads by photo, so that a photo is sent once for several products. */
 const uploads = new WeakMap()
 
 async function uploadOnce(blob, { drape, crop, keepForDays, key, signal }) {
@@ -68,7 +70,7 @@ async function uploadOnce(blob, { drape, crop, keepForDays, key, signal }) {
   return upload
 }
 
-/** What the page sends is not known to the service any more: the next attempt sends it again. */
+/** The service no longer has this upload: the next attempt sends it again. */
 export function forgetUpload(blob) {
   uploads.delete(blob)
 }

@@ -9,7 +9,7 @@ const REASONS = {
   NotReadableError: 'Another program is using the camera.',
 }
 
-/** Shows what the camera sees. Resolves with a JPEG, or null when the dialog was closed without one. */
+/** Shows the camera image. Resolves to a JPEG, or to null when the dialog was closed. */
 export async function openCamera() {
   problem.hidden = true
   shoot.disabled = true
@@ -20,7 +20,7 @@ export async function openCamera() {
   })
   dialog.querySelector('[data-close]').onclick = () => dialog.close()
   const stream = await start()
-  // It may have been closed while the browser was asking.
+  // The dialog may have been closed while the browser asked for permission.
   const blob = dialog.open ? await Promise.race([closed, shot]) : null
   for (const track of stream?.getTracks() ?? []) track.stop()
   video.srcObject = null

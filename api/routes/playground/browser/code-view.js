@@ -22,7 +22,7 @@ const panel = document.querySelector('#code-panel')
 const copied = document.querySelector('#copied')
 const copy = document.querySelector('#copy')
 
-/** Shows the call in the language that was chosen; returns how to tell it of another call. */
+/** Shows the call in the selected language. Returns a function that updates the call. */
 export function createCodeView() {
   let language = LANGUAGES[0]
   let call = null
@@ -58,17 +58,17 @@ export function createCodeView() {
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text)
-    tell('Copied')
+    announce('Copied')
   } catch {
-    // Pages without TLS may not; then it is selected for the keyboard.
+    // Pages without TLS may not copy; select the code for the keyboard instead.
     getSelection().selectAllChildren(code)
-    tell('Selected; copy with the keyboard')
+    announce('Selected; copy with the keyboard')
   }
 }
 
-function tell(said) {
-  copied.textContent = said
-  copy.textContent = said
+function announce(text) {
+  copied.textContent = text
+  copy.textContent = text
   setTimeout(() => {
     copied.textContent = ''
     copy.textContent = 'Copy'

@@ -11,8 +11,7 @@ range.addEventListener('input', move)
 before.addEventListener('error', () => frame.classList.add('alone'))
 
 /**
- * Shows the result over the photo that it was made from; alone where the browser cannot show that one. Rejects when the result
- * cannot be shown.
+ * Shows the result over its photo; alone if the browser cannot show the photo. Rejects when the result cannot be shown.
  */
 export async function showComparison({ beforeUrl, afterUrl }) {
   frame.classList.toggle('alone', beforeUrl === null)

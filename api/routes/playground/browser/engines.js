@@ -1,10 +1,10 @@
-/** An engine with the reason why it cannot serve now, or the wait that is to be expected. */
+/** Name of an engine, with the reason why it cannot serve now or its expected wait. */
 function describeEngine({ name, state, expectedWaitSeconds }) {
   if (state === 'unavailable') return `${name} (unavailable: no worker can run it)`
   return expectedWaitSeconds ? `${name} (starts in about ${expectedWaitSeconds} s)` : name
 }
 
-/** Offers the engines that the installation has now. Never throws: without an answer the choice stays as it is. */
+/** Lists the engines of the installation. Never throws: on failure the list stays unchanged. */
 export async function offerEngines(client, select) {
   const { engines } = await client.engines.list().catch(() => ({ engines: [] }))
   if (engines.length === 0) return

@@ -1,6 +1,6 @@
 const PLACE = 'drape-key'
 
-/** Holds the key in the memory of the page; in the tab's own storage only for those who ask for it. */
+/** Holds the key in the memory of the page, and in the tab's session storage only if the user chose so. */
 export function createKeyHolder(storage = openStorage()) {
   let key = storage?.getItem(PLACE) ?? null
   return {
@@ -18,7 +18,7 @@ export function createKeyHolder(storage = openStorage()) {
   }
 }
 
-/** Browsers that keep nothing throw where others have a storage. */
+/** Browsers with disabled storage throw on access. */
 function openStorage() {
   try {
     return window.sessionStorage

@@ -4,10 +4,7 @@ const READ = {
   text: (control) => (control.value === '' ? undefined : control.value),
 }
 
-/**
- * What was chosen other than the default, by name. Null when a field is not valid: then it is shown with what the browser says
- * about it.
- */
+/** Options that differ from the default, by name. Null when a field is invalid: the browser's message is shown then. */
 export function readOptions(form) {
   const controls = [...form.querySelectorAll('[data-option]')]
   const wrong = controls.find((control) => !control.checkValidity())
@@ -20,7 +17,7 @@ export function readOptions(form) {
   return collect(controls)
 }
 
-/** The same, leaving out what is not valid. */
+/** Like `readOptions`, but skips invalid fields. */
 export function peekOptions(form) {
   return collect([...form.querySelectorAll('[data-option]')].filter((control) => control.checkValidity()))
 }
@@ -34,7 +31,7 @@ function collect(controls) {
   return chosen
 }
 
-/** The page comes with the defaults filled in. */
+/** The page contains the default values. */
 function isDefault(control) {
   if (control.type === 'checkbox') return control.checked === control.defaultChecked
   if (control.tagName === 'SELECT') return control.selectedOptions[0].defaultSelected

@@ -2,14 +2,14 @@ import { openCamera } from './camera.js'
 import { MAX_FILE_BYTES } from './client/index.ts'
 
 /**
- * A place for one picture: dropped, chosen, pasted, taken by the camera or one of the samples. `get()` is null or
- * `{ blob, name, sampleUrl }`; the latter is null for pictures of one's own.
+ * Field for one image: dropped, chosen, pasted, taken with the camera, or a sample. `get()` returns null or `{ blob,
+ * name, sampleUrl }`; `sampleUrl` is null unless the image is a sample.
  */
 export function createPictureField(section, { onChange }) {
   const part = (selector) => section.querySelector(selector)
   const [input, drop, preview, problem] = ['input[type=file]', '.drop', '.preview', '.problem'].map(part)
   const samples = [...section.querySelectorAll('.sample')]
-  let picture = null
+  let image = null
   let turn = 0
 
   const show = (text) => {
@@ -18,7 +18,7 @@ export function createPictureField(section, { onChange }) {
   }
   const set = (chosen, { title = '' } = {}) => {
     turn++
-    picture = chosen
+    image = chosen
     show('')
     if (preview.src) URL.revokeObjectURL(preview.src)
     preview.hidden = chosen === null
@@ -31,7 +31,7 @@ export function createPictureField(section, { onChange }) {
     onChange({ title })
   }
   const take = (blob, name = blob.name) => {
-    if (blob.size > MAX_FILE_BYTES) return show(`${name} is larger than 10 MB. The picture before it stays.`)
+    if (blob.size > MAX_FILE_BYTES) return show(`${name} is larger than 10 MB. The previous image stays selected.`)
     if (blob.size === 0) return show(`${name} is empty.`)
     if (!looksLikeImage(blob, name)) return show(`${name} is not an image. Choose a JPEG, PNG, WebP or HEIC file.`)
     set({ blob, name, sampleUrl: null })
@@ -40,9 +40,9 @@ export function createPictureField(section, { onChange }) {
     const mine = ++turn
     try {
       const answer = await fetch(url)
-      if (!answer.ok) throw new Error(`it was answered with ${answer.status}`)
+      if (!answer.ok) throw new Error(`the server returned ${answer.status}`)
       const blob = await answer.blob()
-      // Whoever has chosen something else meanwhile means that.
+      // Ignore the sample if the user has chosen another image meanwhile.
       if (mine === turn) set({ blob, name: file, sampleUrl: url }, { title })
     } catch (error) {
       if (mine === turn) show(`The sample could not be loaded: ${error.message}. Try again.`)
@@ -50,11 +50,11 @@ export function createPictureField(section, { onChange }) {
   }
 
   preview.addEventListener('error', () => {
-    if (picture === null) return
+    if (image === null) return
     preview.hidden = true
     drop.classList.remove('filled')
     part('.chosen').textContent =
-      `${picture.name} (this browser cannot show it; the service may well be able to read it)`
+      `${image.name} (this browser cannot show this image, but the service may be able to read it)`
   })
   preview.addEventListener('load', () => drop.classList.add('filled'))
   input.addEventListener('change', () => {
@@ -68,7 +68,7 @@ export function createPictureField(section, { onChange }) {
   for (const sample of samples) sample.addEventListener('click', () => takeSample(sample.dataset))
   acceptDrops(section, { take, show })
   offerCamera(part('[data-camera]'), take)
-  return { get: () => picture, take, section }
+  return { get: () => image, take, section }
 }
 
 /** Not every browser knows the type of HEIC files. */
@@ -95,7 +95,7 @@ function acceptDrops(section, { take, show }) {
 }
 
 function offerCamera(button, take) {
-  // Only pages with TLS, and those of this machine, may ask for it.
+  // Only pages with TLS and pages of localhost may use the camera.
   if (!navigator.mediaDevices?.getUserMedia) return
   button.hidden = false
   button.addEventListener('click', async () => {
@@ -105,7 +105,7 @@ function offerCamera(button, take) {
   })
 }
 
-/** Pasted pictures go where the focus is, else to the first place that has none. */
+/** A pasted image goes to the focused field, else to the first empty field. */
 export function acceptPastes(fields) {
   document.addEventListener('paste', (event) => {
     const file = [...event.clipboardData.files].find(({ type }) => type.startsWith('image/'))
@@ -115,6 +115,6 @@ export function acceptPastes(fields) {
     const field = focused ?? fields.find(({ get }) => get() === null) ?? fields[0]
     field.take(file, file.name || 'pasted.png')
   })
-  // What misses its place must not take the place of the page.
+  // A file dropped elsewhere must not replace the page.
   for (const type of ['dragover', 'drop']) window.addEventListener(type, (event) => event.preventDefault())
 }

@@ -10,7 +10,7 @@ import { explain, explainWarning } from './problems.js'
 
 const find = (id) => document.getElementById(id)
 const showCode = createCodeView()
-/** The attempt that runs or broke; null when the next one starts anew. */
+/** The running or interrupted attempt; null when the next start begins a new one. */
 let attempt = null
 let running = null
 /** The generation as the service answered last; null before the first one. */
@@ -46,7 +46,7 @@ function describeCall(options) {
   return { origin: location.origin, photo: photo.get(), product: product.get(), title, category, options, answer }
 }
 
-/** What is sent next is another request. */
+/** The next start is a new request. */
 function changed() {
   if (running === null) {
     attempt = null
@@ -55,7 +55,7 @@ function changed() {
   showCode(describeCall(peekOptions(find('try-on'))))
 }
 
-/** Begins anew, or carries on what broke while nothing was changed. */
+/** Starts a new attempt, or resumes an interrupted one if nothing was changed. */
 async function start() {
   await account.takeTyped()
   if (running !== null) return
@@ -88,7 +88,7 @@ async function proceed() {
   const mine = attempt
   begin()
   try {
-    const generation = await mine.proceed({ signal, tell })
+    const generation = await mine.proceed({ signal, onStage: showStage })
     answer = generation
     showCode(describeCall(peekOptions(find('try-on'))))
     await showResult(mine, generation)
@@ -120,7 +120,7 @@ function end() {
   account.refresh()
 }
 
-function tell({ stage, generation }) {
+function showStage({ stage, generation }) {
   const progress = find('progress')
   if (stage === 'wait' && generation.status === 'PROCESSING') progress.value = generation.progress
   else progress.removeAttribute('value')

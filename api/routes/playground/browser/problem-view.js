@@ -1,4 +1,4 @@
-/** Shows a problem as `explain` tells it. */
+/** Shows a problem as returned by `explain`. */
 export function showProblem(place, { title, advice, said, fields = [], code, requestId }) {
   const names = [code, requestId].filter(Boolean).join(' · ')
   place.replaceChildren(

@@ -1,6 +1,6 @@
 import { DrapeApiError, DrapeConnectionError, DrapeGenerationError, DrapeTimeoutError } from './client/index.ts'
 
-/** What happened, and what helps, by the service's code. */
+/** Title and advice by error code of the service. */
 export const EXPLAINED = {
   MISSING_API_KEY: ['The API key is missing', 'Enter your API key above.'],
   INVALID_API_KEY: [
@@ -8,7 +8,7 @@ export const EXPLAINED = {
     'The key is wrong or was revoked, or its account is not active. Check the key or ask for a new one.',
   ],
   FORBIDDEN: ['The object belongs to another account', 'Use a key of the account that created it.'],
-  VALIDATION_FAILED: ['The request is not valid', 'Correct the field that is named below.'],
+  VALIDATION_FAILED: ['The request is not valid', 'Correct the field shown below.'],
   EXTERNAL_ID_REQUIRED: ['The product has no id', 'Enter an id.'],
   PRODUCT_IMAGES_REQUIRED: ['The product has no image', 'Choose an image above.'],
   CUSTOMER_IMAGE_REQUIRED: ['The photo is missing', 'Choose a photo above.'],
@@ -89,13 +89,13 @@ export const EXPLAINED = {
 }
 
 /**
- * An error in the words of this page: `title`, `advice`, and where there are any `said` (the service's own words), `fields`,
+ * Explains an error for users: `title`, `advice`, and, if available, `said` (the service's own message), `fields`,
  * `code` and `requestId`.
  */
 export function explain(error) {
   if (error instanceof DrapeConnectionError) {
     return {
-      title: 'The connection broke',
+      title: 'The connection was lost',
       advice: 'Your images are still here. Try again: the same request is repeated, and you are charged once.',
     }
   }
@@ -124,7 +124,7 @@ function byCode(code) {
   return { title, advice }
 }
 
-/** What a result or a photo may be short of, by the service's word. */
+/** Warnings about results and photos, by the service's code. */
 const WARNINGS = {
   no_person: 'No person was found in the photo.',
   several_people: 'There are several people in the photo; the most prominent one was dressed.',

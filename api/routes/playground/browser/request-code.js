@@ -1,11 +1,12 @@
 const IMAGE_ID = '(the id of the photo)'
 
 /**
- * A call as lines for a shell. `photo` and `product` are null or `{ name, sampleUrl }`, `options` what differs from the defaults.
+ * The call as shell commands. `photo` and `product` are null or `{ name, sampleUrl }`; `options` are the non-default
+ * options.
  */
 export function writeCurl({ origin, photo, product, title, category, options }) {
   const { crop = true, ...output } = options
-  const samples = [photo, product].filter((picture) => picture?.sampleUrl)
+  const samples = [photo, product].filter((image) => image?.sampleUrl)
   const fetched = samples.map(({ sampleUrl, name }) => `curl -sS ${quote(origin + sampleUrl)} -o ${quote(name)}`)
   const sent = crop ? output : without(output, 'keepForDays')
   const data = {
@@ -13,14 +14,14 @@ export function writeCurl({ origin, photo, product, title, category, options }) 
     products: [describeProduct({ title, category, source: { fileKey: 'product' } })],
     ...(Object.keys(sent).length > 0 && { output: sent }),
   }
-  // The shell fills it in, between the quotes of the others. It is the first text in the data.
+  // A shell variable, outside of the single quotes. It is the first text in the data.
   const json = crop ? quote(spread(data)) : quote(spread(data)).replace(IMAGE_ID, `'"$IMAGE_ID"'`)
   return [
     'DRAPE_API_KEY=sk_YOUR_KEY',
-    ...(fetched.length === 0 ? [] : ['', '# the sample pictures', ...fetched]),
-    ...(crop ? [] : ['', '# the photo, with its framing as it is', ...writeUpload({ origin, photo, output })]),
+    ...(fetched.length === 0 ? [] : ['', '# the sample images', ...fetched]),
+    ...(crop ? [] : ['', '# the photo, without cropping', ...writeUpload({ origin, photo, output })]),
     '',
-    '# waits for the picture, up to a minute',
+    '# waits up to 1 minute for the result',
     [
       `curl -sS ${quote(`${origin}/tryon/v1/try-on/sync`)} -H "x-api-key: $DRAPE_API_KEY"`,
       `  --form-string data=${json}`,
@@ -38,10 +39,10 @@ function writeUpload({ origin, photo, output }) {
   ]
 }
 
-/** The same call as a program on the client. */
+/** The call as a program with the client. */
 export function writeProgram({ origin, photo, product, title, category, options }) {
   const { crop = true, ...output } = options
-  const read = (picture, name) => `await readPicture(${text(nameOf(picture, name))})`
+  const read = (image, name) => `await readPicture(${text(nameOf(image, name))})`
   const image = read(product, 'product.jpg')
   const described = describeProduct({ title, category, source: null })
   const classified = category === '' ? image : `{ source: ${image}, classifications: { category: ${text(category)} } }`
@@ -66,7 +67,7 @@ export function writeProgram({ origin, photo, product, title, category, options 
   ].join('\n')
 }
 
-/** A product as a call describes it. */
+/** A product as the call sends it. */
 export function describeProduct({ title, category, source }) {
   return {
     ...(title !== '' && { title }),
@@ -74,11 +75,11 @@ export function describeProduct({ title, category, source }) {
   }
 }
 
-function nameOf(picture, placeholder) {
-  return picture?.name ?? placeholder
+function nameOf(image, placeholder) {
+  return image?.name ?? placeholder
 }
 
-/** One word for a shell, whatever is in it. */
+/** Quotes any text as a single shell word. */
 function quote(word) {
   return `'${quoteInside(word)}'`
 }
@@ -87,12 +88,12 @@ function quoteInside(word) {
   return word.replaceAll("'", `'\\''`)
 }
 
-/** curl reads quotes around a file's name, and nothing else inside of them but these two escapes. */
+/** curl accepts a quoted file name with these two escapes only. */
 function fileField(field, name) {
   return `${field}=@"${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
-/** A line for each part. */
+/** One line per part. */
 function spread(data) {
   const lines = Object.entries(data).map(([name, value]) => `    "${name}": ${spaced(value)}`)
   return `{\n${lines.join(',\n')}\n  }`
@@ -102,7 +103,7 @@ function spaced(value) {
   return JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, ' ')
 }
 
-/** A text in a program. */
+/** A string literal in a program. */
 function text(value) {
   return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../../api/app.ts'
 import { mount } from '../../../../api/routes/mount.ts'
-import { checkCreditsRoutes, rememberAllowed } from '../../../../api/routes/storefront/check-credits.ts'
+import { cacheAllowed, checkCreditsRoutes } from '../../../../api/routes/storefront/check-credits.ts'
 import { createDatabase, sql } from '../../../../api/shared/database/database.ts'
 import { createLog } from '../../../../api/shared/log.ts'
 import { createMetrics } from '../../../../api/shared/metrics.ts'
@@ -148,7 +148,7 @@ describe('GET /public/check-credits', () => {
       Object.assign(ctx.state, found, { shopper: { customerId: null, anonymousId: 'anon_a', addressHash: '' } })
       return next()
     }
-    const parts = { fromShop: enter, isAllowed: rememberAllowed(findAllowed, now), keepAnswer: () => {} }
+    const parts = { fromShop: enter, isAllowed: cacheAllowed(findAllowed, now), keepAnswer: () => {} }
     const routes = [mount(checkCreditsRoutes, parts)]
     const log = createLog({ process: 'test', level: 'silent' })
     const server = createApp({ log, metrics: createMetrics('test'), routes }).listen(0, '127.0.0.1')

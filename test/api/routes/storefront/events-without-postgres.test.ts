@@ -49,7 +49,7 @@ describe('while Postgres is away', () => {
     drape.database.oneFirst(sql.unsafe`select count(*)::int from events where insert_id = ${id}`)
   const notNow = {
     status: 200,
-    body: { success: false, message: 'Events cannot be stored at the moment. Send the batch again.' },
+    body: { success: false, message: 'Events cannot be stored right now. Send the batch again.' },
   }
 
   it('senders soon hear that events were not stored, and may send them again', async () => {

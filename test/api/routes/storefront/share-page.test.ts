@@ -270,7 +270,7 @@ describe('the page of a shared picture', () => {
     expect(json).toMatchObject({ status: 410, body: { code: 'SHARE_LINK_GONE' } })
     const page = await open(token, BROWSER)
     expect(page.status).toBe(410)
-    expect(page.body).toContain('This picture is gone')
+    expect(page.body).toContain('This image is no longer available')
     expect(page.body).not.toContain('<img')
     expect(page.headers.get('content-security-policy')).toContain('img-src data:')
   }

@@ -75,7 +75,7 @@ describe('the page that verifies images', () => {
     expect((await send(changed)).body).toMatchObject({
       ...{ status: 'invalid', madeHere: false, problems: ['The image was changed after it was signed.'] },
     })
-    expect((await send(changed, { accept: BROWSER })).text).toContain('Not as it was signed')
+    expect((await send(changed, { accept: BROWSER })).text).toContain('Changed after signing')
     expect((await send(image)).body).toMatchObject({ status: 'none', statement: null, signer: null })
     expect((await send(Buffer.from('text'))).body).toMatchObject({ status: 'none' })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rememberBriefly } from '../../api/brief-memory.ts'
+import { cacheBriefly } from '../../api/brief-cache.ts'
 
 describe('a brief memory', () => {
   let now = 0
@@ -10,7 +10,7 @@ describe('a brief memory', () => {
       asked.push(key)
       return answer(key)
     }
-    return rememberBriefly(find, { keep, now: () => now })
+    return cacheBriefly(find, { keep, now: () => now })
   }
 
   it('asks once for what many ask for at once, and for 3 s', async () => {
