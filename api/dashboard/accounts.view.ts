@@ -205,7 +205,7 @@ ${actForm({ action: `/accounts/${id}/logo/remove`, forms, submit: 'Remove the lo
     body: ({ field }) =>
       field({
         name: 'logo',
-        label: 'Picture',
+        label: 'Image',
         type: 'file',
         required: true,
         hint: 'JPEG, PNG or WebP up to 10 MB.',

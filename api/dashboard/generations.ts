@@ -9,7 +9,7 @@ import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { PAGE } from './accounts.ts'
 import { fieldsReader, queryOf } from './form.ts'
-import { presentGeneration, presentGenerations, presentPicture } from './generations.view.ts'
+import { presentGeneration, presentGenerations, presentImage } from './generations.view.ts'
 import { seeOther, showPage } from './layout.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 import { Minute, readTime } from './times.ts'
@@ -90,7 +90,7 @@ async function showImage(ctx: DashboardContext, { searches, storage, audit }: Ge
   if (key === null || bytes === null)
     throw new DrapeError('IMAGE_NOT_FOUND', 'The image does not exist or has been deleted.')
   const source = `data:${contentTypeOf(key)};base64,${bytes.toString('base64')}`
-  showPage(ctx, { title: 'Picture', body: presentPicture({ id, which, source }) })
+  showPage(ctx, { title: 'Image', body: presentImage({ id, which, source }) })
 }
 
 const readReason = fieldsReader(Type.Object({ reason: Type.String({ minLength: 3, maxLength: 500 }) }))

@@ -94,7 +94,7 @@ export function presentGeneration(
 ${section('Events', presentEvents(generation, events))}
 ${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
 <div class="columns">${section('Options', json(generation.options))}${section('Product at acceptance', json(generation.snapshot))}</div>
-${section('Pictures', pictureForm(generation, forms))}
+${section('Images', imageForm(generation, forms))}
 ${when(status === 'PENDING' || status === 'PROCESSING', cancelForm(id, forms))}`
 }
 
@@ -154,7 +154,7 @@ function cancelForm(id: string, forms: Forms): Html {
   })
 }
 
-function pictureForm({ id, personKey, resultKey }: GenerationDetail, forms: Forms): Html {
+function imageForm({ id, personKey, resultKey }: GenerationDetail, forms: Forms): Html {
   const options = [
     ...(resultKey === null ? [] : ([['result', 'the result']] as const)),
     ...(personKey === null ? [] : ([['person', 'the photo of the person']] as const)),
@@ -171,11 +171,11 @@ function pictureForm({ id, personKey, resultKey }: GenerationDetail, forms: Form
     action: `/generations/${id}/picture`,
     forms,
     submit: 'Show the image',
-    body: ({ choice, field }) => html`${choice({ name: 'which', label: 'Picture', options })}${field(reason)}`,
+    body: ({ choice, field }) => html`${choice({ name: 'which', label: 'Image', options })}${field(reason)}`,
   })
 }
 
-export function presentPicture({ id, which, source }: { id: string; which: string; source: string }): Html {
+export function presentImage({ id, which, source }: { id: string; which: string; source: string }): Html {
   return html`<p><a href="/generations/${id}">Back to the generation</a></p>
 <img class="picture" src="${source}" alt="The ${which} of the generation">`
 }

@@ -63,8 +63,8 @@ export function createHttpServer(
 }
 
 /**
- * A response stays in memory until its client has read it. Counted only once the response is finished, because its
- * handler may take long.
+ * Drops a connection whose client reads nothing of a finished response for `stalledMs`, because the response stays in
+ * memory. Unfinished responses are exempt: their handler may take long.
  */
 function dropWhenStalled(response: ServerResponse, stalledMs: number): void {
   response.once('prefinish', () => response.socket?.setTimeout(stalledMs))

@@ -268,7 +268,7 @@ async function withFile<T>(
   return inMemory(() => work({ image, hasAlpha }), { ...requester, weight: needed })
 }
 
-/** The file without parts that strict decoders reject. A walk beyond its end throws a RangeError. */
+/** The file as decoders accept it. A RangeError of a reader, which went beyond its end, means a damaged image. */
 function toPlainFile(bytes: Uint8Array, { format, width, height }: ImageHeader): Uint8Array {
   try {
     if (format === 'png') return toPlainPng(bytes)

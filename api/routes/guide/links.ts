@@ -10,8 +10,8 @@ export function createLinks(sources: readonly Source[], suffix = ''): LinkOf {
     if (/^(https?:|mailto:|#|\/)/.test(target)) return target
     const [name, fragment] = target.split('#')
     const found = posix.join(posix.dirname(file), name)
-    const picture = /^docs\/(gallery\/[\w-]+\.jpg)$/.exec(found)?.[1]
-    if (picture !== undefined) return `/guide/${picture}`
+    const image = /^docs\/(gallery\/[\w-]+\.jpg)$/.exec(found)?.[1]
+    if (image !== undefined) return `/guide/${image}`
     const path = paths.get(found)
     if (path === undefined) return null
     return `${markdownPathOf(path, suffix)}${fragment === undefined ? '' : `#${fragment}`}`

@@ -3,7 +3,7 @@ import { presentReference } from '../../openapi/reference/pages.ts'
 import { createLinks, markdownPathOf, rewriteLinks } from './links.ts'
 import { anchorOf, renderPage } from './markdown.ts'
 import { presentGuidePage } from './page.ts'
-import { PICTURES, readSources, type Source } from './sources.ts'
+import { GALLERY, readSources, type Source } from './sources.ts'
 
 export interface SiteOptions {
   readonly serviceName: string
@@ -83,9 +83,9 @@ function readAssets(): [string, SiteFile][] {
     ['/guide/assets/guide.css', { type: 'text/css', body: readFileSync(new URL('guide.css', BROWSER), 'utf8') }],
     ['/guide/assets/search.js', { type: 'text/javascript', body: readFileSync(new URL('search.js', BROWSER), 'utf8') }],
     ['/guide/assets/minisearch.js', script],
-    ...readdirSync(PICTURES).map((name): [string, SiteFile] => [
+    ...readdirSync(GALLERY).map((name): [string, SiteFile] => [
       `/guide/gallery/${name}`,
-      { type: 'image/jpeg', body: readFileSync(new URL(name, PICTURES)) },
+      { type: 'image/jpeg', body: readFileSync(new URL(name, GALLERY)) },
     ]),
   ]
 }

@@ -18,7 +18,7 @@ const FOLDERS = {
   'charts/drape/docs/': new URL('../../../charts/drape/docs/', import.meta.url),
 } as const
 
-export const PICTURES = new URL('../../../docs/gallery/', import.meta.url)
+export const GALLERY = new URL('../../../docs/gallery/', import.meta.url)
 
 /** Pages by section, in the order of the navigation. All pages of `decisions` and the chart are included. */
 const SECTIONS: Readonly<Record<string, readonly string[]>> = {

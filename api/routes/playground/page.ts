@@ -39,8 +39,8 @@ export function presentPage({ serviceName, assets }: PageOptions): string {
 ${keyForm()}
 <form id="try-on" novalidate>
 <div class="pictures">
-${pictureField({ name: 'photo', step: '1', title: 'Photo', invitation: 'Drop a photo of a person here', assets, more: photoFields() })}
-${pictureField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop an image of a product here', assets, more: productFields() })}
+${imageField({ name: 'photo', step: '1', title: 'Photo', invitation: 'Drop a photo of a person here', assets, more: photoFields() })}
+${imageField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop an image of a product here', assets, more: productFields() })}
 ${resultPanel()}
 </div>
 <details class="card" id="options"><summary>Engine and options</summary>
@@ -66,7 +66,7 @@ function keyForm(): Html {
 </form>`
 }
 
-interface PictureField {
+interface ImageField {
   readonly name: 'photo' | 'product'
   readonly step: string
   readonly title: string
@@ -75,7 +75,7 @@ interface PictureField {
   readonly more?: Html
 }
 
-function pictureField({ name, step, title, invitation, assets, more = html`` }: PictureField): Html {
+function imageField({ name, step, title, invitation, assets, more = html`` }: ImageField): Html {
   const samples = SAMPLES.filter(({ kind }) => kind === name).map(
     ({
       file,

@@ -4,7 +4,7 @@ import { DrapeConnectionError, DrapeTimeoutError } from './client/index.ts'
 import { createCodeView } from './code-view.js'
 import { hideComparison, showComparison } from './comparison.js'
 import { peekOptions, readOptions } from './options.js'
-import { acceptPastes, createPictureField } from './picture-field.js'
+import { acceptPastes, createImageField } from './image-field.js'
 import { element, showProblem } from './problem-view.js'
 import { explain, explainWarning } from './problems.js'
 
@@ -23,8 +23,8 @@ const account = createAccount({
   },
 })
 
-const photo = createPictureField(document.querySelector('[data-picture=photo]'), { onChange: changed })
-const product = createPictureField(document.querySelector('[data-picture=product]'), {
+const photo = createImageField(document.querySelector('[data-picture=photo]'), { onChange: changed })
+const product = createImageField(document.querySelector('[data-picture=product]'), {
   onChange: ({ title }) => {
     if (title !== '') find('product-name').value = title
     changed()
@@ -61,7 +61,7 @@ async function start() {
   if (running !== null) return
   if (account.client() === null) return askForKey()
   const missing = [photo, product].find(({ get }) => get() === null)
-  if (missing) return askForPicture(missing)
+  if (missing) return askForImage(missing)
   const options = readOptions(find('try-on'))
   if (options === null) return
   attempt ??= createAttempt({ drape: account.client(), ...describeCall(options) })
@@ -76,7 +76,7 @@ function askForKey() {
   find('key').focus()
 }
 
-function askForPicture(field) {
+function askForImage(field) {
   const what = field === photo ? 'a photo' : 'an image of a product'
   showProblem(find('problem'), { title: `Choose ${what}`, advice: 'Drop a file or use a sample.' })
   field.section.querySelector('input[type=file]').focus()

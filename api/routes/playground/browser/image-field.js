@@ -5,7 +5,7 @@ import { MAX_FILE_BYTES } from './client/index.ts'
  * Field for one image: dropped, chosen, pasted, taken with the camera, or a sample. `get()` returns null or `{ blob,
  * name, sampleUrl }`; `sampleUrl` is null unless the image is a sample.
  */
-export function createPictureField(section, { onChange }) {
+export function createImageField(section, { onChange }) {
   const part = (selector) => section.querySelector(selector)
   const [input, drop, preview, problem] = ['input[type=file]', '.drop', '.preview', '.problem'].map(part)
   const samples = [...section.querySelectorAll('.sample')]
