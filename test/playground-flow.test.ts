@@ -170,7 +170,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await signIn()
     await expect
       .poll(offered, LONG)
-      .toEqual(['as the account has it', 'warp', 'mock', 'studio (unavailable: no worker can run it)'])
+      .toEqual(['account default', 'warp', 'mock', 'studio (unavailable: no worker can run it)'])
     expect(await text('#code')).not.toContain('catvton')
     expect(await page.$eval('#option-engine option[value=studio]', (one) => one.hasAttribute('disabled'))).toBe(true)
     await drape.database.query(sql.unsafe`delete from published_engines`)
