@@ -63,7 +63,8 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
       })
     },
     stop: async () => {
-      for (const { reject } of waiting.splice(0)) reject(heicUnavailable('The process is shutting down and decodes no more HEIC images.'))
+      for (const { reject } of waiting.splice(0))
+        reject(heicUnavailable('The process is shutting down and decodes no more HEIC images.'))
       await Promise.all([...threads].map((thread) => thread.stop()))
     },
   }
