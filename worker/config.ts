@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
+import { readConfig, readFileOf, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
 import { WORKER_ENGINES } from '../api/shared/engine-catalogue.ts'
 import { readEngines } from '../api/shared/engine-names.ts'
 import { QUEUES, type QueueName } from '../api/shared/redis.ts'
@@ -45,22 +44,11 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     ...config,
     QUEUES: splitList(config.QUEUES) as QueueName[],
     ENGINES: readEngines(config.ENGINES),
-    PROVENANCE_KEY: config.PROVENANCE_KEY || readPem('PROVENANCE_KEY_FILE', config),
-    PROVENANCE_CERTIFICATE: config.PROVENANCE_CERTIFICATE || readPem('PROVENANCE_CERTIFICATE_FILE', config),
+    PROVENANCE_KEY: config.PROVENANCE_KEY || readFileOf('PROVENANCE_KEY_FILE', config.PROVENANCE_KEY_FILE),
+    PROVENANCE_CERTIFICATE:
+      config.PROVENANCE_CERTIFICATE || readFileOf('PROVENANCE_CERTIFICATE_FILE', config.PROVENANCE_CERTIFICATE_FILE),
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
     FETCH_DNS_SERVERS: splitList(config.FETCH_DNS_SERVERS),
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
-  }
-}
-
-type FileVariable = 'PROVENANCE_KEY_FILE' | 'PROVENANCE_CERTIFICATE_FILE'
-
-function readPem(name: FileVariable, config: Readonly<Record<FileVariable, string>>): string {
-  const path = config[name]
-  if (path === '') return ''
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new Error(`The configuration is not valid:\n  ${name} cannot be read: ${path}`)
   }
 }

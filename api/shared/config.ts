@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { compileCheck, type Static, type TSchema, Type } from './schema.ts'
 
 /** Scheme of a database URL. */
@@ -44,6 +45,19 @@ export function readConfig<S extends TSchema & { properties: Record<string, TSch
     throw new Error(`The configuration is not valid:\n${lines.join('\n')}`)
   }
   return result.value
+}
+
+/**
+ * The text of the file that a variable names; empty where it names none.
+ * @throws Error that names the variable
+ */
+export function readFileOf(variable: string, path: string): string {
+  if (path === '') return ''
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new Error(`The configuration is not valid:\n  ${variable} cannot be read: ${path}`)
+  }
 }
 
 /** "a, b" → ["a", "b"]. */

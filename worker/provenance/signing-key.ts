@@ -1,4 +1,5 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
+import { readPrivateKey } from '../../api/shared/provenance/private-key.ts'
 import { isIssuedBy, isValidNow } from '../../api/shared/provenance/trust.ts'
 import { issueCertificates } from './certificate.ts'
 
@@ -25,23 +26,12 @@ export async function readSigningKey({
   certificates: string
 }): Promise<SigningKey> {
   if (key === '' && certificates !== '') refuse('PROVENANCE_CERTIFICATE requires its key: set PROVENANCE_KEY')
-  const privateKey = key === '' ? generateKeyPairSync('ed25519').privateKey : readKey(key)
+  const privateKey = key === '' ? generateKeyPairSync('ed25519').privateKey : readPrivateKey(key, 'PROVENANCE_KEY')
   if (certificates !== '')
     return { privateKey, certificates: readCertificates(certificates, privateKey), origin: 'given' }
   const pems = await issueCertificates(privateKey)
   const [leaf, root] = pems.map((pem) => new X509Certificate(pem))
   return { privateKey, certificates: [leaf, root], origin: key === '' ? 'made' : 'own' }
-}
-
-function readKey(pem: string): KeyObject {
-  const key = attempt(() => createPrivateKey(pem))
-  if (key === null) refuse('PROVENANCE_KEY must be an unencrypted private key in PEM')
-  if (key.asymmetricKeyType !== 'ed25519') {
-    refuse(
-      `PROVENANCE_KEY must be an Ed25519 key, not ${key.asymmetricKeyType}. Make one with: openssl genpkey -algorithm ed25519`,
-    )
-  }
-  return key
 }
 
 function readCertificates(text: string, key: KeyObject): [X509Certificate, ...X509Certificate[]] {

@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import type { Asset } from '@trustnxt/c2pa-ts/asset'
 import { CBORBox, SuperBox } from '@trustnxt/c2pa-ts/jumbf'
 import {
@@ -10,6 +10,7 @@ import {
   ValidationResult,
 } from '@trustnxt/c2pa-ts/manifest'
 import { openAsset } from './asset.ts'
+import { fingerprintOfKey } from './private-key.ts'
 import { isTrusted } from './trust.ts'
 
 /** Content of a file's manifest and whether it is valid. Texts come from the file: anyone may have written them. */
@@ -179,7 +180,5 @@ function oneLine(name: string): string {
 
 /** SHA-256 of a certificate's public key as a hex string. */
 export function fingerprintOf({ publicKey }: X509Certificate): string {
-  return createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
+  return fingerprintOfKey(publicKey)
 }

@@ -1,0 +1,35 @@
+import { createHash, createPrivateKey, type KeyObject } from 'node:crypto'
+
+/**
+ * The Ed25519 key in PEM of this variable.
+ * @throws Error that says which variable is wrong, and what to do
+ */
+export function readPrivateKey(pem: string, variable: string): KeyObject {
+  const key = parse(pem)
+  if (key === null) refuse(`${variable} is not a private key in PEM without a password`)
+  if (key.asymmetricKeyType !== 'ed25519') {
+    refuse(
+      `${variable} must be an Ed25519 key, not ${key.asymmetricKeyType}. Make one with: openssl genpkey -algorithm ed25519`,
+    )
+  }
+  return key
+}
+
+function parse(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return null
+  }
+}
+
+function refuse(problem: string): never {
+  throw new Error(`The configuration is not valid:\n  ${problem}`)
+}
+
+/** SHA-256 of a public key, as hex. */
+export function fingerprintOfKey(publicKey: KeyObject): string {
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+}
