@@ -1,4 +1,4 @@
-import { readConfig, SHARED_VARIABLES, splitList } from './shared/config.ts'
+import { readConfig, readFileOf, SHARED_VARIABLES, splitList } from './shared/config.ts'
 import { DEFAULT_ENGINE, WORKER_ENGINES } from './shared/engine-catalogue.ts'
 import { engineName, readEngines } from './shared/engine-names.ts'
 import { type Static, Type } from './shared/schema.ts'
@@ -50,6 +50,9 @@ const schema = Type.Object({
   UNPROVEN_SHOP_MB: Type.Integer({ minimum: 12, maximum: 50_000, default: 48 }),
   BODY_SECONDS: Type.Integer({ minimum: 1, maximum: 55, default: 30 }),
   BODY_MIN_KB_PER_SECOND: Type.Integer({ minimum: 0, maximum: 10_000, default: 16 }),
+  /** Signs receipts of erasures. */
+  RECEIPT_KEY: Type.String({ default: '' }),
+  RECEIPT_KEY_FILE: Type.String({ default: '' }),
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
   DASHBOARD_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
   DASHBOARD_HOST: Type.String({ default: '127.0.0.1' }),
@@ -93,6 +96,7 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
       config.DASHBOARD_SECOND_FACTOR ??
       (config.NODE_ENV === 'development' ? ('optional' as const) : ('admin' as const)),
     SHARE_URL: config.SHARE_URL || config.PUBLIC_URL,
+    RECEIPT_KEY: config.RECEIPT_KEY || readFileOf('RECEIPT_KEY_FILE', config.RECEIPT_KEY_FILE),
     SIGNING_SECRET: config.SIGNING_SECRET || 'a secret for development only',
     ENGINES: readEngines(config.ENGINES),
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),

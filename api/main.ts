@@ -25,6 +25,8 @@ import { spoolBody } from './middleware/spooled-body.ts'
 import { createDocument } from './openapi/document.ts'
 import { createPersonPhotos } from './photos/person-photos.ts'
 import { createProductPhotos } from './photos/product-photos.ts'
+import { startIssuing } from './receipts/issue.ts'
+import { readReceiptKey } from './receipts/sign.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
 import { createRequestRecorder, type DropReason } from './request-recorder.ts'
@@ -66,7 +68,7 @@ import { createObjects } from './shared/stores/objects.ts'
 import { createRetention } from './shared/stores/retention.ts'
 import { startTelemetry } from './shared/telemetry.ts'
 import { TEST_ENGINE } from './shared/test-mode.ts'
-import { createErasureLog } from './storage/erasure-log.ts'
+import { createErasureLog, type ErasureEntry } from './storage/erasure-log.ts'
 import { startStorageReconciling } from './storage/start-reconciling.ts'
 import { createStorefront } from './storefront.ts'
 import { type Acceptance, acceptGenerations } from './stores/acceptance.ts'
@@ -74,9 +76,11 @@ import { createAccounts } from './stores/accounts.ts'
 import { createApiKeys } from './stores/api-keys.ts'
 import { createBacklog } from './stores/backlog.ts'
 import { createConsents } from './stores/consents.ts'
+import { createErasures } from './stores/erasures.ts'
 import { createProductBatches } from './stores/product-batches.ts'
 import { createProducts } from './stores/products.ts'
 import { createPublishedEngines } from './stores/published-engines.ts'
+import { createReceiptKeys } from './stores/receipt-keys.ts'
 import { createRequestLog } from './stores/request-log.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
 import { createTestMode } from './stores/test-mode.ts'
@@ -251,10 +255,31 @@ const allBatches = createLanes({ maxConcurrent: 2, maxWaiting: 40, maxWaitMs: 20
 const webhooks = createWebhooks(database)
 const listeners = createWebhookListeners(database)
 const listenerWatch = createListenerWatch({ listeners, log })
+const erasures = createErasures(database)
+const receiptKey = readReceiptKey(config.RECEIPT_KEY)
+if (receiptKey.isMade)
+  log.warn(
+    { keyId: receiptKey.keyId },
+    'RECEIPT_KEY is not set: receipts are signed with a key that ends with this process',
+  )
+// On the connections of deliveries: callers never wait for receipts.
+const issuing = startIssuing({
+  erasures: createErasures(webhookDatabase),
+  receiptKeys: createReceiptKeys(webhookDatabase),
+  dropJobs: tryOnQueues.drop,
+  key: receiptKey,
+  installation: config.PUBLIC_URL,
+  ...{ storage, log },
+})
+lifecycle.onStop('erasure receipts', () => issuing.stop())
 const erase = async (customer: Customer) => {
-  const { record: recordErasure } = createErasureLog(storage)
+  const erasureLog = createErasureLog(storage)
+  const recordErasure = async (entry: ErasureEntry) => erasures.noteLogged(customer, await erasureLog.record(entry))
   await eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueues, recordErasure })
-  await webhooks.insertErased(customer)
+  const erasureId = await erasures.finish(customer)
+  await webhooks.insertErased(customer, erasureId)
+  issuing.wake()
+  return erasureId
 }
 const storefront = createStorefront({
   ...{ config, log, metrics, lifecycle, database, redis, storage, images, objects, uses, generations, watch },
@@ -286,7 +311,7 @@ const app = createApp({
   routes: [
     mount(SERVER_ROUTES, {
       ...{ reading, writing, authenticate, personPhotos, productPhotos, storage, accounts, generations, products },
-      ...{ watch, present, accept, wake, erase, batches, listeners, listenerWatch, engines, reserveStorage },
+      ...{ watch, present, accept, wake, erase, erasures, batches, listeners, listenerWatch, engines, reserveStorage },
       polling: [authenticate, rateLimit({ redis, kind: 'polls', onLocal }), keyScope(), refuseTests, parseBody()],
       writingBatch: [
         ...reading,

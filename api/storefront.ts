@@ -57,6 +57,7 @@ import { createFittings } from './stores/fittings.ts'
 import { createLeadOutbox } from './stores/lead-outbox.ts'
 import { createLeads } from './stores/leads.ts'
 import { createProducts } from './stores/products.ts'
+import { createReceiptKeys } from './stores/receipt-keys.ts'
 import { createShares } from './stores/shares.ts'
 import { createShopCredits } from './stores/shop-credits.ts'
 import { createShopPrivacy } from './stores/shop-privacy.ts'
@@ -85,7 +86,7 @@ export interface StorefrontParts {
   readonly shopperDisk: DiskBudget
   /** False when the generation was accepted before. */
   readonly accept: (call: Acceptance) => Promise<boolean>
-  readonly erase: (customer: Customer) => Promise<void>
+  readonly erase: (customer: Customer) => Promise<unknown>
   readonly chooseEngine: EngineChoice['choose']
   readonly defaultEngineOf: EngineChoice['defaultOf']
   readonly engines: Pick<EngineDirectory, 'find'>
@@ -193,6 +194,7 @@ export function createStorefront(parts: StorefrontParts) {
       keepEvents: createEventKeeper({ events, metrics }),
       privacy: createShopPrivacy(database),
       provenanceKeys: createProvenanceKeys(database),
+      receiptKeys: createReceiptKeys(database),
       answerSoon: createSoonAnswers(),
     },
   }

@@ -79,6 +79,22 @@ export type WebhookMessage =
       data: {
         accountId: string
         externalUserId: string
+        erasureId: string
+        /**
+         * Given in test events; what they name does not exist.
+         */
+        test?: true
+      }
+    }
+  | {
+      type: 'erasure.confirmed'
+      /**
+       * When it happened.
+       */
+      timestamp: string
+      data: {
+        accountId: string
+        erasureId: string
         /**
          * True for test events. The objects that a test event names do not exist.
          */
@@ -611,7 +627,7 @@ export interface Listener {
    * @minItems 1
    * @maxItems 10
    */
-  events: ('generation.completed' | 'generation.failed' | 'credits.low' | 'customer.erased')[]
+  events: ('generation.completed' | 'generation.failed' | 'credits.low' | 'customer.erased' | 'erasure.confirmed')[]
   /**
    * Expiry of the listener, 60 seconds after the last poll.
    */
@@ -811,6 +827,7 @@ export interface ErrorBody {
     | 'ACCOUNT_NOT_FOUND'
     | 'BATCH_NOT_FOUND'
     | 'EVENT_NOT_FOUND'
+    | 'ERASURE_NOT_FOUND'
     | 'LISTENER_NOT_FOUND'
     | 'ROUTE_NOT_FOUND'
     | 'METHOD_NOT_ALLOWED'

@@ -53,6 +53,17 @@ export function createTryOnQueues(redis: Redis) {
       const names = new Set([OLD_NAME, ...(await redis.client.sMembers(NAMES))])
       await Promise.all([...names].map((name) => open(name).remove(ids)))
     },
+    /** Drops jobs that no worker has taken, and returns the count of those that a live worker holds. */
+    drop: async (jobs: readonly { readonly id: string; readonly attempt: number }[]): Promise<number> => {
+      if (jobs.length === 0) return 0
+      const ids = jobs.map(({ id, attempt }) => jobId(id, attempt))
+      const names = [OLD_NAME, ...(await redis.client.sMembers(NAMES))]
+      const held = await Promise.all(names.map((name) => redis.findLocked(name, ids)))
+      const running = new Set(held.flatMap((locked) => [...locked]))
+      const others = ids.filter((id) => !running.has(id))
+      await Promise.all(names.map((name) => open(name).remove(others)))
+      return running.size
+    },
     close: () => Promise.all([...opened.values()].map((queue) => queue.close())),
   }
 }

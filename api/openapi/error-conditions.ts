@@ -28,6 +28,8 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   GENERATION_NOT_FOUND: 'the generation does not exist',
   ACCOUNT_NOT_FOUND: 'the account no longer exists',
   BATCH_NOT_FOUND: 'the batch does not exist or is older than 7 days',
+  ERASURE_NOT_FOUND:
+    'the account has no erasure with this `erasureId`, or its receipt was issued more than 3 years ago',
   EVENT_NOT_FOUND: 'no receiver of the account got the event or delivery in the last 14 days',
   LISTENER_NOT_FOUND: 'the listener does not exist, or did not poll for 60 seconds; create another one',
   ROUTE_NOT_FOUND: 'the path does not exist',

@@ -30,6 +30,7 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   GENERATION_NOT_FOUND: 'Check the ID, and that the key is of the account and the mode that created the generation.',
   ACCOUNT_NOT_FOUND: 'Ask the operator. No request of this account succeeds.',
   BATCH_NOT_FOUND: 'Read the products themselves with GET /tryon/v1/products.',
+  ERASURE_NOT_FOUND: 'Check the `erasureId` and the key: the key must be of the same account and mode.',
   EVENT_NOT_FOUND: 'Fetch the generation instead.',
   LISTENER_NOT_FOUND: 'Create a listener and poll it at least every 60 seconds.',
   ROUTE_NOT_FOUND: 'Compare the path with the API reference. Paths are case-sensitive, and IDs must be encoded.',

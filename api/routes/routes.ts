@@ -16,6 +16,7 @@ import { eventRoutes } from './storefront/events.ts'
 import { fittingRoomRoutes } from './storefront/fitting-room.ts'
 import { shopperGenerationRoutes } from './storefront/generation.ts'
 import { privacyRoutes } from './storefront/privacy.ts'
+import { receiptKeyRoutes } from './storefront/receipt-keys.ts'
 import { shareRoutes } from './storefront/share.ts'
 import { sharePageRoutes } from './storefront/share-page.ts'
 import { shopifyWebhookRoutes } from './storefront/shopify-webhooks.ts'
@@ -50,6 +51,7 @@ export const STOREFRONT_ROUTES = [
   ...downloadRoutes,
   ...verifyRoutes,
   ...privacyRoutes,
+  ...receiptKeyRoutes,
   ...emailRoutes,
   ...eventRoutes,
   ...shopifyWebhookRoutes,

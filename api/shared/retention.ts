@@ -25,6 +25,8 @@ export interface Swept {
   readonly dataRequests: number
   readonly webhookDeliveries: number
   readonly erasureMarks: number
+  /** Receipts of erasures. */
+  readonly erasures: number
   /** Product batches with their results. */
   readonly productBatches: number
   /** Days of analytics events. */
@@ -70,6 +72,7 @@ export async function sweep({
     dataRequests: await untilNone(() => retention.deleteOldDataRequests(BATCH_SIZE)),
     webhookDeliveries: await untilNone(() => retention.deleteOldWebhookDeliveries(BATCH_SIZE)),
     erasureMarks: await untilNone(() => retention.deleteOldErasureMarks(BATCH_SIZE)),
+    erasures: await untilNone(() => retention.deleteOldErasures(BATCH_SIZE)),
     productBatches: await untilNone(() => retention.deleteOldProductBatches(BATCHES)),
     eventDays: await dropEventDays(),
   }

@@ -10,7 +10,7 @@ export interface ShopErasureParts {
   readonly shops: Pick<Shops, 'update'>
   readonly privacy: ShopPrivacy
   /** Deletes the images of one shopper and revokes their links. */
-  readonly erase: (shopper: Customer) => Promise<void>
+  readonly erase: (shopper: Customer) => Promise<unknown>
 }
 
 // After a crash, the next call continues.

@@ -16,10 +16,14 @@ const KEY = /^erasures\/[\d-]+\/(\d{4}-\d\d-\d\dT\d{2})-(\d\d)-(\d\d)-(\d{3})Z-(
  */
 export function createErasureLog(storage: Pick<ObjectStorage, 'put' | 'list'>) {
   return {
-    /** @throws DrapeError SERVICE_UNAVAILABLE when the storage is unavailable */
-    record: async (entry: ErasureEntry): Promise<void> => {
-      const content = Buffer.from(presentEntry(entry))
-      await storage.put(keyOf(entry), content, { contentType: 'application/octet-stream' })
+    /**
+     * Adds an entry. Returns the key of its object.
+     * @throws DrapeError SERVICE_UNAVAILABLE when the storage is unavailable
+     */
+    record: async (entry: ErasureEntry): Promise<string> => {
+      const key = keyOf(entry)
+      await storage.put(key, Buffer.from(presentEntry(entry)), { contentType: 'application/octet-stream' })
+      return key
     },
 
     /** Every entry, oldest first. The key contains the whole entry, so no object is read. */

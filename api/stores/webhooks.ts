@@ -7,7 +7,13 @@ import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { addLiveSecret, LiveSecrets, removeLiveSecret, sealSecret } from './live-secrets.ts'
 
 /** Event types that an endpoint can subscribe to. */
-export const WEBHOOK_EVENTS = ['generation.completed', 'generation.failed', 'credits.low', 'customer.erased'] as const
+export const WEBHOOK_EVENTS = [
+  'generation.completed',
+  'generation.failed',
+  'credits.low',
+  'customer.erased',
+  'erasure.confirmed',
+] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
 const EndpointRow = Type.Object({
@@ -199,11 +205,11 @@ function createDeliveries(database: Database) {
     },
 
     /** Queues the webhook `customer.erased`: all stored data of a customer has been erased. */
-    insertErased: async ({ accountId, externalUserId }: Customer): Promise<void> => {
+    insertErased: async ({ accountId, externalUserId }: Customer, erasureId: string): Promise<void> => {
       await database.query(
         sql.unsafe`${insertDeliveries(sql.fragment`
-        select ${accountId}::text as account_id, 'evt_' || gen_random_uuid() as id, 'customer.erased' as type,
-          now_ms() as happened_at, jsonb_build_object('externalUserId', ${externalUserId}::text) as data`)}`,
+        select ${accountId}::text as account_id, 'evt_' || substr(${erasureId}::text, 5) as id, 'customer.erased' as type, now_ms() as happened_at,
+          jsonb_build_object('externalUserId', ${externalUserId}::text, 'erasureId', ${erasureId}::text) as data`)}`,
       )
     },
   }

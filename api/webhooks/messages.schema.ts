@@ -53,7 +53,13 @@ export const WEBHOOK_MESSAGES: Readonly<Record<WebhookMessageType, WebhookMessag
   ),
   'customer.erased': describeMessage('customer.erased', 'All stored data of a customer has been erased.', {
     externalUserId: Type.String(),
+    erasureId: Type.String(),
   }),
+  'erasure.confirmed': describeMessage(
+    'erasure.confirmed',
+    'Storage, workers, caches and the erasure log have confirmed an erasure: the signed receipt is available.',
+    { erasureId: Type.String() },
+  ),
   'webhook.test': describeMessage('webhook.test', 'Test event, sent on request.', {
     endpointId: Type.String(),
   }),

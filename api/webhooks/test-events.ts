@@ -9,7 +9,8 @@ export function testDataOf(type: WebhookMessageType, id: string): TestData {
     'generation.completed': { ...generation, status: 'COMPLETED' },
     'generation.failed': { ...generation, status: 'FAILED', errorCode: 'GENERATION_FAILED' },
     'credits.low': { creditBalance: 9, creditsLowAt: 10, test: true },
-    'customer.erased': { externalUserId: 'test-customer', test: true },
+    'customer.erased': { externalUserId: 'test-customer', erasureId: `era_test_${id}`, test: true },
+    'erasure.confirmed': { erasureId: `era_test_${id}`, test: true },
     'webhook.test': { endpointId: 'endpoint_test', test: true },
   }
   return examples[type]

@@ -1,20 +1,22 @@
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto'
 import { type Static, Type } from '../../api/shared/schema.ts'
 
+/** Whether an existing Secret may lack the key: nothing depends on its value yet. */
+const addable = Type.Optional(Type.Boolean())
+
 const SecretKeySchema = Type.Union([
   Type.Object(
     {
       /** Number of random letters and digits. */
       alphanumeric: Type.Integer({ minimum: 16, maximum: 128 }),
-      /** Whether an existing Secret may lack the key, because no data depends on its value yet. */
-      addable: Type.Optional(Type.Boolean()),
+      addable,
     },
     { additionalProperties: false },
   ),
   /** Number of random bytes, in base64. */
   Type.Object({ base64Bytes: Type.Integer({ minimum: 16, maximum: 128 }) }, { additionalProperties: false }),
   /** A private key as PEM (PKCS #8). */
-  Type.Object({ privateKey: Type.Literal('ed25519') }, { additionalProperties: false }),
+  Type.Object({ privateKey: Type.Literal('ed25519'), addable }, { additionalProperties: false }),
   /** Text in which `{name}` is the value of another key. */
   Type.Object({ text: Type.String() }, { additionalProperties: false }),
 ])
@@ -50,7 +52,7 @@ export function completeData(keys: SecretKeys, existing: SecretData | null): { a
 }
 
 function isAddable(key: SecretKeys[string]): boolean {
-  return 'text' in key || ('alphanumeric' in key && key.addable === true)
+  return 'text' in key || ('addable' in key && key.addable === true)
 }
 
 function generate(key: Exclude<SecretKeys[string], { text: string }>): string {

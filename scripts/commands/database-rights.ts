@@ -36,6 +36,7 @@ const RIGHTS = {
     'select (account_id, is_refused, slot, created_at), delete on request_log',
     'update (withdrawn_at) on consents',
     'select, delete, update (erased_at) on erased_customers',
+    'select (id, issued_at, requested_at), delete, update (issued_at) on erasures',
     // Records objects without a row, so that the next sweep deletes them.
     'select (id) on accounts',
     'insert (key, account_id, kind, bytes, expires_at) on objects',

@@ -278,7 +278,8 @@ describe('retention', () => {
       const first = await sync()
       expect(first).toMatchObject({ status: 201, body: { status: 'COMPLETED' } })
       await erase('user-9')
-      expect(await countRows(photo.imageId)).toBeLessThanOrEqual(2)
+      // Objects whose bytes may still arrive, and the list of erased objects until the receipt is issued.
+      expect(await countRows(photo.imageId)).toBeLessThanOrEqual(4)
       const again = await sync()
       expect(again.body).toMatchObject({ generationId: first.body.generationId, resultImageUrl: null })
       expect((await uploadOnce()).imageId).not.toBe(photo.imageId)

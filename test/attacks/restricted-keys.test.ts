@@ -32,7 +32,7 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
     'GET /tryon/v1/account',
     'GET /tryon/v1/account/credits',
   ],
-  erase: ['DELETE /tryon/v1/customers/anna'],
+  erase: ['DELETE /tryon/v1/customers/anna', 'GET /tryon/v1/erasures/era_1'],
   webhooks: [
     'POST /tryon/v1/webhooks/listeners',
     'POST /tryon/v1/webhooks/listeners/listener_1/poll',

@@ -35,6 +35,7 @@ describe('keys and tenants', () => {
     ['GET', '/tryon/v1/generations/gen_x/events'],
     ['POST', '/tryon/v1/generations/gen_x/cancel'],
     ['DELETE', '/tryon/v1/customers/x'],
+    ['GET', '/tryon/v1/erasures/era_1'],
   ] as const
   /** The status and code of an answer to raw header lines. */
   const send = (method: string, path: string, keys: readonly string[]) =>

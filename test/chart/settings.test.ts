@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readApiConfig } from '../../api/config.ts'
+import { readReceiptKey } from '../../api/receipts/sign.ts'
 import { readSecretBox } from '../../api/secrets/read-keys.ts'
 import { readControllerConfig } from '../../controller/config.ts'
 import { completeData } from '../../controller/generated-secrets/secret-keys.ts'
@@ -25,6 +26,7 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ...{ PORT: PORTS, PROBE_PORT: PORTS, DASHBOARD_PORT: PORTS, DASHBOARD_HOST: PORTS, NODE_ENV: DEVELOPMENT },
     RECONCILE_HOURS: 'the controller, which every release has, reconciles: controller.reconcileHours',
     SECRETS_KEY_FILE: 'the Secret comes as a variable',
+    RECEIPT_KEY_FILE: 'the Secret comes as a variable',
     SECRETS_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
   },
   controller: { PROBE_PORT: PORTS },
@@ -111,6 +113,32 @@ describe.skipIf(chart === null)('the key that signs results', () => {
       { name: 'PROVENANCE_CERTIFICATE', secret: { name: 'mine', key: 'tls.crt' } },
     ])
     expect(objects.filter(({ metadata }) => metadata.name === 'drape-provenance')).toEqual([])
+  })
+})
+
+describe.skipIf(chart === null)('the key that signs receipts', () => {
+  const envOf = (objects: readonly Rendered[]) =>
+    (named(objects, 'Deployment', 'drape-api').spec.template.spec.containers[0].env as Rendered[])
+      .filter(({ name }) => /^(RECEIPT|PROVENANCE)_/.test(name))
+      .map(({ valueFrom }) => valueFrom.secretKeyRef)
+
+  it('is generated beside that of results, and of the API alone', async () => {
+    const objects = await render({})
+    expect(envOf(objects)).toEqual([{ name: 'drape-provenance', key: 'receipts.key' }])
+    const keys = generatedSecretsOf(objects).find(({ metadata }) => metadata.name === 'drape-provenance')?.keys ?? {}
+    const added = completeData(keys, { 'tls.key': 'b2xk' })
+    expect(Object.keys(added.added)).toEqual(['receipts.key'])
+    expect(added.missing).toEqual([])
+    const pem = Buffer.from(added.added['receipts.key'], 'base64').toString()
+    expect(readReceiptKey(pem).isMade).toBe(false)
+    expect(JSON.stringify(named(objects, 'WorkerPool', 'drape-cpu'))).not.toContain('receipts.key')
+  })
+
+  it('comes from an existing Secret, which may have one key for both', async () => {
+    const existing = { 'provenance.existingSecret': 'mine' }
+    expect(envOf(await render(existing))).toEqual([{ name: 'mine', key: 'tls.key' }])
+    const objects = await render({ ...existing, 'provenance.receiptKey': 'receipts.pem' })
+    expect(envOf(objects)).toEqual([{ name: 'mine', key: 'receipts.pem' }])
   })
 })
 

@@ -50,6 +50,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   GENERATION_NOT_FOUND: { message: 'The generation gen_4fVx2mQ8sLb1 does not exist.' },
   ACCOUNT_NOT_FOUND: { message: 'The account does not exist.' },
   BATCH_NOT_FOUND: { message: 'The batch does not exist or is older than 7 days.' },
+  ERASURE_NOT_FOUND: { message: 'The erasure does not exist.' },
   EVENT_NOT_FOUND: { message: 'The event does not exist. Events with at least one receiver are stored for 14 days.' },
   LISTENER_NOT_FOUND: { message: 'The listener does not exist or has ended.' },
   ROUTE_NOT_FOUND: { message: 'The route does not exist.' },

@@ -113,6 +113,58 @@ const BATCH = {
 }
 
 const EVENT_ID = 'msg_2QmB8xVt5Jns'
+const RECEIPT = {
+  statement: {
+    type: 'drape/erasure-receipt',
+    version: 1,
+    id: 'era_5f0c2a4e-7d43-4c1a-9c55-0d6a1c1f2b3d',
+    installation: 'https://tryon.example.com',
+    account: 'acc_1',
+    customer: '77d54f43ec7eb7a2147c0d3b17c76ea87194c65a77da377a46ce35ed6408b68a',
+    requestedAt: '2026-11-25T09:30:00.120Z',
+    erasedAt: '2026-11-25T09:30:00.480Z',
+    issuedAt: '2026-11-25T09:31:02.007Z',
+    objects: {
+      bytes: 1043021,
+      byKind: { person: 2, result: 1 },
+      count: 3,
+      merkleRoot: 'b111f9ff6fb7c9d2ed69eafd6afe6da688e47e067d7cc910de177b3a7828dec6',
+    },
+    rows: { generations: 1, images: 1 },
+    cancelledJobs: 0,
+    confirmations: [
+      {
+        place: 'database',
+        confirmedAt: '2026-11-25T09:30:00.480Z',
+        how: 'Queries for the end user found no image, object, link, lead or event.',
+      },
+      {
+        place: 'objectStorage',
+        confirmedAt: '2026-11-25T09:31:02.007Z',
+        how: 'After the deletion, the storage was asked for each object and had none.',
+      },
+    ],
+    kept: [
+      {
+        what: 'generations',
+        count: 1,
+        reason: 'Records of try-ons without a link to the end user, to a photo or to a result.',
+      },
+    ],
+  },
+  signature: {
+    algorithm: 'Ed25519',
+    keyId: '06e3fd8fda29bb60ab59557de61edb0aecdb231134be30e75b455f8e1b792fa9',
+    publicKey: '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+    value: 'QyF/2yt1V80mT8ChnwaiGsqMVSUKktI8jftFTT0WisHreW3XcORFpZqblEYFI7HEgJi/q+uNN0R9sUXFD9ylAA==',
+  },
+  leaves: [
+    '1b0c3c2d3642cad380086e05323f97009251502da5613f964fd6d59cff4879c0',
+    '75c86cec7f025771ab85fd6408a802d9762767dc7705c53ffd186f9fd065c58a',
+    '97c7755ddc12ac1868df45f184f0d315020f330cf2821026a2d9c63ca3965b08',
+  ],
+}
+
 const EVENTS = ['generation.completed', 'generation.failed']
 const DELIVERY = {
   deliveryId: 8812,
@@ -224,6 +276,21 @@ export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
     },
   },
   getCredits: { answers: { 200: { credits: { creditBalance: 871 } } } },
+  getErasure: {
+    answers: {
+      200: {
+        issued: {
+          erasureId: RECEIPT.statement.id,
+          status: 'ISSUED',
+          waitsFor: null,
+          requestedAt: RECEIPT.statement.requestedAt,
+          erasedAt: RECEIPT.statement.erasedAt,
+          issuedAt: RECEIPT.statement.issuedAt,
+          receipt: RECEIPT,
+        },
+      },
+    },
+  },
   listEngines: { answers: { 200: { engines: { engines: [ENGINE] } } } },
   createListener: {
     request: { 'application/json': { events: EVENTS } },

@@ -89,6 +89,21 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
     request: { 'multipart/form-data': { file: '(bytes of the photo)' } },
     answers: { 201: { stored: PHOTO } },
   },
+  listReceiptKeys: {
+    answers: {
+      200: {
+        keys: {
+          keys: [
+            {
+              ...{ kty: 'OKP', crv: 'Ed25519', use: 'sig' },
+              kid: '06e3fd8fda29bb60ab59557de61edb0aecdb231134be30e75b455f8e1b792fa9',
+              x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+            },
+          ],
+        },
+      },
+    },
+  },
   verifyImage: {
     request: { 'multipart/form-data': { file: '(bytes of the image)' } },
     answers: {

@@ -36,6 +36,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'docs/configuration.md',
     'docs/dashboard.md',
     'docs/retention.md',
+    'docs/erasure.md',
     'docs/security.md',
     'docs/provenance.md',
     'docs/privacy.md',

@@ -1,34 +1,84 @@
+import type { Receipt } from '../../receipts/receipt.ts'
+import { DrapeError } from '../../shared/errors.ts'
 import type { Customer } from '../../shared/stores/customer.ts'
 import type { AppContext } from '../../state.ts'
+import type { ErasureRecord, Erasures } from '../../stores/erasures.ts'
 import { route } from '../route.ts'
+import { Erasure } from './erasures.schema.ts'
 import { reading } from './guards.ts'
 
 export interface CustomerParts {
-  readonly erase: (customer: Customer) => Promise<void>
+  /** Returns the id of the erasure. */
+  readonly erase: (customer: Customer) => Promise<string>
+  readonly erasures: Pick<Erasures, 'find'>
 }
+
+const tag = 'Customers'
+const scopes = ['erase'] as const
 
 export const customerRoutes = [
   route({
     method: 'delete',
     path: '/tryon/v1/customers/{customerId}',
     id: 'eraseCustomer',
-    scopes: ['erase'],
-    tag: 'Customers',
+    scopes,
+    tag,
     summary: 'Erase an end user',
     description: `Deletes every photo and every result image of the end user and unlinks the generations from the
-end user; the generations themselves stay. Unfinished generations are cancelled and refunded.`,
+end user; the generations themselves stay. Unfinished generations are cancelled and refunded. The
+header \`Location\` is the path of the erasure, which later returns its signed receipt.`,
     parameters: { customerId: 'The externalUserId of the calls.' },
     answers: { 204: { description: 'Erased, or unknown.' } },
     errors: [],
     guards: reading,
     handler: deleteCustomer,
   }),
+  route({
+    method: 'get',
+    path: '/tryon/v1/erasures/{id}',
+    id: 'getErasure',
+    scopes,
+    tag,
+    summary: 'Fetch an erasure and its receipt',
+    description: `The receipt is issued when storage, workers, caches and the erasure log have confirmed the erasure, after 1 to 10 minutes; the webhook
+\`erasure.confirmed\` reports it. Receipts are stored for 3 years.`,
+    parameters: { id: 'The erasureId: the last part of the header Location, or of the webhook customer.erased.' },
+    answers: { 200: { description: 'As it stands now.', schema: Erasure } },
+    errors: ['ERASURE_NOT_FOUND'],
+    guards: reading,
+    handler: getErasure,
+  }),
 ]
 
 async function deleteCustomer(
-  { state }: AppContext,
+  ctx: AppContext,
   { erase }: CustomerParts,
   { params }: { readonly params: { readonly customerId: string } },
 ): Promise<void> {
-  await erase({ accountId: state.account.id, externalUserId: params.customerId })
+  const id = await erase({ accountId: ctx.state.account.id, externalUserId: params.customerId })
+  ctx.set('Location', `/tryon/v1/erasures/${id}`)
+}
+
+async function getErasure(
+  { state }: AppContext,
+  { erasures }: CustomerParts,
+  { params: { id } }: { readonly params: { readonly id: string } },
+): Promise<Erasure> {
+  const erasure = await erasures.find({ accountId: state.account.id, id })
+  if (erasure === null) throw new DrapeError('ERASURE_NOT_FOUND', 'The erasure does not exist.')
+  return present(erasure)
+}
+
+function present({ id, waitsFor, requestedAt, erasedAt, issuedAt, receipt, leaves }: ErasureRecord): Erasure {
+  return {
+    erasureId: id,
+    status: issuedAt === null ? 'PENDING' : 'ISSUED',
+    waitsFor: issuedAt === null ? waitsFor : null,
+    requestedAt: requestedAt.toISOString(),
+    erasedAt: erasedAt?.toISOString() ?? null,
+    issuedAt: issuedAt?.toISOString() ?? null,
+    // As it was signed.
+    receipt:
+      receipt === null ? null : { ...(receipt as Omit<Receipt, 'leaves'>), leaves: leaves?.match(/.{64}/g) ?? [] },
+  }
 }

@@ -12,7 +12,7 @@ import { requesterOf } from './requester.ts'
 
 export interface ConsentParts {
   readonly consents: Consents
-  readonly erase: (customer: Customer) => Promise<void>
+  readonly erase: (customer: Customer) => Promise<unknown>
   readonly publicUrl: string
 }
 

@@ -1,6 +1,7 @@
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Type } from '../schema.ts'
 import { type Customer, isOf } from './customer.ts'
+import { noteErasedObjects, noteErasedRows, openErasure } from './erasures.ts'
 import { isHeld, lockHolds } from './legal-holds.ts'
 
 const Key = rowType(Type.Object({ key: Type.String() }))
@@ -10,7 +11,7 @@ const Id = rowType(Type.Object({ id: Type.String() }))
  * Minutes after its row was written during which an object's bytes may still arrive. A deletion within this time keeps
  * the row, without its owner, for a sweep to delete the object again.
  */
-const IN_FLIGHT_MINUTES = 10
+export const IN_FLIGHT_MINUTES = 10
 
 /** Folder of held objects of erased customers. No link points into it. */
 const HELD_FOLDER = 'held/'
@@ -40,7 +41,7 @@ export function createCustomerImages(database: Database) {
           ), forgotten as (
             delete from idempotency_keys using gone
             where idempotency_keys.account_id = ${accountId} and resource_id = substr(gone.id, 5)
-          )
+          ), ${noteErasedRows(customer, 'images', sql.fragment`gone`)}
           select id from gone`)
         return rows.length
       }),
@@ -55,6 +56,7 @@ export function createCustomerImages(database: Database) {
     ): Promise<number> =>
       database.transaction(async (transaction) => {
         await transaction.query(lockHolds)
+        const erasureId = await openErasure(transaction, customer)
         const rows = await transaction.any(sql.type(Key)`
           select key from objects
           where ${isOf(customer)} and not ${isHeld}
@@ -62,6 +64,7 @@ export function createCustomerImages(database: Database) {
         const keys = rows.map(({ key }) => key)
         if (keys.length === 0) return 0
         await deleteBytes(keys)
+        if (erasureId !== null) await noteErasedObjects(transaction, { erasureId, keys })
         await deleteRows(transaction, keys)
         return keys.length
       }),

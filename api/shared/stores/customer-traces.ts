@@ -1,10 +1,12 @@
 import { type Database, rowType, sql, Timestamp } from '../database/database.ts'
 import { Type } from '../schema.ts'
 import { type Customer, isOf } from './customer.ts'
+import { noteErasedRows } from './erasures.ts'
 
 const Marked = rowType(Type.Object({ customer: Type.String(), erasedAt: Timestamp, isKnown: Type.Boolean() }))
 const Found = rowType(Type.Object({ accountId: Type.String(), externalUserId: Type.String(), hash: Type.String() }))
 const Id = rowType(Type.Object({ id: Type.String() }))
+const Count = rowType(Type.Object({ count: Type.Integer() }))
 
 /** The customer of an event, in the form in which images name their owner. */
 const shopCustomer = sql.fragment`shop_id || ':customer:' || customer_id`
@@ -46,43 +48,54 @@ export function createCustomerTraces(database: Database) {
           ) as known
         ) as hashed where hash = any(${sql.array([...hashes], 'text')})`),
 
+    ...createTraceDeletions(database),
+  }
+}
+
+function createTraceDeletions(database: Database) {
+  return {
     /** Deletes the e-mail addresses that a shopper left with a shop. Returns the count. */
-    deleteLeads: async (
-      { accountId, externalUserId, before = new Date() }: Customer,
-      limit: number,
-    ): Promise<number> => {
+    deleteLeads: async (customer: Customer, limit: number): Promise<number> => {
+      const { accountId, externalUserId, before = new Date() } = customer
       let deleted = 0
       for (const table of ['lead_outbox', 'leads']) {
         const name = sql.identifier([table])
-        const { rowCount } = await database.query(sql.unsafe`
-          delete from ${name} where ctid = any(array(
-            select ${name}.ctid from ${name} join shops on shops.id = shop_id
-            where account_id = ${accountId} and external_user_id = ${externalUserId}
-              and ${name}.created_at <= ${before.toISOString()}
-            limit ${limit}))`)
-        deleted += rowCount
+        deleted += await database.oneFirst(sql.type(Count)`
+          with gone as (
+            delete from ${name} where ctid = any(array(
+              select ${name}.ctid from ${name} join shops on shops.id = shop_id
+              where account_id = ${accountId} and external_user_id = ${externalUserId}
+                and ${name}.created_at <= ${before.toISOString()}
+              limit ${limit}))
+            returning 1
+          ), ${noteErasedRows(customer, table, sql.fragment`gone`)}
+          select count(*) as count from gone`)
       }
       return deleted
     },
 
     /** Removes the customer of a shop from its analytics events. Returns the count of changed rows. */
-    unlinkEvents: async ({ accountId, externalUserId, before = new Date() }: Customer): Promise<number> => {
+    unlinkEvents: async (customer: Customer): Promise<number> => {
+      const { accountId, externalUserId, before = new Date() } = customer
       const [shopId, customerId] = externalUserId.split(':customer:')
       if (customerId === undefined) return 0
-      let changed = 0
-      for (const table of ['event_outbox', 'events']) {
-        const { rowCount } = await database.query(sql.unsafe`
-          update ${sql.identifier([table])} set customer_id = null, customer_email = null
-          where account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
-            and received_at <= ${before.toISOString()}`)
-        changed += rowCount
+      const until = {
+        event_outbox: sql.fragment`received_at <= ${before.toISOString()}`,
+        events: sql.fragment`received_at <= ${before.toISOString()}`,
+        // A batch has the day alone: one of the day of the erasure may be newer, and is unlinked too.
+        event_batches: sql.fragment`received_on <= (${before.toISOString()}::timestamptz at time zone 'UTC')::date`,
       }
-      // A batch records only its day: a batch of the day of the erasure may be newer, and is unlinked too.
-      const { rowCount } = await database.query(sql.unsafe`
-        update event_batches set customer_id = null, customer_email = null
-        where account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
-          and received_on <= (${before.toISOString()}::timestamptz at time zone 'UTC')::date`)
-      return changed + rowCount
+      let changed = 0
+      for (const [table, isOld] of Object.entries(until)) {
+        changed += await database.oneFirst(sql.type(Count)`
+          with unlinked as (
+            update ${sql.identifier([table])} set customer_id = null, customer_email = null
+            where account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId} and ${isOld}
+            returning 1
+          ), ${noteErasedRows(customer, table, sql.fragment`unlinked`)}
+          select count(*) as count from unlinked`)
+      }
+      return changed
     },
 
     /** Unlinks ended generations from the customer and from the customer's stored objects. The records stay. */
@@ -103,7 +116,7 @@ export function createCustomerTraces(database: Database) {
           update idempotency_keys set status = null, answer = null, lease_until = now() from unlinked
           where idempotency_keys.account_id = ${accountId} and resource_id = substr(unlinked.id, 5)
             and answer is not null
-        )
+        ), ${noteErasedRows(customer, 'generations', sql.fragment`unlinked`)}
         select id from unlinked`)
       return rows.length
     },

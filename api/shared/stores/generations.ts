@@ -3,6 +3,8 @@ import { type Database, Json, rowType, sql, Timestamp } from '../database/databa
 import type { ErrorCode, FieldProblem } from '../errors.ts'
 import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, MAX_SPARED, STATUSES } from '../generation.ts'
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
+import type { Customer } from './customer.ts'
+import { noteErasedJobs } from './erasures.ts'
 import { endedGenerations, insertDeliveries } from './webhook-outbox.ts'
 
 const ConsentSchema = Type.Object({ policy: Type.String(), version: Type.String(), at: Type.String() })
@@ -267,11 +269,9 @@ function createEndings(move: Move) {
         select ${moved} from ended`),
 
     /** Cancels and refunds the unfinished generations of a customer. Returns the attempts that this ended. */
-    failOfCustomer: (
-      { accountId, externalUserId, before }: { accountId: string; externalUserId: string; before?: Date },
-      limit: number,
-    ): Promise<readonly { id: string; attempt: number }[]> =>
-      move(moving`
+    failOfCustomer: (customer: Customer, limit: number): Promise<readonly { id: string; attempt: number }[]> => {
+      const { accountId, externalUserId, before } = customer
+      return move(moving`
         with theirs as (
           select id from generations
           where account_id = ${accountId} and external_user_id = ${externalUserId}
@@ -285,8 +285,9 @@ function createEndings(move: Move) {
               finished_at = now_ms(), updated_at = ${nextUpdate}
           from theirs where generations.id = theirs.id
           returning ${touched}
-        ), ${refundEnded}
-        select ${moved} from ended`),
+        ), ${noteErasedJobs(customer)}, ${refundEnded}
+        select ${moved} from ended`)
+    },
 
     /** Recovers the generations of lost workers: PENDING again, or FAILED after the last attempt. Returns the count. */
     recoverLost: async (limit: number) =>

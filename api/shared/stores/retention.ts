@@ -3,6 +3,7 @@ import { createCustomerImages } from './customer-images.ts'
 import { createCustomerProofs } from './customer-proofs.ts'
 import { createCustomerTraces } from './customer-traces.ts'
 import { createDueObjects, type DueObject } from './due-objects.ts'
+import { createOldErasures } from './erasures.ts'
 import { createExpiredRows } from './expired-rows.ts'
 
 /** How long operators see the requests of an account. */
@@ -19,6 +20,7 @@ export function createRetention(database: Database) {
   return {
     ...createExpiredRows(database),
     ...createCustomerProofs(database),
+    ...createOldErasures(database),
     ...createCustomerTraces(database),
     ...createCustomerImages(database),
 

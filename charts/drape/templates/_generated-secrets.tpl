@@ -12,7 +12,7 @@ of each key. Nothing here is random, so that rendering is deterministic.
 {{- $_ := set $keys "encryption" (dict "secrets-key" (dict "base64Bytes" 32)) -}}
 {{- end -}}
 {{- if not .provenance.existingSecret -}}
-{{- $_ := set $keys "provenance" (dict "tls.key" (dict "privateKey" "ed25519")) -}}
+{{- $_ := set $keys "provenance" (dict "tls.key" (dict "privateKey" "ed25519") "receipts.key" (dict "privateKey" "ed25519" "addable" true)) -}}
 {{- end -}}
 {{- if .postgres.enabled -}}
 {{- $host := printf "%s.%s.svc:5432" (include "drape.componentName" (dict "root" $ "component" "postgres")) (include "drape.namespace" $) -}}

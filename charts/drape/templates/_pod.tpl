@@ -119,6 +119,11 @@ components are api, controller, workers, migrations and tests.
   (dict "name" "AWS_ACCESS_KEY_ID" "secret" (dict "name" . "key" "AWS_ACCESS_KEY_ID"))
   (dict "name" "AWS_SECRET_ACCESS_KEY" "secret" (dict "name" . "key" "AWS_SECRET_ACCESS_KEY"))) -}}
 {{- end -}}
+{{- if eq .component "api" -}}
+{{- $key := include "drape.secretKey" (dict "root" .root "what" "provenance") | fromYaml -}}
+{{- $receiptKey := default $key.key (ternary $values.provenance.receiptKey "receipts.key" (not (empty $values.provenance.existingSecret))) -}}
+{{- $list = append $list (dict "name" "RECEIPT_KEY" "secret" (dict "name" $key.name "key" $receiptKey)) -}}
+{{- end -}}
 {{- if eq .component "workers" -}}
 {{- $key := include "drape.secretKey" (dict "root" .root "what" "provenance") | fromYaml -}}
 {{- $list = append $list (dict "name" "PROVENANCE_KEY" "secret" $key) -}}

@@ -548,7 +548,7 @@ class ProductBatchImages(TypedDict):
 
 class Listener(TypedDict):
     listenerId: str
-    events: list[Literal["generation.completed", "generation.failed", "credits.low", "customer.erased"]]
+    events: list[Literal["generation.completed", "generation.failed", "credits.low", "customer.erased", "erasure.confirmed"]]
     expiresAt: str
     """
     Expiry of the listener, 60 seconds after the last poll.
@@ -867,7 +867,7 @@ StatisticsQuery = TypedDict(
 )
 
 
-ErrorCode: TypeAlias = Literal["MISSING_API_KEY", "INVALID_API_KEY", "FORBIDDEN", "VALIDATION_FAILED", "EXTERNAL_ID_REQUIRED", "PRODUCT_IMAGES_REQUIRED", "CUSTOMER_IMAGE_REQUIRED", "FILE_REQUIRED", "MULTIPART_FILE_NOT_FOUND", "INVALID_IMAGE_INPUT", "INVALID_IMAGE", "UNSUPPORTED_IMAGE_TYPE", "CUSTOMER_IMAGE_FETCH_FAILED", "PRODUCT_IMAGE_FETCH_FAILED", "MISSING_REQUIRED_CLASSIFICATION", "FILE_TOO_LARGE", "INSUFFICIENT_CREDITS", "QUOTA_EXCEEDED", "RATE_LIMITED", "PRODUCT_NOT_FOUND", "GENERATION_NOT_FOUND", "ACCOUNT_NOT_FOUND", "BATCH_NOT_FOUND", "EVENT_NOT_FOUND", "LISTENER_NOT_FOUND", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "HEADERS_TOO_LARGE", "RESERVED_EXTERNAL_ID", "IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "GENERATION_FAILED", "GENERATION_TIMEOUT", "GENERATION_CANCELLED", "NO_PERSON_DETECTED", "RESULT_REJECTED", "PROXY_SIGNATURE_INVALID", "WEBHOOK_SIGNATURE_INVALID", "BILLING_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "GENERATION_NOT_COMPLETED", "SHARE_LINK_NOT_FOUND", "SHARE_LINK_GONE", "IMAGE_NOT_FOUND", "UPLOAD_NOT_FOUND", "CAPTCHA_REQUIRED", "VISITOR_TOKEN_REQUIRED", "CONSENT_REQUIRED", "CONSENT_OUTDATED", "CONSENT_POLICY_UNKNOWN"]
+ErrorCode: TypeAlias = Literal["MISSING_API_KEY", "INVALID_API_KEY", "FORBIDDEN", "VALIDATION_FAILED", "EXTERNAL_ID_REQUIRED", "PRODUCT_IMAGES_REQUIRED", "CUSTOMER_IMAGE_REQUIRED", "FILE_REQUIRED", "MULTIPART_FILE_NOT_FOUND", "INVALID_IMAGE_INPUT", "INVALID_IMAGE", "UNSUPPORTED_IMAGE_TYPE", "CUSTOMER_IMAGE_FETCH_FAILED", "PRODUCT_IMAGE_FETCH_FAILED", "MISSING_REQUIRED_CLASSIFICATION", "FILE_TOO_LARGE", "INSUFFICIENT_CREDITS", "QUOTA_EXCEEDED", "RATE_LIMITED", "PRODUCT_NOT_FOUND", "GENERATION_NOT_FOUND", "ACCOUNT_NOT_FOUND", "BATCH_NOT_FOUND", "EVENT_NOT_FOUND", "ERASURE_NOT_FOUND", "LISTENER_NOT_FOUND", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "HEADERS_TOO_LARGE", "RESERVED_EXTERNAL_ID", "IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "GENERATION_FAILED", "GENERATION_TIMEOUT", "GENERATION_CANCELLED", "NO_PERSON_DETECTED", "RESULT_REJECTED", "PROXY_SIGNATURE_INVALID", "WEBHOOK_SIGNATURE_INVALID", "BILLING_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "GENERATION_NOT_COMPLETED", "SHARE_LINK_NOT_FOUND", "SHARE_LINK_GONE", "IMAGE_NOT_FOUND", "UPLOAD_NOT_FOUND", "CAPTCHA_REQUIRED", "VISITOR_TOKEN_REQUIRED", "CONSENT_REQUIRED", "CONSENT_OUTDATED", "CONSENT_POLICY_UNKNOWN"]
 """
 Stable code; branch on it.
 """
@@ -967,6 +967,7 @@ class CreditsLowMessage(TypedDict):
 class CustomerErasedMessageData(TypedDict):
     accountId: str
     externalUserId: str
+    erasureId: str
     test: NotRequired[Literal[True]]
     """
     True for test events. The objects that a test event names do not exist.
@@ -981,6 +982,25 @@ class CustomerErasedMessage(TypedDict):
     """
 
     data: CustomerErasedMessageData
+
+
+class ErasureConfirmedMessageData(TypedDict):
+    accountId: str
+    erasureId: str
+    test: NotRequired[Literal[True]]
+    """
+    Given in test events; what they name does not exist.
+    """
+
+
+class ErasureConfirmedMessage(TypedDict):
+    type: Literal["erasure.confirmed"]
+    timestamp: str
+    """
+    When it happened.
+    """
+
+    data: ErasureConfirmedMessageData
 
 
 class WebhookTestMessageData(TypedDict):
@@ -1002,7 +1022,7 @@ class WebhookTestMessage(TypedDict):
     data: WebhookTestMessageData
 
 
-WebhookMessage: TypeAlias = GenerationCompletedMessage | GenerationFailedMessage | CreditsLowMessage | CustomerErasedMessage | WebhookTestMessage
+WebhookMessage: TypeAlias = GenerationCompletedMessage | GenerationFailedMessage | CreditsLowMessage | CustomerErasedMessage | ErasureConfirmedMessage | WebhookTestMessage
 
 
 class ProductBatch(TypedDict):

@@ -168,9 +168,9 @@ describe('endpoints are to be told', () => {
   it('of an erased customer', async () => {
     const caller = await createCaller(database, 0)
     const endpoint = await listen(caller)
-    await createWebhooks(database).insertErased({ accountId: caller.accountId, externalUserId: 'user-1' })
+    await createWebhooks(database).insertErased({ accountId: caller.accountId, externalUserId: 'user-1' }, 'era_1')
     expect(await waiting(endpoint.id)).toEqual([
-      expect.objectContaining({ type: 'customer.erased', data: { externalUserId: 'user-1' } }),
+      expect.objectContaining({ type: 'customer.erased', data: { externalUserId: 'user-1', erasureId: 'era_1' } }),
     ])
   })
 

@@ -80,7 +80,7 @@ describe('a webhook', () => {
     return { delivering, metrics }
   }
   const happen = ({ accountId }: WebhookEndpoint, externalUserId = 'user-1') =>
-    createWebhooks(database).insertErased({ accountId, externalUserId })
+    createWebhooks(database).insertErased({ accountId, externalUserId }, `era_${externalUserId}`)
   const log = ({ id }: WebhookEndpoint) =>
     createWebhooks(database).listDeliveries({ endpointId: id, failed: false, limit: 1000 })
   const ended = (endpoint: WebhookEndpoint) =>
@@ -105,7 +105,7 @@ describe('a webhook', () => {
     expect(webhook.message).toEqual({
       type: 'customer.erased',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      data: { accountId: endpoint.accountId, externalUserId: 'user-1' },
+      data: { accountId: endpoint.accountId, externalUserId: 'user-1', erasureId: 'era_user-1' },
     })
     expect(Math.abs(Date.parse(webhook.message.timestamp) - before)).toBeLessThan(60_000)
     expect(isGenuine(webhook, endpoint.secrets[0].secret)).toBe(true)
@@ -349,7 +349,7 @@ describe('a webhook', () => {
     await ended(endpoint)
     await ended(other)
     expect(mine.received.map(({ message }) => message.data)).toEqual([
-      { accountId: endpoint.accountId, externalUserId: 'user-1' },
+      { accountId: endpoint.accountId, externalUserId: 'user-1', erasureId: 'era_user-1' },
     ])
     expect(theirs.received.map(({ message }) => message.data)).toEqual([
       { accountId: other.accountId, externalUserId: 'user-2' },

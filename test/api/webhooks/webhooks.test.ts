@@ -111,7 +111,7 @@ describe('webhooks', () => {
     expect((await drape.call('DELETE', '/tryon/v1/customers/user-9')).status).toBe(204)
     const waiting = (await deliveries()).filter(({ status }) => status === 'waiting')
     expect(waiting.map(({ type, data }) => ({ type, ...(data as object) }))).toEqual([
-      { type: 'customer.erased', externalUserId: 'user-9' },
+      { type: 'customer.erased', externalUserId: 'user-9', erasureId: expect.any(String) },
       expect.objectContaining({ type: 'generation.failed', generationId: along }),
       expect.objectContaining({ type: 'generation.failed', generationId: cancelled }),
     ])
@@ -173,7 +173,7 @@ describe('webhooks of several APIs', () => {
     const isTold = () => until(async () => (await deliveries()).every(({ status }) => status === 'delivered'))
 
     receiver.mood = 'silent'
-    await webhooks.insertErased({ accountId, externalUserId: 'user-1' })
+    await webhooks.insertErased({ accountId, externalUserId: 'user-1' }, 'era_1')
     await until(() => receiver.open() === 1)
     await drape.api.end('SIGKILL')
     expect(await deliveries()).toMatchObject([{ status: 'waiting', attempts: 0 }])
@@ -185,7 +185,8 @@ describe('webhooks of several APIs', () => {
     expect(receiver.received).toHaveLength(2)
     expect(new Set(receiver.received.map(({ id, body }) => id + body)).size).toBe(1)
 
-    for (let i = 0; i < 60; i++) await webhooks.insertErased({ accountId, externalUserId: `customer-${i}` })
+    for (let i = 0; i < 60; i++)
+      await webhooks.insertErased({ accountId, externalUserId: `customer-${i}` }, `era_c${i}`)
     await isTold()
     expect(receiver.received).toHaveLength(62)
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(61)

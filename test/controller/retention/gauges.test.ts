@@ -65,7 +65,15 @@ describe('the gauges of retention', () => {
     const { gauges, read } = create(() => 7000)
     gauges.noteSweep(0.2, null)
     expect(await read()).not.toMatch(/^drape_sweep_last_success_timestamp_seconds /m)
-    const nothing = { products: 0, idempotencyKeys: 0, shareLinks: 0, proxyNonces: 0, dataRequests: 0, erasureMarks: 0 }
+    const nothing = {
+      products: 0,
+      idempotencyKeys: 0,
+      shareLinks: 0,
+      proxyNonces: 0,
+      dataRequests: 0,
+      erasureMarks: 0,
+      erasures: 0,
+    }
     gauges.noteSweep(0.2, {
       ...nothing,
       objects: 4,

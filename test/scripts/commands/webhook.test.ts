@@ -47,7 +47,7 @@ describe('the command line of webhooks', () => {
       id: expect.stringMatching(/^endpoint_/),
       accountId,
       url: 'https://shop.example/hook',
-      eventTypes: ['generation.completed', 'generation.failed', 'credits.low', 'customer.erased'],
+      eventTypes: ['generation.completed', 'generation.failed', 'credits.low', 'customer.erased', 'erasure.confirmed'],
       isActive: true,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     })
@@ -103,7 +103,7 @@ describe('the command line of webhooks', () => {
   it('shows what was told and what came of it', async () => {
     const { id } = await insert()
     const { delivery } = await answered('webhook', 'test', '--endpoint', id)
-    await createWebhooks(database).insertErased({ accountId, externalUserId: 'user-1' })
+    await createWebhooks(database).insertErased({ accountId, externalUserId: 'user-1' }, 'era_1')
     await database.query(sql.unsafe`
       update webhook_deliveries set status = 'failed', attempts = 10, last_status = 500, last_error = 'the endpoint returned 500', ended_at = now()
       where id = ${delivery}`)

@@ -49,6 +49,7 @@ export const EXPLAINED = {
   ],
   ACCOUNT_NOT_FOUND: ['The account does not exist', 'Use a key of another account.'],
   BATCH_NOT_FOUND: ['The batch does not exist', 'Batches expire after 7 days.'],
+  ERASURE_NOT_FOUND: ['The erasure does not exist', 'Check the ID and the key.'],
   EVENT_NOT_FOUND: ['The event does not exist', 'Events are stored for 14 days.'],
   LISTENER_NOT_FOUND: ['The listener has ended', 'Create another one.'],
   ROUTE_NOT_FOUND: ['The service does not know this request', 'The service may have been updated. Reload the page.'],

@@ -1,0 +1,47 @@
+import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { hashAddress } from '../../shoppers/shopper.ts'
+import type { AppContext } from '../../state.ts'
+import type { ReceiptKeys } from '../../stores/receipt-keys.ts'
+import { route } from '../route.ts'
+import { ReceiptKeySet } from './receipt-keys.schema.ts'
+
+export interface ReceiptKeyParts {
+  readonly receiptKeys: Pick<ReceiptKeys, 'list'>
+}
+
+interface ReceiptKeyGuards {
+  readonly budgets: Budgets
+  readonly signingSecret: string
+}
+
+const AGE_SECONDS = 300
+
+export const receiptKeyRoutes = [
+  route({
+    method: 'get',
+    path: '/receipts/keys',
+    id: 'listReceiptKeys',
+    tag: 'Storefront',
+    summary: 'List the public keys of receipts',
+    description: `A JSON Web Key Set (RFC 7517, RFC 8037) of every key with which this installation has signed receipts of erasures, for anybody who verifies
+one. 60 requests a minute for each address.`,
+    access: 'open',
+    answers: { 200: { description: 'The newest key first.', schema: ReceiptKeySet } },
+    errors: ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    guards: ({ budgets: { perMinute }, signingSecret }: ReceiptKeyGuards) => [
+      storefrontLimit(perMinute('receipt-keys', 60), ({ ip }) => hashAddress(ip, signingSecret)),
+    ],
+    handler: listKeys,
+  }),
+]
+
+async function listKeys(ctx: AppContext, { receiptKeys }: ReceiptKeyParts): Promise<ReceiptKeySet> {
+  const keys = await receiptKeys.list()
+  ctx.set('Cache-Control', `public, max-age=${AGE_SECONDS}`)
+  return {
+    keys: keys.map(({ keyId, publicKey }) => ({
+      ...{ kty: 'OKP', crv: 'Ed25519', use: 'sig', kid: keyId },
+      x: Buffer.from(publicKey, 'base64').toString('base64url'),
+    })),
+  }
+}

@@ -1,0 +1,76 @@
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { leafOf } from '../api/receipts/merkle.ts'
+import type { Receipt } from '../api/receipts/receipt.ts'
+import { readReceiptKey, signReceipt } from '../api/receipts/sign.ts'
+import { verifyReceipt } from '../api/receipts/verify.ts'
+import { missingLanguages, runDocumented } from './support/documented-code.ts'
+
+const DOCS = resolve(import.meta.dirname, '../docs')
+const PAGE = readFileSync(join(DOCS, 'erasure.md'), 'utf8')
+
+interface Vector {
+  readonly name: string
+  readonly status: 'valid' | 'foreign' | 'invalid'
+  readonly receipt: string
+}
+const { seed, keys, objects, vectors } = JSON.parse(readFileSync(join(DOCS, 'receipt-vectors.json'), 'utf8')) as {
+  seed: string
+  keys: string[]
+  objects: string[]
+  vectors: Vector[]
+}
+
+/** What follows the code of the page: it reads keys and receipts as JSON from standard input, and writes the ID of each, or null. */
+const DRIVERS = {
+  ts: `
+import { readFileSync } from 'node:fs'
+const { keys, receipts } = JSON.parse(readFileSync(0, 'utf8'))
+const verified = (text: string) => {
+  try { return verifyReceipt(text, keys).id } catch { return null }
+}
+console.log(JSON.stringify(receipts.map(verified)))`,
+  python: `
+import sys
+def verified(text, keys):
+    try:
+        return verify_receipt(text, keys)["id"]
+    except ValueError:
+        return None
+given = json.load(sys.stdin.buffer)
+print(json.dumps([verified(text, given["keys"]) for text in given["receipts"]]))`,
+}
+
+describe('the documented verification of receipts', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-receipts-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  it.each(vectors)('tells of the receipt "$name" what drape tells', ({ status, receipt }) => {
+    expect(verifyReceipt(receipt, keys).status).toBe(status)
+  })
+
+  it('has receipts that the service would sign so', () => {
+    const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.from(seed, 'hex')])
+    const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+    const key = readReceiptKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+    const genuine: Receipt = JSON.parse(vectors[0].receipt)
+    expect(genuine.leaves).toEqual(objects.map(leafOf).sort())
+    expect(signReceipt(genuine.statement, objects, key)).toEqual(genuine)
+  })
+
+  for (const language of ['ts', 'python'] as const) {
+    it.skipIf(missingLanguages[language])(`in ${language} believes the genuine ones alone`, async () => {
+      const input = { keys, receipts: vectors.map(({ receipt }) => receipt) }
+      const verified = await runDocumented(PAGE, { language, driver: DRIVERS[language], folder, input })
+      const { statement } = JSON.parse(vectors[0].receipt) as Receipt
+      expect(verified).toEqual(vectors.map(({ status }) => (status === 'valid' ? statement.id : null)))
+    })
+  }
+})
