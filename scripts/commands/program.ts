@@ -14,6 +14,7 @@ import { operatorCommands } from './operator.ts'
 import { type Options, UsageError } from './options.ts'
 import { policyCommands } from './policy.ts'
 import { provenanceCommands } from './provenance.ts'
+import { receiptCommands } from './receipt.ts'
 import { secretsCommands } from './secrets.ts'
 import { shopCommands } from './shop.ts'
 import { storageCommands } from './storage.ts'
@@ -36,6 +37,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...checkCommands,
   ...eventCommands,
   ...provenanceCommands,
+  ...receiptCommands,
   ...cloneCommands,
 }
 
@@ -56,6 +58,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   events: 'events that were sent',
   provenance: 'Content Credentials of results',
   policy: 'texts that visitors agree to',
+  receipt: 'receipts of erasures',
   products: 'the catalogue of an account',
   engine: 'engines of try-ons',
 }
@@ -63,7 +66,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 const NOTES = `
 Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments.
 DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
-listen, trigger, events, products and mcp use the service at DRAPE_URL with the key DRAPE_API_KEY.
+listen, trigger, events, products, mcp and receipt use the service at DRAPE_URL with the key DRAPE_API_KEY.
 The audit log of the dashboard records every command that changes data, with user and host or --actor (DRAPE_ACTOR).`
 
 type Run = (name: string, options: Options) => Promise<void>

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises'
+import { listsObject, verifyReceipt } from '../../api/receipts/verify.ts'
+import { compileCheck, Type } from '../../api/shared/schema.ts'
+import type { Answer, FreeCommand } from './command.ts'
+import { CheckFailure } from './failure.ts'
+import { argument, type Options, option, required, UsageError } from './options.ts'
+
+export const receiptCommands: Readonly<Record<string, FreeCommand>> = {
+  'receipt verify': {
+    summary: 'show what an erasure erased, and whether its receipt is genuine; exit code 1 unless it is',
+    argument: argument('file', 'the receipt, or the answer of GET /tryon/v1/erasures/{id}'),
+    options: [
+      option('--keys <file>', 'public keys of the installation (default: those of GET /receipts/keys at DRAPE_URL)'),
+      option('--object <key>', 'key of an object, or a link to it; tells whether the receipt lists it as erased'),
+    ],
+    run: verify,
+  },
+}
+
+async function verify({ file, keys, object }: Options): Promise<Answer> {
+  const text = await read(required(file, 'file'))
+  const report = verifyReceipt(text, readKeyIds(keys === undefined ? await fetchKeys() : await read(keys)))
+  const isValid = report.status === 'valid'
+  const isListed = object === undefined ? undefined : isValid && listsObject(text, object)
+  if (!isValid || isListed === false) process.exitCode = 1
+  return { ...report, ...(isListed !== undefined && { isListed }) }
+}
+
+async function read(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => {
+    throw new UsageError(`${path} cannot be read`)
+  })
+}
+
+const MAX_MS = 10_000
+
+async function fetchKeys(): Promise<string> {
+  const { DRAPE_URL = 'http://localhost:8080' } = process.env
+  if (!URL.canParse(DRAPE_URL)) throw new UsageError('DRAPE_URL must be the address of the service')
+  const url = new URL('/receipts/keys', DRAPE_URL)
+  const answer = await fetch(url, { signal: AbortSignal.timeout(MAX_MS) }).catch(() => null)
+  if (answer?.ok) return answer.text()
+  throw new CheckFailure(`the keys cannot be read from ${url}: set DRAPE_URL, or name a file with --keys`)
+}
+
+const checkKeys = compileCheck(Type.Object({ keys: Type.Array(Type.Object({ kid: Type.String() })) }))
+
+function readKeyIds(text: string): string[] {
+  const checked = checkKeys(parse(text))
+  if (checked.ok) return checked.value.keys.map(({ kid }) => kid)
+  throw new UsageError('--keys must be a file as GET /receipts/keys answers')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createCommandLine } from '../../support/command-line.ts'
+
+const { keys, vectors } = JSON.parse(
+  readFileSync(resolve(import.meta.dirname, '../../../docs/receipt-vectors.json'), 'utf8'),
+) as { keys: string[]; vectors: { name: string; receipt: string }[] }
+
+describe('drape receipt verify', () => {
+  const server = createServer((request, response) => {
+    response.end(request.url === '/receipts/keys' ? JSON.stringify({ keys: keys.map((kid) => ({ kid })) }) : '')
+  })
+  let folder: string
+  let drape: ReturnType<typeof createCommandLine>['drape']
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-receipt-'))
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as AddressInfo
+    ;({ drape } = createCommandLine('postgres://nobody@127.0.0.1:1/nothing', { DRAPE_URL: `http://127.0.0.1:${port}` }))
+    for (const [i, { receipt }] of vectors.entries()) await writeFile(join(folder, `${i}.json`), receipt)
+    await writeFile(join(folder, 'keys.json'), JSON.stringify({ keys: [{ kid: 'ab'.repeat(32) }] }))
+  })
+  afterAll(async () => {
+    server.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const pathOf = (name: string) => join(folder, `${vectors.findIndex((vector) => vector.name === name)}.json`)
+  const verify = async (...args: string[]) => {
+    const { code, output, said } = await drape('receipt', 'verify', ...args)
+    return { code, said, ...(output && JSON.parse(output)) }
+  }
+
+  it('shows what was erased, with the keys of the service', async () => {
+    expect(await verify(pathOf('genuine'))).toMatchObject({
+      ...{ code: 0, said: '', status: 'valid', problems: [], keyId: keys[0] },
+      statement: { installation: 'https://tryon.example.com', objects: { count: 3 } },
+    })
+  })
+
+  it('tells whether an object is listed', async () => {
+    const link = 'https://tryon.example.com/objects/persons/acc_1/img_0190a5b2.jpg?expires=1'
+    expect(await verify(pathOf('genuine'), '--object', link)).toMatchObject({ code: 0, isListed: true })
+    expect(await verify(pathOf('genuine'), '--object', 'persons/acc_1/x.jpg')).toMatchObject({
+      code: 1,
+      isListed: false,
+    })
+  })
+
+  it('finds what was changed, cut off or is of another installation', async () => {
+    expect(await verify(pathOf('fewer objects'))).toMatchObject({ code: 1, status: 'invalid' })
+    expect(await verify(pathOf('cut off'))).toMatchObject({ code: 1, status: 'invalid' })
+    expect(await verify(pathOf('another installation'))).toMatchObject({ code: 1, status: 'foreign' })
+    expect(await verify(pathOf('genuine'), '--keys', join(folder, 'keys.json'))).toMatchObject({ status: 'foreign' })
+  })
+
+  it('says what is wrong with the command, and when the service does not answer', async () => {
+    expect(await verify(join(folder, 'nothing'))).toMatchObject({
+      code: 2,
+      said: expect.stringMatching(/cannot be read/),
+    })
+    expect(await verify(pathOf('genuine'), '--keys', pathOf('genuine'))).toMatchObject({ code: 2 })
+    server.close()
+    server.closeAllConnections()
+    expect(await verify(pathOf('genuine'))).toMatchObject({ code: 1, said: expect.stringMatching(/DRAPE_URL/) })
+  })
+})
