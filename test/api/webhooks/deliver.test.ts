@@ -352,7 +352,7 @@ describe('a webhook', () => {
       { accountId: endpoint.accountId, externalUserId: 'user-1', erasureId: 'era_user-1' },
     ])
     expect(theirs.received.map(({ message }) => message.data)).toEqual([
-      { accountId: other.accountId, externalUserId: 'user-2' },
+      { accountId: other.accountId, externalUserId: 'user-2', erasureId: 'era_user-2' },
     ])
   })
 

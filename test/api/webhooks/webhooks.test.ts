@@ -126,6 +126,7 @@ describe('webhooks', () => {
     expect(receiver.received.map(({ message }) => message.data)).toContainEqual({
       accountId: drape.accountId,
       externalUserId: 'user-9',
+      erasureId: expect.any(String),
     })
     expect(await rowsThatHold('user-9')).toEqual([])
   })
