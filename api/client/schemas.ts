@@ -81,7 +81,7 @@ export type WebhookMessage =
         externalUserId: string
         erasureId: string
         /**
-         * Given in test events; what they name does not exist.
+         * True for test events. The objects that a test event names do not exist.
          */
         test?: true
       }
@@ -89,7 +89,7 @@ export type WebhookMessage =
   | {
       type: 'erasure.confirmed'
       /**
-       * When it happened.
+       * Time of the event.
        */
       timestamp: string
       data: {
@@ -190,7 +190,7 @@ export interface TryOn {
    */
   externalUserId?: string
   /**
-   * What the person of the photo agreed to. Stored and returned with the generation.
+   * Consent of the person in the photo. Stored and returned with the generation.
    */
   consent?: {
     /**
@@ -198,7 +198,7 @@ export interface TryOn {
      */
     policy: string
     /**
-     * The version that counts now.
+     * Current version of the policy.
      */
     version: string
     /**
@@ -331,7 +331,7 @@ export interface Generation {
    */
   requestedEngine?: string
   /**
-   * What the person of the photo agreed to. Stored and returned with the generation.
+   * Consent of the person in the photo. Stored and returned with the generation.
    */
   consent?: {
     /**
@@ -339,7 +339,7 @@ export interface Generation {
      */
     policy: string
     /**
-     * The version that counts now.
+     * Current version of the policy.
      */
     version: string
     /**

@@ -24,4 +24,8 @@ export const ACCOUNT_TABLES: Readonly<Record<string, TableMap>> = {
     'id account_id url event_types secrets is_active disabled_at disabled_reason failing_since failures paused_until created_at',
   ),
   webhook_listeners: impersonal('id account_id event_types expires_at created_at'),
+  request_log: impersonal(
+    'account_id is_refused slot method route status error_code key_last_four duration_ms request_id created_at',
+  ),
+  request_log_counts: impersonal('account_id is_refused count'),
 }

@@ -1,4 +1,4 @@
-import { personal, type TableMap } from './table-map.ts'
+import { impersonal, personal, type TableMap } from './table-map.ts'
 
 const ERASE = '`DELETE /tryon/v1/customers/{id}`'
 
@@ -46,7 +46,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     },
     `id account_id product_id product_external_id status attempt worker lease_until deadline_at cost engine options snapshot progress
     images_expire_at error_code error_message warnings timings engine_info category created_at started_at finished_at updated_at
-    shop_id requested_engine error_details quality consent`,
+    shop_id requested_engine error_details quality consent dispatched_at past_attempts`,
   ),
   outbox: personal(
     {
@@ -93,4 +93,24 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     { data: 'ID of the end user, in `customer.erased` only' },
     `id endpoint_id event_id type happened_at status attempts next_attempt_at last_attempt_at last_status last_error ended_at created_at`,
   ),
+  erasures: personal(
+    {
+      purpose: 'proves an erasure by a signed receipt',
+      lifetime: '3 years after the receipt; 90 days without one',
+      erasure: 'none: the hash is made by the erasure',
+    },
+    { customer: 'hash of the ID of the end user' },
+    'id account_id requested_at log_key erased_at cached_until held_objects waits_for check_at issued_at receipt leaves',
+  ),
+  erased_objects: personal(
+    {
+      purpose: 'lists what an erasure deleted',
+      lifetime: 'until the receipt is issued, 90 days at most',
+      erasure: 'issuing the receipt',
+    },
+    { key: 'ID of a deleted photo or result' },
+    'erasure_id kind bytes',
+  ),
+  erased_rows: impersonal('erasure_id name count'),
+  erased_jobs: impersonal('erasure_id generation_id attempt'),
 }

@@ -57,7 +57,7 @@ export function presentFacts({ erasure, byKind, bytes, rows, cancelledJobs, webh
 
 function findKept({ erasure, rows, webhooks }: Pick<Found, 'erasure' | 'rows' | 'webhooks'>): Statement['kept'] {
   const { heldObjects } = erasure
-  const { generations = 0 } = rows
+  const { generations = 0, consents = 0 } = rows
   return [
     {
       what: 'objects',
@@ -73,6 +73,11 @@ function findKept({ erasure, rows, webhooks }: Pick<Found, 'erasure' | 'rows' | 
       what: 'credits',
       count: generations,
       reason: 'Financial records of these try-ons (table ledger), which name the account but not the end user.',
+    },
+    {
+      what: 'consents',
+      count: consents,
+      reason: 'Proof that the end user agreed to a policy and withdrew, under a hash of the ID, for 3 years.',
     },
     {
       what: 'webhooks',

@@ -1,5 +1,9 @@
-import { type Database, sql } from '../database/database.ts'
+import { type Database, rowType, sql } from '../database/database.ts'
+import { Type } from '../schema.ts'
 import type { Customer } from './customer.ts'
+import { noteErasedRows } from './erasures.ts'
+
+const Count = rowType(Type.Object({ count: Type.Integer() }))
 
 /** How long a consent is proven: until claims about the photo are barred. Three years after it was given, or withdrawn. */
 const CONSENT_DAYS = 1096
@@ -8,12 +12,16 @@ const CONSENT_DAYS = 1096
 export function createCustomerProofs(database: Database) {
   return {
     /** Ends the consents of a customer. The ledger keeps when they were given and withdrawn. Returns the count. */
-    withdrawConsents: async ({ accountId, externalUserId, before }: Customer): Promise<number> => {
+    withdrawConsents: (customer: Customer): Promise<number> => {
+      const { accountId, externalUserId, before } = customer
       const isBefore = before === undefined ? sql.fragment`true` : sql.fragment`given_at <= ${before.toISOString()}`
-      const { rowCount } = await database.query(sql.unsafe`
-        update consents set withdrawn_at = now_ms()
-        where visitor = customer_hash(${accountId}, ${externalUserId}) and withdrawn_at is null and ${isBefore}`)
-      return rowCount
+      return database.oneFirst(sql.type(Count)`
+        with withdrawn as (
+          update consents set withdrawn_at = now_ms()
+          where visitor = customer_hash(${accountId}, ${externalUserId}) and withdrawn_at is null and ${isBefore}
+          returning 1
+        ), ${noteErasedRows(customer, 'consents', sql.fragment`withdrawn`)}
+        select count(*)::int as count from withdrawn`)
     },
 
     /** The same for erasures that are repeated after a restore: the ledger knows its customers by their hashes alone. */
@@ -30,14 +38,18 @@ export function createCustomerProofs(database: Database) {
     },
 
     /** Deletes what was written down when the customer of a shop asked for their data. Returns the count. */
-    deleteDataRequests: async ({ accountId, externalUserId, before = new Date() }: Customer): Promise<number> => {
+    deleteDataRequests: async (customer: Customer): Promise<number> => {
+      const { accountId, externalUserId, before = new Date() } = customer
       const [shopId, customerId] = externalUserId.split(':customer:')
       if (customerId === undefined) return 0
-      const { rowCount } = await database.query(sql.unsafe`
-        delete from data_requests using shops
-        where shops.id = shop_id and account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
-          and data_requests.created_at <= ${before.toISOString()}`)
-      return rowCount
+      return database.oneFirst(sql.type(Count)`
+        with deleted as (
+          delete from data_requests using shops
+          where shops.id = shop_id and account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
+            and data_requests.created_at <= ${before.toISOString()}
+          returning 1
+        ), ${noteErasedRows(customer, 'data_requests', sql.fragment`deleted`)}
+        select count(*)::int as count from deleted`)
     },
 
     /** Deletes consents that need no proof any more; who gave one is asked again. */

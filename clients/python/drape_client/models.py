@@ -89,7 +89,7 @@ class TryOnPerson(TypedDict):
 
 class TryOnConsent(TypedDict):
     """
-    What the person of the photo agreed to. Stored and returned with the generation.
+    Consent of the person in the photo. Stored and returned with the generation.
     """
 
     policy: str
@@ -99,7 +99,7 @@ class TryOnConsent(TypedDict):
 
     version: str
     """
-    The version that counts now.
+    Current version of the policy.
     """
 
     at: str
@@ -165,7 +165,7 @@ class TryOn(TypedDict):
 
     consent: NotRequired[TryOnConsent]
     """
-    What the person of the photo agreed to. Stored and returned with the generation.
+    Consent of the person in the photo. Stored and returned with the generation.
     """
 
     priority: NotRequired[Literal["interactive", "batch"]]
@@ -240,7 +240,7 @@ class GenerationEstimatedStartRange(TypedDict):
 
 class GenerationConsent(TypedDict):
     """
-    What the person of the photo agreed to. Stored and returned with the generation.
+    Consent of the person in the photo. Stored and returned with the generation.
     """
 
     policy: str
@@ -250,7 +250,7 @@ class GenerationConsent(TypedDict):
 
     version: str
     """
-    The version that counts now.
+    Current version of the policy.
     """
 
     at: str
@@ -335,7 +335,7 @@ class Generation(TypedDict):
 
     consent: NotRequired[GenerationConsent]
     """
-    What the person of the photo agreed to. Stored and returned with the generation.
+    Consent of the person in the photo. Stored and returned with the generation.
     """
 
     engine: NotRequired[GenerationEngine]
@@ -989,7 +989,7 @@ class ErasureConfirmedMessageData(TypedDict):
     erasureId: str
     test: NotRequired[Literal[True]]
     """
-    Given in test events; what they name does not exist.
+    True for test events. The objects that a test event names do not exist.
     """
 
 
@@ -997,7 +997,7 @@ class ErasureConfirmedMessage(TypedDict):
     type: Literal["erasure.confirmed"]
     timestamp: str
     """
-    When it happened.
+    Time of the event.
     """
 
     data: ErasureConfirmedMessageData
