@@ -76,7 +76,6 @@ const LONG_FUNCTIONS = [
   'api/stores/shops.ts: createShops',
   'controller/kubernetes.ts: watchCluster',
   'controller/retention/gauges.ts: createRetentionGauges',
-  'controller/retention/reconcile.ts: createRetentionReconcile',
   'controller/runtime/watch.ts: watchObjects',
   'controller/worker-pool/gauges.ts: createPoolGauges',
 ]
