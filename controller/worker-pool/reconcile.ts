@@ -205,7 +205,8 @@ function planFor(
   { decision, bounds }: Observation['outcome'],
 ) {
   const { pool, pods, workers, sick, rules, pausedUntil, template, replicaSet, replicas, now, memory } = seen
-  if (pausedUntil !== null) {
+  // The engines of a pool must be known before a worker is asked to leave.
+  if (pausedUntil !== null || template === null) {
     return { plan: freeze(memory.replicas ?? replicaSet?.spec.replicas ?? decision.to), heldCount: 0 }
   }
   return planAround(
@@ -362,7 +363,7 @@ function untilNextReconcile(observation: Observation): number {
   const { pods, workers, queueReachable, rules, pausedUntil, template, replicaSet, outcome, plan, heldCount, now } =
     observation
   const waits = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas - heldCount !== outcome.decision.to
-  const underWay = waits && pausedUntil === null
+  const underWay = waits && pausedUntil === null && template !== null
   const isMissing = replicaSet === undefined && template !== null
   if (underWay || isMissing) return BUSY_MS
   // A worker that has just become ready reports soon.

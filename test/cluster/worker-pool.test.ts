@@ -240,6 +240,9 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
       spec: { replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: PLAIN_POD } },
     })
     await until(() => podsOf('former').length === 2)
+    // A pool that cannot run yet asks none of them to leave.
+    await until(async () => (await get('former'))?.replicas === 2)
+    await sleep(1000)
     const former = podsOf('former')
     for (const pod of former) await until(() => workers.work(pod))
     await client.apply(engines.type, { metadata: { namespace, name: 'late' }, spec: engine })

@@ -50,6 +50,8 @@ export class ModelCluster {
   /** Nodes whose workers fence themselves. */
   readonly failingNodes = new Set<string>()
   costBudgets: KubernetesObject[] = []
+  /** Whether the engine of the pool exists. */
+  hasEngine = true
   /** As far as the controller may read nodes. */
   readonly nodes = new Map<string, KubernetesObject>()
   /** The condition of a ReplicaSet whose pods the API server refuses. */
@@ -221,7 +223,7 @@ export class ModelCluster {
       pools: { get: (key) => ofPool(key, this.pool), list: () => (this.exists ? [this.pool] : []) },
       policies: { get: () => undefined },
       costBudgets: { list: () => this.costBudgets },
-      engines: { get: () => ENGINE },
+      engines: { get: () => (this.hasEngine ? ENGINE : undefined) },
       replicaSets: { get: (key) => this.replicaSets.get(key.split('/')[1]) },
       budgets: { get: (key) => this.others.get(`budget ${key.split('/')[1]}`) },
       findNode: (name) => this.nodes.get(name),

@@ -92,4 +92,25 @@ describe('a saturated pool', () => {
     expect(cluster.alive).toHaveLength(5)
     expect(cluster.interrupted).toEqual([])
   })
+
+  it('asks no worker to leave while its engine does not exist, and goes on with its drain afterwards', async () => {
+    const cluster = await saturatedPool()
+    cluster.setSpec(saturatedBy({ cost: { hourlyCap: 5, mode: 'Hard' } }))
+    cluster.hasEngine = false
+    await cluster.run(JOB_SECONDS + MARK_SECONDS)
+    cluster.hasEngine = true
+    await cluster.run(1)
+    cluster.hasEngine = false
+    const fenced = cluster.alive.filter(({ object }) => object.metadata.annotations?.['drape.dev/fenced-at'])
+    expect(fenced).toHaveLength(15)
+    cluster.restartController()
+    await cluster.run(60)
+    expect(cluster.alive).toHaveLength(WORKERS)
+    expect(cluster.alive.flatMap(({ object }) => object.metadata.annotations?.['drape.dev/marked-at'] ?? [])).toEqual([])
+    expect(cluster.condition('EnginesReady')).toMatchObject({ status: 'False' })
+    cluster.hasEngine = true
+    await cluster.run(JOB_SECONDS + MARK_SECONDS)
+    expect(cluster.alive).toHaveLength(5)
+    expect(cluster.interrupted).toEqual([])
+  })
 })
