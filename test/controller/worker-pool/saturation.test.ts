@@ -106,7 +106,9 @@ describe('a saturated pool', () => {
     cluster.restartController()
     await cluster.run(60)
     expect(cluster.alive).toHaveLength(WORKERS)
-    expect(cluster.alive.flatMap(({ object }) => object.metadata.annotations?.['drape.dev/marked-at'] ?? [])).toEqual([])
+    expect(cluster.alive.flatMap(({ object }) => object.metadata.annotations?.['drape.dev/marked-at'] ?? [])).toEqual(
+      [],
+    )
     expect(cluster.condition('EnginesReady')).toMatchObject({ status: 'False' })
     cluster.hasEngine = true
     await cluster.run(JOB_SECONDS + MARK_SECONDS)
