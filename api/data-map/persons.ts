@@ -46,7 +46,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     },
     `id account_id product_id product_external_id status attempt worker lease_until deadline_at cost engine options snapshot progress
     images_expire_at error_code error_message warnings timings engine_info category created_at started_at finished_at updated_at
-    shop_id requested_engine error_details quality consent dispatched_at past_attempts`,
+    shop_id requested_engine error_details quality consent attempt_dispatched_at past_attempts`,
   ),
   outbox: personal(
     {

@@ -86,7 +86,7 @@ export function createGenerationLives(database: Database) {
         select generations.id, generations.account_id as "accountId", shop_id as "shopId", engine,
           requested_engine as "requestedEngine", status, attempt, worker, progress, error_code as "errorCode",
           error_message as "errorMessage", warnings, timings, past_attempts as "pastAttempts",
-          generations.created_at as "createdAt", generations.dispatched_at as "dispatchedAt", started_at as "startedAt",
+          generations.created_at as "createdAt", attempt_dispatched_at as "dispatchedAt", started_at as "startedAt",
           finished_at as "finishedAt", deadline_at as "deadlineAt", lease_until as "leaseUntil",
           images_expire_at as "imagesExpireAt", clock_timestamp() as now,
           case when outbox.generation_id is not null then jsonb_build_object('queue', outbox.queue, 'isBatch', is_batch,

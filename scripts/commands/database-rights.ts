@@ -12,7 +12,7 @@ const RIGHTS = {
   worker: [
     'select on generations, outbox, objects, images',
     `update (status, worker, lease_until, started_at, finished_at, updated_at, attempt, progress, result_key, warnings, timings,
-      dispatched_at, past_attempts, engine_info, category, quality, ingredient_salt, error_code, error_message, error_details) on generations`,
+      attempt_dispatched_at, past_attempts, engine_info, category, quality, ingredient_salt, error_code, error_message, error_details) on generations`,
     'update (available_at, dispatched_at, payload), delete on outbox',
     'insert, update (expires_at, bytes), delete on objects',
     'update (crop, warnings, person_detected) on images',

@@ -160,7 +160,7 @@ function createAttempts(database: Database, move: Move) {
       const [started] = await move(sql.type(Started)`
         update generations
         set status = 'PROCESSING', worker = ${worker}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-            dispatched_at = (select dispatched_at from outbox where generation_id = ${id}),
+            attempt_dispatched_at = (select dispatched_at from outbox where generation_id = ${id}),
             started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
         where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
         returning ${moved}, extract(epoch from deadline_at - now())::float8 as "secondsLeft",
@@ -330,7 +330,7 @@ export const ATTEMPT_ENDS = ['lost', 'retried', 'spared'] as const
 type AttemptEnd = (typeof ATTEMPT_ENDS)[number]
 
 const withAttempt = (reason: AttemptEnd) => sql.fragment`
-  past_attempts || jsonb_build_object('attempt', attempt, 'worker', worker, 'dispatchedAt', dispatched_at,
+  past_attempts || jsonb_build_object('attempt', attempt, 'worker', worker, 'dispatchedAt', attempt_dispatched_at,
     'startedAt', started_at, 'endedAt', now_ms(), 'reason', ${reason}::text)`
 
 /** PENDING with the next attempt, or FAILED after the last one. */

@@ -36,7 +36,7 @@ describe('what the API says of itself', () => {
     expect(await (await get('/docs/storefront')).text()).not.toContain(`curl -X POST ${drape.api.url}/public/fit`)
     const markdown = await get('/docs/try-on.md')
     expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
-    expect(await markdown.text()).toContain('Ids that start with \\_anon\\_ are')
+    expect(await markdown.text()).toContain('ids that start with \\_anon\\_')
     expect((await get('/docs/nothing')).status).toBe(404)
   })
 

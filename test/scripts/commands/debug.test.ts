@@ -184,7 +184,7 @@ describe('drape debug', () => {
     const blind = await debug(id, { REDIS_URL: 'redis://127.0.0.1:1' })
     expect(blind.unread).toEqual([
       { source: 'attempts', reason: 'attempts 1, 2 ran under a release that recorded none' },
-      { source: 'Redis', reason: 'Redis does not answer' },
+      { source: 'Redis', reason: 'Redis does not respond' },
     ])
   })
 
@@ -219,7 +219,7 @@ describe('drape debug', () => {
     const nowhere = createCommandLine('postgres://nobody@127.0.0.1:1/nothing', drape.env)
     expect(await nowhere.drape('debug', unknown)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('Postgres does not answer'),
+      said: expect.stringContaining('Postgres does not respond'),
     })
   })
 })

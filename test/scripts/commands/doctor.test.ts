@@ -80,7 +80,7 @@ describe('drape doctor', () => {
     expect(code).toBe(1)
     expect(problems).toBe(findings.filter(({ state }) => state === 'problem').length)
     expect(find(findings, 'postgres')).toMatchObject(isProblem(/ECONNREFUSED/, 'Check DATABASE_URL'))
-    expect(find(findings, 'redis')).toMatchObject(isProblem(/does not answer/, 'Check REDIS_URL'))
+    expect(find(findings, 'redis')).toMatchObject(isProblem(/does not respond/, 'Check REDIS_URL'))
     expect(find(findings, 'storage')).toMatchObject(isProblem(/./, 'Check STORAGE_URL'))
     expect(find(findings, 'signing key')).toMatchObject(isProblem('SIGNING_SECRET is not set', 'openssl rand'))
     expect(find(findings, 'encryption key')).toMatchObject(isProblem(/SECRETS_KEY must be keys/, 'openssl rand'))

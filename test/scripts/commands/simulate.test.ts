@@ -68,7 +68,7 @@ describe('drape simulate', () => {
     const martian = `{ bounds: { max: 1 }, target: { backlogPerSlot: 1 }, schedules: [${hours}] }`
     const tooMuch = 'A trace has at most 2678400 seconds and 1000000 jobs'
     await Promise.all([
-      rejects('broken.yaml is no YAML', await write('broken.yaml', 'a: [')),
+      rejects('broken.yaml is not valid YAML', await write('broken.yaml', 'a: [')),
       rejects('Unknown time zone Mars.', await write('mars.yaml', `kind: ScalingPolicy\nspec: ${martian}\n`)),
       rejects(tooMuch, SAMPLE, '--trace', await write('long.csv', '1000000000,1\n')),
       rejects(tooMuch, SAMPLE, '--trace', await write('full.csv', '0,1000000000\n')),

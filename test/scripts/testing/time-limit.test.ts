@@ -13,7 +13,7 @@ it('a run that hangs ends at its time limit and names the test', async () => {
     await writeFile(join(folder, 'hang.test.ts'), test)
     const { exitCode, output } = await runVitest(folder, Date.now() + 12_000)
     expect(exitCode).toBe(1)
-    expect(output).toContain('These had not ended:\n')
+    expect(output).toContain('Unfinished:\n')
     expect(output).toContain('  hang.test.ts: never ends, for 0 min')
   } finally {
     await rm(folder, { recursive: true })
