@@ -190,6 +190,7 @@ const cluster: Cluster = watchCluster({
       loops.image.add(key, IMAGE_MS)
     },
     engine: loops.engine.add,
+    image: (key) => loops.image.add(key),
     policy: loops.policy.add,
     budget: loops.budget.add,
     retention: (key) => {

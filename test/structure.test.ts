@@ -74,9 +74,7 @@ const MAX_FUNCTION_LINES = 100
 const LONG_FUNCTIONS = [
   'api/stores/accounts.ts: createAccounts',
   'api/stores/shops.ts: createShops',
-  'controller/kubernetes.ts: watchCluster',
   'controller/retention/gauges.ts: createRetentionGauges',
-  'controller/runtime/watch.ts: watchObjects',
   'controller/worker-pool/gauges.ts: createPoolGauges',
 ]
 

@@ -34,6 +34,8 @@ const schema = Type.Object({
   WORK_SECONDS: Type.Integer({ minimum: 1, maximum: 3600, default: 60 }),
   /** Set if a controller scales the workers: the worker then reports its state to the controller and drains on request. */
   POOL: Type.String({ default: '' }),
+  /** The name of the worker in its pool; the host name where there is none. */
+  POD_NAME: Type.String({ default: '' }),
   DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 60 }),
 })
 

@@ -200,7 +200,7 @@ const membership =
     ? null
     : joinPool({
         registry: createPoolRegistry(redis),
-        host: hostname(),
+        host: config.POD_NAME || hostname(),
         slots: config.CONCURRENCY,
         consumers,
         findSickness: health.sickness,

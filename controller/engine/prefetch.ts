@@ -6,6 +6,10 @@ import { engineVolume } from './volume.ts'
 
 export const JOBS: ResourceType = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true }
 export const NODES: ResourceType = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false }
+const NAME_LABEL = 'app.kubernetes.io/name'
+const NAME = 'drape-prefetch'
+/** Selects all prefetch Jobs, of model files and of images. */
+export const PREFETCH_JOBS = `${NAME_LABEL}=${NAME}`
 /** Label with the engine whose files a Job downloads. */
 export const ENGINE_LABEL = 'drape.dev/engine'
 const NODE_ANNOTATION = 'drape.dev/node'
@@ -122,7 +126,7 @@ export function renderPrefetchJob({
   labels: Readonly<Record<string, string>>
   pod: { readonly containers: readonly object[]; readonly [field: string]: unknown }
 }) {
-  const all = { 'app.kubernetes.io/name': 'drape-prefetch', ...labels }
+  const all = { [NAME_LABEL]: NAME, ...labels }
   return {
     metadata: {
       ...{ name, namespace: owner.metadata.namespace },

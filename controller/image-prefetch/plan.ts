@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ENGINE_LABEL, type Job, MAX_CONCURRENT, type Node, outcomeOf, renderPrefetchJob } from '../engine/prefetch.ts'
+import { type Job, MAX_CONCURRENT, type Node, outcomeOf, renderPrefetchJob } from '../engine/prefetch.ts'
 import { RESTRICTED } from '../engine/volume.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import { WORKER } from '../worker-pool/pods.ts'
@@ -84,8 +84,7 @@ export function renderImageJob({
   const { imagePullSecrets, serviceAccountName, tolerations } = spec
   return renderPrefetchJob({
     ...{ name, owner: pool, node },
-    // The controller watches Jobs with the label of an engine; the value is empty because this Job provides no engine's files.
-    labels: { [PREFETCH_LABEL]: pool.metadata.name, [ENGINE_LABEL]: '' },
+    labels: { [PREFETCH_LABEL]: pool.metadata.name },
     pod: {
       ...{ imagePullSecrets, tolerations },
       ...(serviceAccountName !== undefined && { serviceAccountName }),

@@ -38,7 +38,6 @@ export interface Client {
 export interface ListOptions {
   readonly namespace?: string
   readonly labelSelector?: string
-  readonly fieldSelector?: string
 }
 
 export interface WriteOptions {

@@ -58,7 +58,7 @@ type Change = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
  * an object can be merged.
  */
 export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T>): Watched<T> {
-  const { onChange = () => {}, onFault = () => {}, keep = (object) => object } = options
+  const { onFault = () => {}, keep = (object) => object } = options
   const { watchSeconds = WATCH_SECONDS, silenceSeconds = SILENCE_SECONDS } = options
   const { connection, type, namespace, labelSelector } = options
   const selection = { namespace, labelSelector, limit: PAGE }
@@ -66,7 +66,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   const watcher = new Watch(connection.config)
   Reflect.set(watcher, 'requestTimeoutMs', (watchSeconds + silenceSeconds) * 1000)
   const keepSmall = (object: unknown) => withoutManagedFields(keep(object as T))
-  const objects = new Map<string, T>()
+  const kept = createObjectCache<T>(options.onChange)
   const closing = new AbortController()
   const synced = Promise.withResolvers<void>()
   let heardAt = performance.now()
@@ -98,8 +98,8 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
       resourceVersion = metadata.resourceVersion
     }
     heardAt = performance.now()
-    for (const [key, object] of [...objects]) if (!listed.has(key)) remove(key, object, resourceVersion)
-    for (const [key, object] of listed) put(key, object)
+    for (const [key, object] of [...kept.objects]) if (!listed.has(key)) kept.remove(key, object, resourceVersion)
+    for (const [key, object] of listed) kept.put(key, object)
     synced.resolve()
     return resourceVersion
   }
@@ -138,36 +138,42 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
     heardAt = performance.now()
     if (change === 'ERROR') throw new KubernetesError(object.code ?? 500, object.message ?? 'The watch failed')
     const { resourceVersion = '' } = object.metadata
-    if (change === 'DELETED') remove(keyOf(object.metadata), object as unknown as T, resourceVersion)
-    else if (change !== 'BOOKMARK') put(keyOf(object.metadata), keepSmall(object))
+    if (change === 'DELETED') kept.remove(keyOf(object.metadata), object as unknown as T, resourceVersion)
+    else if (change !== 'BOOKMARK') kept.put(keyOf(object.metadata), keepSmall(object))
     version = object.metadata.resourceVersion ?? version
-  }
-
-  function put(key: string, now: T): void {
-    const before = objects.get(key)
-    if (before && isNewer(before.metadata.resourceVersion, now.metadata.resourceVersion)) return
-    objects.set(key, now)
-    if (before?.metadata.resourceVersion !== now.metadata.resourceVersion) onChange(now)
-  }
-
-  function remove(key: string, object: T, at: string): void {
-    // Another object with this name was noted since.
-    if (isNewer(objects.get(key)?.metadata.resourceVersion, at)) return
-    if (objects.delete(key)) onChange(object)
   }
 
   keepWatching()
   return {
     type,
-    get: (key) => objects.get(key),
-    list: () => [...objects.values()],
+    get: (key) => kept.objects.get(key),
+    list: () => [...kept.objects.values()],
     note: (object) => {
       if (version === null || isNewer(object.metadata.resourceVersion, version))
-        put(keyOf(object.metadata), keepSmall(object))
+        kept.put(keyOf(object.metadata), keepSmall(object))
     },
     synced: synced.promise,
     ageMs: () => performance.now() - heardAt,
     close: () => closing.abort(),
+  }
+}
+
+/** The latest known state of each object. An older state never replaces a newer one. */
+function createObjectCache<T extends KubernetesObject>(onChange: (object: T) => void = () => {}) {
+  const objects = new Map<string, T>()
+  return {
+    objects,
+    put: (key: string, now: T): void => {
+      const before = objects.get(key)
+      if (before && isNewer(before.metadata.resourceVersion, now.metadata.resourceVersion)) return
+      objects.set(key, now)
+      if (before?.metadata.resourceVersion !== now.metadata.resourceVersion) onChange(now)
+    },
+    remove: (key: string, object: T, at: string): void => {
+      // Another object with this name was noted since.
+      if (isNewer(objects.get(key)?.metadata.resourceVersion, at)) return
+      if (objects.delete(key)) onChange(object)
+    },
   }
 }
 

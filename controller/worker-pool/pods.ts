@@ -3,6 +3,9 @@ import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'
 
 export const POOL_LABEL = 'drape.dev/pool'
+export const WORKER_LABELS = { 'app.kubernetes.io/name': 'drape-worker' } as const
+/** Selects the workers of all pools. Any pod may carry the label of a pool alone. */
+export const WORKER_PODS = `app.kubernetes.io/name=${WORKER_LABELS['app.kubernetes.io/name']},${POOL_LABEL}`
 /** Name of the worker's container; the pod can have others. */
 export const WORKER = 'worker'
 export const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }

@@ -12,6 +12,8 @@ export interface TimedDecision {
 
 /** State of a pool between two reconciles. The controller can lose it safely. */
 export interface PoolMemory {
+  /** Of the pool. Another one of the same name begins with nothing. */
+  readonly uid: string | undefined
   scaling: ScalingMemory
   /** The last decided number of workers. */
   desired: number
@@ -46,9 +48,11 @@ export interface PoolMemory {
 const LOWERING_SETTLES_MS = 3000
 
 export function firstMemory(pool: WorkerPool, replicaSet: ReplicaSet | undefined, now: Date): PoolMemory {
-  const desired = pool.status?.desiredReplicas ?? replicaSet?.spec.replicas ?? 0
+  const isOwn = replicaSet?.metadata.ownerReferences?.some(({ uid }) => uid === pool.metadata.uid) ?? false
+  const desired = pool.status?.desiredReplicas ?? (isOwn ? replicaSet?.spec.replicas : 0) ?? 0
   // Another controller may have lowered the replicas just before.
   return {
+    uid: pool.metadata.uid,
     scaling: memoryFrom(pool, now),
     desired,
     promised: desired,

@@ -4,7 +4,7 @@ import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volum
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
 import { patchPod } from './pod-patch.ts'
-import { POOL_LABEL, TEMPLATE_DIGEST, WORKER, withoutOwnAnnotations } from './pods.ts'
+import { POOL_LABEL, TEMPLATE_DIGEST, WORKER, WORKER_LABELS, withoutOwnAnnotations } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Template, Tier, Volume } from './template-schema.ts'
 import { nodeAffinity } from './tiers.ts'
@@ -50,7 +50,7 @@ export function workersName(pool: WorkerPool): string {
 
 /** The labels that select the pods of a pool. */
 function poolLabels(pool: WorkerPool): Record<string, string> {
-  return { 'app.kubernetes.io/name': 'drape-worker', [POOL_LABEL]: pool.metadata.name }
+  return { ...WORKER_LABELS, [POOL_LABEL]: pool.metadata.name }
 }
 
 /**
@@ -98,17 +98,18 @@ function drainable<T extends { readonly spec: ReturnType<typeof podSpec> }>(
   const { containers, terminationGracePeriodSeconds: patched } = template.spec
   if (!Array.isArray(containers)) return template
   const settings = settingsOf(pool, engines)
+  // A patch may have set anything, also no list: that the API server refuses.
+  const complete = <C extends { readonly env?: unknown }>(container: C) => {
+    const env = container.env ?? []
+    return Array.isArray(env) ? { ...container, env: withSettings(env, settings) } : container
+  }
   const terminationGracePeriodSeconds = Math.max(Number(patched) || 0, graceSeconds(pool))
   return {
     ...template,
     spec: {
       ...template.spec,
       terminationGracePeriodSeconds,
-      containers: containers.map((container) =>
-        container?.name === WORKER && Array.isArray(container.env)
-          ? { ...container, env: withSettings(container.env, settings) }
-          : container,
-      ),
+      containers: containers.map((container) => (container?.name === WORKER ? complete(container) : container)),
     },
   }
 }
@@ -245,16 +246,20 @@ function environment(pool: WorkerPool, known: readonly Engine[]) {
 /** The settings, followed by variables with other names. */
 function withSettings<T extends { readonly name: string }>(
   env: readonly T[],
-  settings: Readonly<Record<string, string>>,
-): ({ readonly name: string; readonly value: string } | T)[] {
-  const others = env.filter((each) => !Object.hasOwn(settings, each?.name))
-  return [...Object.entries(settings).map(([name, value]) => ({ name, value })), ...others]
+  settings: readonly Setting[],
+): (Setting | T)[] {
+  const names = new Set(settings.map(({ name }) => name))
+  return [...settings, ...env.filter((each) => !names.has(each?.name))]
 }
 
+type Setting =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly valueFrom: { readonly fieldRef: { readonly fieldPath: string } } }
+
 /** Environment variables that only the controller sets. */
-function settingsOf(pool: WorkerPool, known: readonly Engine[]): Readonly<Record<string, string>> {
+function settingsOf(pool: WorkerPool, known: readonly Engine[]): Setting[] {
   const { drain, engines, queues, slotsPerReplica } = pool.spec
-  return {
+  const values: Readonly<Record<string, string>> = {
     POOL: `${pool.metadata.namespace}/${pool.metadata.name}`,
     ENGINES: engines.join(','),
     QUEUES: queues.join(','),
@@ -266,6 +271,11 @@ function settingsOf(pool: WorkerPool, known: readonly Engine[]): Readonly<Record
     ...acknowledgement(known),
     ...conformance(known),
   }
+  return [
+    ...Object.entries(values).map(([name, value]) => ({ name, value })),
+    // Under this name the worker reports and reads its orders; a pod can have another host name.
+    { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+  ]
 }
 
 /** Workers check the licence, too, before they open an engine with a non-commercial licence. */

@@ -258,6 +258,8 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     const first = await podsWith('drape/worker:1', 2)
     for (const { spec } of first) expect(['image-a', 'image-b', 'image-c']).toContain(spec.nodeName)
     await until(async () => (await condition())?.message === '0 of 2 nodes have the image.')
+    // They bring the files of no engine.
+    expect((await jobs()).flatMap(({ metadata }) => metadata.labels?.['drape.dev/engine'] ?? [])).toEqual([])
     await finish(first)
     await until(async () => (await condition())?.status === 'True')
 

@@ -6,6 +6,12 @@ export const NAMESPACES: ResourceType = { ...core, plural: 'namespaces', kind: '
 export const NODES: ResourceType = { ...core, plural: 'nodes', kind: 'Node', namespaced: false }
 export const PODS: ResourceType = { ...core, plural: 'pods', kind: 'Pod', namespaced: true }
 export const EVENTS: ResourceType = { ...core, plural: 'events', kind: 'Event', namespaced: true }
+export const RESOURCE_QUOTAS: ResourceType = {
+  ...core,
+  plural: 'resourcequotas',
+  kind: 'ResourceQuota',
+  namespaced: true,
+}
 export const CONFIG_MAPS: ResourceType = { ...core, plural: 'configmaps', kind: 'ConfigMap', namespaced: true }
 export const DEPLOYMENTS: ResourceType = {
   group: 'apps',

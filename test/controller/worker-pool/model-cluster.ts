@@ -114,6 +114,12 @@ export class ModelCluster {
     if ((metadata.finalizers ?? []).length === 0) this.dropPool()
   }
 
+  /** Deletes the pool and creates another of its name, before the controller or the garbage collector has seen the first one go. */
+  recreatePool(spec: object): void {
+    const metadata = { ...this.metadataOf('pool'), uid: `uid-pool-${this.names++}` }
+    this.pool = { apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool', metadata, spec }
+  }
+
   /** As another program would. */
   editReplicaSet(name: string, spec: object): void {
     const found = this.replicaSets.get(name)

@@ -136,6 +136,20 @@ describe('the pods of a pool', () => {
     expect(longer.spec.terminationGracePeriodSeconds).toBe(900)
   })
 
+  it.for([null, [], undefined])(
+    'keep the settings of the controller where their patch sets the variables to %j',
+    (env) => {
+      const patched = podTemplate({ podTemplate: { spec: { containers: [{ name: 'worker', env }] } } })
+      const [{ env: found }] = patched.spec.containers
+      expect(found).toEqual(
+        expect.arrayContaining([
+          { name: 'POOL', value: 'shop/small' },
+          { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+        ]),
+      )
+    },
+  )
+
   it('are those of no object that is nested too deeply to be read', () => {
     const nested = (depth: number): object => (depth === 0 ? {} : { spec: nested(depth - 1) })
     expect(() => podTemplate({ podTemplate: nested(5000) })).toThrow('nested more than 100 levels')

@@ -115,4 +115,20 @@ describe('a saturated pool', () => {
     expect(cluster.alive).toHaveLength(5)
     expect(cluster.interrupted).toEqual([])
   })
+
+  it.for([false, true])(
+    'starts from nothing under the name of another pool, also in a new controller: %s',
+    async (isNew) => {
+      const cluster = await saturatedPool()
+      cluster.saturated = false
+      cluster.demand = { waiting: 0, inFlight: 0, oldestWaitSeconds: 0, secondsPerJob: JOB_SECONDS }
+      cluster.recreatePool(saturatedBy({ bounds: { min: 2, max: WORKERS } }))
+      if (isNew) cluster.restartController()
+      await cluster.run(3)
+      expect(cluster.status).toMatchObject({ desiredReplicas: 2, lastDecision: { from: 0, to: 2 } })
+      await cluster.run(JOB_SECONDS + MARK_SECONDS)
+      expect(cluster.alive).toHaveLength(2)
+      expect(cluster.interrupted).toEqual([])
+    },
+  )
 })

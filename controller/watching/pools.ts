@@ -1,0 +1,55 @@
+import { costBudgets } from '../cost-budget/resource.ts'
+import { engines } from '../engine/resource.ts'
+import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
+import { scalingPolicies } from '../scaling-policy/resource.ts'
+import { workerPools } from '../worker-pool/resource.ts'
+import type { ReconcileQueues, WatchKind } from './watch-kind.ts'
+
+interface PoolNames extends KubernetesObject {
+  readonly spec?: {
+    readonly engines?: readonly string[]
+    readonly scaling?: { readonly policyRef?: { readonly name?: string } }
+  }
+}
+
+export interface EngineSettings extends KubernetesObject {
+  readonly spec?: {
+    readonly source?: { readonly bundled?: object }
+    readonly prefetch?: { readonly enabled?: boolean }
+  }
+}
+
+/** Watches pools and the objects that affect them. A change of such an object affects all pools of its namespace. */
+export function watchPools(watch: WatchKind, interested: ReconcileQueues) {
+  const enqueuePoolsOf = ({ metadata: { namespace } }: KubernetesObject) => {
+    for (const { metadata } of pools.list()) if (metadata.namespace === namespace) interested.pool(keyOf(metadata))
+  }
+  // Files in the worker image have no state to observe.
+  const enqueueEnginesOf = ({ metadata: { namespace }, spec }: PoolNames) => {
+    for (const name of spec?.engines ?? []) {
+      const key = keyOf({ namespace, name })
+      if (engineObjects.get(key)?.spec?.source?.bundled === undefined) interested.engine(key)
+    }
+  }
+  const pools = watch<PoolNames>(workerPools.type, (pool) => {
+    const { namespace } = pool.metadata
+    interested.pool(keyOf(pool.metadata))
+    enqueueEnginesOf(pool)
+    const policy = pool.spec?.scaling?.policyRef?.name
+    if (policy !== undefined) interested.policy(keyOf({ namespace, name: policy }))
+    for (const { metadata } of budgets.list()) if (metadata.namespace === namespace) interested.budget(keyOf(metadata))
+  })
+  const policies = watch<KubernetesObject>(scalingPolicies.type, (policy) => {
+    interested.policy(keyOf(policy.metadata))
+    enqueuePoolsOf(policy)
+  })
+  const budgets = watch<KubernetesObject>(costBudgets.type, (budget) => {
+    interested.budget(keyOf(budget.metadata))
+    enqueuePoolsOf(budget)
+  })
+  const engineObjects = watch<EngineSettings>(engines.type, (engine) => {
+    interested.engine(keyOf(engine.metadata))
+    enqueuePoolsOf(engine)
+  })
+  return { pools, policies, costBudgets: budgets, engines: engineObjects, enqueueEnginesOf }
+}

@@ -1,0 +1,60 @@
+import { ENGINE_LABEL, JOBS, type Job, NODES, type Node, PREFETCH_JOBS } from '../engine/prefetch.ts'
+import { PREFETCH_LABEL } from '../image-prefetch/plan.ts'
+import { keyOf } from '../runtime/resource.ts'
+import type { Watched } from '../runtime/watch.ts'
+import { isAcceleratorProblem } from '../worker-pool/node-problems.ts'
+import type { EngineSettings } from './pools.ts'
+import type { ReconcileQueues, WatchKind } from './watch-kind.ts'
+
+/** A kind without news from the API server for this long counts as unknown. */
+const UNKNOWN_MS = 300_000
+
+/** Watches nodes, and the Jobs that prefetch files and images to them. */
+export function watchPrefetching(
+  watch: WatchKind,
+  {
+    interested,
+    mayWatchNodes,
+    engines: engineObjects,
+  }: { interested: ReconcileQueues; mayWatchNodes: boolean; engines: Watched<EngineSettings> },
+) {
+  const jobs = watch<Job>(
+    JOBS,
+    ({ metadata: { namespace, labels } }) => {
+      const { [ENGINE_LABEL]: engine, [PREFETCH_LABEL]: pool } = labels ?? {}
+      if (engine) interested.engine(keyOf({ namespace, name: engine }))
+      if (pool) interested.image(keyOf({ namespace, name: pool }))
+    },
+    {
+      labelSelector: PREFETCH_JOBS,
+      keep: ({ metadata, status }) => ({ metadata, status: { conditions: status?.conditions } }),
+    },
+  )
+  const enqueuePrefetching = () => {
+    for (const { metadata, spec } of engineObjects.list())
+      if (spec?.prefetch?.enabled) interested.engine(keyOf(metadata))
+  }
+  // Nodes report often; only changes of fields that affect selection count.
+  const watchNodes = () =>
+    watch<Node>(NODES, enqueuePrefetching, {
+      keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec, status }) => ({
+        metadata: { name, uid, labels, resourceVersion, deletionTimestamp },
+        spec: { unschedulable: spec?.unschedulable },
+        status: { conditions: status?.conditions?.filter(isAcceleratorProblem) },
+      }),
+    })
+  const nodes = mayWatchNodes ? watchNodes() : null
+  // If the controller may not read these kinds, only the features that need them are disabled.
+  const listed = new Set<unknown>()
+  for (const watched of nodes ? [jobs, nodes] : [jobs]) watched.synced.then(() => listed.add(watched))
+  const ifKnown = <T>(watched: Watched<T>) =>
+    listed.has(watched) && watched.ageMs() < UNKNOWN_MS ? watched.list() : null
+  return {
+    jobs,
+    nodes,
+    /** Null while they cannot be read. */
+    findJobs: () => ifKnown(jobs),
+    findNodes: () => nodes && ifKnown(nodes),
+    findNode: (name: string) => nodes?.get(keyOf({ name })),
+  }
+}

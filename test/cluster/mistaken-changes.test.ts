@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { costBudgets } from '../../controller/cost-budget/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { until } from '../support/until.ts'
+import { PODS } from './kinds.ts'
+import { type PoolStage, startPoolStage } from './pool-stage.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+interface Pod extends KubernetesObject {
+  readonly spec: {
+    readonly containers: readonly { readonly name: string; readonly env?: readonly { name: string }[] }[]
+  }
+}
+
+const controlPlane = await findSharedControlPlane()
+const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
+
+describe.skipIf(!controlPlane?.hasControllers)('a worker pool whose objects others change', () => {
+  let stage: PoolStage
+
+  beforeAll(async () => {
+    if (controlPlane !== null) stage = await startPoolStage(controlPlane)
+  })
+  afterAll(async () => {
+    await stage?.[Symbol.asyncDispose]()
+  })
+
+  const fixed = (replicas: number, more: object = {}) => ({
+    ...{ engines: ['mock'], replicas, scaling: { mode: 'Fixed' }, template },
+    ...more,
+  })
+  const setLabels = (pod: string, labels: object) =>
+    stage.client.patch(PODS, { namespace: stage.namespace, name: pod }, { metadata: { labels } })
+  const fenced = (pool: string) => stage.podsOf(pool).filter((pod) => !stage.workers.takesJobs(pod))
+
+  it.for(['drape.dev/pool', 'app.kubernetes.io/name'])(
+    'replaces a pod that was taken out by its label %s, and asks no other to leave',
+    async (label) => {
+      await stage.apply('examined', fixed(3))
+      await stage.untilReady('examined', 3)
+      const [examined, ...others] = stage.podsOf('examined')
+      await setLabels(examined, { [label]: 'examined-by-hand' })
+      await until(() => stage.podsOf('examined').length === 4)
+      await until(async () => {
+        const status = await stage.statusOf('examined')
+        const names = status?.workers.map(({ name }) => name) ?? []
+        return status?.replicas === 3 && !names.includes(examined) && others.every((name) => names.includes(name))
+      })
+      await sleep(3000)
+      expect(fenced('examined')).toEqual([])
+      expect(await stage.conditionOf('examined', 'Ready')).toMatchObject({ status: 'True' })
+      await stage.client.delete(PODS, { namespace: stage.namespace, name: examined })
+      await stage.remove('examined')
+    },
+  )
+
+  it('does not take a pod for its own that carries only the label of the pool', async () => {
+    await stage.apply('alone', fixed(1))
+    await stage.untilReady('alone', 1)
+    const [worker] = stage.podsOf('alone')
+    const pod = await stage.get<Pod & { spec: { nodeName?: string } }>(PODS, worker)
+    if (pod === null) throw new Error('The worker is gone')
+    const labels = { 'drape.dev/pool': 'alone' }
+    const { containers, ...spec } = pod.spec
+    await stage.client.create(PODS, {
+      metadata: { namespace: stage.namespace, name: 'alone-workers-debug', labels },
+      spec: { ...spec, containers, nodeName: undefined },
+    })
+    await until(() => stage.podsOf('alone').length === 2)
+    await sleep(3000)
+    expect(await stage.statusOf('alone')).toMatchObject({ replicas: 1, workers: [{ name: worker }] })
+    expect(fenced('alone')).toEqual([])
+    await stage.client.delete(PODS, { namespace: stage.namespace, name: 'alone-workers-debug' })
+    await stage.remove('alone')
+  })
+
+  it('keeps the settings of its workers, whatever its podTemplate removes', async () => {
+    await stage.apply('bare', fixed(1, { podTemplate: { spec: { containers: [{ name: 'worker', env: null }] } } }))
+    await stage.untilReady('bare', 1)
+    const pod = await stage.get<Pod>(PODS, stage.podsOf('bare')[0])
+    const names = pod?.spec.containers[0].env?.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['POOL', 'POD_NAME', 'ENGINES', 'DRAIN_SECONDS']))
+    const before = stage.podsOf('bare')
+    for (const spec of [
+      { containers: null },
+      { containers: 'none' },
+      { containers: [null] },
+      { containers: [{ name: 'worker', env: 'none' }] },
+      { restartPolicy: 'Never' },
+      { volumes: [{ name: 'temporary', hostPath: { path: '/' } }] },
+    ]) {
+      await stage.apply('bare', fixed(1, { podTemplate: { spec } }))
+      const said = await until(async () => {
+        const stalled = await stage.conditionOf('bare', 'Stalled')
+        return stalled?.status === 'True' && stalled.message
+      })
+      expect(said.length).toBeGreaterThan(20)
+      expect(stage.podsOf('bare')).toEqual(before)
+      await stage.apply('bare', fixed(1))
+      await until(async () => (await stage.conditionOf('bare', 'Stalled'))?.status === 'False')
+      await stage.untilReady('bare', 1)
+      before.splice(0, before.length, ...stage.podsOf('bare'))
+    }
+    await stage.remove('bare')
+  })
+
+  it('starts from nothing under the name of another pool', async () => {
+    const auto = (min: number) => ({
+      ...{ engines: ['mock'], template },
+      scaling: { policy: { bounds: { min, max: 9 }, target: { backlogPerSlot: 1 } } },
+    })
+    await stage.apply('again', auto(4))
+    await stage.untilReady('again', 4)
+    const name = { namespace: stage.namespace, name: 'again' }
+    // Without a pause: as `kubectl replace --force`.
+    await stage.client.delete(workerPools.type, name)
+    await stage.apply('again', auto(1))
+    await stage.untilReady('again', 1)
+    expect(await stage.statusOf('again')).toMatchObject({ min: 1, desiredReplicas: 1 })
+    await stage.remove('again')
+  })
+
+  it('keeps to its cost budget when its controller is killed, and when the budget comes and goes', async () => {
+    const cap = 4
+    const name = { namespace: stage.namespace, name: 'shared' }
+    const setCap = (hourlyCap: number) => stage.client.apply(costBudgets.type, { metadata: name, spec: { hourlyCap } })
+    const spend = (pool: string, min: number, priority: number) =>
+      stage.apply(pool, {
+        ...{ engines: ['mock'], template, priority, capacity: { hourlyCost: 1 } },
+        scaling: { policy: { bounds: { min, max: 6 }, target: { backlogPerSlot: 1 } } },
+      })
+    let most = 0
+    const count = () => stage.podsOf('later').length + stage.podsOf('first').length
+    const watching = setInterval(() => {
+      most = Math.max(most, count())
+    }, 20)
+    await setCap(cap)
+    await spend('later', 6, 0)
+    await stage.untilReady('later', cap)
+    const busy = stage.podsOf('later')
+    for (const pod of busy) await until(() => stage.workers.work(pod))
+    await spend('first', 3, 1)
+    await until(() => fenced('later').length === 3)
+    const second = await stage.startController()
+    await stage.controller.end('SIGKILL')
+    for (const pod of busy) {
+      stage.workers.finish(pod)
+      await sleep(1000)
+    }
+    await stage.untilReady('first', 3)
+    await stage.untilReady('later', 1)
+    expect(most).toBe(cap)
+
+    // Nothing may be spent: idle workers leave, whatever the min of their pools.
+    await setCap(0)
+    await until(() => count() === 0)
+    await stage.client.delete(costBudgets.type, name)
+    await stage.untilReady('first', 3)
+    await stage.untilReady('later', 6)
+    clearInterval(watching)
+    expect(stage.workers.interrupted).toEqual([])
+    const metrics = await (await fetch(`${second.probeUrl}/metrics`)).text()
+    expect(metrics).toMatch(/^drape_wrong_victim_total 0$/m)
+    await stage.remove('first')
+    await stage.remove('later')
+  })
+})

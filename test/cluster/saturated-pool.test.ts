@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLog } from '../../api/shared/log.ts'
+import { createJobQueue } from '../../api/shared/queue.ts'
+import { createRedis } from '../../api/shared/redis.ts'
+import { until } from '../support/until.ts'
+import { type PoolStage, startPoolStage } from './pool-stage.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+const controlPlane = await findSharedControlPlane()
+
+const WORKERS = 20
+const CAP = 5
+const JOB_MS = 8000
+/** From the end of the last job to the removal of its worker: the mark has to settle, and the status is written. */
+const REMOVAL_MS = 10_000
+const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
+// Neither the pace nor a budget of the policy may keep a worker above a hard limit.
+const slow = { scaleDown: { maxReplicas: 1 }, budgets: [{ name: 'never', maxDraining: 0 }] }
+
+function saturatedBy(policy: object = {}, more: object = {}) {
+  return {
+    ...{ engines: ['mock'], queues: ['prepare'], capacity: { hourlyCost: 1 }, template },
+    scaling: { policy: { bounds: { max: WORKERS }, target: { backlogPerSlot: 1 }, ...slow, ...policy } },
+    ...more,
+  }
+}
+
+/** The hours around now, so that a schedule begins as soon as it is there. */
+function hoursAroundNow() {
+  const clock = (ms: number) => new Date(ms).toISOString().slice(11, 16)
+  return { start: clock(Date.now() - 3_600_000), end: clock(Date.now() + 3_600_000) }
+}
+
+describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
+  let stage: PoolStage
+  let closeQueue = async () => {}
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    stage = await startPoolStage(controlPlane)
+    const log = createLog({ process: 'test', level: 'silent' })
+    const redis = createRedis(stage.drape.env.REDIS_URL, { role: 'producer', log })
+    const queue = createJobQueue({ redis, name: 'prepare' })
+    closeQueue = async () => {
+      await queue.close()
+      await redis.close()
+    }
+    await until(redis.isReady)
+    await queue.add(Array.from({ length: 500 }, (_, i) => ({ id: `photo-${i}`, data: {} })))
+  })
+  afterAll(async () => {
+    await closeQueue()
+    await stage?.[Symbol.asyncDispose]()
+  })
+
+  it.for([
+    ['cost.hourlyCap', 'costly', () => ({ cost: { hourlyCap: CAP, mode: 'Hard' } })],
+    ['bounds.max', 'bounded', () => ({ bounds: { max: CAP } })],
+    ['schedule night', 'nightly', () => ({ schedules: [{ name: 'night', ...hoursAroundNow(), max: CAP }] })],
+  ] as const)('is within %s when each worker has finished its job', async ([limit, name, policy]) => {
+    await using pool = await saturate(name, WORKERS, saturatedBy())
+    await stage.apply(name, saturatedBy(policy()))
+    const cutAt = performance.now()
+    const above = await until(async () => {
+      const found = await stage.conditionOf(name, 'AboveCap')
+      return found?.status === 'True' && found
+    })
+    expect(above.message).toContain(`${limit} allows ${CAP} workers, and there are ${WORKERS}: `)
+    await until(() => stage.podsOf(name).length <= CAP)
+    expect(performance.now() - cutAt).toBeLessThan(JOB_MS + REMOVAL_MS)
+    await until(async () => (await stage.conditionOf(name, 'AboveCap'))?.status === 'False')
+    await sleep(JOB_MS)
+    expect(stage.podsOf(name)).toHaveLength(CAP)
+    expect(pool.busy()).toHaveLength(CAP)
+    expect(stage.workers.interrupted).toEqual([])
+    expect(await stage.eventsOf(name, 'AboveCap')).toMatchObject([{ type: 'Warning', message: above.message }])
+    expect(await stage.eventsOf(name, 'WithinCap')).toMatchObject([{ type: 'Normal' }])
+    expect(await stage.eventsOf(name, 'WrongVictim')).toEqual([])
+  })
+
+  it('stands still while it is paused: workers that drain finish their jobs and stay', async () => {
+    await using pool = await saturate('frozen', WORKERS, saturatedBy())
+    const capped = saturatedBy({ cost: { hourlyCap: CAP, mode: 'Hard' } })
+    await stage.apply('frozen', capped)
+    await until(() => pool.fenced().length >= WORKERS - CAP)
+    const paused = { reason: 'an audit', until: new Date(Date.now() + 600_000).toISOString() }
+    await stage.apply('frozen', { ...capped, paused })
+    await until(async () => (await stage.conditionOf('frozen', 'Paused'))?.status === 'True')
+    const [pods, fenced] = [stage.podsOf('frozen'), pool.fenced()]
+    await sleep(2 * JOB_MS)
+    expect(stage.podsOf('frozen')).toEqual(pods)
+    expect(pool.fenced()).toEqual(fenced)
+    expect(fenced.filter((pod) => stage.workers.isBusy(pod))).toEqual([])
+    expect(await stage.conditionOf('frozen', 'Ready')).toMatchObject({ status: 'False', reason: 'Paused' })
+    await stage.apply('frozen', capped)
+    await until(() => stage.podsOf('frozen').length === CAP)
+    expect(stage.workers.interrupted).toEqual([])
+  })
+
+  it('keeps the workers that a rollback makes current again, also those that were leaving', async () => {
+    const of = (image: string) => fixed(6, image, { maxSurge: 0, maxUnavailable: 2 })
+    await stage.apply('back', of('drape/worker:1'))
+    await stage.untilReady('back', 6)
+    const first = stage.podsOf('back')
+    for (const pod of first) await until(() => stage.workers.work(pod))
+    await stage.apply('back', of('drape/worker:2'))
+    const leaving = await until(() => {
+      const found = first.filter((pod) => !stage.workers.takesJobs(pod))
+      return found.length === 2 && found
+    })
+    const [gone, kept] = leaving
+    stage.workers.finish(gone)
+    const updated = await until(() => stage.podsOf('back').find((pod) => !first.includes(pod)))
+    await until(() => stage.workers.work(updated))
+
+    await stage.apply('back', of('drape/worker:1'))
+    await until(() => stage.workers.takesJobs(kept) && !stage.workers.takesJobs(updated))
+    stage.workers.finish(updated)
+    await until(() => !stage.podsOf('back').includes(updated))
+    await stage.untilReady('back', 6)
+    expect(stage.podsOf('back').filter((pod) => first.includes(pod))).toEqual(
+      expect.arrayContaining(first.filter((pod) => pod !== gone)),
+    )
+    expect(stage.podsOf('back').filter((pod) => !stage.workers.takesJobs(pod))).toEqual([])
+    expect(stage.workers.interrupted).toEqual([])
+    for (const pod of first) stage.workers.finish(pod)
+    await stage.remove('back')
+  })
+
+  it('ends no job where its image goes back and forth and its size falls at the same time', async () => {
+    const of = (replicas: number, image: string) => fixed(replicas, image, {}, { removeBusy: true })
+    await using pool = await saturate('both', 8, of(8, 'drape/worker:1'))
+    for (const [replicas, image] of [
+      [3, 'drape/worker:2'],
+      [3, 'drape/worker:1'],
+      [6, 'drape/worker:2'],
+      [2, 'drape/worker:1'],
+    ] as const) {
+      await stage.apply('both', of(replicas, image))
+      await until(() => pool.fenced().length > 0)
+      await sleep(JOB_MS / 2)
+    }
+    await stage.untilReady('both', 2)
+    await until(() => pool.fenced().length === 0)
+    expect(await stage.statusOf('both')).toMatchObject({ replicas: 2, updatedReplicas: 2 })
+    expect(stage.workers.interrupted).toEqual([])
+    expect(await stage.eventsOf('both', 'WrongVictim')).toEqual([])
+  })
+
+  /** A pool whose workers are all busy, each with one job of the same length after the other. */
+  async function saturate(name: string, count: number, spec: object) {
+    const startedAt = new Map<string, number>()
+    const timer = setInterval(() => {
+      const now = performance.now()
+      for (const pod of stage.podsOf(name)) {
+        if (stage.workers.isBusy(pod) && now - (startedAt.get(pod) ?? now) >= JOB_MS) stage.workers.finish(pod)
+        if (!stage.workers.isBusy(pod) && stage.workers.work(pod)) startedAt.set(pod, now)
+      }
+    }, 50)
+    const pods = (is: (pod: string) => boolean) => stage.podsOf(name).filter(is)
+    const pool = {
+      busy: () => pods(stage.workers.isBusy),
+      fenced: () => pods((pod) => !stage.workers.takesJobs(pod)),
+      [Symbol.asyncDispose]: async () => {
+        clearInterval(timer)
+        for (const pod of stage.podsOf(name)) stage.workers.finish(pod)
+        await stage.remove(name)
+      },
+    }
+    await stage.apply(name, spec)
+    await stage.untilReady(name, count)
+    await until(() => pool.busy().length === count)
+    return pool
+  }
+})
+
+function fixed(replicas: number, image: string, rollout: object, drain: object = {}) {
+  return {
+    ...{ engines: ['mock'], replicas, scaling: { mode: 'Fixed' }, rollout, drain },
+    template: { ...template, image },
+  }
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRandom } from '../faults/support/random.ts'
+import { createLink, type Link } from '../faults/support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
+import { CLAIM_TEMPLATES, DEVICE_CLASSES, PODS, RESOURCE_QUOTAS } from './kinds.ts'
+import { type PoolStage, startPoolStage } from './pool-stage.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+const controlPlane = await findSharedControlPlane()
+
+const GPU = 'example.com/gpu'
+const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
+const spec = { engines: ['mock'], replicas: 2, scaling: { mode: 'Fixed' }, capacity: { hourlyCost: 3 }, template }
+
+describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () => {
+  let stage: PoolStage
+  let toPostgres: Link
+  let toRedis: Link
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    stage = await startPoolStage(controlPlane, {
+      env: async ({ env }) => {
+        const through = async (name: 'DATABASE_URL' | 'REDIS_URL') => {
+          const url = new URL(env[name])
+          const link = await createLink(Number(url.port), createRandom(1))
+          url.port = String(link.port)
+          return { link, variables: { [name]: url.href } }
+        }
+        const [postgres, redis] = [await through('DATABASE_URL'), await through('REDIS_URL')]
+        toPostgres = postgres.link
+        toRedis = redis.link
+        return { ...postgres.variables, ...redis.variables }
+      },
+    })
+  })
+  afterAll(async () => {
+    await stage?.[Symbol.asyncDispose]()
+    await toPostgres?.close()
+    await toRedis?.close()
+  })
+
+  /** Waits until the condition is False; returns its message. */
+  const whyNot = (pool: string, type: string) =>
+    until(async () => {
+      const found = await stage.conditionOf(pool, type)
+      return found?.status === 'False' && found.message
+    })
+
+  it('for lack of a node are named with the reason of the scheduler, and cost nothing', async () => {
+    await stage.apply('homeless', { ...spec, accelerator: { resource: GPU, count: 1 } })
+    await until(async () =>
+      (await whyNot('homeless', 'WorkersScheduled')).startsWith('2 workers have no node: 0/2 nodes'),
+    )
+    expect(await whyNot('homeless', 'WorkersScheduled')).toContain(`2 Insufficient ${GPU}`)
+    expect(await stage.statusOf('homeless')).toMatchObject({
+      unschedulableReplicas: 2,
+      readyReplicas: 0,
+      hourlyCost: 0,
+    })
+    expect(await stage.conditionOf('homeless', 'Ready')).toMatchObject({ status: 'False' })
+    await until(async () => (await stage.eventsOf('homeless', 'Unschedulable')).length > 0)
+    const metrics = await (await fetch(`${stage.controller.probeUrl}/metrics`)).text()
+    expect(metrics).toContain(`drape_pool_unschedulable_workers{pool="${stage.namespace}/homeless"} 2`)
+    await stage.apply('homeless', spec)
+    const status = await stage.untilReady('homeless', 2)
+    expect(status).toMatchObject({ unschedulableReplicas: 0, hourlyCost: 6 })
+    await stage.remove('homeless')
+  })
+
+  it('for lack of a claim template or a device class are named, and start when it is there', async () => {
+    const { client, namespace } = stage
+    const accelerator = { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'later' }] }
+    await stage.apply('claimless', { ...spec, replicas: 1, accelerator })
+    expect(await whyNot('claimless', 'WorkersScheduled')).toContain('a resource claim or its template may be missing')
+    expect(await stage.statusOf('claimless')).toMatchObject({ unschedulableReplicas: 1, hourlyCost: 0 })
+    const request = { name: 'gpu', exactly: { deviceClassName: `gpu.${namespace}.example` } }
+    await client.create(CLAIM_TEMPLATES, {
+      metadata: { namespace, name: 'later' },
+      spec: { spec: { devices: { requests: [request] } } },
+    })
+    await until(async () => (await whyNot('claimless', 'WorkersScheduled')).includes('does not exist'))
+    await client.create(DEVICE_CLASSES, { metadata: { name: `gpu.${namespace}.example` }, spec: {} })
+    await until(async () => (await whyNot('claimless', 'WorkersScheduled')).includes('cannot allocate all claims'))
+    await client.delete(DEVICE_CLASSES, { name: `gpu.${namespace}.example` })
+    await stage.remove('claimless')
+  })
+
+  it.for([
+    [
+      'a missing PriorityClass',
+      'unranked',
+      { template: { ...template, priorityClassName: 'missing' } },
+      'no PriorityClass with name missing was found',
+    ],
+    ['a quota', 'rationed', { accelerator: { resource: GPU, count: 1 } }, 'exceeded quota: gpus'],
+    [
+      'the Pod Security Standard',
+      'insecure',
+      { podTemplate: { spec: { hostNetwork: true } } },
+      'violates PodSecurity "restricted:latest": host namespaces (hostNetwork=true)',
+    ],
+  ] as const)('because of %s are named with the reason of the API server', async ([, pool, more, reason]) => {
+    const { client, namespace } = stage
+    const hard = { [`requests.${GPU}`]: '0' }
+    await client.apply(RESOURCE_QUOTAS, { metadata: { namespace, name: 'gpus' }, spec: { hard } })
+    // The test control plane runs no controller that counts what is used.
+    const status = { hard, used: hard }
+    await client.patch(RESOURCE_QUOTAS, { namespace, name: 'gpus' }, { status }, { subresource: 'status' })
+    await stage.apply(pool, { ...spec, ...more })
+    expect(await whyNot(pool, 'WorkersCreated')).toContain(reason)
+    expect(await stage.statusOf(pool)).toMatchObject({ unschedulableReplicas: 2, replicas: 0, hourlyCost: 0 })
+    expect(await stage.conditionOf(pool, 'Ready')).toMatchObject({ status: 'False' })
+    const [event] = await until(async () => {
+      const found = await stage.eventsOf(pool, 'FailedCreate')
+      return found.length > 0 && found
+    })
+    expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining(reason) })
+    await stage.apply(pool, spec)
+    await stage.untilReady(pool, 2)
+    expect(await stage.conditionOf(pool, 'WorkersCreated')).toMatchObject({ status: 'True' })
+    await stage.remove(pool)
+    await client.delete(RESOURCE_QUOTAS, { namespace, name: 'gpus' })
+  })
+
+  it('are not called ready while the demand cannot be read, nor idle while Redis is unavailable', async () => {
+    const policy = { bounds: { min: 2, max: 4 }, target: { backlogPerSlot: 1 }, sampling: { intervalSeconds: 1 } }
+    await stage.apply('blind', { engines: ['mock'], scaling: { policy }, template })
+    await stage.untilReady('blind', 2)
+    const busy = stage.podsOf('blind')
+    for (const pod of busy) await until(() => stage.workers.work(pod))
+    await until(async () => (await stage.statusOf('blind'))?.busyReplicas === 2)
+
+    toPostgres.suffer({ partitioned: true })
+    await until(async () => (await stage.conditionOf('blind', 'Ready'))?.reason === 'DemandUnknown')
+    expect(await stage.conditionOf('blind', 'Ready')).toMatchObject({ status: 'False' })
+    expect(await stage.conditionOf('blind', 'AbleToScale')).toMatchObject({ status: 'False', reason: 'DemandUnknown' })
+    toPostgres.suffer()
+    await stage.untilReady('blind', 2)
+
+    toRedis.suffer({ partitioned: true })
+    const away = await until(async () => {
+      const found = await stage.statusOf('blind')
+      return found?.conditions.some(({ type, status }) => type === 'QueueReachable' && status === 'False') && found
+    })
+    expect(away.busyReplicas).toBeUndefined()
+    toRedis.suffer()
+    await until(async () => (await stage.statusOf('blind'))?.busyReplicas === 2)
+    expect(stage.podsOf('blind')).toEqual(busy)
+    const pods = await stage.client.list(PODS, { namespace: stage.namespace, labelSelector: 'drape.dev/pool=blind' })
+    expect(pods.flatMap(({ metadata }) => metadata.annotations?.['drape.dev/fenced-at'] ?? [])).toEqual([])
+  })
+})
