@@ -91,7 +91,9 @@ describe('the port of the dashboard', () => {
 
   it('must be one of its own, and its address one', () => {
     const env = { ...drape.env, NODE_ENV: 'development', PORT: '8080' }
-    expect(() => readApiConfig({ ...env, DASHBOARD_PORT: '8080' })).toThrow('DASHBOARD_PORT must differ from the other ports')
+    expect(() => readApiConfig({ ...env, DASHBOARD_PORT: '8080' })).toThrow(
+      'DASHBOARD_PORT must differ from the other ports',
+    )
     expect(() => readApiConfig({ ...env, DASHBOARD_PORT: '8081', DASHBOARD_URL: 'nonsense' })).toThrow('DASHBOARD_URL')
   })
 })
