@@ -73,7 +73,7 @@ describe('drape listen, drape trigger and drape events resend', () => {
       type: 'generation.completed',
       data: { accountId: drape.accountId, test: true },
     })
-    await expect(verifyWebhook(sent, generateWebhookSecret())).rejects.toThrow('no signature')
+    await expect(verifyWebhook(sent, generateWebhookSecret())).rejects.toThrow('no valid signature')
     expect(lines()[1]).toMatchObject({ eventId, status: 204, ms: expect.any(Number) })
 
     receiver.moods.push({ status: 500 })
