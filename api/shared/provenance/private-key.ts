@@ -6,7 +6,7 @@ import { createHash, createPrivateKey, type KeyObject } from 'node:crypto'
  */
 export function readPrivateKey(pem: string, variable: string): KeyObject {
   const key = parse(pem)
-  if (key === null) refuse(`${variable} is not a private key in PEM without a password`)
+  if (key === null) refuse(`${variable} must be an unencrypted private key in PEM`)
   if (key.asymmetricKeyType !== 'ed25519') {
     refuse(
       `${variable} must be an Ed25519 key, not ${key.asymmetricKeyType}. Make one with: openssl genpkey -algorithm ed25519`,

@@ -92,7 +92,7 @@ describe('a receipt', () => {
   it.each([['nonsense'], ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----']])(
     'refuses a key that is none',
     (pem) => {
-      expect(() => readReceiptKey(pem)).toThrow(/RECEIPT_KEY is not a private key in PEM/)
+      expect(() => readReceiptKey(pem)).toThrow(/RECEIPT_KEY must be an unencrypted private key in PEM/)
     },
   )
 })
