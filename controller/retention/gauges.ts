@@ -53,41 +53,7 @@ export function createRetentionGauges(
     labels: ['outcome'],
   })
   for (const outcome of ['done', 'failed']) sweeps.zero({ outcome })
-  const show = (name: string, help: string, read: (run: Run) => number | undefined) =>
-    watch({ name, help, ...about }, () => readAll(runs, read))
-  show(
-    'drape_retention_overdue_objects',
-    'Images past their time under the policy after the last run',
-    ({ report }) => report.overdue,
-  )
-  show(
-    'drape_retention_oldest_overdue_seconds',
-    'Seconds by which the oldest remaining image exceeded its time under the policy after the last run',
-    ({ report }) => report.oldestOverdueSeconds,
-  )
-  show(
-    'drape_retention_held_objects',
-    'Images past their time under the policy that a legal hold kept in the last run',
-    ({ report }) => report.record.held,
-  )
-  show(
-    'drape_retention_run_seconds',
-    'Duration of the last run in seconds',
-    ({ report }) => report.record.durationMs / 1000,
-  )
-  show(
-    'drape_retention_interval_seconds',
-    'Seconds from the start of the last run to the start of the next',
-    ({ spec, report }) => {
-      const start = new Date(report.record.startedAt)
-      return (nextRunAfter(spec, start).getTime() - start.getTime()) / 1000
-    },
-  )
-  show(
-    'drape_retention_last_success_timestamp_seconds',
-    'Unix time of the end of the last successful run',
-    (run) => run.succeededAt,
-  )
+  for (const { name, help, read } of RUN_GAUGES) watch({ name, help, ...about }, () => readAll(runs, read))
   watch(
     { name: 'drape_sweep_last_success_timestamp_seconds', help: 'Unix time of the end of the last successful sweep' },
     () => (sweptAt === undefined ? [] : [{ value: sweptAt }]),
@@ -128,6 +94,50 @@ export function createRetentionGauges(
     },
   }
 }
+
+interface RunGauge {
+  readonly name: string
+  readonly help: string
+  /** Undefined: no value. */
+  readonly read: (run: Run) => number | undefined
+}
+
+/** Gauges of the last run of each policy. */
+const RUN_GAUGES: readonly RunGauge[] = [
+  {
+    name: 'drape_retention_overdue_objects',
+    help: 'Images past their time under the policy after the last run',
+    read: ({ report }) => report.overdue,
+  },
+  {
+    name: 'drape_retention_oldest_overdue_seconds',
+    help: 'Seconds by which the oldest remaining image exceeded its time under the policy after the last run',
+    read: ({ report }) => report.oldestOverdueSeconds,
+  },
+  {
+    name: 'drape_retention_held_objects',
+    help: 'Images past their time under the policy that a legal hold kept in the last run',
+    read: ({ report }) => report.record.held,
+  },
+  {
+    name: 'drape_retention_run_seconds',
+    help: 'Duration of the last run in seconds',
+    read: ({ report }) => report.record.durationMs / 1000,
+  },
+  {
+    name: 'drape_retention_interval_seconds',
+    help: 'Seconds from the start of the last run to the start of the next',
+    read: ({ spec, report }) => {
+      const start = new Date(report.record.startedAt)
+      return (nextRunAfter(spec, start).getTime() - start.getTime()) / 1000
+    },
+  },
+  {
+    name: 'drape_retention_last_success_timestamp_seconds',
+    help: 'Unix time of the end of the last successful run',
+    read: (run) => run.succeededAt,
+  },
+]
 
 function readAll(runs: ReadonlyMap<string, Run>, read: (run: Run) => number | undefined) {
   return [...runs].flatMap(([policy, run]) => {

@@ -20,79 +20,9 @@ export interface PoolGauges {
 export function createPoolGauges({ watch }: Pick<Metrics, 'watch'>): PoolGauges {
   const statuses = new Map<string, PoolStatus>()
   const enginesOf = new Map<string, readonly string[]>()
-  const show = (about: { name: string; help: string; label?: string }, read: Read) =>
-    watch({ ...about, labels: ['pool', ...(about.label ? [about.label] : [])] }, () =>
-      readAll(statuses, { ...about, read }),
-    )
-  show(
-    { name: 'drape_pool_workers', help: 'Existing workers of the pool, by state', label: 'state' },
-    ({ workers, busyReplicas, replicas = 0 }) => ({
-      ...NO_WORKERS,
-      ...countStates(workers),
-      Unlisted: replicas - workers.length,
-      ...(busyReplicas === undefined && { Busy: undefined, Idle: undefined }),
-    }),
-  )
-  show(
-    {
-      name: 'drape_pool_bounds',
-      help: 'Number of workers of the pool: desired, min and max',
-      label: 'bound',
-    },
-    ({ min, desiredReplicas, max }) => ({ min, desired: desiredReplicas, max }),
-  )
-  show({ name: 'drape_pool_ready_workers', help: 'Workers of the pool whose pods are ready' }, ({ readyReplicas }) => ({
-    '': readyReplicas,
-  }))
-  show(
-    { name: 'drape_pool_jobs', help: 'Jobs for the engines of the pool, by state: waiting, running', label: 'state' },
-    ({ demand }) => ({
-      waiting: demand?.waiting,
-      running: demand?.inFlight,
-    }),
-  )
-  show(
-    { name: 'drape_pool_unschedulable_workers', help: 'Workers without a node, or that cannot be created' },
-    ({ unschedulableReplicas }) => ({ '': unschedulableReplicas }),
-  )
-  show(
-    { name: 'drape_pool_hourly_cost', help: 'Cost of the workers on nodes per hour, in the unit of hourlyCost' },
-    ({ hourlyCost }) => ({ '': hourlyCost }),
-  )
-  show(
-    {
-      name: 'drape_pool_sick_workers',
-      help: 'Workers that recently fenced themselves because their accelerator kept failing',
-    },
-    ({ sickWorkers = [] }) => ({ '': sickWorkers.length }),
-  )
-  show(
-    { name: 'drape_pool_avoided_nodes', help: 'Nodes that the pool avoids because of their sick workers' },
-    ({ avoidedNodes = [] }) => ({ '': avoidedNodes.length }),
-  )
-  show(
-    {
-      name: 'drape_pool_limited',
-      help: '1 for each rule that keeps the number of workers from the number that the demand requires',
-      label: 'by',
-    },
-    ({ limitedBy = '' }) =>
-      Object.fromEntries(
-        limitedBy
-          .split(', ')
-          .filter(Boolean)
-          .map((rule) => [rule, 1]),
-      ),
-  )
-  show(
-    { name: 'drape_pool_condition', help: '1 while the condition of the pool is True, otherwise 0', label: 'type' },
-    ({ conditions }) =>
-      Object.fromEntries(
-        conditions
-          .filter(({ type }) => CONDITIONS.includes(type))
-          .map(({ type, status }) => [type, Number(status === 'True')]),
-      ),
-  )
+  for (const { name, help, label, read } of POOL_GAUGES) {
+    watch({ name, help, labels: ['pool', ...(label ? [label] : [])] }, () => readAll(statuses, { label, read }))
+  }
   watch(
     {
       name: 'drape_pool_oldest_wait_seconds',
@@ -124,6 +54,83 @@ export function createPoolGauges({ watch }: Pick<Metrics, 'watch'>): PoolGauges 
 type Read = (status: PoolStatus) => Readonly<Record<string, number | undefined>>
 
 const NO_WORKERS = { Starting: 0, Idle: 0, Busy: 0, Draining: 0, Drained: 0, Silent: 0, Sick: 0 }
+
+interface PoolGauge {
+  readonly name: string
+  readonly help: string
+  /** Name of the second label. */
+  readonly label?: string
+  readonly read: Read
+}
+
+const POOL_GAUGES: readonly PoolGauge[] = [
+  {
+    name: 'drape_pool_workers',
+    help: 'Existing workers of the pool, by state',
+    label: 'state',
+    read: ({ workers, busyReplicas, replicas = 0 }) => ({
+      ...NO_WORKERS,
+      ...countStates(workers),
+      Unlisted: replicas - workers.length,
+      ...(busyReplicas === undefined && { Busy: undefined, Idle: undefined }),
+    }),
+  },
+  {
+    name: 'drape_pool_bounds',
+    help: 'Number of workers of the pool: desired, min and max',
+    label: 'bound',
+    read: ({ min, desiredReplicas, max }) => ({ min, desired: desiredReplicas, max }),
+  },
+  {
+    name: 'drape_pool_ready_workers',
+    help: 'Workers of the pool whose pods are ready',
+    read: ({ readyReplicas }) => ({ '': readyReplicas }),
+  },
+  {
+    name: 'drape_pool_jobs',
+    help: 'Jobs for the engines of the pool, by state: waiting, running',
+    label: 'state',
+    read: ({ demand }) => ({ waiting: demand?.waiting, running: demand?.inFlight }),
+  },
+  {
+    name: 'drape_pool_unschedulable_workers',
+    help: 'Workers without a node, or that cannot be created',
+    read: ({ unschedulableReplicas }) => ({ '': unschedulableReplicas }),
+  },
+  {
+    name: 'drape_pool_hourly_cost',
+    help: 'Cost of the workers on nodes per hour, in the unit of hourlyCost',
+    read: ({ hourlyCost }) => ({ '': hourlyCost }),
+  },
+  {
+    name: 'drape_pool_sick_workers',
+    help: 'Workers that recently fenced themselves because their accelerator kept failing',
+    read: ({ sickWorkers = [] }) => ({ '': sickWorkers.length }),
+  },
+  {
+    name: 'drape_pool_avoided_nodes',
+    help: 'Nodes that the pool avoids because of their sick workers',
+    read: ({ avoidedNodes = [] }) => ({ '': avoidedNodes.length }),
+  },
+  {
+    name: 'drape_pool_limited',
+    help: '1 for each rule that keeps the number of workers from the number that the demand requires',
+    label: 'by',
+    read: ({ limitedBy = '' }) => {
+      const rules = limitedBy.split(', ').filter(Boolean)
+      return Object.fromEntries(rules.map((rule) => [rule, 1]))
+    },
+  },
+  {
+    name: 'drape_pool_condition',
+    help: '1 while the condition of the pool is True, otherwise 0',
+    label: 'type',
+    read: ({ conditions }) => {
+      const shown = conditions.filter(({ type }) => CONDITIONS.includes(type))
+      return Object.fromEntries(shown.map(({ type, status }) => [type, Number(status === 'True')]))
+    },
+  },
+]
 
 function countStates(workers: PoolStatus['workers']): Record<string, number> {
   return Object.fromEntries(
