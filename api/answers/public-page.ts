@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Middleware } from 'koa'
 import { type Html, html } from './html.ts'
 
 const STYLE = `
@@ -48,6 +49,30 @@ button { padding: 12px 20px; border: 0; border-radius: 12px; background: var(--i
 
 /** Hash that allows the style in a Content-Security-Policy. */
 export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
+
+/** Middleware that sets the headers of a page for visitors. Its policy allows no script and no foreign content. */
+export function pageHeaders({
+  vary,
+  cacheControl,
+  formAction,
+}: {
+  vary: string
+  cacheControl: string
+  formAction: "'none'" | "'self'"
+}): Middleware {
+  const policy = [
+    ...["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:'],
+    ...["base-uri 'none'", `form-action ${formAction}`, "frame-ancestors 'none'"],
+  ].join('; ')
+  return (ctx, next) => {
+    ctx.vary(vary)
+    ctx.set('Cache-Control', cacheControl)
+    ctx.set('Content-Security-Policy', policy)
+    ctx.set('Referrer-Policy', 'no-referrer')
+    ctx.set('X-Content-Type-Options', 'nosniff')
+    return next()
+  }
+}
 
 /** A page for visitors, with the style of `STYLE_HASH`. */
 export function presentDocument({

@@ -3,7 +3,11 @@ import { impersonal, personal, type TableMap } from './table-map.ts'
 /** Customers of the installation, mostly companies. */
 export const ACCOUNT_TABLES: Readonly<Record<string, TableMap>> = {
   accounts: personal(
-    { purpose: 'who pays, and whom to contact', lifetime: 'no end', erasure: 'an operator changes name and address' },
+    {
+      purpose: 'payer and contact of the account',
+      lifetime: 'no end',
+      erasure: 'an operator changes name and address',
+    },
     { name: 'name, which can be a person', email: 'contact' },
     'id balance is_active retention_days settings created_at logo_key credits_low_since test_of',
   ),

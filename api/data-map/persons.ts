@@ -42,7 +42,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
       external_user_id: 'ID of the end user',
       result_key: 'where the result is stored',
       visitor_address: 'keyed hash of the network address of a visitor',
-      ingredient_salt: 'tells which photo a result shows',
+      ingredient_salt: 'links a result to its photo',
     },
     `id account_id product_id product_external_id status attempt worker lease_until deadline_at cost engine options snapshot progress
     images_expire_at error_code error_message warnings timings engine_info category created_at started_at finished_at updated_at

@@ -47,7 +47,7 @@ export function startIssuing(options: IssueOptions): OutboxConsumer {
   return startOutboxConsumer({
     ...{ name: 'erasure receipt', log, concurrency: CONCURRENCY, idleMs: IDLE_MS, failureMs: FAILURE_MS },
     claim: async ({ limit }) => {
-      // Before its first use: a receipt by an unknown key would be of nobody.
+      // Publish the key before its first use: a receipt by an unknown key cannot be verified.
       if (!isNoted) await receiptKeys.note(key)
       isNoted = true
       return { items: await erasures.claimDue({ limit, leaseSeconds: LEASE_SECONDS }) }

@@ -42,7 +42,7 @@ export function shopperIds(shopId: string, shopper: Shopper): string[] {
   ]
 }
 
-/** `shopperId` of a customer of whom only the ID is known. */
+/** `shopperId` of a customer with a known ID alone. */
 export function customerShopperId(shopId: string, customerId: string): string {
   return `${shopId}:customer:${customerId}`
 }

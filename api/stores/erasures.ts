@@ -98,7 +98,7 @@ export function createErasures(database: Database) {
 /** What still has to be confirmed before a receipt. */
 function createConfirming(database: Database) {
   return {
-    /** Erasures to check now; nobody else gets them for the time of the lease. */
+    /** Claims erasures that are due for a check, for the time of the lease. */
     claimDue: ({ limit, leaseSeconds }: { limit: number; leaseSeconds: number }): Promise<readonly DueErasure[]> =>
       database.any(sql.type(rowType(DueRow))`
         update erasures set check_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
@@ -110,7 +110,7 @@ function createConfirming(database: Database) {
           clock_timestamp() as "checkedAt", greatest(0, extract(epoch from cached_until - clock_timestamp()))::float8 as "cachedSeconds",
           held_objects as "heldObjects"`),
 
-    /** Checks again after so many seconds. */
+    /** Schedules the next check in this many seconds. */
     postpone: async (id: string, { waitsFor, seconds }: { waitsFor: Confirmation; seconds: number }): Promise<void> => {
       await database.query(sql.unsafe`
         update erasures set waits_for = ${waitsFor}, check_at = clock_timestamp() + make_interval(secs => ${seconds})

@@ -1,12 +1,11 @@
-import type { Middleware } from 'koa'
-import { STYLE_HASH } from '../../answers/public-page.ts'
+import { pageHeaders } from '../../answers/public-page.ts'
 import { chooseText, currentPolicy } from '../../consent/policies.ts'
 import type { EngineChoice } from '../../engines/choice.ts'
 import type { EngineDirectory } from '../../engines/directory.ts'
 import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { Type } from '../../shared/schema.ts'
 import { hashAddress } from '../../shoppers/shopper.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
 import type { AccountRecord, Accounts } from '../../stores/accounts.ts'
 import type { Consents } from '../../stores/consents.ts'
 import type { ShopRecord, Shops } from '../../stores/shops.ts'
@@ -58,7 +57,7 @@ now. In the language of \`lang\`, else of \`Accept-Language\`. 60 requests a min
   }),
 ]
 
-/** Found by its id alone: a page by domain would tell strangers which shops exist. */
+/** Found by ID alone: a page by domain would reveal which shops exist. */
 async function getPage(
   ctx: AppContext,
   parts: PrivacyPageParts,
@@ -107,17 +106,5 @@ async function findFacts(
   }
 }
 
-/** The page runs nothing and loads nothing. */
-const POLICY = [
-  ...["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:'],
-  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-].join('; ')
-
-const setHeaders: Middleware<AppState> = (ctx, next) => {
-  ctx.vary('Accept-Language')
-  ctx.set('Cache-Control', 'no-cache')
-  ctx.set('Content-Security-Policy', POLICY)
-  ctx.set('Referrer-Policy', 'no-referrer')
-  ctx.set('X-Content-Type-Options', 'nosniff')
-  return next()
-}
+/** The page runs no scripts and loads nothing. */
+const setHeaders = pageHeaders({ vary: 'Accept-Language', cacheControl: 'no-cache', formAction: "'none'" })

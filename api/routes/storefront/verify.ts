@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { STYLE_HASH } from '../../answers/public-page.ts'
+import { pageHeaders } from '../../answers/public-page.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
@@ -100,19 +100,7 @@ function wantsPage(ctx: AppContext): boolean {
 }
 
 /** The page runs no scripts and loads nothing. */
-const POLICY = [
-  ...["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:'],
-  ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
-].join('; ')
-
-const setHeaders: Middleware<AppState> = (ctx, next) => {
-  ctx.vary('Accept')
-  ctx.set('Cache-Control', 'no-store')
-  ctx.set('Content-Security-Policy', POLICY)
-  ctx.set('Referrer-Policy', 'no-referrer')
-  ctx.set('X-Content-Type-Options', 'nosniff')
-  return next()
-}
+const setHeaders = pageHeaders({ vary: 'Accept', cacheControl: 'no-store', formAction: "'self'" })
 
 function refuseByPage(serviceName: string): Middleware<AppState> {
   return async function refuse(ctx, next) {

@@ -39,7 +39,7 @@ export function noteErasedJobs({ accountId, externalUserId, before }: Customer):
 }
 
 /**
- * The erasure of a customer of whom objects are stored; null without objects, and where no receipt is to be issued. MUST be called before
+ * The erasure of a customer with stored objects; null without objects, and where no receipt is to be issued. MUST be called before
  * the transaction locks objects, as the deletion of images does: two erasures at the same time would otherwise wait for each other.
  */
 export function openErasure(transaction: Pick<Database, 'maybeOneFirst'>, customer: Customer): Promise<string | null> {
