@@ -75,6 +75,7 @@ function namesSetBy(paths: readonly string[]): Set<string> {
   const patterns = [
     /\{ name: ([A-Z_]+), value: \{\{/g,
     /- name: ([A-Z_]+)\n\s+valueFrom:/g,
+    /\{ name: '([A-Z_]+)', valueFrom: /g,
     /\(dict "name" "([A-Z_]+)" "(?:value|secret)" [^"]/g,
     /^.*?\b([A-Z_]+): (?:`|String\(|ENGINE_FOLDERS|\w+\.|\w+\.sort\(\))/gm,
   ]
