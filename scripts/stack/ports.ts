@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, type Lock } from './lock.ts'
 
 /** The ports of one stack. */
@@ -22,9 +22,10 @@ export interface ReservedPort {
   release(): Promise<void>
 }
 
-// Below the ephemeral port range: otherwise an outgoing connection could use the port of a part while the part restarts.
+// Below the ports of Kubernetes services and the ephemeral ones: an outgoing connection could take the port of a part
+// that restarts.
 const LOWEST = 20_000
-const HIGHEST = 32_000
+const HIGHEST = 30_000
 
 /**
  * Allocates ports. A port requested by number stays claimed between its release and the moment when its process listens,
@@ -59,10 +60,26 @@ export function createPorts(): Ports {
 /** Reserves any free port. */
 export async function reserveFreePort(): Promise<ReservedPort> {
   for (let attempt = 0; attempt < 100; attempt++) {
-    const reserved = await reserve(randomInt(LOWEST, HIGHEST))
+    const reserved = await reserve(nextPort())
     if (reserved !== undefined) return reserved
   }
   throw new Error(`No port between ${LOWEST} and ${HIGHEST} is free`)
+}
+
+/**
+ * The next port in turn, for all processes of this user: a process that was given a port a moment ago, and does not
+ * listen yet, keeps it.
+ */
+function nextPort(): number {
+  const database = new DatabaseSync(join(claimFolder(), 'next.sqlite'), { timeout: 10_000 })
+  try {
+    database.exec('create table if not exists next (only integer primary key, turn integer)')
+    const advance = 'insert into next values (1, 0) on conflict do update set turn = turn + 1 returning turn'
+    const { turn } = database.prepare(advance).get() as { readonly turn: number }
+    return LOWEST + (turn % (HIGHEST - LOWEST))
+  } finally {
+    database.close()
+  }
 }
 
 function claimFolder(): string {

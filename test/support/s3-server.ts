@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findGoTool } from '../../scripts/stack/go-tool.ts'
+import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { failUnlessAllowed } from './missing.ts'
 
 const VERSITYGW = {
@@ -39,7 +39,9 @@ async function start(program: string): Promise<S3Server> {
   await mkdir(join(objects, 'pictures'), { recursive: true })
   await mkdir(metadata)
   const credentials = { accessKeyId: 'drape', secretAccessKey: 'drape-test-secret' }
-  const address = `127.0.0.1:${await freePort()}`
+  const { port, release } = await reserveFreePort()
+  await release()
+  const address = `127.0.0.1:${port}`
   const server = spawn(
     program,
     ['--quiet', '--health', '/healthy', '--port', address, 'posix', '--sidecar', metadata, objects],
@@ -59,15 +61,6 @@ async function start(program: string): Promise<S3Server> {
     exited.then(() => Promise.reject(new Error('ended'))),
   ])
   return { endpoint: `http://${address}`, bucket: 'pictures', credentials, stop }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 async function becomesHealthy(url: string): Promise<void> {

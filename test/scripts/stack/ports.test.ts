@@ -1,6 +1,11 @@
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createPorts, type Ports, reserveFreePort } from '../../../scripts/stack/ports.ts'
+
+const execute = promisify(execFile)
 
 describe('the ports of a stack', () => {
   const stacks: Ports[] = []
@@ -33,11 +38,16 @@ describe('the ports of a stack', () => {
     expect(reserved.port).toBe(free)
   })
 
+  it('are not chosen again by another process before anything listens there', async () => {
+    const chosen = await Promise.all(Array.from({ length: 4 }, () => choosePorts(100)))
+    expect(new Set(chosen.flat()).size).toBe(400)
+  })
+
   it('are none on which a stranger listens, on whatever address', async () => {
     for (const host of ['127.0.0.1', undefined]) {
       const free = await freePort()
       const stranger = createServer()
-      await new Promise<void>((resolve) => stranger.listen(free, host, resolve))
+      await new Promise<void>((listening) => stranger.listen(free, host, listening))
       await expect(createStack().take(free)).rejects.toThrow('in use')
       stranger.close()
     }
@@ -47,10 +57,24 @@ describe('the ports of a stack', () => {
     const reserved = await createStack().takeFree()
     const server = createServer()
     await reserved.release()
-    await new Promise<void>((resolve) => server.listen(reserved.port, resolve))
+    await new Promise<void>((listening) => server.listen(reserved.port, listening))
     server.close()
   })
 })
+
+/** The ports that a process of its own reserves and releases. */
+async function choosePorts(count: number): Promise<number[]> {
+  const choose = `
+    const { reserveFreePort } = await import('./scripts/stack/ports.ts')
+    for (let i = 0; i < ${count}; i++) {
+      const { port, release } = await reserveFreePort()
+      await release()
+      console.log(port)
+    }`
+  const cwd = resolve(import.meta.dirname, '../../..')
+  const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', choose], { cwd })
+  return stdout.trim().split('\n').map(Number)
+}
 
 async function freePort(): Promise<number> {
   const { port, release } = await reserveFreePort()
