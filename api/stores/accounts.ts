@@ -108,6 +108,14 @@ const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer
 /** Maximum per top-up, so that the sum of all top-ups stays an exact number. */
 const MAX_CREDITS = 1_000_000_000
 
+interface NewAccount {
+  readonly name: string
+  readonly email: string | null
+  readonly credits: number
+  readonly retentionDays?: number
+  readonly settings?: AccountSettings
+}
+
 export type Accounts = ReturnType<typeof createAccounts>
 
 /** Store of accounts, their keys and their credits. */
@@ -150,34 +158,7 @@ export function createAccounts(database: Database) {
         order by id desc limit ${limit}`),
 
     /** Creates an account and its first keys. Only this response contains the keys. */
-    insert: ({
-      name,
-      email,
-      credits,
-      retentionDays = 7,
-      settings = {},
-    }: {
-      name: string
-      email: string | null
-      credits: number
-      retentionDays?: number
-      settings?: AccountSettings
-    }) =>
-      database.transaction(async (transaction) => {
-        const id = `acc_${uuidv7()}`
-        await transaction.query(sql.unsafe`
-          insert into accounts (id, name, email, balance, retention_days, settings)
-          values (${id}, ${name}, ${email}, ${credits}, ${retentionDays}, ${sql.jsonb({ ...settings })})`)
-        if (credits > 0) {
-          await transaction.query(sql.unsafe`
-            insert into ledger (account_id, amount, kind, note) values (${id}, ${credits}, 'grant', 'first credits')`)
-        }
-        const apiKey = generateKey('secret')
-        const publishableKey = generateKey('publishable')
-        await transaction.query(insertKey(id, 'secret', { key: apiKey, name: 'First secret key' }))
-        await transaction.query(insertKey(id, 'publishable', { key: publishableKey, name: 'First publishable key' }))
-        return { id, apiKey, publishableKey }
-      }),
+    insert: (account: NewAccount) => database.transaction((transaction) => insertAccount(transaction, account)),
 
     /** Adds a key to an account. Throws `ACCOUNT_NOT_FOUND`. */
     insertKey: async (accountId: string, kind: KeyKind): Promise<string> => {
@@ -218,6 +199,23 @@ export function createAccounts(database: Database) {
         from accounts left join ledger on ledger.account_id = accounts.id
         group by accounts.id having balance <> coalesce(sum(amount), 0)`),
   }
+}
+
+async function insertAccount(transaction: Pick<Database, 'query'>, account: NewAccount) {
+  const { name, email, credits, retentionDays = 7, settings = {} } = account
+  const id = `acc_${uuidv7()}`
+  await transaction.query(sql.unsafe`
+    insert into accounts (id, name, email, balance, retention_days, settings)
+    values (${id}, ${name}, ${email}, ${credits}, ${retentionDays}, ${sql.jsonb({ ...settings })})`)
+  if (credits > 0) {
+    await transaction.query(sql.unsafe`
+      insert into ledger (account_id, amount, kind, note) values (${id}, ${credits}, 'grant', 'first credits')`)
+  }
+  const apiKey = generateKey('secret')
+  const publishableKey = generateKey('publishable')
+  await transaction.query(insertKey(id, 'secret', { key: apiKey, name: 'First secret key' }))
+  await transaction.query(insertKey(id, 'publishable', { key: publishableKey, name: 'First publishable key' }))
+  return { id, apiKey, publishableKey }
 }
 
 function assignments({ name, email, isActive, retentionDays, settings }: AccountChanges) {

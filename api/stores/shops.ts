@@ -103,30 +103,8 @@ export type Shops = ReturnType<typeof createShops>
 export function createShops(database: Database) {
   /** Matches a shop by ID or domain. */
   const named = (shop: string) => sql.fragment`(id = ${shop} or domain = lower(${shop}))`
-  const change = async (shop: string, changes: SqlFragment): Promise<ShopRecord> => {
-    const changed = await database.maybeOne(sql.type(rowType(ShopRow))`
-      update shops set ${changes} where ${named(shop)} returning ${columns}`)
-    if (changed === null) throw unknownShop(shop)
-    return changed
-  }
   const get = (id: string): Promise<ShopRecord> =>
     database.one(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`)
-
-  /** Decrypts the secrets and the token of a shop. */
-  async function open(shop: ShopRecord): Promise<ShopRecord> {
-    const { id, adminToken: token } = shop
-    const [secrets, adminToken] = await Promise.all([
-      openSecrets(database, shop.secrets, { table: 'shops', id }),
-      token === null ? null : database.secrets.open(token, tokenPlace(id)),
-    ])
-    return { ...shop, secrets, adminToken }
-  }
-
-  /** Encrypts the settings for storage. */
-  async function seal({ adminToken, ...settings }: ShopSettings, id: string): Promise<ShopSettings> {
-    if (typeof adminToken !== 'string') return { ...settings, adminToken }
-    return { ...settings, adminToken: await database.secrets.seal(adminToken, tokenPlace(id)) }
-  }
 
   return {
     /** The active shop of this domain (case-insensitive) and its active account. */
@@ -139,14 +117,14 @@ export function createShops(database: Database) {
           select ${accountColumns} from accounts
           where id = (select account_id from shops where ${isNamed}) and is_active`),
       ])
-      return shop === null || account === null ? null : { shop: await open(shop), account }
+      return shop === null || account === null ? null : { shop: await openShop(database, shop), account }
     },
 
     /** The shop of this domain, active or not. */
     findByDomain: async (domain: string): Promise<ShopRecord | null> => {
       const shop = await database.maybeOne(sql.type(rowType(ShopRow))`
         select ${columns} from shops where domain = lower(${domain})`)
-      return shop && open(shop)
+      return shop && openShop(database, shop)
     },
 
     /** The shop of this id, active or not. */
@@ -156,7 +134,7 @@ export function createShops(database: Database) {
     /** The shop of this ID with decrypted secrets and token. */
     findOpen: async (id: string): Promise<ShopRecord | null> => {
       const shop = await database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`)
-      return shop && open(shop)
+      return shop && openShop(database, shop)
     },
 
     /** The shop of this ID and its edition, which changes with every `update`. */
@@ -170,27 +148,7 @@ export function createShops(database: Database) {
         select ${columns} from shops where ${accountId}::text is null or account_id = ${accountId} order by id`),
 
     /** Creates a shop. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when the domain already has a shop. */
-    insert: async ({ accountId, platform, domain, secret, ...settings }: NewShop) => {
-      const id = `shop_${uuidv7()}`
-      const secrets = secret === undefined ? [] : [await sealSecret(database, secret, { table: 'shops', id })]
-      const { billingAllowed = true, isActive = true, adminToken = null } = await seal(settings, id)
-      const isKnown = await database.exists(sql.unsafe`select 1 from accounts where id = ${accountId}`)
-      if (!isKnown) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
-      const { rowCount } = await database.query(sql.unsafe`
-        insert into shops (
-          id, account_id, platform, domain, extra_domains, name, secrets, admin_url, admin_token, monthly_generations,
-          address_generations, visitor_generations, requires_visitor_token, default_engine, requires_consent,
-          privacy_contact, billing_allowed, plan_ends_at, is_active
-        ) values (
-          ${id}, ${accountId}, ${platform}, lower(${domain}), ${domainArray(settings.extraDomains)}, ${settings.name ?? null}, ${sql.jsonb(secrets)},
-          ${settings.adminUrl ?? null}, ${adminToken}, ${settings.monthlyGenerations ?? null},
-          ${settings.addressGenerations ?? null}, ${settings.visitorGenerations ?? null}, ${settings.requiresVisitorToken ?? false},
-          ${settings.defaultEngine ?? null}, ${settings.requiresConsent ?? true}, ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
-        )
-        on conflict (domain) do nothing`)
-      if (rowCount === 0) throw invalid('domain', `A shop with the domain ${domain} already exists.`)
-      return { id, domain: domain.toLowerCase() }
-    },
+    insert: (shop: NewShop) => insertShop(database, shop),
 
     /**
      * Updates the given settings of a shop, named by ID or domain. Throws `VALIDATION_FAILED` when the shop does not
@@ -199,12 +157,16 @@ export function createShops(database: Database) {
     update: async (shop: string, settings: ShopSettings): Promise<ShopRecord> => {
       const id = await database.maybeOneFirst(sql.type(Id)`select id from shops where ${named(shop)}`)
       if (id === null) throw unknownShop(shop)
-      return change(id, assignments(await seal(settings, id)))
+      const changes = assignments(await sealToken(database, settings, id))
+      const changed = await database.maybeOne(sql.type(rowType(ShopRow))`
+        update shops set ${changes} where id = ${id} returning ${columns}`)
+      if (changed === null) throw unknownShop(shop)
+      return changed
     },
 
     /** Updates the given settings if the shop still has this edition. Returns null if the shop has changed. */
     updateEdition: async (id: string, settings: ShopSettings, edition: string): Promise<ShopRecord | null> => {
-      const changes = assignments(await seal(settings, id))
+      const changes = assignments(await sealToken(database, settings, id))
       return database.maybeOne(sql.type(rowType(ShopRow))`
         update shops set ${changes} where id = ${id} and ${shopEdition} = ${edition} returning ${columns}`)
     },
@@ -232,6 +194,48 @@ export function createShops(database: Database) {
 }
 
 const Id = rowType(Type.Object({ id: Type.String() }))
+
+async function insertShop(database: Database, { accountId, platform, domain, secret, ...settings }: NewShop) {
+  const id = `shop_${uuidv7()}`
+  const secrets = secret === undefined ? [] : [await sealSecret(database, secret, { table: 'shops', id })]
+  const { billingAllowed = true, isActive = true, adminToken = null } = await sealToken(database, settings, id)
+  const isKnown = await database.exists(sql.unsafe`select 1 from accounts where id = ${accountId}`)
+  if (!isKnown) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
+  const { rowCount } = await database.query(sql.unsafe`
+    insert into shops (
+      id, account_id, platform, domain, extra_domains, name, secrets, admin_url, admin_token, monthly_generations,
+      address_generations, visitor_generations, requires_visitor_token, default_engine, requires_consent,
+      privacy_contact, billing_allowed, plan_ends_at, is_active
+    ) values (
+      ${id}, ${accountId}, ${platform}, lower(${domain}), ${domainArray(settings.extraDomains)}, ${settings.name ?? null}, ${sql.jsonb(secrets)},
+      ${settings.adminUrl ?? null}, ${adminToken}, ${settings.monthlyGenerations ?? null},
+      ${settings.addressGenerations ?? null}, ${settings.visitorGenerations ?? null}, ${settings.requiresVisitorToken ?? false},
+      ${settings.defaultEngine ?? null}, ${settings.requiresConsent ?? true}, ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
+    )
+    on conflict (domain) do nothing`)
+  if (rowCount === 0) throw invalid('domain', `A shop with the domain ${domain} already exists.`)
+  return { id, domain: domain.toLowerCase() }
+}
+
+/** Decrypts the secrets and the token of a shop. */
+async function openShop(database: Database, shop: ShopRecord): Promise<ShopRecord> {
+  const { id, adminToken: token } = shop
+  const [secrets, adminToken] = await Promise.all([
+    openSecrets(database, shop.secrets, { table: 'shops', id }),
+    token === null ? null : database.secrets.open(token, tokenPlace(id)),
+  ])
+  return { ...shop, secrets, adminToken }
+}
+
+/** Encrypts the token among the settings for storage. */
+async function sealToken(
+  database: Database,
+  { adminToken, ...settings }: ShopSettings,
+  id: string,
+): Promise<ShopSettings> {
+  if (typeof adminToken !== 'string') return { ...settings, adminToken }
+  return { ...settings, adminToken: await database.secrets.seal(adminToken, tokenPlace(id)) }
+}
 
 /** Column that stores the token for the platform's API. */
 export function tokenPlace(id: string): SecretPlace {
