@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Middleware } from 'koa'
 import { type Html, html } from './html.ts'
+import { withPalette } from './palette.ts'
 
-const STYLE = `
-:root { color-scheme: light dark; --paper: #f5f3f0; --card: #fff; --ink: #1d1b19; --soft: #6b655f; --line: #e4dfd9 }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #151413; --card: #201e1c; --ink: #f3f0ec; --soft: #a8a19a; --line: #37332f }
-}
+const STYLE = withPalette(`
 * { box-sizing: border-box }
 body {
   margin: 0; min-height: 100svh; display: grid; place-items: center; padding: 16px;
@@ -34,6 +31,10 @@ h2 { margin: 28px 0 0; font-size: 1rem; line-height: 1.3 }
 .text a { color: var(--ink) }
 blockquote { margin: 8px 0 0; padding-inline-start: 16px; border-inline-start: 3px solid var(--line); white-space: pre-line }
 small { display: block; margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8125rem }
+ul { margin: 16px 0 0; padding: 0; list-style: none }
+li { padding: 12px 0; border-top: 1px solid var(--line); color: var(--soft) }
+li a { display: block; color: var(--strong); font-weight: 600; text-underline-offset: 2px }
+li a:focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; border-radius: 6px }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 16px 0 0; font-size: 0.875rem }
 dt { color: var(--soft) }
 dd { margin: 0 }
@@ -45,25 +46,31 @@ button { padding: 12px 20px; border: 0; border-radius: 12px; background: var(--i
   .look section { align-self: center; padding: clamp(20px, 3vw, 40px) }
   .look img { max-height: calc(100svh - 34px) }
 }
-`
+`)
 
 /** Hash that allows the style in a Content-Security-Policy. */
-export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
+const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
 
-/** Middleware that sets the headers of a page for visitors. Its policy allows no script and no foreign content. */
+interface PagePolicy {
+  readonly formAction?: "'none'" | "'self'"
+  readonly imageOrigins?: readonly string[]
+}
+
+/** The Content-Security-Policy of a page for visitors: no script, no foreign content but images of these origins. */
+export function pagePolicy({ formAction = "'none'", imageOrigins = [] }: PagePolicy = {}): string {
+  return [
+    ...["default-src 'none'", ['img-src', ...imageOrigins, 'data:'].join(' '), `style-src '${STYLE_HASH}'`],
+    ...["base-uri 'none'", `form-action ${formAction}`, "frame-ancestors 'none'"],
+  ].join('; ')
+}
+
+/** Middleware that sets the headers of a page for visitors. */
 export function pageHeaders({
   vary,
   cacheControl,
   formAction,
-}: {
-  vary: string
-  cacheControl: string
-  formAction: "'none'" | "'self'"
-}): Middleware {
-  const policy = [
-    ...["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:'],
-    ...["base-uri 'none'", `form-action ${formAction}`, "frame-ancestors 'none'"],
-  ].join('; ')
+}: PagePolicy & { readonly vary: string; readonly cacheControl: string }): Middleware {
+  const policy = pagePolicy({ formAction })
   return (ctx, next) => {
     ctx.vary(vary)
     ctx.set('Cache-Control', cacheControl)

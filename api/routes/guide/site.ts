@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { withPalette } from '../../answers/palette.ts'
 import { presentReference } from '../../openapi/reference/pages.ts'
 import { createLinks, markdownPathOf, rewriteLinks } from './links.ts'
 import { anchorOf, renderPage } from './markdown.ts'
@@ -80,7 +81,10 @@ function readAssets(): [string, SiteFile][] {
     body: readFileSync(SEARCH_ENGINE, 'utf8').replace(/^\/\/# sourceMappingURL.*$/m, ''),
   }
   return [
-    ['/guide/assets/guide.css', { type: 'text/css', body: readFileSync(new URL('guide.css', BROWSER), 'utf8') }],
+    [
+      '/guide/assets/guide.css',
+      { type: 'text/css', body: withPalette(readFileSync(new URL('guide.css', BROWSER), 'utf8')) },
+    ],
     ['/guide/assets/search.js', { type: 'text/javascript', body: readFileSync(new URL('search.js', BROWSER), 'utf8') }],
     ['/guide/assets/minisearch.js', script],
     ...readdirSync(GALLERY).map((name): [string, SiteFile] => [

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { withPalette } from '../../answers/palette.ts'
 import { SAMPLES } from './samples.ts'
 import { stripTypes } from './strip-types.ts'
 
@@ -21,6 +22,8 @@ const PAGE = new URL('browser/', import.meta.url)
 const CLIENT = new URL('../../client/', import.meta.url)
 const CLIENT_FILE = /^(?!node\.ts$)[a-z-]+\.ts$/
 
+const STYLE = 'playground.css'
+
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css',
   js: 'text/javascript',
@@ -37,8 +40,11 @@ export function readAssets(): Assets {
   }
   for (const name of readdirSync(PAGE).sort()) {
     const url = new URL(name, PAGE)
-    add(name, url, { type: TYPES[name.slice(name.lastIndexOf('.') + 1)], read: () => readFile(url) })
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+    const read = async () => (name === STYLE ? withPalette(await readFile(url, 'utf8')) : await readFile(url))
+    add(name, url, { type, read })
   }
+  hash.update(withPalette(''))
   const scripts = once(readClient)
   for (const name of clientFiles()) {
     const read = async () => (await scripts()).get(name) ?? ''

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { STYLE_HASH } from '../../answers/public-page.ts'
+import { pagePolicy } from '../../answers/public-page.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
@@ -62,7 +62,7 @@ async function getShare(
   const imageUrl = await options.storage.signedUrl(resultKey, { expiresInSeconds: secondsLeft(shared) })
   const share = presentShare(shared, { imageUrl, shareUrl: options.shareUrl })
   if (wantsJson(ctx)) return share
-  ctx.set('Content-Security-Policy', policy([new URL(imageUrl).origin]))
+  ctx.set('Content-Security-Policy', pagePolicy({ imageOrigins: [new URL(imageUrl).origin] }))
   ctx.type = 'html'
   ctx.body = presentSharePage(share, { imageType: contentTypeOf(resultKey), serviceName: options.serviceName })
   return undefined
@@ -94,18 +94,6 @@ const setHeaders: Middleware<AppState> = (ctx, next) => {
   return next()
 }
 
-/** The page runs no scripts and loads only its image. */
-function policy(imageOrigins: readonly string[]): string {
-  return [
-    "default-src 'none'",
-    ['img-src', ...imageOrigins, 'data:'].join(' '),
-    `style-src '${STYLE_HASH}'`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
-}
-
 /** Shows visitors a plain reason; errors are logged. */
 function refuseByPage(serviceName: string): Middleware<AppState> {
   return async function refuse(ctx, next) {
@@ -116,7 +104,7 @@ function refuseByPage(serviceName: string): Middleware<AppState> {
       const page = code === null || wantsJson(ctx) ? null : presentRefusal(code, serviceName)
       if (code === null || page === null) throw error
       ctx.status = HTTP_STATUS[code]
-      ctx.set('Content-Security-Policy', policy([]))
+      ctx.set('Content-Security-Policy', pagePolicy())
       ctx.type = 'html'
       ctx.body = page
     }
