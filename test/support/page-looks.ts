@@ -4,11 +4,14 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'puppeteer-core'
 import { expect } from 'vitest'
 
-/** Pictures of the pages are left there for whoever wants to see them. */
+/** Folder for screenshots of the pages; none without it. */
 const SCREENSHOTS = process.env.SCREENSHOTS
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
 export const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 const SCHEMES = ['light', 'dark'] as const
+/** Each size and each scheme once. The long form, and a run for screenshots, look at all four. */
+const EACH_ONCE = ['desktop light', 'phone dark']
+const SEES_ALL = SCREENSHOTS !== undefined || process.env.LONG_TESTS !== undefined
 
 interface Finding {
   readonly id: string
@@ -16,9 +19,9 @@ interface Finding {
 }
 
 /**
- * Looks at a page large and small, light and dark, and leaves pictures of it under this name where they are asked for. Returns
- * what axe finds, and where. `open` comes after each change of the size or the scheme. Without `fullPage` pictures end where
- * the window does.
+ * Inspects a page on a desktop and a phone, in light and dark. Returns what axe finds, and where. Saves screenshots under
+ * this name if `SCREENSHOTS` is set; without `fullPage` they end at the edge of the window. `open` runs after each change
+ * of the size or the scheme.
  */
 export async function inspectLooks(
   page: Page,
@@ -26,14 +29,16 @@ export async function inspectLooks(
 ): Promise<string[]> {
   const violations: string[] = []
   for (const [size, viewport] of Object.entries(SIZES)) {
-    await page.setViewport(viewport)
     for (const scheme of SCHEMES) {
+      const look = `${size} ${scheme}`
+      if (!SEES_ALL && !EACH_ONCE.includes(look)) continue
+      await page.setViewport(viewport)
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
       await open()
       if (SCREENSHOTS) {
         await page.screenshot({ path: join(SCREENSHOTS, `${name}-${size}-${scheme}.png`) as `${string}.png`, fullPage })
       }
-      violations.push(...(await inspect(page)).map((violation) => `${name} ${size} ${scheme}: ${violation}`))
+      violations.push(...(await inspect(page)).map((violation) => `${name} ${look}: ${violation}`))
     }
   }
   return violations
