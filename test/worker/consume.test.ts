@@ -135,7 +135,7 @@ describe('a try-on that a worker takes', () => {
   const stateOf = (id: string) =>
     database.one(sql.type(State)`
       select status, generations.attempt, balance,
-        case when dispatched_at is null then ceil(extract(epoch from available_at - updated_at))::int end as due,
+        case when dispatched_at is null then round(extract(epoch from available_at - updated_at))::int end as due,
         outbox.payload->'failedOn' as "failedOn"
       from generations join accounts on accounts.id = account_id left join outbox on generation_id = generations.id
       where generations.id = ${id}`)
