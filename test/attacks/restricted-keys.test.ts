@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SCOPES, type Scope, UNRESTRICTED } from '../../api/keys/restrictions.ts'
+import { SERVER_ROUTES } from '../../api/routes/routes.ts'
 import { createApiKeys } from '../../api/stores/api-keys.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 
@@ -31,6 +32,7 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
     'GET /tryon/v1/products/shirt/stats',
     'GET /tryon/v1/account',
     'GET /tryon/v1/account/credits',
+    'GET /tryon/v1/engines',
   ],
   erase: ['DELETE /tryon/v1/customers/anna', 'GET /tryon/v1/erasures/era_1'],
   webhooks: [
@@ -57,6 +59,16 @@ describe('a stolen key with restrictions', () => {
     const headers = from === undefined ? undefined : { 'X-Forwarded-For': from }
     return drape.call(method, path, { key, body, headers })
   }
+
+  it('is tried on every route that needs a key', () => {
+    const tried = ROUTES.map((route) => route.split(' '))
+    const isTried = ({ method, path }: { method: string; path: string }) => {
+      const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+      return tried.some(([verb, address]) => verb === method.toUpperCase() && pattern.test(address))
+    }
+    const keyed = SERVER_ROUTES.filter(({ access }) => access !== 'open')
+    expect(keyed.filter((route) => !isTried(route)).map(({ path }) => path)).toEqual([])
+  })
 
   it.each(SCOPES)('with the scope %s reaches nothing else, in whatever spelling of a path', async (scope) => {
     const key = await make({ scopes: [scope] })

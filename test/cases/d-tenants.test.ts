@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SERVER_ROUTES } from '../../api/routes/routes.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
@@ -20,23 +21,9 @@ describe('keys and tenants', () => {
     await drape.stop()
   })
 
-  const ROUTES = [
-    ['GET', '/tryon/v1/account'],
-    ['GET', '/tryon/v1/account/credits'],
-    ['POST', '/tryon/v1/try-on'],
-    ['POST', '/tryon/v1/try-on/sync'],
-    ['POST', '/tryon/v1/images/upload'],
-    ['GET', '/tryon/v1/products'],
-    ['POST', '/tryon/v1/products'],
-    ['GET', '/tryon/v1/products/x'],
-    ['DELETE', '/tryon/v1/products/x'],
-    ['GET', '/tryon/v1/products/x/stats'],
-    ['GET', '/tryon/v1/generations/gen_x'],
-    ['GET', '/tryon/v1/generations/gen_x/events'],
-    ['POST', '/tryon/v1/generations/gen_x/cancel'],
-    ['DELETE', '/tryon/v1/customers/x'],
-    ['GET', '/tryon/v1/erasures/era_1'],
-  ] as const
+  const ROUTES = SERVER_ROUTES.filter(({ access }) => access !== 'open').map(
+    ({ method, path }) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x')] as const,
+  )
   /** The status and code of an answer to raw header lines. */
   const send = (method: string, path: string, keys: readonly string[]) =>
     new Promise<{ status: number; code: string }>((resolve, reject) => {
