@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTryOnQueues } from '../../../api/generations/try-on-queues.ts'
+import { laneQueue } from '../../../api/shared/lanes.ts'
+import { createLog } from '../../../api/shared/log.ts'
+import { createRedis } from '../../../api/shared/redis.ts'
+import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { until } from '../../support/until.ts'
+
+/** As long as a worker counts as live after its last announcement. */
+const SILENT_SECONDS = 12
+const DEAD = { queues: ['try-on'], engines: ['mock', 'warp'], worker: 'killed-1', slots: 4 } as const
+
+describe('the lane of a worker that was killed', () => {
+  let drape: Drape
+  let person: Buffer
+
+  beforeAll(async () => {
+    person = await readSample('persons/down-half-teal.jpg')
+    drape = await startDrape()
+  })
+  afterAll(() => drape?.stop())
+
+  it('gives its jobs back to workers of other lanes when its announcement ends, whosever they are', async () => {
+    const log = createLog({ process: 'test', level: 'silent' })
+    const redis = createRedis(drape.env.REDIS_URL, { role: 'producer', log })
+    await until(redis.isReady)
+    await redis.announce({ ...DEAD, seconds: SILENT_SECONDS })
+    const announcedAt = performance.now()
+    const ids = await Promise.all(Array.from({ length: 4 }, tryOn))
+    // The dead worker is the only one: all of them wait in its lane.
+    await until(async () => (await redis.countWaiting(laneQueue(DEAD.engines))) === 4)
+    await drape.startWorker()
+    for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+    expect(performance.now() - announcedAt).toBeLessThan((SILENT_SECONDS + 15) * 1000)
+    expect(await redis.countWaiting(laneQueue(DEAD.engines))).toBe(0)
+    expect(await createTryOnQueues(redis).findLanes()).toMatchObject([{ engines: ['mock'] }])
+    await redis.close()
+  })
+
+  function tryOn(): Promise<string> {
+    return drape.tryOn(
+      {
+        products: [{ images: [{ source: { fileKey: 'me' } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        output: { engine: 'mock' },
+      },
+      { me: person },
+    )
+  }
+})
