@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../controller/runtime/client.ts'
 import type { Connection } from '../../controller/runtime/connection.ts'
 import { type KubernetesObject, pathOf } from '../../controller/runtime/resource.ts'
@@ -12,42 +13,63 @@ interface AssignedPod extends KubernetesObject {
 
 /** Machines that only say that they run what they are given. */
 export interface FakeNodes {
-  /** Pods that run now in a namespace, by name. */
+  /** Pods that run now in a namespace, by name, also those that were told to go and have not ended. */
   running(namespace: string): string[]
   /** The node of a pod that runs now. */
   nodeOf(namespace: string, name: string): string | undefined
-  /** Calls back when a pod has begun to run, and when it is gone or told to go. */
-  onPod(listener: (namespace: string, name: string, runs: boolean) => void): void
+  /** Calls back when a pod has begun to run, when it is told to end itself, and when it has ended. */
+  onPod(listener: (namespace: string, name: string, state: PodState) => void): void
   /** Has a pod say that it is ready, or not. */
   setReady(namespace: string, name: string, ready: boolean): Promise<void>
   /** Takes the nodes away, so that nobody is given to them any more. */
   close(): Promise<void>
 }
 
-/** Registers the nodes. Every pod that the scheduler gives them is ready at once, and goes at once when it is told to. */
+export type PodState = 'runs' | 'ends' | 'ended'
+
+const LOOK_MS = 100
+
+/**
+ * Registers the nodes. Every pod that the scheduler gives them is ready at once. One that is told to go is gone as soon as
+ * `hasEnded` says so, at the latest after its grace period, as under a kubelet.
+ */
 export async function startFakeNodes(
   { client, connection }: { client: Client; connection: Connection },
   names: readonly string[],
   /** What each node has beside processors and memory, such as accelerators. */
   resources: Readonly<Record<string, string>> = {},
+  hasEnded: (pod: string) => boolean = () => true,
 ): Promise<FakeNodes> {
   await Promise.all(names.map((name) => registerNode(client, name, resources)))
   const ours = new Set(names)
   const running = new Map<string, AssignedPod>()
-  const listeners: ((namespace: string, name: string, runs: boolean) => void)[] = []
-  const tell = (pod: AssignedPod, runs: boolean) => {
-    for (const listener of listeners) listener(pod.metadata.namespace ?? '', pod.metadata.name, runs)
+  const ending = new Set<string>()
+  const listeners: ((namespace: string, name: string, state: PodState) => void)[] = []
+  const tell = (pod: AssignedPod, state: PodState) => {
+    for (const listener of listeners) listener(pod.metadata.namespace ?? '', pod.metadata.name, state)
+  }
+  const end = async (pod: AssignedPod) => {
+    const uid = pod.metadata.uid ?? ''
+    if (ending.has(uid)) return
+    ending.add(uid)
+    tell(pod, 'ends')
+    // The API server sets the time by which the pod has to be gone.
+    const killedAt = Date.parse(pod.metadata.deletionTimestamp ?? '')
+    while (!hasEnded(pod.metadata.name) && Date.now() < killedAt) await sleep(LOOK_MS)
+    if (running.delete(uid)) tell(pod, 'ended')
+    await remove(connection, pod)
   }
   const act = async (pod: AssignedPod, isThere: boolean) => {
     if (!ours.has(pod.spec.nodeName ?? '')) return
     const uid = pod.metadata.uid ?? ''
     if (!isThere || pod.metadata.deletionTimestamp !== undefined) {
-      if (running.delete(uid)) tell(pod, false)
+      if (isThere && running.has(uid)) return end(pod)
+      if (running.delete(uid)) tell(pod, 'ended')
       if (isThere) await remove(connection, pod)
     } else if (!running.has(uid)) {
       running.set(uid, pod)
       await setStatus(client, pod, true)
-      tell(pod, true)
+      tell(pod, 'runs')
     }
   }
   const watched = watchObjects<AssignedPod>({

@@ -14,7 +14,18 @@ export interface ModelWorkers {
   takesJobs(pod: string): boolean
   /** Pods that were told to go while their worker had a job. */
   readonly interrupted: readonly string[]
+  /** Those of them whose worker still had it when they ended. */
+  readonly killed: readonly string[]
   close(): Promise<void>
+}
+
+interface ModelWorker {
+  fence: number | null
+  jobs: number
+  idleSince: number
+  /** It was told to go: it finishes its jobs and takes no others. */
+  isEnding: boolean
+  sickSince?: number
 }
 
 const BEAT_MS = 100
@@ -22,13 +33,19 @@ const BEAT_MS = 100
 export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes: FakeNodes }): ModelWorkers {
   const redis = createRedis(redisUrl, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
   const registry = createPoolRegistry(redis)
-  const workers = new Map<string, { fence: number | null; jobs: number; idleSince: number; sickSince?: number }>()
+  const workers = new Map<string, ModelWorker>()
   let isFailing: (pod: string) => boolean = () => false
   const interrupted: string[] = []
-  nodes.onPod((_, name, runs) => {
-    if (runs) workers.set(name, { fence: null, jobs: 0, idleSince: Date.now() })
-    else {
-      if ((workers.get(name)?.jobs ?? 0) > 0) interrupted.push(name)
+  const killed: string[] = []
+  nodes.onPod((_, name, state) => {
+    const worker = workers.get(name)
+    const isBusy = (worker?.jobs ?? 0) > 0
+    if (state === 'runs') workers.set(name, { fence: null, jobs: 0, idleSince: Date.now(), isEnding: false })
+    else if (state === 'ends') {
+      if (worker) worker.isEnding = true
+      if (isBusy) interrupted.push(name)
+    } else {
+      if (isBusy) killed.push(name)
       workers.delete(name)
     }
   })
@@ -50,7 +67,8 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
   return {
     work: (pod) => {
       const worker = workers.get(pod)
-      if (worker === undefined || worker.fence !== null || worker.sickSince !== undefined) return false
+      if (worker === undefined || worker.fence !== null || worker.isEnding || worker.sickSince !== undefined)
+        return false
       worker.jobs = 1
       return true
     },
@@ -62,8 +80,8 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
       isFailing = found
     },
     isBusy: (pod) => (workers.get(pod)?.jobs ?? 0) > 0,
-    takesJobs: (pod) => workers.get(pod)?.fence === null,
-    interrupted,
+    takesJobs: (pod) => workers.get(pod)?.fence === null && workers.get(pod)?.isEnding === false,
+    ...{ interrupted, killed },
     close: async () => {
       clearInterval(timer)
       await beating

@@ -45,10 +45,16 @@ export interface PoolStage extends TestNamespace {
 
 const NODES = ['fake-a', 'fake-b']
 
-/** `env` replaces variables of the controller, such as the way to its database. */
+/**
+ * `env` replaces variables of the controller, such as the way to its database. `graceful`: workers that are told to go finish their
+ * jobs, as long as their pods have time; otherwise they are gone at once, so that no test overlooks it.
+ */
 export async function startPoolStage(
   controlPlane: ControlPlane,
-  { env = async () => ({}) }: { env?: (drape: Drape) => Promise<Readonly<Record<string, string>>> } = {},
+  {
+    env = async () => ({}),
+    graceful = false,
+  }: { env?: (drape: Drape) => Promise<Readonly<Record<string, string>>>; graceful?: boolean } = {},
 ): Promise<PoolStage> {
   const place = await createTestNamespace(controlPlane)
   const { client, namespace } = place
@@ -56,7 +62,7 @@ export async function startPoolStage(
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
   await client.patch(NAMESPACES, { name: namespace }, { metadata: { labels } })
   const drape = await startDrape()
-  const nodes = await startFakeNodes(place, NODES)
+  const nodes = await startFakeNodes(place, NODES, {}, (pod) => !graceful || !workers.isBusy(pod))
   const workers = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
   const ways = await env(drape)
   const controllers: TestProgram[] = []

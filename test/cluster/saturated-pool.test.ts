@@ -5,6 +5,7 @@ import { createJobQueue } from '../../api/shared/queue.ts'
 import { createRedis } from '../../api/shared/redis.ts'
 import { until } from '../support/until.ts'
 import { type PoolStage, startPoolStage } from './pool-stage.ts'
+import { saturate } from './saturate.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
 
 const controlPlane = await findSharedControlPlane()
@@ -59,7 +60,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
     ['bounds.max', 'bounded', () => ({ bounds: { max: CAP } })],
     ['schedule night', 'nightly', () => ({ schedules: [{ name: 'night', ...hoursAroundNow(), max: CAP }] })],
   ] as const)('is within %s when each worker has finished its job', async ([limit, name, policy]) => {
-    await using pool = await saturate(name, WORKERS, saturatedBy())
+    await using pool = await saturate(stage, name, { workers: WORKERS, jobMs: JOB_MS, spec: saturatedBy() })
     await stage.apply(name, saturatedBy(policy()))
     const cutAt = performance.now()
     const above = await until(async () => {
@@ -80,7 +81,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
   })
 
   it('stands still while it is paused: workers that drain finish their jobs and stay', async () => {
-    await using pool = await saturate('frozen', WORKERS, saturatedBy())
+    await using pool = await saturate(stage, 'frozen', { workers: WORKERS, jobMs: JOB_MS, spec: saturatedBy() })
     const capped = saturatedBy({ cost: { hourlyCap: CAP, mode: 'Hard' } })
     await stage.apply('frozen', capped)
     await until(() => pool.fenced().length >= WORKERS - CAP)
@@ -130,7 +131,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
 
   it('ends no job where its image goes back and forth and its size falls at the same time', async () => {
     const of = (replicas: number, image: string) => fixed(replicas, image, {}, { removeBusy: true })
-    await using pool = await saturate('both', 8, of(8, 'drape/worker:1'))
+    await using pool = await saturate(stage, 'both', { workers: 8, jobMs: JOB_MS, spec: of(8, 'drape/worker:1') })
     for (const [replicas, image] of [
       [3, 'drape/worker:2'],
       [3, 'drape/worker:1'],
@@ -147,32 +148,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
     expect(stage.workers.interrupted).toEqual([])
     expect(await stage.eventsOf('both', 'WrongVictim')).toEqual([])
   })
-
-  /** A pool whose workers are all busy, each with one job of the same length after the other. */
-  async function saturate(name: string, count: number, spec: object) {
-    const startedAt = new Map<string, number>()
-    const timer = setInterval(() => {
-      const now = performance.now()
-      for (const pod of stage.podsOf(name)) {
-        if (stage.workers.isBusy(pod) && now - (startedAt.get(pod) ?? now) >= JOB_MS) stage.workers.finish(pod)
-        if (!stage.workers.isBusy(pod) && stage.workers.work(pod)) startedAt.set(pod, now)
-      }
-    }, 50)
-    const pods = (is: (pod: string) => boolean) => stage.podsOf(name).filter(is)
-    const pool = {
-      busy: () => pods(stage.workers.isBusy),
-      fenced: () => pods((pod) => !stage.workers.takesJobs(pod)),
-      [Symbol.asyncDispose]: async () => {
-        clearInterval(timer)
-        for (const pod of stage.podsOf(name)) stage.workers.finish(pod)
-        await stage.remove(name)
-      },
-    }
-    await stage.apply(name, spec)
-    await stage.untilReady(name, count)
-    await until(() => pool.busy().length === count)
-    return pool
-  }
 })
 
 function fixed(replicas: number, image: string, rollout: object, drain: object = {}) {
