@@ -17,6 +17,8 @@ export interface PoolPod {
   readonly refusedAt: number | null
   /** Digest of the pod's template; null if the pod has none. */
   readonly template: string | null
+  /** Another writer has changed the pod's deletion cost so that Kubernetes may delete a pod other than a marked one. */
+  readonly costChanged?: boolean
 }
 
 /** The last report of a pod's worker. A silent worker has none. */
@@ -70,6 +72,8 @@ export interface DrainPlan {
   readonly release: readonly string[]
   /** Must accept no more jobs. */
   readonly fence: readonly string[]
+  /** Not marked, but would be removed first: its deletion cost is removed. */
+  readonly restore: readonly string[]
   /** Idle and fenced: to be removed first. */
   readonly mark: readonly string[]
   /** Drained: to be deleted while the number of workers stays the same. */
@@ -110,6 +114,7 @@ export function planDrain(input: DrainInput): DrainPlan {
       refuse: silent.map(({ name }) => name),
       release: release.map(({ name }) => name),
       fence: fence.map(({ name }) => name),
+      restore: [],
       mark: [],
       remove: drained.slice(0, input.exchanged?.max).map(({ name }) => name),
       replicas: target,
@@ -129,8 +134,12 @@ export function planDrain(input: DrainInput): DrainPlan {
   const allowed = Math.max(excess, Math.min(surplus, input.budget?.maxDraining ?? surplus))
   const fence = removalOrder(candidates, input, excess - kept.length).slice(0, Math.max(0, allowed - kept.length))
   const drained = kept.filter((pod) => isDrained(pod, input))
-  const mark = drained.filter(({ markedAt }) => markedAt === null)
-  const settled = drained.filter(({ markedAt }) => markedAt !== null && now - markedAt >= MARK_SETTLES_MS)
+  const changed = alive.filter(({ costChanged }) => costChanged)
+  // The new marks settle together with the restored costs.
+  const mark = changed.length > 0 ? drained : drained.filter(({ markedAt }) => markedAt === null)
+  const settled = drained.filter(
+    (pod) => pod.markedAt !== null && !mark.includes(pod) && now - pod.markedAt >= MARK_SETTLES_MS,
+  )
   const lowered = Math.min(replicas, Math.max(target, alive.length - settled.length))
   const chosen = kept.length + fence.length
   const held = chosen < surplus && chosen >= Math.max(excess, input.budget?.maxDraining ?? Number.POSITIVE_INFINITY)
@@ -139,13 +148,14 @@ export function planDrain(input: DrainInput): DrainPlan {
     refuse: refuse.map(({ name }) => name),
     release: release.map(({ name }) => name),
     fence: fence.map(({ name }) => name),
+    restore: changed.filter(({ markedAt }) => markedAt === null).map(({ name }) => name),
     mark: mark.map(({ name }) => name),
     remove: [],
     // A pod that is not ready would be deleted first, with or without a job.
     replicas: unsure.length > 0 ? Math.max(replicas, target) : lowered,
     waitsFor: held
       ? `budget ${input.budget?.name}`
-      : describePending({ unsure: unsure.length, going: chosen, busy: surplus - chosen }),
+      : describePending({ changed: changed.length, unsure: unsure.length, going: chosen, busy: surplus - chosen }),
   }
 }
 
@@ -178,7 +188,7 @@ export function canBeFenced({ name, started, refusedAt }: PoolPod, { workers, no
 
 /** A plan without changes: a pause freezes a drain in progress. */
 export function freeze(replicas: number): DrainPlan {
-  return { refuse: [], release: [], fence: [], mark: [], remove: [], replicas, waitsFor: null }
+  return { refuse: [], release: [], fence: [], restore: [], mark: [], remove: [], replicas, waitsFor: null }
 }
 
 /**
@@ -206,7 +216,15 @@ function byRemovalProgress(pods: readonly PoolPod[], input: DrainInput): PoolPod
   return [...pods].sort((a, b) => rank(a) - rank(b) || (b.fencedAt ?? 0) - (a.fencedAt ?? 0))
 }
 
-function describePending({ unsure = 0, going, busy = 0 }: { unsure?: number; going: number; busy?: number }): string {
+interface Pending {
+  readonly changed?: number
+  readonly unsure?: number
+  readonly going: number
+  readonly busy?: number
+}
+
+function describePending({ changed = 0, unsure = 0, going, busy = 0 }: Pending): string {
+  if (changed > 0) return `${changed} workers whose pod-deletion-cost was changed`
   if (unsure > 0) return `${unsure} workers that are not ready and may have jobs`
   if (busy > 0) return `${busy} busy or silent workers`
   return `${going} workers that drain`

@@ -49,10 +49,13 @@ const MARKED_AT = 'drape.dev/marked-at'
 const REFUSED_AT = 'drape.dev/refused-at'
 /** Digest of the template of a pod. */
 export const TEMPLATE_DIGEST = 'drape.dev/template-digest'
-const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([FENCED_AT, MARKED_AT, REFUSED_AT, TEMPLATE_DIGEST])
 /** Kubernetes deletes the pods with the lowest cost first, among equally ready pods. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
-const LOWEST_COST = '-2147483647'
+const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
+  ...[FENCED_AT, MARKED_AT, REFUSED_AT],
+  ...[TEMPLATE_DIGEST, DELETION_COST],
+])
+const LOWEST_COST = '-2147483648'
 
 /** Annotations that record the steps of a removal; null removes an annotation. */
 export const annotationsFor = {
@@ -60,15 +63,14 @@ export const annotationsFor = {
   mark: (now: number) => ({ [MARKED_AT]: String(now), [DELETION_COST]: LOWEST_COST }),
   release: () => ({ [FENCED_AT]: null, [MARKED_AT]: null, [DELETION_COST]: null }),
   refuse: (now: number) => ({ ...annotationsFor.release(), [REFUSED_AT]: String(now) }),
+  restore: () => ({ [DELETION_COST]: null }),
   /** For operators, and for tools that collect pods with failing devices. */
   sick: (reason: string) => ({ 'drape.dev/sick': reason }),
 }
 
 /** Annotations without the controller's own: a template must not mark its pods as draining. */
 export function withoutOwnAnnotations(annotations: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(annotations).filter(([name]) => !OWN_ANNOTATIONS.has(name) && name !== DELETION_COST),
-  )
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !OWN_ANNOTATIONS.has(name)))
 }
 
 /** The small part of a pod that the controller reads. */
@@ -121,6 +123,7 @@ export function readPod({ metadata, status }: Pod): PoolPod {
     return Number.isFinite(ms) ? ms : null
   }
   const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  const isCheapest = annotations[DELETION_COST] === LOWEST_COST
   return {
     name,
     ready: status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') ?? false,
@@ -131,6 +134,7 @@ export function readPod({ metadata, status }: Pod): PoolPod {
     markedAt: time(MARKED_AT),
     refusedAt: time(REFUSED_AT),
     template: annotations[TEMPLATE_DIGEST] ?? null,
+    ...(isCheapest === (time(MARKED_AT) === null) && { costChanged: true }),
   }
 }
 

@@ -39,6 +39,11 @@ export function createSteps({ client, registry, record, now: clock }: StepParts)
       await annotate(name, annotationsFor.fence(now))
       await registry.order(name, now)
     }
+    for (const name of plan.restore) {
+      await annotate(name, annotationsFor.restore())
+      const message = `${name} had the pod-deletion-cost of a drained worker. Only the controller may set it.`
+      await record(pool, warning('DeletionCostRemoved', message))
+    }
     // Use the time of each write: the cluster can know the mark from then on.
     for (const name of plan.mark) await annotate(name, annotationsFor.mark(clock().getTime()))
     for (const name of plan.remove) await client.delete(PODS, { namespace, name })

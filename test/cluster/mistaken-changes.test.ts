@@ -106,6 +106,36 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool whose objects othe
     await stage.remove('bare')
   })
 
+  it('removes the workers that drained, whatever pod-deletion-cost others have by hand', async () => {
+    const setCost = (pod: string, cost: number | null) => {
+      const annotations = { 'controller.kubernetes.io/pod-deletion-cost': cost === null ? null : String(cost) }
+      return stage.client.patch(PODS, { namespace: stage.namespace, name: pod }, { metadata: { annotations } })
+    }
+    await stage.apply('costly', fixed(4))
+    await stage.untilReady('costly', 4)
+    const [cheap, cheapest, ...others] = stage.podsOf('costly')
+    for (const pod of [cheap, cheapest]) await until(() => stage.workers.work(pod))
+    await setCost(cheap, -2147483647)
+    await setCost(cheapest, -2147483648)
+    await stage.apply('costly', fixed(2))
+    // Whoever drains first gets the mark, and loses it to somebody who means well.
+    const drained = await until(() => fenced('costly')[0])
+    await until(async () => {
+      const pod = await stage.get(PODS, drained)
+      return pod === null || pod.metadata.annotations?.['drape.dev/marked-at'] !== undefined
+    })
+    await setCost(drained, 100)
+    await stage.untilReady('costly', 2)
+    expect(stage.podsOf('costly').sort()).toEqual([cheap, cheapest].sort())
+    expect(others).toHaveLength(2)
+    expect(stage.workers.interrupted).toEqual([])
+    expect(await stage.eventsOf('costly', 'WrongVictim')).toEqual([])
+    const [event] = await stage.eventsOf('costly', 'DeletionCostRemoved')
+    expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining(cheapest) })
+    for (const pod of [cheap, cheapest]) stage.workers.finish(pod)
+    await stage.remove('costly')
+  })
+
   it('starts from nothing under the name of another pool', async () => {
     const auto = (min: number) => ({
       ...{ engines: ['mock'], template },

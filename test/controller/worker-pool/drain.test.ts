@@ -35,6 +35,22 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 1, pods: marked, workers }))).toMatchObject({ mark: [], replicas: 2 })
   })
 
+  it('takes back a deletion cost that another writer set or changed, and lets the marks settle once more', () => {
+    const fenced = { fencedAt: NOW - 9000, markedAt: NOW - 5000 }
+    const workers = { a: drained(fenced.fencedAt), b: working(1), c: idle(1) }
+    const waitsFor = '1 workers whose pod-deletion-cost was changed'
+    const undercut = [pod('a', fenced), pod('b', { costChanged: true }), pod('c')]
+    expect(planDrain(situation({ target: 2, pods: undercut, workers }))).toMatchObject({
+      ...{ restore: ['b'], mark: ['a'], replicas: 3, waitsFor },
+    })
+    const unmarked = [pod('a', { ...fenced, costChanged: true }), pod('b'), pod('c')]
+    expect(planDrain(situation({ target: 2, pods: unmarked, workers }))).toMatchObject({
+      ...{ restore: [], mark: ['a'], replicas: 3, waitsFor },
+    })
+    // No pod is to be removed: the cost makes no difference.
+    expect(planDrain(situation({ target: 3, pods: undercut, workers })).restore).toEqual([])
+  })
+
   it('does not lower the replicas while a marked worker is silent', () => {
     const pods = [pod('a', { fencedAt: NOW - 9000, markedAt: NOW - 5000 }), pod('b')]
     expect(planDrain(situation({ target: 1, pods, workers: { b: idle(1) } })).replicas).toBe(2)
