@@ -21,9 +21,31 @@ function objectOf(values: readonly Value[]): Record<string, unknown> {
 function schemaOf({ path, description, rules, fallback, children }: Value): Record<string, unknown> {
   if (children !== null) {
     const shared = path.length === 1 && path[0] === 'global' ? { additionalProperties: true } : {}
-    return { description, ...objectOf(children), ...shared, ...rules }
+    return { description, ...objectOf(children), ...shared, ...resolveEntries(children, rules) }
   }
   return { description, ...(rules.enum ? {} : { type: typeOf(path, fallback) }), ...resolveDefinition(rules) }
+}
+
+/** `entriesLike`: entries of any DNS name, with the values of the first of these entries and `like`, which names one of them. */
+function resolveEntries(
+  children: readonly Value[],
+  { entriesLike, ...rules }: Value['rules'],
+): Record<string, unknown> {
+  if (entriesLike === undefined) return rules
+  const names = entriesLike as readonly string[]
+  const first = children.find(({ path }) => path.at(-1) === names[0])
+  const { properties } = objectOf(first?.children ?? [])
+  const description = `Pool that the entry takes the values from that it does not set. Default ${names[0]}.`
+  const like = { description, enum: names }
+  return {
+    ...rules,
+    propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]{0,44}[a-z0-9])?$' },
+    additionalProperties: {
+      type: 'object',
+      properties: { like, ...(properties as object) },
+      additionalProperties: false,
+    },
+  }
 }
 
 /** `definition`: a spec or a field of a custom resource. `definitionByName`: a map of such specs; null removes an entry. */

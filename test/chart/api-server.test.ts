@@ -31,6 +31,7 @@ const EVERYTHING = {
   'admissionPolicy.imagePrefixes': ['drape/'],
   'openshift.enabled': true,
   'pools.gpu.enabled': true,
+  'pools.a100': { like: 'gpu', accelerator: { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'mig' }] } },
   'dashboard.enabled': true,
   'dashboard.ingress.enabled': true,
   'dashboard.ingress.host': 'ops.example',

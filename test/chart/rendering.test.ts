@@ -261,4 +261,34 @@ describe.skipIf(chart === null)('the chart', () => {
     // The default resource would not be allowed beside claims.
     expect(spec.accelerator).toEqual(gpu.accelerator)
   })
+
+  it('makes a pool of any name, with the values of the pool that it is like', async () => {
+    const a100 = {
+      like: 'gpu',
+      engines: ['studio'],
+      image: { tag: '7' },
+      scaling: { bounds: { min: 0, max: 2 }, target: { oldestWaitSeconds: 20 } },
+      nodeSelector: { gpu: 'a100' },
+    }
+    const set = { 'pools.a100': a100, 'pools.twin': {}, exportedEngines: ['studio'] }
+    const objects = await render({ ...set, 'pools.gpu.warmupSeconds': 1200 })
+    const ofPools = objects.filter(({ kind }) => kind === 'WorkerPool').map(({ metadata }) => metadata.name)
+    expect(ofPools.sort()).toEqual(['drape-a100', 'drape-cpu', 'drape-twin'])
+    const { spec } = named(objects, 'WorkerPool', 'drape-a100')
+    expect(spec).toMatchObject({
+      engines: ['studio'],
+      warmup: { timeoutSeconds: 1200 },
+      accelerator: { resource: 'nvidia.com/gpu', count: 1 },
+      template: { image: 'drape/worker-cuda:7', nodeSelector: { gpu: 'a100' }, requests: { memory: '8Gi' } },
+    })
+    // Not joined with those of gpu.
+    expect(named(objects, 'ScalingPolicy', 'drape-a100').spec).toEqual(a100.scaling)
+    for (const kind of ['WorkerPool', 'ScalingPolicy']) {
+      const text = JSON.stringify(named(objects, kind, 'drape-twin').spec)
+      expect(text).toBe(JSON.stringify(named(objects, kind, 'drape-cpu').spec).replaceAll('drape-cpu', 'drape-twin'))
+    }
+    expect(variable(objects, 'api', 'ENGINES')).toBe('warp,studio,mock')
+    const without = await render({ 'pools.a100': { ...a100, enabled: false, engines: ['warp'] } })
+    expect(kinds(without.filter(({ metadata }) => metadata.name === 'drape-a100'))).toEqual(new Set())
+  })
 })

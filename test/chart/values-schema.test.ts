@@ -9,9 +9,8 @@ import { ROOT } from '../../scripts/stack/session.ts'
 type Tree = { [name: string]: unknown }
 
 const CHART = join(ROOT, 'charts/drape')
-const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
-  JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')),
-)
+const SCHEMA = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))
+const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(SCHEMA)
 const defaults = readValuesOf('values.yaml')
 
 describe('the schema of the values', () => {
@@ -27,6 +26,13 @@ describe('the schema of the values', () => {
     ['pools.cpu.drain.timeout', 60],
     ['pools.gpu.accelerator.resources', 'nvidia.com/gpu'],
     ['pools.cpu.capacity.hourlycost', 1],
+    ['pools.cpu.tolerations', [{ keey: 'example.com/gpu', operator: 'Exists' }]],
+    ['pools.gpu.extraEnv', [{ name: 'TOKEN', secret: { name: 'tokens', keey: 'a' } }]],
+    ['pools.cpu.extraVolumes', [{ name: 'files', mountPath: '/files', readonly: true, claim: 'files' }]],
+    ['pools.a100.scaling.bonds', { max: 3 }],
+    ['pools.a100.accelerator.resources', 'nvidia.com/gpu'],
+    ['pools.a100.likes', 'gpu'],
+    ['pools.cpu.like', 'gpu'],
     ['engines.warp.licence', { name: 'Apache-2.0' }],
     ['engines.warp.license.acknowledge', true],
     ['retentionPolicies.expired.ttl', 60],
@@ -34,6 +40,22 @@ describe('the schema of the values', () => {
   ] as const)('refuses the misspelled %s', ([path, value]) => {
     expect(validate(withValue(path, value))).toBe(false)
     expect(validate.errors).toContainEqual(expect.objectContaining({ keyword: 'additionalProperties' }))
+  })
+
+  it('has the same fields for every pool, and takes any name that an object may have', () => {
+    const { properties, additionalProperties } = SCHEMA.properties.pools
+    const fieldsOf = (pool: { properties: object }) => Object.keys(pool.properties).sort()
+    expect(fieldsOf(properties.gpu)).toEqual(fieldsOf(properties.cpu))
+    expect(fieldsOf(additionalProperties)).toEqual([...fieldsOf(properties.cpu), 'like'].sort())
+    expect(validate(withValue('pools.a100', { like: 'gpu', priority: 3 })), JSON.stringify(validate.errors)).toBe(true)
+    for (const [name, value] of [
+      ['A100', {}],
+      ['a_1', {}],
+      ['-a', {}],
+      ['a'.repeat(47), {}],
+      ['a100', { like: 'tpu' }],
+    ])
+      expect(validate(withValue(`pools.${name}`, value)), String(name)).toBe(false)
   })
 
   it('takes the same fields with their right names', () => {

@@ -245,6 +245,15 @@ describe.skipIf(chart === null)('Helm', () => {
     [{ 'pools.cpu.mode': 'Fixed', 'pools.cpu.replicas': 0 }, 'pools.cpu: mode Fixed requires replicas above 0'],
     [{ 'pools.cpu.engines': ['other'] }, 'pools.cpu.engines: the engine other is missing in engines'],
     [{ 'pools.cpu.executionProvider': 'cuda' }, 'pools.cpu: executionProvider cuda requires an accelerator'],
+    [
+      { 'pools.a100': { like: 'gpu', engines: ['other'] } },
+      'pools.a100.engines: the engine other is missing in engines',
+    ],
+    [{ 'pools.a100': { like: 'gpu' }, 'pools.gpu': null }, 'pools.a100: the pool that it is like is null: set enabled'],
+    [
+      { fullnameOverride: 'f'.repeat(40), [`pools.${'a'.repeat(12)}`]: {} },
+      'the name of its WorkerPool would have 53 characters',
+    ],
     [{ 'api.terminationGracePeriodSeconds': 10 }, 'api.terminationGracePeriodSeconds must be at least'],
     [{ 'rbac.create': false, 'rbac.scope': 'cluster' }, 'rbac.scope cluster requires rbac.create'],
     [{ 'externalSecrets.enabled': true }, 'externalSecrets.enabled requires a store'],

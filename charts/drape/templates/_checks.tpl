@@ -37,8 +37,10 @@
 {{- if not (or .dashboard.url .dashboard.ingress.enabled) }}{{ $problems = append $problems "dashboard.oidc.issuer requires a redirect address: set dashboard.url or dashboard.ingress" }}{{ end -}}
 {{- else if or .dashboard.oidc.clientId .dashboard.oidc.existingSecret }}{{ $problems = append $problems "dashboard.oidc.clientId and dashboard.oidc.existingSecret require a provider: set dashboard.oidc.issuer" }}{{ end -}}
 {{- if and .dashboard.oidc.existingSecret .externalSecrets.enabled .externalSecrets.oidcClientSecret }}{{ $problems = append $problems "two secrets of the client: set only one of dashboard.oidc.existingSecret and externalSecrets.oidcClientSecret" }}{{ end -}}
-{{- range $name, $pool := .pools -}}
+{{- range $name, $pool := include "drape.pools" $ | fromJson -}}
 {{- if $pool.enabled -}}
+{{- $length := printf "%s-%s" (include "drape.fullname" $) $name | len -}}
+{{- if gt $length 52 }}{{ $problems = append $problems (printf "pools.%s: the name of its WorkerPool would have %d characters, and may have 52: shorten it, or set fullnameOverride" $name $length) }}{{ end -}}
 {{- if and (eq $pool.mode "Auto") (not $pool.scaling) }}{{ $problems = append $problems (printf "pools.%s.scaling: mode Auto requires scaling rules" $name) }}{{ end -}}
 {{- if and (eq $pool.mode "Auto") (lt (dig "bounds" "max" 1 $pool.scaling | int) (dig "bounds" "min" 0 $pool.scaling | int)) }}{{ $problems = append $problems (printf "pools.%s.scaling.bounds: min must not be above max" $name) }}{{ end -}}
 {{- if and (eq $pool.mode "Fixed") (eq (int $pool.replicas) 0) }}{{ $problems = append $problems (printf "pools.%s: mode Fixed requires replicas above 0: set replicas, or set enabled to false" $name) }}{{ end -}}

@@ -247,7 +247,26 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
-{{- /* Worker settings of a pool in the format of a WorkerPool: (dict "root" $ "pool" .Values.pools.cpu). */ -}}
+{{- /* The pools by name, as JSON: a pool of another name than cpu and gpu with the values of the pool that it is like. */ -}}
+{{- define "drape.pools" -}}
+{{- $pools := dict -}}
+{{- range $name, $own := .Values.pools -}}
+{{- $pool := $own -}}
+{{- if not (has $name (list "cpu" "gpu")) -}}
+{{- $base := index $.Values.pools (default "cpu" $own.like) -}}
+{{- if not $base }}{{ fail (printf "\n\nThese values conflict:\n  - pools.%s: the pool that it is like is null: set enabled of that pool to false instead\n" $name) }}{{ end -}}
+{{- /* Not merge: it takes 0 and false for values that are not set, and joins a target or an accelerator with another. */ -}}
+{{- $pool = dict "enabled" true -}}
+{{- range $key, $value := omit $base "enabled" }}{{ $_ := set $pool $key $value }}{{ end -}}
+{{- range $key, $value := omit $own "like" }}{{ $_ := set $pool $key $value }}{{ end -}}
+{{- $_ := set $pool "image" (merge dict (default dict $own.image) $base.image) -}}
+{{- end -}}
+{{- $_ := set $pools $name $pool -}}
+{{- end -}}
+{{- toJson $pools -}}
+{{- end -}}
+
+{{- /* Worker settings of a pool in the format of a WorkerPool: (dict "root" $ "pool" $pool). */ -}}
 {{- define "drape.workerTemplate" -}}
 {{- $values := .root.Values -}}
 image: {{ include "drape.image" (dict "root" .root "image" .pool.image) }}
