@@ -38,13 +38,17 @@ export function watchCluster({
     costBudgets: budgets,
     engines: engineObjects,
     enqueueEnginesOf,
-  } = watchPools(watch, interested)
+  } = watchPools(watch, interested, () => listTainted())
   const { retention, sweeps: sweepObjects } = watchRetention(watch, interested)
   const { replicaSets, disruptionBudgets, pods, podsOf } = watchWorkers(watch, interested, (pool) => {
     const owner = pools.get(pool)
     if (owner) enqueueEnginesOf(owner)
   })
-  const { jobs, nodes, ...prefetching } = watchPrefetching(watch, { interested, mayWatchNodes, engines: engineObjects })
+  const { jobs, nodes, listTainted, ...prefetching } = watchPrefetching(watch, {
+    interested,
+    mayWatchNodes,
+    engines: engineObjects,
+  })
   const every = {
     WorkerPool: pools,
     ScalingPolicy: policies,
@@ -72,6 +76,7 @@ export function watchCluster({
     budgets: disruptionBudgets,
     retention,
     sweeps: sweepObjects,
+    nodes: nodes ?? { list: () => [] },
     ...prefetching,
     podsOf,
     /** Resolves, for each kind's reconciler, when all objects that the reconciler reads have been listed once. */
@@ -80,6 +85,7 @@ export function watchCluster({
       engine: listedOnce(engineObjects, pools, pods),
       policy: listedOnce(policies, pools),
       budget: listedOnce(budgets, pools),
+      node: listedOnce(pools, ...(nodes ? [nodes] : [])),
       retention: listedOnce(retention),
       sweep: listedOnce(sweepObjects, retention),
     },

@@ -25,6 +25,7 @@ import { createReportInvalid } from './invalid-object.ts'
 import { type Cluster, watchCluster } from './kubernetes.ts'
 import { listenDatabase } from './listen-database.ts'
 import { createControllerMetrics } from './metrics.ts'
+import { createNodeTaints } from './node-taint/reconcile.ts'
 import { createRetentionGauges } from './retention/gauges.ts'
 import { createPublishHolds } from './retention/holds.ts'
 import { createRetentionReconcile } from './retention/reconcile.ts'
@@ -40,7 +41,7 @@ import { openConnection } from './runtime/connection.ts'
 import { createEventRecorder } from './runtime/events.ts'
 import { startElection } from './runtime/leader.ts'
 import { createLoop, type Loop } from './runtime/loop.ts'
-import type { KubernetesObject } from './runtime/resource.ts'
+import { type KubernetesObject, keyOf } from './runtime/resource.ts'
 import { createPolicyReconcile } from './scaling-policy/reconcile.ts'
 import { createDecisionTimes } from './worker-pool/decision-times.ts'
 import { readDemand } from './worker-pool/demand.ts'
@@ -132,6 +133,7 @@ const KINDS = {
   engine: 'Engine',
   policy: 'ScalingPolicy',
   budget: 'CostBudget',
+  node: 'Node',
   retention: 'RetentionPolicy',
   sweep: 'Sweep',
   image: 'ImagePrefetch',
@@ -164,6 +166,11 @@ const loops: Record<Task, Loop> = {
     () => cluster.costBudgets,
     (key) => reconcileBudget(key),
   ),
+  node: loop(
+    KINDS.node,
+    () => cluster.nodes,
+    (key) => reconcileNode(key),
+  ),
   retention: loop(
     KINDS.retention,
     () => cluster.retention,
@@ -191,6 +198,7 @@ const cluster: Cluster = watchCluster({
     },
     engine: loops.engine.add,
     image: (key) => loops.image.add(key),
+    node: (key) => loops.node.add(key),
     policy: loops.policy.add,
     budget: loops.budget.add,
     retention: (key) => {
@@ -218,6 +226,7 @@ const reconcilePolicy = createPolicyReconcile({
   pools: cluster.pools,
   now,
 })
+const reconcileNode = createNodeTaints({ client, record, ...cluster, now })
 const reconcileBudget = createBudgetReconcile({ client, record, reportInvalid, ...cluster, now })
 // Write access to policies is control over images of all accounts: another namespace must not grant it.
 const ownNamespace = config.WATCH_NAMESPACE || config.LEASE_NAMESPACE || connection.namespace
@@ -348,7 +357,7 @@ function loop(
     keys: () =>
       watched()
         .list()
-        .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+        .map(({ metadata }) => keyOf(metadata)),
     onFailure: (key, error, failures) => log.warn({ err: error, kind, key, failures }, 'reconciliation failed'),
     onDone: (_, seconds, outcome) => metrics.reconciles.observe({ kind, outcome }, seconds),
   })

@@ -10,6 +10,7 @@ interface PoolNames extends KubernetesObject {
     readonly engines?: readonly string[]
     readonly scaling?: { readonly policyRef?: { readonly name?: string } }
   }
+  readonly status?: { readonly avoidedNodes?: readonly { readonly name: string }[]; readonly hourlyCost?: number }
 }
 
 export interface EngineSettings extends KubernetesObject {
@@ -20,7 +21,7 @@ export interface EngineSettings extends KubernetesObject {
 }
 
 /** Watches pools and the objects that affect them. A change of such an object affects all pools of its namespace. */
-export function watchPools(watch: WatchKind, interested: ReconcileQueues) {
+export function watchPools(watch: WatchKind, interested: ReconcileQueues, listTainted: () => readonly string[]) {
   const enqueuePoolsOf = ({ metadata: { namespace } }: KubernetesObject) => {
     for (const { metadata } of pools.list()) if (metadata.namespace === namespace) interested.pool(keyOf(metadata))
   }
@@ -35,6 +36,9 @@ export function watchPools(watch: WatchKind, interested: ReconcileQueues) {
     const { namespace } = pool.metadata
     interested.pool(keyOf(pool.metadata))
     enqueueEnginesOf(pool)
+    // A pool that is deleted or avoids a node no more may have been the only reason for a taint.
+    const avoided = (pool.status?.avoidedNodes ?? []).map(({ name }) => keyOf({ name }))
+    for (const node of new Set([...avoided, ...listTainted()])) interested.node(node)
     const policy = pool.spec?.scaling?.policyRef?.name
     if (policy !== undefined) interested.policy(keyOf({ namespace, name: policy }))
     for (const { metadata } of budgets.list()) if (metadata.namespace === namespace) interested.budget(keyOf(metadata))

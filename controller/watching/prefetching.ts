@@ -1,5 +1,6 @@
 import { ENGINE_LABEL, JOBS, type Job, NODES, type Node, PREFETCH_JOBS } from '../engine/prefetch.ts'
 import { PREFETCH_LABEL } from '../image-prefetch/plan.ts'
+import { isOurTaint } from '../node-taint/taint.ts'
 import { keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { isAcceleratorProblem } from '../worker-pool/node-problems.ts'
@@ -34,16 +35,24 @@ export function watchPrefetching(
     for (const { metadata, spec } of engineObjects.list())
       if (spec?.prefetch?.enabled) interested.engine(keyOf(metadata))
   }
+  const tainted = new Set<string>()
+  const noteNode = ({ metadata, spec }: Node) => {
+    const key = keyOf(metadata)
+    if (spec?.taints?.some(isOurTaint) && nodes?.get(key)) tainted.add(key)
+    else tainted.delete(key)
+    interested.node(key)
+    enqueuePrefetching()
+  }
   // Nodes report often; only changes of fields that affect selection count.
   const watchNodes = () =>
-    watch<Node>(NODES, enqueuePrefetching, {
+    watch<Node>(NODES, noteNode, {
       keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec, status }) => ({
         metadata: { name, uid, labels, resourceVersion, deletionTimestamp },
-        spec: { unschedulable: spec?.unschedulable },
+        spec: { unschedulable: spec?.unschedulable, taints: spec?.taints?.filter(isOurTaint) },
         status: { conditions: status?.conditions?.filter(isAcceleratorProblem) },
       }),
     })
-  const nodes = mayWatchNodes ? watchNodes() : null
+  const nodes: Watched<Node> | null = mayWatchNodes ? watchNodes() : null
   // If the controller may not read these kinds, only the features that need them are disabled.
   const listed = new Set<unknown>()
   for (const watched of nodes ? [jobs, nodes] : [jobs]) watched.synced.then(() => listed.add(watched))
@@ -52,6 +61,8 @@ export function watchPrefetching(
   return {
     jobs,
     nodes,
+    /** Keys of the nodes that have the taint of a failing accelerator. */
+    listTainted: (): readonly string[] => [...tainted],
     /** Null while they cannot be read. */
     findJobs: () => ifKnown(jobs),
     findNodes: () => nodes && ifKnown(nodes),

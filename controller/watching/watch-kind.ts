@@ -11,6 +11,8 @@ export interface ReconcileQueues {
   engine(key: string): void
   /** Prefetch of the worker image of a pool. */
   image(key: string): void
+  /** Taint of a node. */
+  node(key: string): void
   policy(key: string): void
   budget(key: string): void
   retention(key: string): void
