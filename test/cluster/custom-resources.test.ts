@@ -40,6 +40,15 @@ describe('the definitions of the chart', () => {
     for (const { definition } of CUSTOM_RESOURCES) expect(undescribed(definition)).toEqual([])
   })
 
+  it('describe the default of every field, which kubectl explain does not show', () => {
+    const specs = CUSTOM_RESOURCES.flatMap(({ definition }) => nodesOf(definition)).filter(
+      ({ path, node }) => /\.spec\b.*\.properties\.\w+$/.test(path) && 'default' in node,
+    )
+    const values = specs.filter(({ path, node }) => !path.includes('.status') && typeof node.default !== 'object')
+    expect(values.length).toBeGreaterThan(30)
+    expect(values.filter(({ node }) => !String(node.description).includes('Default '))).toEqual([])
+  })
+
   it('have a sample that breaks each of their rules', () => {
     const messages = CUSTOM_RESOURCES.flatMap(({ definition }) => messagesOf(definition))
     expect(new Set(BROKEN_SAMPLES.map(({ says }) => says))).toEqual(new Set(messages))
@@ -88,6 +97,7 @@ describe.skipIf(controlPlane === null)('the API server', () => {
       expect(refused).toMatchObject({ status: 422 })
       expect(refused.message).toContain(`${at}: Invalid value`)
       expect(refused.message).toContain(says)
+      expect(refused.message).not.toMatch(/<nil>|\bnull\b/)
     },
   )
 
