@@ -162,15 +162,13 @@ function rememberDecision(before: readonly PastDecision[], { decision, at }: Tim
 }
 
 function findingsOf(facts: PoolFacts): Finding[] {
-  const { pool, pods, demand, queueReachable, decision, plan, enginesMissing, pausedUntil, placement } = facts
+  const { pool, pods, demand, decision, plan, enginesMissing, pausedUntil, placement } = facts
   const ready = countReady(facts)
   const settled = ready === decision.to && plan.replicas - facts.heldCount === decision.to && plan.waitsFor === null
   const missing = enginesMissing ?? facts.rulesMissing
   const problem = missing ?? facts.refusal
   const working = problem === null
   const whyNot = missing === null ? 'Refused' : 'NotConfigured'
-  const limited = decision.limitedBy.length > 0
-  const costCapped = decision.limitedBy.some((rule) => rule === 'cost.hourlyCap' || rule.startsWith('costBudget '))
   const draining = pods.filter(({ fencedAt }) => fencedAt !== null).length
   const auto = pool.spec.scaling.mode === 'Auto'
   const outdated = countOutdated(facts)
@@ -179,12 +177,6 @@ function findingsOf(facts: PoolFacts): Finding[] {
   const paused = pausedUntil !== null
   const above = aboveCap(facts)
   const blind = auto && demand === null
-  const found = (type: string, holds: boolean, [reason, otherwise]: [string, string], message: string): Finding => ({
-    type,
-    status: holds ? 'True' : 'False',
-    reason: holds ? reason : otherwise,
-    message,
-  })
   return [
     found(
       'Ready',
@@ -198,7 +190,7 @@ function findingsOf(facts: PoolFacts): Finding[] {
       [inProgress, paused ? 'Paused' : 'Settled'],
       plan.waitsFor ?? decision.reason,
     ),
-    found('Stalled', !working, [whyNot, 'Working'], problem ?? ''),
+    found('Stalled', !working, [whyNot, 'Working'], problem ?? 'No problem needs a change of the spec.'),
     found(
       'WorkersScheduled',
       placement.whyUnscheduled === null,
@@ -229,16 +221,6 @@ function findingsOf(facts: PoolFacts): Finding[] {
     ),
     ...(facts.imagePrefetched ? [facts.imagePrefetched] : []),
     found('EnginesReady', enginesMissing === null, ['Ready', 'NotReady'], enginesMissing ?? 'All engines can be used.'),
-    found('ScalingActive', auto && pausedUntil === null, ['Auto', pausedUntil ? 'Paused' : pool.spec.scaling.mode], ''),
-    found('AbleToScale', !blind, ['DemandKnown', 'DemandUnknown'], demand || !auto ? '' : decision.reason),
-    found(
-      'ScalingLimited',
-      limited,
-      ['Limited', 'AsWanted'],
-      limited ? `${decision.limitedBy.join(', ')} limits it.` : '',
-    ),
-    found('QueueReachable', queueReachable, ['Reachable', 'Away'], queueReachable ? '' : 'No worker can be drained.'),
-    found('CostCapped', costCapped, ['AtCap', 'BelowCap'], ''),
     found(
       'AboveCap',
       above !== null,
@@ -248,14 +230,64 @@ function findingsOf(facts: PoolFacts): Finding[] {
     found(
       'Draining',
       draining > 0,
-      ['Draining', 'Nobody'],
-      draining > 0 ? `${draining} workers take no more jobs.` : '',
+      ['Draining', 'NotDraining'],
+      draining > 0 ? `${draining} workers take no more jobs.` : 'Every worker takes jobs.',
+    ),
+    ...scalingFindings(facts, blind),
+  ]
+}
+
+function scalingFindings({ pool, queueReachable, decision, pausedUntil }: PoolFacts, blind: boolean): Finding[] {
+  const paused = pausedUntil !== null
+  const auto = pool.spec.scaling.mode === 'Auto'
+  const limited = decision.limitedBy.length > 0
+  const costCaps = decision.limitedBy.filter((rule) => rule === 'cost.hourlyCap' || rule.startsWith('costBudget '))
+  const costCapped = costCaps.length > 0
+  return [
+    found(
+      'ScalingActive',
+      auto && !paused,
+      ['Auto', paused ? 'Paused' : pool.spec.scaling.mode],
+      paused ? describePause(pool) : SCALING_SOURCES[pool.spec.scaling.mode],
     ),
     found(
-      'Paused',
-      pausedUntil !== null,
-      ['Paused', 'Running'],
-      pausedUntil === null ? '' : `${pool.spec.paused?.reason} (until ${pausedUntil})`,
+      'AbleToScale',
+      !blind,
+      ['DemandKnown', 'DemandUnknown'],
+      blind ? decision.reason : auto ? 'The demand is known.' : 'The number of workers does not depend on the demand.',
     ),
+    found(
+      'ScalingLimited',
+      limited,
+      ['Limited', 'AsWanted'],
+      limited ? `${decision.limitedBy.join(', ')} limits it.` : 'No rule limits the number of workers.',
+    ),
+    found(
+      'QueueReachable',
+      queueReachable,
+      ['Reachable', 'Unreachable'],
+      queueReachable ? 'Redis is available.' : 'Redis is unavailable: no worker can be drained.',
+    ),
+    found(
+      'CostCapped',
+      costCapped,
+      ['AtCap', 'BelowCap'],
+      costCapped ? `${costCaps.join(', ')} limits the number of workers.` : 'No cost cap limits the number of workers.',
+    ),
+    found('Paused', paused, ['Paused', 'Running'], paused ? describePause(pool) : 'Scaling is not paused.'),
   ]
+}
+
+function found(type: string, holds: boolean, [reason, otherwise]: [string, string], message: string): Finding {
+  return { type, status: holds ? 'True' : 'False', reason: holds ? reason : otherwise, message }
+}
+
+const SCALING_SOURCES: Readonly<Record<WorkerPool['spec']['scaling']['mode'], string>> = {
+  Auto: 'The controller computes the number of workers from the demand.',
+  Fixed: 'spec.replicas sets the number of workers.',
+  External: 'An autoscaler sets spec.replicas through the scale subresource.',
+}
+
+function describePause({ spec: { paused } }: WorkerPool): string {
+  return `${paused?.reason} (until ${paused?.until})`
 }

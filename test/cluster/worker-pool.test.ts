@@ -421,7 +421,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     })
     expect(Math.max(...counts)).toBeLessThanOrEqual(cap)
     expect(workers.interrupted).toEqual([])
-    expect((await budget())?.status).toMatchObject({ pools: expect.any(Number), hourlyCost: cap })
+    // Its status follows that of the pools.
+    await until(async () => (await budget())?.status?.hourlyCost === cap)
     for (const pool of ['spend-first', 'spend-later'])
       await place.client.delete(workerPools.type, { namespace: place.namespace, name: pool })
     await place.client.delete(costBudgets.type, name)
@@ -477,6 +478,15 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     ])
     await apply('martian', { engines: ['mock'], scaling: { policyRef: { name: 'martian' } }, template })
     await until(async () => holds(await get('martian'), 'Stalled'))
+  })
+
+  it('explains every condition of every object', async () => {
+    const found = await Promise.all(
+      [workerPools, engines, scalingPolicies].map(({ type }) => place.client.list<Pool>(type, place)),
+    )
+    const conditions = found.flat().flatMap(({ status }) => status?.conditions ?? [])
+    expect(new Set(conditions.map(({ status }) => status)).size).toBeGreaterThan(1)
+    expect(conditions.filter(({ message }) => message.trim() === '')).toEqual([])
   })
 
   it('writes nothing when nothing changes', async () => {
