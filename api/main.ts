@@ -77,11 +77,13 @@ import { createApiKeys } from './stores/api-keys.ts'
 import { createBacklog } from './stores/backlog.ts'
 import { createConsents } from './stores/consents.ts'
 import { createErasures } from './stores/erasures.ts'
+import { createEventAnalytics } from './stores/event-analytics.ts'
 import { createProductBatches } from './stores/product-batches.ts'
 import { createProducts } from './stores/products.ts'
 import { createPublishedEngines } from './stores/published-engines.ts'
 import { createReceiptKeys } from './stores/receipt-keys.ts'
 import { createRequestLog } from './stores/request-log.ts'
+import { createShops } from './stores/shops.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
 import { createTestMode } from './stores/test-mode.ts'
 import { createWaiting } from './stores/waiting.ts'
@@ -176,6 +178,9 @@ const relay = createRelay({
   log,
   metrics,
 })
+// Separate connections: other calls never wait for the long statements of analytics.
+const analyticsDatabase = createDatabase(config.DATABASE_URL, { poolSize: 2, secrets })
+lifecycle.onStop('analytics database', () => analyticsDatabase.end())
 // Separate connections: callers never wait for deliveries.
 const webhookDatabase = createDatabase(config.DATABASE_URL, { poolSize: 2, secrets })
 lifecycle.onStop('webhook database', () => webhookDatabase.end())
@@ -251,6 +256,10 @@ const fetching = startImageFetching({
 lifecycle.onStop('images of batches', () => fetching.stop())
 const busy = 'Too many product batches are in progress. Send the batch again after the seconds in Retry-After.'
 const batchLanes = createLanes({ maxConcurrent: 1, maxWaiting: 4, maxWaitMs: 20_000, message: busy })
+const analyticsLanes = createLanes({
+  ...{ maxConcurrent: 1, maxWaiting: 4, maxWaitMs: 20_000 },
+  message: 'Other analytics of the account are being counted. Retry after Retry-After seconds.',
+})
 const allBatches = createLanes({ maxConcurrent: 2, maxWaiting: 40, maxWaitMs: 20_000, message: busy })
 const webhooks = createWebhooks(database)
 const listeners = createWebhookListeners(database)
@@ -325,6 +334,9 @@ const app = createApp({
       estimateWait: estimate.ofCall,
       findProduct: products.find,
       consents: createConsents(database),
+      analytics: createEventAnalytics(analyticsDatabase),
+      shops: createShops(database),
+      analyticsLanes,
       webhookEvents: createWebhookEvents(database),
       signingSecret: config.SIGNING_SECRET,
       document: serveDocument(document),

@@ -3,7 +3,17 @@ import { type FileInput, readFileInput } from './file-input.ts'
 import { type CompletedGeneration, generationPath, type WaitOptions, waitForGeneration } from './generation-wait.ts'
 import { withIdempotencyKey } from './idempotency-key.ts'
 import { createProducts, type ProductCalls } from './products.ts'
-import type { AcceptedTryOn, Account, Credits, EngineList, Generation, Upload, UploadForm } from './schemas.ts'
+import type {
+  AcceptedTryOn,
+  Account,
+  Analytics,
+  AnalyticsQuery,
+  Credits,
+  EngineList,
+  Generation,
+  Upload,
+  UploadForm,
+} from './schemas.ts'
 import { describeTryOn, type TryOnInput } from './try-on-body.ts'
 
 export type UploadOptions = Pick<UploadForm, 'crop' | 'externalUserId' | 'keepForDays'> & WriteOptions
@@ -41,6 +51,10 @@ export interface DrapeClient {
   readonly account: {
     get(options?: CallOptions): Promise<Account>
     credits(options?: CallOptions): Promise<Credits>
+  }
+  readonly analytics: {
+    /** Funnel, conversion and e-mail collection of the days from `from` to `to` (UTC). */
+    get(options?: AnalyticsQuery & CallOptions): Promise<Analytics>
   }
   readonly engines: {
     /** Engines of the installation. `output.engine` of a try-on takes their names. */
@@ -94,6 +108,9 @@ export function createDrapeClient(options: ConnectionOptions): DrapeClient {
     account: {
       get: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/account', signal }),
       credits: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/account/credits', signal }),
+    },
+    analytics: {
+      get: ({ signal, ...query } = {}) => call({ method: 'GET', path: '/tryon/v1/analytics', query, signal }),
     },
     engines: {
       list: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/engines', signal }),

@@ -15,6 +15,9 @@ export type { ProductCalls } from './products.ts'
 export type {
   AcceptedTryOn,
   Account,
+  Analytics,
+  AnalyticsDay,
+  AnalyticsQuery,
   Credits,
   EngineDescription,
   EngineList,

@@ -687,6 +687,113 @@ export interface Credits {
    */
   creditBalance: number
 }
+export interface Analytics {
+  /**
+   * Time zone of all days.
+   */
+  timeZone: 'UTC'
+  shop: string | null
+  from: string
+  to: string
+  totals: {
+    /**
+     * Visitors who opened a product page.
+     */
+    visitors: number
+    /**
+     * Visitors who used the widget.
+     */
+    engaged: number
+    /**
+     * Of engaged: visitors who started a try-on.
+     */
+    generationStarted: number
+    /**
+     * Of generationStarted: visitors who saw a result.
+     */
+    resultViewed: number
+    /**
+     * Of resultViewed: visitors who added a product to the cart afterwards.
+     */
+    tryOnCarted: number
+    /**
+     * Of visitors: visitors who added a product to the cart, with or without a try-on.
+     */
+    carted: number
+    /**
+     * Orders.
+     */
+    orders: number
+    /**
+     * Of orders: orders of visitors who saw a result in the 30 days before.
+     */
+    tryOnOrders: number
+    /**
+     * Visitors who were asked for their e-mail address.
+     */
+    emailPrompted: number
+    /**
+     * Visitors who left their e-mail address.
+     */
+    emailCollected: number
+  }
+  rates: {
+    cart: number | null
+    cartAfterResult: number | null
+    ordersAfterTryOn: number | null
+    emailCollection: number | null
+  }
+  /**
+   * Each day from from to to, oldest first, also days without events.
+   */
+  days: AnalyticsDay[]
+}
+export interface AnalyticsDay {
+  /**
+   * Day in UTC.
+   */
+  day: string
+  /**
+   * Visitors who opened a product page.
+   */
+  visitors: number
+  /**
+   * Visitors who used the widget.
+   */
+  engaged: number
+  /**
+   * Of engaged: visitors who started a try-on.
+   */
+  generationStarted: number
+  /**
+   * Of generationStarted: visitors who saw a result.
+   */
+  resultViewed: number
+  /**
+   * Of resultViewed: visitors who added a product to the cart afterwards.
+   */
+  tryOnCarted: number
+  /**
+   * Of visitors: visitors who added a product to the cart, with or without a try-on.
+   */
+  carted: number
+  /**
+   * Orders.
+   */
+  orders: number
+  /**
+   * Of orders: orders of visitors who saw a result in the 30 days before.
+   */
+  tryOnOrders: number
+  /**
+   * Visitors who were asked for their e-mail address.
+   */
+  emailPrompted: number
+  /**
+   * Visitors who left their e-mail address.
+   */
+  emailCollected: number
+}
 export interface EngineDescription {
   /**
    * Value of `output.engine`.
@@ -944,6 +1051,20 @@ export interface StatisticsQuery {
   from?: string
   /**
    * End of the window (inclusive); a date means its last moment.
+   */
+  to?: string
+}
+export interface AnalyticsQuery {
+  /**
+   * Domain or ID of one shop. Absent: all shops and apps of the account.
+   */
+  shop?: string
+  /**
+   * First day in UTC, for example 2026-11-01. Default: 13 days before to.
+   */
+  from?: string
+  /**
+   * Last day in UTC, included. Default: today. At most 366 days after from.
    */
   to?: string
 }

@@ -1,10 +1,10 @@
 import Router from '@koa/router'
+import { csvLine } from '../answers/csv.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { attachment } from '../shared/storage/attachment.ts'
-import type { EventAnalytics } from '../stores/event-analytics.ts'
+import { type EventAnalytics, lastDays } from '../stores/event-analytics.ts'
 import type { ShopRecord, Shops } from '../stores/shops.ts'
 import { ANALYTICS_COLUMNS, ANALYTICS_SPANS, presentAnalytics } from './analytics.view.ts'
-import { csvLine } from './csv.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
@@ -40,6 +40,6 @@ async function findAnalytics(ctx: DashboardContext, { shops, analytics }: Analyt
   if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.id} does not exist.`)
   const wanted = queryOf(ctx).get('span') ?? ''
   const span = Object.hasOwn(ANALYTICS_SPANS, wanted) ? (wanted as keyof typeof ANALYTICS_SPANS) : 'fortnight'
-  const query = { accountId: shop.accountId, shopId: shop.id, days: ANALYTICS_SPANS[span].days }
+  const query = { accountId: shop.accountId, shopId: shop.id, ...lastDays(ANALYTICS_SPANS[span].days) }
   return { shop, span, days: await analytics.countDays(query) }
 }

@@ -65,6 +65,7 @@ const SCOPE_NAMES: Readonly<Record<Scope, string>> = {
   read: 'read: generations, products, account',
   erase: 'erase: end users',
   webhooks: 'webhooks: listen, resend, test events',
+  analytics: 'analytics: counts of visitors and orders',
 }
 
 function stateOf({ revokedAt, expiresAt }: KeyRecord): Html {

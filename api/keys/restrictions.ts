@@ -3,11 +3,11 @@ import { DrapeError } from '../shared/errors.ts'
 import { type Static, Type } from '../shared/schema.ts'
 import type { KeyKind } from './credentials.ts'
 
-export const SCOPES = ['try-on', 'products', 'read', 'erase', 'webhooks'] as const
+export const SCOPES = ['try-on', 'products', 'read', 'erase', 'webhooks', 'analytics'] as const
 /**
  * `try-on`: upload photos; create, read and cancel generations. `products`: create, update, read and delete products.
  * `read`: read generations, products and the account. `erase`: erase end users. `webhooks`: listen to events, redeliver
- * events and send test events.
+ * events and send test events. `analytics`: read counts of visitors and orders.
  */
 export type Scope = (typeof SCOPES)[number]
 

@@ -31,7 +31,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhooks: 'Events of the account, listeners of the command line, and webhooks of shop platforms.',
   Document: 'This document.',
   Storefront: 'Routes that the pages of a shop call through the proxy of the shop.',
-  Analytics: 'Events of shoppers, for reports of the shop.',
+  Analytics: 'Events of shoppers, and the counts of visitors and orders made of them.',
 }
 
 /** The OpenAPI 3.1 document of these operations. Its schemas are those that validate requests. */

@@ -1,4 +1,5 @@
 import { accountRoutes } from './server/account.ts'
+import { analyticsRoutes } from './server/analytics.ts'
 import { customerRoutes } from './server/customers.ts'
 import { engineRoutes } from './server/engines.ts'
 import { generationRoutes } from './server/generations.ts'
@@ -35,6 +36,7 @@ export const SERVER_ROUTES = [
   ...engineRoutes,
   ...customerRoutes,
   ...webhookRoutes,
+  ...analyticsRoutes,
   ...openApiRoutes,
 ]
 

@@ -1,7 +1,7 @@
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { type Static, Type } from '../shared/schema.ts'
 
-const DayRow = Type.Object({
+export const DayRow = Type.Object({
   /** Day in UTC, e.g. `2026-11-25`. */
   day: Type.String(),
   /** Visitors who opened a product page. */
@@ -22,12 +22,29 @@ const DayRow = Type.Object({
 /** Visitor counts of one day (UTC). */
 export type AnalyticsDay = Static<typeof DayRow>
 
+const DAY_MS = 86_400_000
+
+/** The last days until today (UTC), today included. */
+export function lastDays(count: number, now = Date.now()): Pick<AnalyticsQuery, 'from' | 'to'> {
+  return { from: dayOf(now - (count - 1) * DAY_MS), to: dayOf(now) }
+}
+
+/** Number of days, both included; 0 or less when `from` is after `to`. */
+export function daysBetween(from: string, to: string): number {
+  return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
 export interface AnalyticsQuery {
   readonly accountId: string
   /** Counts only visitors of this shop. Absent: all visitors of the account, also those without a shop. */
   readonly shopId?: string
-  /** Number of days, today included. */
-  readonly days: number
+  /** First and last day (UTC), e.g. `2026-11-25`. */
+  readonly from: string
+  readonly to: string
 }
 
 export type EventAnalytics = ReturnType<typeof createEventAnalytics>
@@ -36,12 +53,12 @@ export type EventAnalytics = ReturnType<typeof createEventAnalytics>
 export function createEventAnalytics(database: Database) {
   return {
     /** One entry per day (UTC), oldest first, also for days without events. */
-    countDays: ({ accountId, shopId, days }: AnalyticsQuery): Promise<readonly AnalyticsDay[]> => {
-      const first = sql.fragment`(now() at time zone 'UTC')::date - ${days - 1}::integer`
-      const isWanted = sql.fragment`day >= ${first} and account_id = ${accountId} and ${ofShop(shopId)}`
+    countDays: ({ accountId, shopId, from, to }: AnalyticsQuery): Promise<readonly AnalyticsDay[]> => {
+      const isWanted = sql.fragment`
+        day between ${from}::date and ${to}::date and account_id = ${accountId} and ${ofShop(shopId)}`
       return database.any(sql.type(rowType(DayRow))`
         with days as (
-          select generate_series(${first}, (now() at time zone 'UTC')::date, interval '1 day')::date as day
+          select generate_series(${from}::date, ${to}::date, interval '1 day')::date as day
         ), funnel as (
           select day, sum(engaged)::bigint as engaged, sum(generation_started)::bigint as started,
             sum(result_viewed)::bigint as viewed, sum(carted)::bigint as carted

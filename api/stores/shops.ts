@@ -131,6 +131,11 @@ export function createShops(database: Database) {
     findById: (id: string): Promise<ShopRecord | null> =>
       database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`),
 
+    /** The shop of the account with this domain (case-insensitive) or ID, active or not. */
+    findOfAccount: (accountId: string, name: string): Promise<Pick<ShopRecord, 'id' | 'domain'> | null> =>
+      database.maybeOne(sql.type(rowType(Type.Pick(ShopRow, ['id', 'domain'])))`
+        select id, domain from shops where account_id = ${accountId} and (domain = lower(${name}) or id = ${name})`),
+
     /** The shop of this ID with decrypted secrets and token. */
     findOpen: async (id: string): Promise<ShopRecord | null> => {
       const shop = await database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`)

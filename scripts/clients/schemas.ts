@@ -22,6 +22,8 @@ const NAMED = [
   'ProductBatchItem',
   'Account',
   'Credits',
+  'Analytics',
+  'AnalyticsDay',
   'EngineDescription',
   'EngineList',
   'StorefrontBatch',
@@ -63,6 +65,7 @@ export function describeDefinitions(): Record<string, JsonSchema> {
     UploadForm: contentOf(upload.requestBody, 'multipart/form-data'),
     ListProductsQuery: describeQuery(paths['/tryon/v1/products'].get),
     StatisticsQuery: describeQuery(paths['/tryon/v1/products/{externalId}/stats'].get),
+    AnalyticsQuery: describeQuery(paths['/tryon/v1/analytics'].get),
     WebhookMessage: {
       anyOf: Object.values(webhooks).map(({ post }) =>
         contentOf((post as { requestBody: unknown }).requestBody, 'application/json'),

@@ -1,6 +1,7 @@
 import tab from '@bomb.sh/tab/commander'
 import { CommanderError, Command as Program } from 'commander'
 import { accountCommands } from './account.ts'
+import { analyticsCommands } from './analytics.ts'
 import { checkCommands } from './check.ts'
 import { cloneCommands } from './clone.ts'
 import type { Command } from './command.ts'
@@ -36,6 +37,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...erasureCommands,
   ...checkCommands,
   ...eventCommands,
+  ...analyticsCommands,
   ...provenanceCommands,
   ...receiptCommands,
   ...cloneCommands,
@@ -66,7 +68,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 const NOTES = `
 Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments.
 DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
-listen, trigger, events, products, mcp and receipt use the service at DRAPE_URL with the key DRAPE_API_KEY.
+listen, trigger, events, analytics, products, mcp and receipt use the service at DRAPE_URL with the key DRAPE_API_KEY.
 The audit log of the dashboard records every command that changes data, with user and host or --actor (DRAPE_ACTOR).`
 
 type Run = (name: string, options: Options) => Promise<void>

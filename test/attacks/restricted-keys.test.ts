@@ -42,6 +42,7 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
     'POST /tryon/v1/webhooks/events',
     'POST /tryon/v1/webhooks/events/evt_1/resend',
   ],
+  analytics: ['GET /tryon/v1/analytics', 'GET /tryon/v1/analytics.csv'],
 }
 const ROUTES = [...new Set(Object.values(MAY).flat())]
 

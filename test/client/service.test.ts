@@ -100,6 +100,8 @@ describe('the client against the service', () => {
     for await (const { externalId } of client.products.each({ limit: 1 })) all.push(externalId)
     expect(all.toSorted()).toEqual(['a/1', 'b 2', 'shirt-1'])
     expect(await client.products.statistics('a/1', { from: '2020-01-01' })).toHaveProperty('totalGenerations')
+    const analytics = await client.analytics.get({ from: '2026-01-01', to: '2026-01-02' })
+    expect(analytics).toMatchObject({ timeZone: 'UTC', days: [{ day: '2026-01-01' }, { visitors: 0 }] })
     await client.products.delete('b 2')
     await expect(client.products.get('b 2')).rejects.toMatchObject({ code: 'PRODUCT_NOT_FOUND', status: 404 })
     await client.customers.erase('user 1')

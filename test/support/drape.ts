@@ -116,8 +116,8 @@ export async function startDrape({
       const text = await response.text()
       const { status, headers: received } = response
       const contentType = received.get('content-type')
-      const isPage = contentType?.startsWith('text/html') ?? false
-      const answer = { status, headers: received, body: text === '' ? null : isPage ? text : JSON.parse(text) }
+      const isText = /^text\/(html|csv)/.test(contentType ?? '')
+      const answer = { status, headers: received, body: text === '' ? null : isText ? text : JSON.parse(text) }
       contract.hold({ method, path, contentType, ...answer })
       return answer
     },

@@ -36,6 +36,28 @@ const PRODUCT = {
   updatedAt: CREATED_AT,
 }
 
+const ANALYTICS_TOTALS = {
+  visitors: 400,
+  engaged: 120,
+  generationStarted: 90,
+  resultViewed: 80,
+  tryOnCarted: 20,
+  carted: 50,
+  orders: 16,
+  tryOnOrders: 8,
+  emailPrompted: 40,
+  emailCollected: 10,
+}
+const ANALYTICS = {
+  timeZone: 'UTC',
+  shop: 'shop.example',
+  from: '2026-05-12',
+  to: '2026-05-12',
+  totals: ANALYTICS_TOTALS,
+  rates: { cart: 0.125, cartAfterResult: 0.25, ordersAfterTryOn: 0.5, emailCollection: 0.25 },
+  days: [{ day: '2026-05-12', ...ANALYTICS_TOTALS }],
+}
+
 const TRY_ON = {
   products: [{ externalId: 'shirt-17' }],
   person: PERSON,
@@ -276,6 +298,14 @@ export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
     },
   },
   getCredits: { answers: { 200: { credits: { creditBalance: 871 } } } },
+  getAnalytics: { answers: { 200: { analytics: ANALYTICS } } },
+  getAnalyticsCsv: {
+    answers: {
+      200: {
+        days: `day,${Object.keys(ANALYTICS.totals).join()}\r\n2026-05-12,${Object.values(ANALYTICS.totals).join()}\r\n`,
+      },
+    },
+  },
   getErasure: {
     answers: {
       200: {

@@ -28,7 +28,7 @@ export function presentPage({ serviceName, assets }: PageOptions): string {
 <a class="skip" href="#content">Skip to content</a>
 <header>
 <p class="brand"><img src="${assets}/icon.svg" alt="" width="28" height="28">${serviceName} <span>playground</span></p>
-<nav aria-label="More"><a href="/guide">Guide</a> <a href="/docs">API reference</a></nav>
+<nav aria-label="More"><a href="/analytics">Analytics</a> <a href="/guide">Guide</a> <a href="/docs">API reference</a></nav>
 <div class="account" id="account" hidden><span id="account-name"></span><strong id="credits"></strong>
 <button type="button" class="quiet" id="forget">Remove key</button></div>
 </header>
@@ -55,7 +55,7 @@ ${cameraDialog()}
 }
 
 /** The input has no name, so that no form can submit the key. */
-function keyForm(): Html {
+export function keyForm(): Html {
   return html`<form id="key-form" class="card key" novalidate>
 <div class="field"><label for="key">Your API key</label>
 <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="sk_…" required aria-describedby="key-hint key-problem"></div>

@@ -2,6 +2,7 @@ import Router from '@koa/router'
 import { DrapeError } from '../../shared/errors.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { AppContext, AppState } from '../../state.ts'
+import { presentAnalyticsPage } from './analytics-page.ts'
 import { type Assets, readAssets } from './assets.ts'
 import { presentPage } from './page.ts'
 
@@ -11,15 +12,19 @@ export interface PlaygroundOptions {
 }
 
 /**
- * GET /playground: page to try the service, for holders of an API key; GET /playground/<edition>/…: files of the page.
+ * GET /playground: page to try the service, for holders of an API key; GET /analytics: page with the analytics of the account of the
+ * key; GET /playground/<edition>/…: files of both pages.
  */
 export function playgroundRoutes({ serviceName, storage }: PlaygroundOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   const assets = readAssets()
-  const page = presentPage({ serviceName, assets: `/playground/${assets.edition}` })
+  const options = { serviceName, assets: `/playground/${assets.edition}` }
+  const page = presentPage(options)
+  const analytics = presentAnalyticsPage(options)
   router.get('/playground', async (ctx: AppContext) =>
     getPage(ctx, { page, imageOrigin: await originOfImages(storage) }),
   )
+  router.get('/analytics', (ctx: AppContext) => getPage(ctx, { page: analytics, imageOrigin: '' }))
   router.get('/playground/:edition{/:folder}/:file', (ctx: AppContext) => getAsset(ctx, assets))
   return router
 }

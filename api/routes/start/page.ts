@@ -13,6 +13,7 @@ export function presentStartPage(serviceName: string): string {
         <p>Virtual try-on: an image of a person wearing a product, from a photo of the person and an image of the product.</p>
         <ul>
           <li><a href="/playground">Playground</a>Try a product on a photo, with an API key.</li>
+          <li><a href="/analytics">Analytics</a>What visitors of your shops do, with an API key.</li>
           <li><a href="/docs">API reference</a>Every operation, with examples.</li>
           <li><a href="/guide">Guide</a>Quickstarts, concepts and operation.</li>
           <li><a href="/tryon/v1/openapi.json">OpenAPI document</a>For generators of clients.</li>

@@ -11,6 +11,7 @@ export interface StartOptions {
 /** Links for visitors of the root URL. */
 const LINKS = {
   playground: '/playground',
+  analytics: '/analytics',
   reference: '/docs',
   guide: '/guide',
   document: '/tryon/v1/openapi.json',

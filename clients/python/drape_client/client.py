@@ -17,6 +17,7 @@ from .images import ImageInput, PersonInput
 from .models import (
     AcceptedTryOn,
     Account,
+    Analytics,
     Credits,
     EngineList,
     Generation,
@@ -208,6 +209,13 @@ class Drape(_Settings):
     def credits(self) -> Credits:
         return self._run(self._operations.get("account", "credits"))
 
+    def analytics(
+        self, *, shop: str | None = None, from_day: str | None = None, to_day: str | None = None
+    ) -> Analytics:
+        """Funnel, conversion and e-mail collection of the days from `from_day` to `to_day`, both in UTC and included."""
+        query = {"shop": shop, "from": from_day, "to": to_day}
+        return self._run(self._operations.get("analytics", **query))
+
     def engines(self) -> EngineList:
         return self._run(self._operations.get("engines"))
 
@@ -361,6 +369,13 @@ class AsyncDrape(_Settings):
 
     async def credits(self) -> Credits:
         return await self._run(self._operations.get("account", "credits"))
+
+    async def analytics(
+        self, *, shop: str | None = None, from_day: str | None = None, to_day: str | None = None
+    ) -> Analytics:
+        """Funnel, conversion and e-mail collection of the days from `from_day` to `to_day`, both in UTC and included."""
+        query = {"shop": shop, "from": from_day, "to": to_day}
+        return await self._run(self._operations.get("analytics", **query))
 
     async def engines(self) -> EngineList:
         return await self._run(self._operations.get("engines"))

@@ -715,6 +715,122 @@ class Credits(TypedDict):
     """
 
 
+class AnalyticsTotals(TypedDict):
+    visitors: int
+    """
+    Visitors who opened a product page.
+    """
+
+    engaged: int
+    """
+    Visitors who used the widget.
+    """
+
+    generationStarted: int
+    """
+    Of engaged: visitors who started a try-on.
+    """
+
+    resultViewed: int
+    """
+    Of generationStarted: visitors who saw a result.
+    """
+
+    tryOnCarted: int
+    """
+    Of resultViewed: visitors who added a product to the cart afterwards.
+    """
+
+    carted: int
+    """
+    Of visitors: visitors who added a product to the cart, with or without a try-on.
+    """
+
+    orders: int
+    """
+    Orders.
+    """
+
+    tryOnOrders: int
+    """
+    Of orders: orders of visitors who saw a result in the 30 days before.
+    """
+
+    emailPrompted: int
+    """
+    Visitors who were asked for their e-mail address.
+    """
+
+    emailCollected: int
+    """
+    Visitors who left their e-mail address.
+    """
+
+
+class AnalyticsRates(TypedDict):
+    cart: float | None
+    cartAfterResult: float | None
+    ordersAfterTryOn: float | None
+    emailCollection: float | None
+
+
+class AnalyticsDay(TypedDict):
+    day: str
+    """
+    Day in UTC.
+    """
+
+    visitors: int
+    """
+    Visitors who opened a product page.
+    """
+
+    engaged: int
+    """
+    Visitors who used the widget.
+    """
+
+    generationStarted: int
+    """
+    Of engaged: visitors who started a try-on.
+    """
+
+    resultViewed: int
+    """
+    Of generationStarted: visitors who saw a result.
+    """
+
+    tryOnCarted: int
+    """
+    Of resultViewed: visitors who added a product to the cart afterwards.
+    """
+
+    carted: int
+    """
+    Of visitors: visitors who added a product to the cart, with or without a try-on.
+    """
+
+    orders: int
+    """
+    Orders.
+    """
+
+    tryOnOrders: int
+    """
+    Of orders: orders of visitors who saw a result in the 30 days before.
+    """
+
+    emailPrompted: int
+    """
+    Visitors who were asked for their e-mail address.
+    """
+
+    emailCollected: int
+    """
+    Visitors who left their e-mail address.
+    """
+
+
 class EngineDescription(TypedDict):
     name: str
     """
@@ -861,6 +977,16 @@ class ListProductsQuery(TypedDict):
 StatisticsQuery = TypedDict(
     "StatisticsQuery",
     {
+        "from": NotRequired[str],
+        "to": NotRequired[str],
+    },
+)
+
+
+AnalyticsQuery = TypedDict(
+    "AnalyticsQuery",
+    {
+        "shop": NotRequired[str],
         "from": NotRequired[str],
         "to": NotRequired[str],
     },
@@ -1042,3 +1168,17 @@ class ProductBatch(TypedDict):
 
     nextCursor: str | None
     hasMore: bool
+
+
+Analytics = TypedDict(
+    "Analytics",
+    {
+        "timeZone": Literal["UTC"],
+        "shop": str | None,
+        "from": str,
+        "to": str,
+        "totals": AnalyticsTotals,
+        "rates": AnalyticsRates,
+        "days": list[AnalyticsDay],
+    },
+)

@@ -52,6 +52,14 @@ class SyncTest(unittest.TestCase):
         self.drape.erase_customer("python")
         self.assertIsNone(accepted.download())
 
+    def test_counts_visitors_by_day(self) -> None:
+        analytics = self.drape.analytics(from_day="2026-01-01", to_day="2026-01-03")
+        self.assertEqual(analytics["timeZone"], "UTC")
+        self.assertEqual([day["day"] for day in analytics["days"]], ["2026-01-01", "2026-01-02", "2026-01-03"])
+        with self.assertRaises(DrapeApiError) as caught:
+            self.drape.analytics(shop="nowhere.example")
+        self.assertEqual(caught.exception.code, "VALIDATION_FAILED")
+
     def test_refuses_images_before_anything_is_sent(self) -> None:
         nowhere = Drape("http://127.0.0.1:1", retries=0)
         self.addCleanup(nowhere.close)

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createEvents } from '../../../api/stores/events.ts'
 import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
-
-const MINUTE_MS = 60_000
+import { storeVisit } from '../../support/visits.ts'
 
 describe('the analytics of a shop', () => {
   let dashboard: TestDashboard
@@ -57,22 +55,7 @@ describe('the analytics of a shop', () => {
     expect((await browser.get('/shops/shop_missing/analytics.csv')).status).toBe(404)
   })
 
-  async function visit(shopId: string, anonymousId: string, names: readonly string[]) {
-    const receivedAt = new Date()
-    await createEvents(dashboard.database).insert({
-      origin: {
-        ...{ accountId: contents.accountId, shopId, anonymousId, sessionId: 's', customerId: null },
-        ...{ customerEmail: null, customerSigned: false, productId: null, variantId: null, context: {} },
-      },
-      events: names.map((name, i) => ({
-        name,
-        insertId: `${anonymousId} ${i}`,
-        happenedAt: new Date(receivedAt.getTime() - (names.length - i) * MINUTE_MS),
-        properties: '{}',
-        productId: null,
-        generationId: null,
-      })),
-      receivedAt,
-    })
+  function visit(shopId: string, visitor: string, names: readonly string[]) {
+    return storeVisit(dashboard.database, { accountId: contents.accountId, shopId, visitor }, names)
   }
 })

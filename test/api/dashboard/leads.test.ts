@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { csvLine } from '../../../api/dashboard/csv.ts'
+import { csvLine } from '../../../api/answers/csv.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createLeadOutbox } from '../../../api/stores/lead-outbox.ts'
 import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'

@@ -7,7 +7,10 @@ export const EXPLAINED = {
     'This key does not work',
     'The key is wrong or was revoked, or its account is not active. Check the key or ask for a new one.',
   ],
-  FORBIDDEN: ['The object belongs to another account', 'Use a key of the account that created it.'],
+  FORBIDDEN: [
+    'This key is not allowed to do that',
+    'Use a key of the same account, with the scope that is named below.',
+  ],
   VALIDATION_FAILED: ['The request is not valid', 'Correct the field shown below.'],
   EXTERNAL_ID_REQUIRED: ['The product has no id', 'Enter an id.'],
   PRODUCT_IMAGES_REQUIRED: ['The product has no image', 'Choose an image above.'],
