@@ -87,7 +87,7 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
     const enter = ({ shop, account }: FoundShop) => {
       Object.assign(ctx.state, { shop, account })
       ctx.state.shopper = readShopper(ctx as AppContext, {
-        customerId: claim.customerId,
+        customerId: isStartedElsewhere(ctx) ? null : claim.customerId,
         visitorId: readVisitorToken(ctx.get('x-service-visitor-token'), {
           shopId: shop.id,
           secret: signingSecret,
@@ -111,6 +111,14 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
       body.release()
     }
   }
+}
+
+/**
+ * Whether a page of another site started a request that changes something. The proxy adds the customer of its cookies to such a
+ * request too, so that site could act for the customer.
+ */
+function isStartedElsewhere(ctx: Pick<AppContext, 'method' | 'get'>): boolean {
+  return !['GET', 'HEAD'].includes(ctx.method) && ctx.get('sec-fetch-site') === 'cross-site'
 }
 
 /** The shopper of a request: the customer only from signed parameters, the browser as it identifies itself. */

@@ -167,6 +167,17 @@ describe('a shop', () => {
       })
     })
 
+    it('does not act for the customer when a page of another site started the request', async () => {
+      const path = `/public/x?${shirts([['logged_in_customer_id', '42']])}`
+      const customerOf = async (method: string, site?: string) => {
+        const headers = site === undefined ? [] : [['Sec-Fetch-Site', site] as const]
+        return (await send(production, { method, path, headers, body: '' })).body.customerId
+      }
+      expect(await customerOf('POST', 'cross-site')).toBeNull()
+      for (const site of ['same-origin', 'same-site', undefined]) expect(await customerOf('POST', site)).toBe('42')
+      expect(await customerOf('GET', 'cross-site')).toBe('42')
+    })
+
     it('has its customer from the signed query alone', async () => {
       const headers = [
         ['X-Service-Customer-Id', '9'],
