@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { type ImageInput, readPicture } from '../../../api/client/node.ts'
 import { DrapeError } from '../../../api/shared/errors.ts'
@@ -26,6 +27,9 @@ export async function readSource(
 
 async function readFileAt(path: string, field: string): Promise<Blob> {
   try {
+    // A pipe or a terminal would never end.
+    const stats = await stat(path)
+    if (!stats.isFile() && !stats.isDirectory()) throw invalid(`${field}.path`, `is not a regular file: ${path}`)
     return await readPicture(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

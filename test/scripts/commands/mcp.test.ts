@@ -1,10 +1,16 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { Client, type ProgressCallback } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readImageHeader } from '../../../api/shared/image-format.ts'
+import { installNpmPackages } from '../../../scripts/stack/install-once.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
 import { spawnProcess } from '../../support/process.ts'
 
@@ -153,6 +159,48 @@ describe('drape mcp', () => {
     expect(await tried({ base64: 'AAAA' })).toBe('INVALID_IMAGE')
     expect(await tried({ path: PERSON, url: 'https://shop.example/me.jpg' })).toContain('person')
     expect(await tried({})).toContain('person')
+  })
+
+  it('reads no file outside of the folders of its client, also behind a link, and nothing but files', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'drape-mcp-'))
+    const [outside, root] = [join(folder, 'outside.jpg'), join(folder, 'root')]
+    await mkdir(root)
+    await copyFile(PERSON, outside)
+    await symlink(outside, join(root, 'link.jpg'))
+    const socket = createServer().listen(join(root, 'socket.jpg'))
+    const rooted = await connect(drape.apiKey, { roots: root })
+    const codeFor = async (path: string) => {
+      const input = { person: { path }, product: { externalId: 'shirt-17' }, output: MOCK }
+      return (await call('try_on', input, { by: rooted })).said.code
+    }
+    for (const path of [outside, '../outside.jpg', 'link.jpg']) expect(await codeFor(path), path).toBe('FORBIDDEN')
+    expect(await codeFor('socket.jpg')).toBe('VALIDATION_FAILED')
+    socket.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it('agrees with the official inspector, which finds no error in its tools', {
+    timeout: 300_000,
+  }, async () => {
+    const installed = await installNpmPackages('mcp-inspector', resolve(import.meta.dirname, 'inspector'))
+    const inspect = async (...args: string[]) => {
+      const variables = { DRAPE_URL: drape.api.url, DRAPE_API_KEY: drape.apiKey }
+      const set = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`])
+      const program = join(installed, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js')
+      const server = [process.execPath, resolve(ROOT, 'scripts/drape.ts'), 'mcp']
+      const env = { ...process.env, HOME: installed }
+      const { stdout } = await promisify(execFile)(process.execPath, [program, '--cli', ...set, ...server, ...args], {
+        env,
+      })
+      return JSON.parse(stdout)
+    }
+    // With --strict it ends with 6 when a schema is not portable.
+    const { tools } = await inspect('--method', 'tools/list', '--strict')
+    expect(tools.map(({ name }: { name: string }) => name)).toContain('try_on')
+    const { structuredContent } = await inspect('--method', 'tools/call', '--tool-name', 'read_credits')
+    expect(structuredContent).toEqual((await call('read_credits')).said)
+    const { resourceTemplates } = await inspect('--method', 'resources/templates/list')
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: 'drape://generations/{generationId}/result' }])
   })
 
   it('says so when the key is wrong, the credits are used up or nobody is there', async () => {
