@@ -60,9 +60,14 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
       await registry.report({ host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null, ...sick })
     }
   }
-  let beating = Promise.resolve()
+  let beating: Promise<void> | null = null
   const timer = setInterval(() => {
-    beating = beating.then(() => beat().catch(() => {}))
+    // Thousands of workers take longer than the interval.
+    beating ??= beat()
+      .catch(() => {})
+      .finally(() => {
+        beating = null
+      })
   }, BEAT_MS)
   return {
     work: (pod) => {
