@@ -226,10 +226,10 @@ const reconcilePolicy = createPolicyReconcile({
   pools: cluster.pools,
   now,
 })
-const reconcileNode = createNodeTaints({ client, record, ...cluster, now })
 const reconcileBudget = createBudgetReconcile({ client, record, reportInvalid, ...cluster, now })
 // Write access to policies is control over images of all accounts: another namespace must not grant it.
 const ownNamespace = config.WATCH_NAMESPACE || config.LEASE_NAMESPACE || connection.namespace
+const reconcileNode = createNodeTaints({ client, record, ...cluster, owner: ownNamespace, now })
 const publishHolds = createPublishHolds({
   legalHolds: createLegalHolds(database),
   policies: () => cluster.retention.list().filter(({ metadata }) => metadata.namespace === ownNamespace),

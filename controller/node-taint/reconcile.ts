@@ -7,17 +7,21 @@ import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { Done } from '../runtime/work-queue.ts'
 import { workerPools } from '../worker-pool/resource.ts'
-import { isOurTaint, TAINT, type TaintedNode } from './taint.ts'
+import { isSickTaint, TAINT, type TaintedNode } from './taint.ts'
 
 /** Interval at which a node is tried again if the controller may not patch nodes. */
 const FORBIDDEN_MS = 600_000
 
-/** Taints a node while a pool with `sickNodes.taint` avoids the node, and removes the taint afterwards. */
+/**
+ * Taints a node while a pool with `sickNodes.taint` avoids the node, and removes the taint afterwards. The value of the taint is its
+ * `owner`: the taint of another release is enough, and only that release removes it.
+ */
 export function createNodeTaints({
   client,
   record,
   findNode,
   pools,
+  owner,
   now,
 }: {
   client: Pick<Client, 'get' | 'patch'>
@@ -25,6 +29,8 @@ export function createNodeTaints({
   /** Finds a node by name; undefined if the node does not exist or nodes cannot be read. */
   findNode: (name: string) => TaintedNode | undefined
   pools: Pick<Watched<KubernetesObject>, 'list'>
+  /** Namespace of the release. */
+  owner: string
   now: () => Date
 }) {
   const readPool = createReadOnce(workerPools)
@@ -36,7 +42,8 @@ export function createNodeTaints({
     const avoiding = findAvoiding(name)
     const wanted = avoiding.length > 0
     const again = wanted ? { againMs: Math.max(...avoiding.map(({ remainingMs }) => remainingMs)) } : undefined
-    if (wanted === (found.spec?.taints ?? []).some(isOurTaint)) return again
+    const taint = found.spec?.taints?.find(isSickTaint)
+    if (wanted ? taint !== undefined : taint?.value !== owner) return again
     try {
       await setTaint(name, wanted)
     } catch (error) {
@@ -65,8 +72,8 @@ export function createNodeTaints({
   async function setTaint(name: string, wanted: boolean): Promise<void> {
     const node = await client.get<TaintedNode>(NODES, { name })
     if (node === null) return
-    const others = (node.spec?.taints ?? []).filter((taint) => !isOurTaint(taint))
-    const taints = wanted ? [...others, TAINT] : others
+    const others = (node.spec?.taints ?? []).filter((taint) => !isSickTaint(taint))
+    const taints = wanted ? [...others, { ...TAINT, value: owner }] : others
     const { resourceVersion } = node.metadata
     await client.patch(NODES, { name }, { metadata: { resourceVersion }, spec: { taints } })
   }

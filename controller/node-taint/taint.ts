@@ -13,6 +13,6 @@ export interface TaintedNode extends KubernetesObject {
 /** The taint of a node whose accelerators keep failing. Running pods stay. */
 export const TAINT: Taint = { key: 'drape.dev/failing-accelerator', effect: 'NoSchedule' }
 
-export function isOurTaint({ key, effect }: Taint): boolean {
+export function isSickTaint({ key, effect }: Taint): boolean {
   return key === TAINT.key && effect === TAINT.effect
 }

@@ -1,6 +1,6 @@
 import { ENGINE_LABEL, JOBS, type Job, NODES, type Node, PREFETCH_JOBS } from '../engine/prefetch.ts'
 import { PREFETCH_LABEL } from '../image-prefetch/plan.ts'
-import { isOurTaint } from '../node-taint/taint.ts'
+import { isSickTaint } from '../node-taint/taint.ts'
 import { keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { isAcceleratorProblem } from '../worker-pool/node-problems.ts'
@@ -38,7 +38,7 @@ export function watchPrefetching(
   const tainted = new Set<string>()
   const noteNode = ({ metadata, spec }: Node) => {
     const key = keyOf(metadata)
-    if (spec?.taints?.some(isOurTaint) && nodes?.get(key)) tainted.add(key)
+    if (spec?.taints?.some(isSickTaint) && nodes?.get(key)) tainted.add(key)
     else tainted.delete(key)
     interested.node(key)
     enqueuePrefetching()
@@ -48,7 +48,7 @@ export function watchPrefetching(
     watch<Node>(NODES, noteNode, {
       keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec, status }) => ({
         metadata: { name, uid, labels, resourceVersion, deletionTimestamp },
-        spec: { unschedulable: spec?.unschedulable, taints: spec?.taints?.filter(isOurTaint) },
+        spec: { unschedulable: spec?.unschedulable, taints: spec?.taints?.filter(isSickTaint) },
         status: { conditions: status?.conditions?.filter(isAcceleratorProblem) },
       }),
     })

@@ -217,7 +217,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     await until(async () => (await taintsOf(second)).length === 0 && (await taintsOf(first)).length === 1)
   })
 
-  it('is not tainted by a controller that may not, which says so once in a while', async () => {
+  it('is not tainted by a controller that may not, and keeps the taint of another release', async () => {
     const { namespace } = place
     const kubeconfig = await writeKubeconfig(controlPlane as ControlPlane, { user: 'reader-of-nodes' })
     const connection = openConnection({ kubeconfig })
@@ -232,15 +232,32 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
       },
       status: { avoidedNodes },
     }
+    const parts = { record: async (_: unknown, event: Happening) => void events.push(event), now: () => new Date() }
     const reconcile = createNodeTaints({
+      ...parts,
       client: createClient(connection, { fieldManager: 'test' }),
-      record: async (_, event) => void events.push(event),
       findNode: (name) => ({ metadata: { name } }),
       pools: { list: () => [pool] },
-      now: () => new Date(),
+      owner: namespace,
     })
     expect(await reconcile('/gpu-a')).toEqual({ againMs: 600_000 })
     expect(events).toMatchObject([{ reason: 'NodeNotTainted', message: expect.stringContaining('rbac.taintNodes') }])
     connection.close()
+
+    const taint = { key: 'drape.dev/failing-accelerator', value: 'another-release', effect: 'NoSchedule' }
+    const node = await place.client.patch<TaintedNode>(NODES, { name: 'gpu-a' }, { spec: { taints: [taint] } })
+    const of = (pools: KubernetesObject[], owner: string) =>
+      createNodeTaints({
+        ...parts,
+        client: place.client,
+        findNode: () => node ?? undefined,
+        pools: { list: () => pools },
+        owner,
+      })('/gpu-a')
+    await of([], namespace)
+    await of([pool], namespace)
+    expect((await place.client.get<TaintedNode>(NODES, { name: 'gpu-a' }))?.spec?.taints).toEqual([taint])
+    await of([], 'another-release')
+    expect((await place.client.get<TaintedNode>(NODES, { name: 'gpu-a' }))?.spec?.taints ?? []).toEqual([])
   })
 })
