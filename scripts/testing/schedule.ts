@@ -9,6 +9,7 @@ import { ROOT } from '../stack/session.ts'
 const IN_TURN = {
   cluster: ['test/cluster/**', 'test/chart/lifecycle.test.ts', 'test/observability/watched.test.ts'],
   browser: [
+    'test/analytics-flow.test.ts',
     'test/client/browser.test.ts',
     'test/dashboard-flow.test.ts',
     'test/dashboard-sign-on-flow.test.ts',
