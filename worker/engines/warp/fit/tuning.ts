@@ -143,6 +143,11 @@ export const DRESS_CLOTH = { chest: [0.4, 0.8], thighs: [1.2, 1.5], across: 0.3,
 
 /** F from which all pixels of the person that are not skin are clothes of the legs. */
 export const LEGS_FROM = 1.2
+/**
+ * Forearms in sleeves: F above which trousers cannot be meant, min area of cloth, and its ratio to skin. Chosen by eye on photos whose
+ * sleeves have the colour of the trousers. compose/lower/compose.test.ts, "in the colour of the worn trousers".
+ */
+export const SLEEVED = { until: 0.9, area: 0.005, overSkin: 3 } as const
 /** Min share of the distance from hip to ankle for shoes. dress-lower.test.ts, "above the shoes". */
 export const SHOES_FROM = 0.86
 /** Max ΔE of a pixel from the cloth, and factor by which a dark pixel must be nearer to the cloth's tint (a and b) than to the shoes'. */

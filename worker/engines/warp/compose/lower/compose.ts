@@ -90,7 +90,7 @@ function inFront({ person, body, parts, placement }: LowerFitting, { worn }: Low
     OLD_WAIST.around * body.unit,
   )
   const shown = maskWhere(top, (i) => {
-    if (hanging.data[i] || hair.data[i]) return true
+    if (hanging.data[i] || hair.data[i] || worn.sleeves.data[i]) return true
     if (skin.data[i] && worn.arms.data[i]) return true
     return along.data[i] < topHem - TOP_HEM.above && !oldWaist.data[i]
   })

@@ -58,6 +58,8 @@ export interface WornLower {
   readonly cloth: Reduced
   /** Forearms and hands, which can be in front of the clothes. */
   readonly arms: Mask
+  /** Sleeves that have the label of trousers or a skirt because of their colour. */
+  readonly sleeves: Mask
 }
 
 /** The legs with their worn clothes. */

@@ -1,12 +1,12 @@
 import { forearmMask } from '../../../../body/forearms.ts'
 import { type Lab, tintApart } from '../../../../raster/colour.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
-import { close } from '../../../../raster/morphology.ts'
-import { type Colours, countSet, maskWhere, subset } from '../../../../raster/plane.ts'
+import { close, open } from '../../../../raster/morphology.ts'
+import { type Colours, countSet, createMask, type Mask, maskWhere, subset } from '../../../../raster/plane.ts'
 import { fillCapsules } from '../../../../raster/polygon.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../raster/reduce.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
-import { CLOTH_LIKENESS, LEGS_FROM, SHOES_FROM } from '../tuning.ts'
+import { CLOTH_LIKENESS, LEGS_FROM, SHOES_FROM, SLEEVED } from '../tuning.ts'
 import type { PlacedLegs, WornLower } from './fitting.ts'
 
 /** Finds trousers, shorts or a skirt from the labels, and their lower ends beside the shoes by colour. */
@@ -14,6 +14,7 @@ export function findWornLower(input: PlacedLegs): WornLower {
   const { person, body, parts } = input
   const { lower, skin, top, along, lab } = parts
   const arms = forearmMask(skin, body)
+  const sleeves = sleevesOf(input, arms)
   const isAboveShoes = levelTest(input, SHOES_FROM)
   const sure = subset(lower, (i) => person.mask.data[i] > 0.8 && along.data[i] > 0.9 && isAboveShoes(i))
   const factor = Math.max(1, Math.round(body.unit / 64))
@@ -21,15 +22,38 @@ export function findWornLower(input: PlacedLegs): WornLower {
   const cloth = { cells: fillSmoothly(colours, weight), factor }
   const isShoe = shoeTest(input, { cloth, beyond: isAboveShoes })
   const isWorn = (i: number) => {
-    if (person.mask.data[i] <= 0.5 || skin.data[i] || along.data[i] < 0.55) return false
+    if (person.mask.data[i] <= 0.5 || skin.data[i] || sleeves.data[i] || along.data[i] < 0.55) return false
     if (along.data[i] < LEGS_FROM) return lower.data[i] === 1
     if (arms.data[i] && top.data[i]) return false
     return isAboveShoes(i) || !isShoe(i)
   }
   const worn = maskWhere(lower, isWorn)
   const closed = close(worn, 0.015 * body.unit)
-  const mask = subset(closed, (i) => worn.data[i] === 1 || (!skin.data[i] && !top.data[i] && person.mask.data[i] > 0.3))
-  return { mask, cloth, arms }
+  const mask = subset(
+    closed,
+    (i) => worn.data[i] === 1 || (!skin.data[i] && !top.data[i] && !sleeves.data[i] && person.mask.data[i] > 0.3),
+  )
+  return { mask, cloth, arms, sleeves }
+}
+
+// Sleeves in nearly the colour of the trousers have their label next to the hips. If the forearms are clothed above the hips, pixels
+// before the hips that are closer to the colour of the sleeves than to that of the trousers are sleeves.
+function sleevesOf({ person, body, parts }: PlacedLegs, arms: Mask): Mask {
+  const { lower, skin, top, along, lab } = parts
+  const onArms = (mask: Mask) => subset(mask, (i) => arms.data[i] === 1 && along.data[i] < SLEEVED.until)
+  const cloth = onArms(top)
+  const area = countSet(cloth) / body.unit ** 2
+  if (area < SLEEVED.area || countSet(cloth) < SLEEVED.overSkin * countSet(onArms(skin))) return createMask(arms)
+  const trousers = subset(lower, (i) => !arms.data[i] && along.data[i] > SLEEVED.until && along.data[i] < LEGS_FROM)
+  const medianLab = (mask: Mask): Lab => [medianOf(lab, mask, 0), medianOf(lab, mask, 1), medianOf(lab, mask, 2)]
+  const [sleeve, leg] = [medianLab(cloth), medianLab(trousers)]
+  const apart = (i: number, [l, a, b]: Lab) =>
+    Math.hypot(lab.data[3 * i] - l, lab.data[3 * i + 1] - a, lab.data[3 * i + 2] - b)
+  const alike = subset(
+    arms,
+    (i) => lower.data[i] === 1 && person.mask.data[i] > 0.5 && apart(i, sleeve) <= apart(i, leg),
+  )
+  return close(open(alike, 1), 0.03 * body.unit)
 }
 
 // Shoes differ from trousers by colour, learnt at toes and heels. If both look alike, the ankle separates them.

@@ -12,7 +12,10 @@ import { drawPerson } from '../../../../body/drawn-person.ts'
 import { readGarment } from '../../../../garment/garment-pictures.ts'
 
 // An opaque garment over the whole picture: what it leaves free lies before it.
-async function coveredShare(beside: (arms: Mask, free: Mask) => Mask): Promise<number> {
+async function coveredShare(
+  beside: (arms: Mask, free: Mask) => Mask,
+  { topUntil = Number.POSITIVE_INFINITY } = {},
+): Promise<number> {
   const drawn = drawPerson({ elbow: { x: 8, y: 84 }, wrist: { x: 6, y: 168 } })
   const view = await createView(drawn.picture, drawn.person, { long: true })
   const { person, analysed } = view
@@ -20,11 +23,12 @@ async function coveredShare(beside: (arms: Mask, free: Mask) => Mask): Promise<n
   const seen = findParts(analysed, person, body)
   const arms = forearmMask(analysed, body)
   const patch = beside(arms, seen.lower)
+  const isTop = (i: number) => seen.along.data[i] < topUntil
   const parts = {
     ...seen,
-    lower: subset(seen.lower, (i) => !patch.data[i]),
+    lower: maskWhere(patch, (i) => (patch.data[i] ? !isTop(i) : seen.lower.data[i] === 1)),
     skin: subset(seen.skin, (i) => !patch.data[i]),
-    top: maskWhere(patch, (i) => patch.data[i] === 1 || seen.top.data[i] === 1),
+    top: maskWhere(patch, (i) => (patch.data[i] ? isTop(i) : seen.top.data[i] === 1)),
   }
   const trousers = prepareGarment((await readGarment('jeans_blue')).picture, { category: 'bottoms' })
   if (trousers.kind !== 'trousers') throw new Error(`seen as ${trousers.kind}`)
@@ -44,5 +48,11 @@ it('covers worn trousers beside bare forearms, whatever their label', async () =
 
 it('leaves long sleeves before new trousers', async () => {
   const sleeves = await coveredShare((arms) => arms)
+  expect(sleeves).toBeLessThan(0.3)
+})
+
+it('leaves long sleeves in the colour of the worn trousers before new trousers', async () => {
+  const beside = (arms: Mask, lower: Mask) => subset(arms, (i) => lower.data[i] === 0)
+  const sleeves = await coveredShare(beside, { topUntil: 0.95 })
   expect(sleeves).toBeLessThan(0.3)
 })
