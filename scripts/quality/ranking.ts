@@ -2,8 +2,9 @@ import { measureKeypoints } from '../../worker/body/keypoints.ts'
 import type { Models } from '../../worker/inference/models.ts'
 import { findPerson } from '../../worker/person/find-person.ts'
 import { personAtSize } from '../../worker/person/within.ts'
+import type { Fault } from '../../worker/quality/faults.ts'
 import { describeProduct } from '../../worker/quality/product.ts'
-import { signsOf } from '../../worker/quality/score.ts'
+import { judgeResult } from '../../worker/quality/score.ts'
 import { SIGNS, type Signs } from '../../worker/quality/signs.ts'
 import { dilate } from '../../worker/raster/morphology.ts'
 import { coloursToBitmap, type Mask, maskToPlane, maskWhere, type Size } from '../../worker/raster/plane.ts'
@@ -18,6 +19,8 @@ export interface Seen {
   readonly half: 'tune' | 'measure'
   readonly defect: string | null
   readonly signs: Signs
+  /** Why the result must not be shown. */
+  readonly fault: Fault | null
 }
 
 interface SeeOptions {
@@ -37,16 +40,16 @@ export async function seeDefects(
   for (const name of names.filter(isWanted)) {
     const sound = await soundResult(folder, name, models)
     const product = sound && describeProduct(sound.garment)
-    const signs = product && signsOf(sound, product)
-    if (!signs) continue
+    const judged = product && judgeResult(sound, product)
+    if (!judged) continue
     const half = figures.indexOf(figureOf(name)) % 2 === 0 ? 'tune' : 'measure'
     const pair = `${name.person} + ${name.garment}`
-    seen.push({ pair, half, defect: null, signs })
+    seen.push({ pair, half, defect: null, ...judged })
     for (const defect of Object.keys(DEFECTS)) {
       for (const side of defect === 'stub arm' || defect === 'leftover sleeve' ? ([0, 1] as const) : ([0] as const)) {
         const damaged = damage(sound, defect, side)
-        const found = damaged && signsOf(damaged, product)
-        if (found) seen.push({ pair, half, defect, signs: found })
+        const found = damaged && judgeResult(damaged, product)
+        if (found) seen.push({ pair, half, defect, ...found })
       }
     }
     note(pair)

@@ -2,7 +2,8 @@ import { DrapeError } from '../../api/shared/errors.ts'
 import { protectBody } from '../composite/protect-body.ts'
 import { checkResult } from '../composite/region.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engines/engine.ts'
-import { scoreResult } from './score.ts'
+import type { Fault } from './faults.ts'
+import { judgeResult } from './score.ts'
 
 export interface DrawOptions extends EngineContext {
   /** 0 to 1; null: no minimum. */
@@ -20,7 +21,7 @@ const MAX_DRAWS = 2
 /**
  * Runs the engine. If the result is below `minQuality` and the seed affects the engine, runs it again with another seed. Returns
  * the better result, with the face of the photo.
- * @throws DrapeError of the engine, and RESULT_REJECTED if the result must not be shown.
+ * @throws DrapeError of the engine, and RESULT_REJECTED if the result must not be shown: below the minimum, or a preview with a grave fault.
  */
 export async function drawBest(engine: Engine, input: EngineInput, options: DrawOptions): Promise<Drawn> {
   const { minQuality } = options
@@ -58,5 +59,12 @@ async function drawOnce(engine: Engine, input: EngineInput, context: EngineConte
   if (found) protectBody(result.change, found, photo)
   if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
   const { image, change } = result
-  return { ...result, quality: found ? scoreResult({ photo, person: found, garment, image, change }) : null }
+  const judgement = found ? judgeResult({ photo, person: found, garment, image, change }) : null
+  if (judgement?.fault && engine.manifest.kind === 'preview') throw faulty(judgement.fault)
+  return { ...result, quality: judgement?.quality ?? null }
+}
+
+// The limits were chosen on results of the geometric engine; those of generative models are not known.
+function faulty(fault: Fault): DrapeError {
+  return new DrapeError('RESULT_REJECTED', `The result would show a grave fault: ${fault}`, { image: 'person' })
 }

@@ -29,6 +29,8 @@ export interface Evidence {
   readonly skinColour: Lab | null
   /** ΔE of a pixel of the result to the product's colours; lightness counts half. */
   readonly toProduct: (i: number) => number
+  /** ΔE of a pixel of the result to the background, extrapolated behind the person. */
+  readonly toBackground: (i: number) => number
 }
 
 const LIKE_GARMENT = 11
@@ -46,6 +48,7 @@ export function gatherEvidence(scene: Scene, product: Product): Evidence {
   const likeSkin = skinTest(after, skinColour)
   const garment = subset(changed, (i) => toProduct(i) < LIKE_GARMENT)
   const background = backgroundOf(scene)
+  const toBackground = (i: number) => apart(after, background, i)
   const worn = paletteOf(
     before,
     subset(erode(changed, 0.05 * keypoints.unit), (i) => body.data[i] === 1 && !skinTest(before, skinColour)(i)),
@@ -64,9 +67,9 @@ export function gatherEvidence(scene: Scene, product: Product): Evidence {
     ),
   )
   return {
-    ...{ scene, product, changed, body, garment, arms, skinColour, toProduct },
+    ...{ scene, product, changed, body, garment, arms, skinColour, toProduct, toBackground },
     skin: maskWhere(change, (i) => likeSkin(i) && !(toProduct(i) < 0.5 * LIKE_GARMENT)),
-    background: subset(changed, (i) => apart(after, background, i) < LIKE_BACKGROUND),
+    background: subset(changed, (i) => toBackground(i) < LIKE_BACKGROUND),
     old: subset(dilate(changed, 0.15 * keypoints.unit), (i) => {
       if (!body.data[i] || likeSkin(i) || toProduct(i) < LIKE_GARMENT) return false
       return still(i) && apart(after, before, i) < LIKE_OLD

@@ -1,4 +1,5 @@
 import { gatherEvidence } from './evidence.ts'
+import { type Fault, findFault } from './faults.ts'
 import { describeProduct } from './product.ts'
 import { type Result, sceneOf } from './scene.ts'
 import { findSigns, SIGNS, type Signs } from './signs.ts'
@@ -26,19 +27,24 @@ const WEIGHTS: Signs = {
 const HALF = 5
 const STEEPNESS = 0.8
 
-/**
- * Scores a result without a reference image: 0 to 1, where 1 has no visible fault. Null if the person is too small, or if the product
- * cannot be separated from its background.
- */
-export function scoreResult(result: Result): number | null {
-  const signs = signsOf(result)
-  return signs && qualityOf(signs)
+export interface Judgement {
+  readonly signs: Signs
+  /** 0 to 1, where 1 has no visible fault. */
+  readonly quality: number
+  /** A fault that must not be shown; null if there is none. */
+  readonly fault: Fault | null
 }
 
-/** `product` is the garment's description, if the caller already has it. */
-export function signsOf(result: Result, product = describeProduct(result.garment)): Signs | null {
+/**
+ * Judges a result without a reference image; null if the person is too small, or if the product cannot be separated from its
+ * background. `product` is the garment's description, if the caller already has it.
+ */
+export function judgeResult(result: Result, product = describeProduct(result.garment)): Judgement | null {
   const scene = product && sceneOf(result)
-  return scene && findSigns(gatherEvidence(scene, product))
+  if (!scene) return null
+  const evidence = gatherEvidence(scene, product)
+  const signs = findSigns(evidence)
+  return { signs, quality: qualityOf(signs), fault: findFault(evidence, signs) }
 }
 
 export function qualityOf(signs: Signs): number {
