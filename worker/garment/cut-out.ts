@@ -35,20 +35,21 @@ export function cutOut(picture: Bitmap): CutOut {
   const alpha = givenAlpha(picture)
   if (alpha) {
     if (shareAbove(alpha) < 0.01) throw rejected('No garment was found in the product photo.')
-    return { colours: copyRgb(picture), alpha }
+    return { colours: copyRgb(picture), alpha, onBusyBackground: false }
   }
   const opaque = onWhite(picture)
   const size = workingSize(picture)
   const colours = size.width === picture.width ? bitmapToColours(opaque) : resizeAreaColours(opaque, size)
   const lab = rgbToLab(colours)
-  const { silhouette, clean } = findGarment(lab)
-  return enlargeMatte(opaque, matte(colours, silhouette, clean))
+  const { silhouette, clean, onBusyBackground } = findGarment(lab)
+  return { ...enlargeMatte(opaque, matte(colours, silhouette, clean)), onBusyBackground }
 }
 
 interface Found {
   readonly silhouette: Mask
   /** Pixels that can represent the background when the edge is computed. */
   readonly clean: Mask
+  readonly onBusyBackground: boolean
 }
 
 // If the background is not plain or the garment seems to leave the photo, the background can have several colours.
@@ -58,7 +59,7 @@ function findGarment(lab: Colours): Found {
   if (!problem && plain.backgroundInside < MAX_GROUND_INSIDE) return plain
   const silhouette = findOnBusyBackground(lab)
   if (silhouette && !checkWhole(silhouette) && !(problem && isCutOff(silhouette, plain.silhouette)))
-    return { silhouette, clean: invert(silhouette) }
+    return { silhouette, clean: invert(silhouette), onBusyBackground: true }
   if (problem) throw problem
   return plain
 }
@@ -107,7 +108,13 @@ function onPlainBackground(lab: Colours): PlainFound {
   const background = fitBackground(lab)
   if (background.explained < MIN_EXPLAINED) {
     const problem = rejected('The product photo needs a plain background that differs from the garment.')
-    return { silhouette: createMask(lab), clean: createMask(lab), backgroundInside: 1, problem }
+    return {
+      silhouette: createMask(lab),
+      clean: createMask(lab),
+      backgroundInside: 1,
+      onBusyBackground: false,
+      problem,
+    }
   }
   const comparison = compareWithBackground(lab, background)
   const compared = { lab, background, comparison }
@@ -115,9 +122,10 @@ function onPlainBackground(lab: Colours): PlainFound {
   const whole = addFaintCloth(compared, clear)
   const silhouette = checkWhole(whole) ? clear : whole
   const problem = checkWhole(silhouette)
-  if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, problem }
+  if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, onBusyBackground: false, problem }
   const backgroundInside = shareOfBackground(silhouette, comparison, background)
-  return { silhouette, clean: cleanBackground(comparison, background), backgroundInside, problem: null }
+  const clean = cleanBackground(comparison, background)
+  return { silhouette, clean, onBusyBackground: false, backgroundInside, problem: null }
 }
 
 const MIN_EXPLAINED = 0.4

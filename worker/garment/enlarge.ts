@@ -6,7 +6,7 @@ import type { Matte } from './matte.ts'
  * Scales the cutout to the photo's own size: alpha is interpolated between the matte's pixels, colours are the photo's own
  * where the matte is solid, and the matte's cleaned colours along the edge.
  */
-export function enlargeMatte(picture: Bitmap, { alpha, colours, solid }: Matte): CutOut {
+export function enlargeMatte(picture: Bitmap, { alpha, colours, solid }: Matte): Pick<CutOut, 'colours' | 'alpha'> {
   const { width, height, channels, data } = picture
   const out: Bitmap = { width, height, channels: 3, data: new Uint8Array(width * height * 3) }
   const cover = createPlane(picture)

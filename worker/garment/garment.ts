@@ -17,6 +17,8 @@ export interface CutOut {
   readonly colours: Bitmap
   /** 0 to 1. */
   readonly alpha: Plane
+  /** Whether the background has several colours, so that the outline is less certain. */
+  readonly onBusyBackground: boolean
 }
 
 /** One half of the outline of a top or dress, as chains of points from the top down. */

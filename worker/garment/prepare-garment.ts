@@ -1,3 +1,4 @@
+import { DrapeError } from '../../api/shared/errors.ts'
 import { type Bitmap, coloursToBitmap, type Pixels } from '../raster/plane.ts'
 import { type Affine, resizeAreaColours } from '../raster/sample.ts'
 import { guessPresentation, type Presentation } from './classify.ts'
@@ -24,6 +25,10 @@ export type PreparedLowerGarment = LowerGarment & { readonly presentation: Prese
 
 export type PreparedGarment = PreparedUpperGarment | PreparedLowerGarment
 
+// Overlap with the mirror image. On a plain background an outline that is less symmetric is the cut of the garment; otherwise a piece of
+// the background is part of it, or a piece of the garment is missing.
+const MIN_SYMMETRY_ON_BUSY = 0.9
+
 /** Longest side in px at which a product photo is processed by default. */
 const MAX_SIDE = 1400
 
@@ -39,6 +44,11 @@ export function prepareGarment(
   const limited = limitSide(picture, longest)
   const cut = cutOut(limited)
   const outline = findOutline(cut.alpha, expectedShape(category))
+  if (cut.onBusyBackground && outline.symmetry < MIN_SYMMETRY_ON_BUSY)
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The garment cannot be separated from the background of the product photo. Use a photo on a plain background.',
+    )
   if (outline.kind === 'trousers' || outline.kind === 'skirt') {
     const image = drawUpright(cut, outline.canvas.toPicture, outline.canvas.side)
     return { ...describeLower(outline, image), presentation: 'flat_lay' }

@@ -2,8 +2,9 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../api/shared/image.ts'
 import { cutOut } from '../../../worker/garment/cut-out.ts'
+import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import { createRandom } from '../../../worker/raster/clusters.ts'
-import type { Bitmap } from '../../../worker/raster/plane.ts'
+import type { Bitmap, Mask, Size } from '../../../worker/raster/plane.ts'
 import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
 import { overlap, readGarment } from './garment-pictures.ts'
 
@@ -11,10 +12,14 @@ const WHITE = [255, 255, 255] as const
 const OFF_WHITE = [236, 232, 226] as const
 const BLUE = [40, 80, 160] as const
 
-function plainPicture(size: number, colourAt: (x: number, y: number) => readonly number[]): Bitmap {
-  const data = new Uint8Array(size * size * 3)
-  for (let i = 0; i < size * size; i++) data.set(colourAt(i % size, Math.floor(i / size)), 3 * i)
-  return { width: size, height: size, channels: 3, data }
+type Painter = (x: number, y: number) => ArrayLike<number>
+
+const plainPicture = (size: number, colourAt: Painter) => drawPicture({ width: size, height: size }, colourAt)
+
+function drawPicture({ width, height }: Size, colourAt: Painter): Bitmap {
+  const data = new Uint8Array(width * height * 3)
+  for (let i = 0; i < width * height; i++) data.set(colourAt(i % width, Math.floor(i / width)), 3 * i)
+  return { width, height, channels: 3, data }
 }
 
 const encodeJpeg = ({ width, height, data }: Bitmap, quality: number) =>
@@ -87,19 +92,29 @@ describe('cutOut on backgrounds of several colours', () => {
     ['tiles', 'tshirt_mustard'],
   ])('finds the garment on %s: %s', async (background, name) => {
     const { picture, mask } = await readGarment(name)
-    const { width, height } = picture
-    const data = new Uint8Array(width * height * 3)
-    for (let i = 0; i < mask.data.length; i++) {
-      const at = i * picture.channels
-      data.set(
-        mask.data[i] ? picture.data.subarray(at, at + 3) : backgrounds[background](i % width, Math.floor(i / width)),
-        3 * i,
-      )
-    }
-    const { alpha } = cutOut({ width, height, channels: 3, data })
+    const { alpha } = cutOut(onBackground(picture, mask, backgrounds[background]))
     expect(overlap(mask, alpha)).toBeGreaterThan(0.985)
   })
+
+  it('is refused for a try-on if a piece of the background became part of the outline', async () => {
+    const { picture, mask } = await readGarment('tshirt_navy')
+    const photo = onBackground(picture, mask, backgrounds.boards)
+    expect(prepareGarment(photo, { category: null }).kind).toBe('top')
+    const { width, height } = photo
+    const cloth = [20, 30, 80]
+    for (let y = Math.round(0.45 * height); y < 0.75 * height; y++)
+      for (let x = Math.round(0.5 * width); x < 0.88 * width; x++)
+        if (!mask.data[y * width + x]) photo.data.set(cloth, 3 * (y * width + x))
+    expect(() => prepareGarment(photo, { category: null })).toThrow('cannot be separated from the background')
+  })
 })
+
+function onBackground({ width, height, channels, data }: Bitmap, mask: Mask, colourAt: Painter): Bitmap {
+  return drawPicture({ width, height }, (x, y) => {
+    const i = y * width + x
+    return mask.data[i] ? data.subarray(i * channels, i * channels + 3) : colourAt(x, y)
+  })
+}
 
 describe('a white garment in a photo that was compressed', () => {
   it.each([60, 85])('is found whole at a quality of %s', async (quality) => {
