@@ -15,7 +15,6 @@ import { arrangeRow } from '../quality/sheet.ts'
 const HEIGHT = 320
 const ROWS = [
   'ada-jeans+tshirt_navy',
-  'ben-jeans+longsleeve_grey',
   'oli-tee+tee_stripe',
   'ray-white+tshirt_navy',
   'pia-long+tshirt_mustard',
@@ -26,11 +25,9 @@ const ROWS = [
   'noa-tee+jeans_blue',
   'kim-long+tshirt_mustard',
   'mia-tee+tshirt_mustard',
-  'ray-white+longsleeve_grey',
   'sue-check+tshirt_mustard',
   'xia-tee+tshirt_mustard',
   'dot-roll+tshirt_mustard',
-  'bea-tee+tshirt_mustard',
   'noa-tee+glued_brown',
   'ben-jeans+jacket_open2',
   'cleo-trousers+tank_green',

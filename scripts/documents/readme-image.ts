@@ -10,7 +10,7 @@ import { tryOn } from '../../worker/try-on.ts'
 // node scripts/documents/readme-image.ts
 
 const ROWS = [
-  { person: 'down-half-teal.jpg', garment: 'tshirt-navy.jpg' },
+  { person: 'down-half-grey.jpg', garment: 'tshirt-navy.jpg' },
   { person: 'grace-hopper.jpg', garment: 'tshirt-vneck-red.jpg' },
 ]
 const CELL = { width: 320, height: 400 }

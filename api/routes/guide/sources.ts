@@ -42,7 +42,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'docs/privacy.md',
   ],
   Kubernetes: pagesIn('charts/drape/docs/'),
-  Engines: ['docs/engines/fashn-vton.md', 'docs/engines/catvton.md'],
+  Engines: ['docs/engines/warp.md', 'docs/engines/fashn-vton.md', 'docs/engines/catvton.md'],
   Contribute: ['docs/contributing.md', ...pagesIn('docs/decisions/')],
 }
 
