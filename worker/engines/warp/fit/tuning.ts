@@ -104,6 +104,8 @@ export const OVER_HIPS = 1.03
 export const HIPS_ROW = 0.75
 /** Body units from the hip joints down to the crotch. */
 export const CROTCH = 0.4
+/** Max ratio of the inseams of the two legs. fit/lower/trousers.test.ts. */
+export const UNEVEN_INSEAM = 1.1
 /** Min share of the inseam of trousers that reach the ankle. */
 export const LONG_INSEAM = 0.86
 /** Min share of the inseam of shorts. */

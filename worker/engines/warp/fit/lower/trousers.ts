@@ -17,6 +17,7 @@ import {
   OVER_HIPS,
   OVER_SHOE,
   TROUSER_SAG,
+  UNEVEN_INSEAM,
   WORN,
 } from '../tuning.ts'
 import { nameSides } from '../upper/landmarks.ts'
@@ -70,13 +71,19 @@ function scaleOf({ sides, waist, crotch }: Trousers, body: BodyFrame): number {
 
 // Long legs end at the ankle on every figure. Short legs end at the end of their inseam, but never within the bend of the knee.
 function chooseLength(
-  { inseams }: Trousers,
+  garment: Trousers,
   { leg, crotch, scale, body, side }: { leg: LegProfile; crotch: Point; scale: number; body: BodyFrame; side: Side },
 ): number {
   const start = dot(subtract(crotch, leg.points[0]), body.down)
-  const share = (scale * arcLength(inseams[side])) / Math.max(1, leg.length - start)
+  const share = (scale * inseamOf(garment, side)) / Math.max(1, leg.length - start)
   if (share > LONG_INSEAM) return leg.length + OVER_SHOE * body.unit
   return start + Math.max(MIN_INSEAM, share) * (leg.length - start)
+}
+
+// Both legs of trousers are equally long: an inseam that is much longer than the other follows a frayed hem.
+function inseamOf({ inseams }: Trousers, side: Side): number {
+  const lengths = bothSides((each) => arcLength(inseams[each]))
+  return Math.min(lengths[side], UNEVEN_INSEAM * Math.min(...lengths))
 }
 
 interface LegInput {
