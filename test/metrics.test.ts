@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../api/shared/database/database.ts'
+import { createAccounts } from '../api/stores/accounts.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import type { TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
@@ -47,12 +49,14 @@ describe('metrics', () => {
     expect(figures.get('drape_stage_seconds_count{engine="mock",stage="engine"}')).toBe(7)
     expect(figures.get('drape_queue_wait_seconds_count')).toBe(7)
     expect(figures.get('drape_inference_runs_total{work="try-on",engine="mock",outcome="done"}')).toBe(7)
-    expect(figures.get('drape_generations_finished_total{engine="mock",status="COMPLETED",code=""}')).toBe(7)
-    expect(figures.get('drape_generation_seconds_count{engine="mock",status="COMPLETED"}')).toBe(7)
+    expect(
+      figures.get('drape_generations_finished_total{engine="mock",status="COMPLETED",code="",class="standard"}'),
+    ).toBe(7)
+    expect(figures.get('drape_generation_seconds_count{engine="mock",status="COMPLETED",class="standard"}')).toBe(7)
     // The first ones waited for a worker; from acceptance to end is never shorter.
-    expect(Number(figures.get('drape_generation_seconds_sum{engine="mock",status="COMPLETED"}'))).toBeGreaterThan(
-      Number(figures.get('drape_queue_wait_seconds_sum')),
-    )
+    expect(
+      Number(figures.get('drape_generation_seconds_sum{engine="mock",status="COMPLETED",class="standard"}')),
+    ).toBeGreaterThan(Number(figures.get('drape_queue_wait_seconds_sum')))
     expect(figures.get('drape_storage_seconds_count{operation="put",outcome="ok"}')).toBe(7)
     expect(figures.get('drape_inference_ready')).toBe(1)
     expect(figures.get('drape_inference_start_seconds_count')).toBe(1)
@@ -72,7 +76,8 @@ describe('metrics', () => {
     const reserved = 'drape_credits_reserved_total'
     expect(Number(after.get(reserved)) - Number(before.get(reserved))).toBe(1)
     expect(atWorker.get('drape_credits_refunded_total{code="NO_PERSON_DETECTED"}')).toBe(1)
-    const ended = 'drape_generations_finished_total{engine="warp",status="FAILED",code="NO_PERSON_DETECTED"}'
+    const ended =
+      'drape_generations_finished_total{engine="warp",status="FAILED",code="NO_PERSON_DETECTED",class="standard"}'
     expect(atWorker.get(ended)).toBe(1)
     expect(atWorker.get('drape_inference_runs_total{work="try-on",engine="warp",outcome="refused"}')).toBe(1)
   })
@@ -86,9 +91,60 @@ describe('metrics', () => {
     const figures = await until(async () => {
       const seen = await scrape(drape.api)
       const code = 'GENERATION_TIMEOUT'
-      return seen.get(`drape_generations_finished_total{engine="mock",status="FAILED",code="${code}"}`) === 1 && seen
+      return (
+        seen.get(`drape_generations_finished_total{engine="mock",status="FAILED",code="${code}",class="standard"}`) ===
+          1 && seen
+      )
     })
-    expect(Number(figures.get('drape_generation_seconds_sum{engine="mock",status="FAILED"}'))).toBeGreaterThan(59)
+    const [ended, starts] = ['drape_generation_seconds_sum', 'drape_generation_start_seconds_sum']
+    expect(figures.get(`${ended}{engine="mock",status="FAILED",class="standard"}`)).toBeGreaterThan(59)
+    // An attempt had started.
+    expect(figures.get(`${starts}{engine="mock",class="standard",outcome="expired"}`)).toBeUndefined()
+  })
+
+  it('tell of the wait for the first start, and of what never starts, by class of service', async () => {
+    const name = 'drape_generation_start_seconds_count'
+    const of = (serviceClass: string, outcome: string) =>
+      `${name}{engine="mock",class="${serviceClass}",outcome="${outcome}"}`
+    const accounts = createAccounts(drape.database)
+    const before = await scrape(worker)
+    await drape.finish(await drape.tryOn({ ...call, priority: 'batch' }, { me: person }))
+    await accounts.update(drape.accountId, { settings: { serviceClass: 'premium' } })
+    const id = await tryOn()
+    await drape.finish(id)
+    const after = await until(async () => {
+      const seen = await scrape(worker)
+      return seen.get(of('premium', 'started')) === 1 && seen
+    })
+    expect(after.get(of('batch', 'started'))).toBe(1)
+    expect(after.get(of('standard', 'started'))).toBe(before.get(of('standard', 'started')))
+    expect(after.get('drape_generation_seconds_count{engine="mock",status="COMPLETED",class="premium"}')).toBe(1)
+    await drape.database.query(sql.unsafe`
+      update generations set status = 'PENDING', started_at = null, deadline_at = now() where id = ${id}`)
+    await until(async () => (await scrape(drape.api)).get(of('premium', 'expired')) === 1)
+    await accounts.update(drape.accountId, { settings: { serviceClass: null } })
+  })
+
+  it('of a new worker are 0, not absent, so that its first generation can be seen to be added', async () => {
+    const fresh = await scrape(await drape.startWorker())
+    for (const serviceClass of ['standard', 'premium', 'batch']) {
+      const labels = `engine="warp",class="${serviceClass}"`
+      expect(fresh.get(`drape_generation_start_seconds_count{${labels},outcome="started"}`)).toBe(0)
+      const failed = `engine="warp",status="FAILED",code="GENERATION_FAILED",class="${serviceClass}"`
+      expect(fresh.get(`drape_generations_finished_total{${failed}}`)).toBe(0)
+    }
+  })
+
+  it('count the seconds of every objective that the chart allows', async () => {
+    const { properties } = JSON.parse(await readFile('charts/drape/values.schema.json', 'utf8')).properties.metrics
+    const { start, timeToResult } = properties.objectives.properties
+    const figures = await scrape(worker)
+    const counted = (metric: string, seconds: number) =>
+      [...figures.keys()].some((name) => name.startsWith(`${metric}_bucket`) && name.includes(`le="${seconds}"`))
+    for (const seconds of start.properties.seconds.enum)
+      expect(counted('drape_generation_start_seconds', seconds), seconds).toBe(true)
+    for (const seconds of timeToResult.properties.secondsByEngine.additionalProperties.enum)
+      expect(counted('drape_generation_seconds', seconds), seconds).toBe(true)
   })
 
   it('tell of requests by route, method and status', async () => {

@@ -72,7 +72,10 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     metrics.jobs.inc({ queue: 'try-on', outcome: 'over' })
     return
   }
-  metrics.queueWait.observe(Math.max(0, start.secondsWaited))
+  const waited = Math.max(0, start.secondsWaited)
+  metrics.queueWait.observe(waited)
+  if (start.isFirst)
+    metrics.starts.observe({ engine: job.engine, class: start.serviceClass, outcome: 'started' }, waited)
   const lease = renewLease(attempt, { generations, secondsLeft: start.secondsLeft, log })
   try {
     const result = await runTryOn(job, lease, options)

@@ -6,7 +6,7 @@ import { createHostLookup } from '../api/shared/host-lookup.ts'
 import { laneQueue, WORKERS_CHANNEL } from '../api/shared/lanes.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
-import { countEnds, measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
+import { countEnds, measureFetch, measureStorage, watchConnections, zeroGenerations } from '../api/shared/measured.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
 import { createPoolRegistry } from '../api/shared/pool-registry.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
@@ -50,6 +50,7 @@ const worker = `${hostname()}-${process.pid}`
 const log = createLog({ process: 'worker', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10 })
 const metrics = createMetrics('worker')
+zeroGenerations(metrics, config.ENGINES)
 const telemetry = await startTelemetry({
   service: 'drape-worker',
   env: process.env,

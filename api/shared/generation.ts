@@ -43,6 +43,12 @@ export const MODES = ['fast', 'balanced', 'quality'] as const
 /** `interactive`: a person waits for the result. `batch`: runs after the interactive work of its account. */
 export const PRIORITIES = ['interactive', 'batch'] as const
 
+/** Classes of accounts, for which service level objectives can differ. */
+export const ACCOUNT_CLASSES = ['standard', 'premium'] as const
+/** Class of a generation: that of its account, or `batch` for low-priority work of any account. */
+export const SERVICE_CLASSES = [...ACCOUNT_CLASSES, 'batch'] as const
+export type ServiceClass = (typeof SERVICE_CLASSES)[number]
+
 /** Defaults of a call. */
 export const DEFAULT_SEED = 42
 export const DEFAULT_MODE = 'balanced'

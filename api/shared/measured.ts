@@ -1,6 +1,7 @@
 import type { Database } from './database/database.ts'
 import type { ErrorCode } from './errors.ts'
 import type { FetchImage } from './fetch-image.ts'
+import { SERVICE_CLASSES, type ServiceClass } from './generation.ts'
 import type { Metrics } from './metrics.ts'
 import type { ObjectStorage } from './storage/object.ts'
 import type { Announce } from './stores/generations.ts'
@@ -53,18 +54,39 @@ const FAILURES: readonly ErrorCode[] = [
   'RESULT_REJECTED',
 ]
 
+/**
+ * Initialises what a worker reports of these engines, so that the first generation of a new worker is visible to rate(): it is
+ * the one that waited for the start of the worker.
+ */
+export function zeroGenerations({ finished, ended, starts }: Metrics, engines: readonly string[]): void {
+  for (const engine of engines) {
+    for (const serviceClass of SERVICE_CLASSES) {
+      zeroFailures({ finished }, engine, serviceClass)
+      finished.inc({ engine, status: 'COMPLETED', code: '', class: serviceClass }, 0)
+      ended.zero({ engine, status: 'COMPLETED', class: serviceClass })
+      starts.zero({ engine, class: serviceClass, outcome: 'started' })
+    }
+  }
+}
+
+function zeroFailures({ finished }: Pick<Metrics, 'finished'>, engine: string, serviceClass: ServiceClass): void {
+  for (const code of FAILURES) finished.inc({ engine, status: 'FAILED', code, class: serviceClass }, 0)
+}
+
 /** Counts ended generations, their durations and refunded credits, and passes their changes on to `announce`. */
 export function countEnds(announce: Announce, metrics: Metrics): Announce {
   const known = new Set<string>()
   for (const code of FAILURES) metrics.refunded.inc({ code }, 0)
   return (change, about) => {
     const { status } = change
-    const { engine, cost, errorCode, seconds } = about
+    const { engine, cost, errorCode, seconds, serviceClass, isStarted } = about
     if ((status === 'COMPLETED' || status === 'FAILED') && engine !== TEST_ENGINE) {
-      if (!known.has(engine)) for (const code of FAILURES) metrics.finished.inc({ engine, status: 'FAILED', code }, 0)
-      known.add(engine)
-      metrics.finished.inc({ engine, status, code: errorCode ?? '' })
-      metrics.ended.observe({ engine, status }, seconds)
+      if (!known.has(`${engine} ${serviceClass}`)) zeroFailures(metrics, engine, serviceClass)
+      known.add(`${engine} ${serviceClass}`)
+      metrics.finished.inc({ engine, status, code: errorCode ?? '', class: serviceClass })
+      metrics.ended.observe({ engine, status, class: serviceClass }, seconds)
+      if (errorCode === 'GENERATION_TIMEOUT' && !isStarted)
+        metrics.starts.observe({ engine, class: serviceClass, outcome: 'expired' }, seconds)
     }
     if (status === 'FAILED' && cost > 0) metrics.refunded.inc({ code: errorCode ?? 'unknown' }, cost)
     announce(change, about)

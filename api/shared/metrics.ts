@@ -1,4 +1,14 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type HistogramConfiguration,
+  type Metric,
+  type OpenMetricsContentType,
+  Registry,
+} from 'prom-client'
+import { traceExemplar } from './telemetry.ts'
 import { VERSION } from './version.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -35,9 +45,33 @@ export function createMetrics(name: string) {
     ...ofShops(make),
     ...ofServers(make),
     ...make,
-    /** The exposition text and its content type. */
-    scrape: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+    /** The exposition text and its content type. Exemplars exist in OpenMetrics alone, which Prometheus accepts. */
+    scrape: async (accept = '') => {
+      const answering = accept.includes('application/openmetrics-text') ? viewAsOpenMetrics(registry) : registry
+      return { type: answering.contentType, text: await answering.metrics() }
+    },
   }
+}
+
+/** The same metrics in a registry of their own: OpenMetrics text renames the counters of its registry. */
+function viewAsOpenMetrics(registry: Registry) {
+  const view = new Registry<OpenMetricsContentType>()
+  view.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
+  // The package declares neither the type nor the method of its metrics.
+  const metrics = registry.getMetricsAsArray() as unknown as readonly ExposedMetric[]
+  for (const metric of metrics) {
+    const { type } = metric
+    const name = type === 'counter' ? metric.name.replace(/_total$/, '') : metric.name
+    const get = async () => ({ ...(await metric.get()), name })
+    view.registerMetric({ name, type, get } as unknown as Metric)
+  }
+  return view
+}
+
+interface ExposedMetric {
+  readonly name: string
+  readonly type: string
+  get(): Promise<object>
 }
 
 type Make = ReturnType<typeof figuresIn>
@@ -51,6 +85,9 @@ function figuresIn(registry: Registry) {
     gauge: <L extends string = never>(about: Figure<L>) => new Gauge({ ...named(about), registers }),
     seconds: <L extends string = never>(about: Figure<L>, buckets: number[] = SECONDS) =>
       new Histogram({ ...named(about), buckets, registers }),
+    /** Seconds with exemplars. */
+    traced: <L extends string>(about: Figure<L>, buckets: number[] = SECONDS) =>
+      withExemplars(registry, { ...named(about), buckets }),
     /** A counter initialised for known label values, so that the first increment is visible to rate(). */
     known: <L extends string>(label: L, values: readonly string[], about: Figure<L>): Counter<L> => {
       const figure = counter({ ...about, labels: [label] })
@@ -59,6 +96,19 @@ function figuresIn(registry: Registry) {
     },
     /** A gauge that is read at each scrape. */
     watch: (about: Watched, read: () => readonly Reading[]) => watchIn(registry, about, read),
+  }
+}
+
+/** A histogram whose observations name the trace in which they are made, if the trace is recorded. */
+function withExemplars<L extends string>(registry: Registry, about: HistogramConfiguration<L>) {
+  const histogram = new Histogram({ ...about, registers: [], enableExemplars: true })
+  // Afterwards: the constructor refuses a registry of plain text, which leaves the exemplars out.
+  registry.registerMetric(histogram)
+  return {
+    observe: (labels: Readonly<Record<L, string>>, value: number) =>
+      // The package declares the arguments of histograms without exemplars only.
+      histogram.observe({ labels, value, exemplarLabels: traceExemplar() } as never),
+    zero: (labels: Readonly<Record<L, string>>) => histogram.zero(labels),
   }
 }
 
@@ -72,19 +122,27 @@ function readiness({ gauge }: Make) {
   return ready
 }
 
-function ofGenerations({ counter, seconds }: Make) {
+function ofGenerations({ counter, seconds, traced }: Make) {
   return {
     accepted: counter({ name: 'drape_generations_accepted_total', help: 'Generations accepted' }),
     finished: counter({
       name: 'drape_generations_finished_total',
-      help: 'Generations that this process finished, by engine, status and error code',
-      labels: ['engine', 'status', 'code'],
+      help: 'Generations that this process finished, by engine, status, error code and class of service (standard, premium, batch)',
+      labels: ['engine', 'status', 'code', 'class'],
     }),
-    ended: seconds(
+    ended: traced(
       {
         name: 'drape_generation_seconds',
-        help: 'Seconds from the acceptance of a generation to its completion or failure, by engine and status',
-        labels: ['engine', 'status'],
+        help: 'Seconds from the acceptance of a generation to its completion or failure, by engine, status and class of service',
+        labels: ['engine', 'status', 'class'],
+      },
+      WHOLE_SECONDS,
+    ),
+    starts: traced(
+      {
+        name: 'drape_generation_start_seconds',
+        help: 'Seconds from the acceptance of a generation to the start of its first attempt (outcome started) or to its deadline without a start (outcome expired), by engine and class of service',
+        labels: ['engine', 'class', 'outcome'],
       },
       WHOLE_SECONDS,
     ),
@@ -220,8 +278,8 @@ function named<L extends string>({ name, help, labels = [] }: Figure<L>) {
 const LABELLED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** Counts and durations of responses. Durations have no status label, which would add a thousand series. */
-function observeRequests({ counter, seconds }: Make) {
-  const times = seconds({
+function observeRequests({ counter, traced }: Make) {
+  const times = traced({
     name: 'drape_http_request_seconds',
     help: 'Seconds from the first byte of a request to the end of its response, by route and method',
     labels: ['route', 'method'],
@@ -233,11 +291,10 @@ function observeRequests({ counter, seconds }: Make) {
   })
   return ({ route, status, ...request }: { route: string; method: string; status: number }): RequestObserver => {
     const method = LABELLED_METHODS.has(request.method) ? request.method : 'other'
-    const time = times.labels({ route, method })
     for (const failure of ['500', '503']) answers.labels({ route, method, status: failure }).inc(0)
     const answer = answers.labels({ route, method, status: String(status) })
     return (passed) => {
-      time.observe(passed)
+      times.observe({ route, method }, passed)
       answer.inc()
     }
   }

@@ -32,7 +32,7 @@ export function createProbeServer({
       return answer(response, ready ? 200 : 503, ready ? { status: 'ready' } : { status: 'not ready', failed })
     }
     if (path === '/metrics') {
-      const { type, text } = await metrics.scrape()
+      const { type, text } = await metrics.scrape(request.headers.accept)
       response.writeHead(200, { 'content-type': type })
       return response.end(text)
     }

@@ -279,6 +279,14 @@ export function activeTraceIds(): { trace_id?: string; span_id?: string } {
   return { trace_id: active.traceId, span_id: active.spanId }
 }
 
+/** Labels of an exemplar: the active trace, or none if the trace is not recorded and can therefore not be found. */
+export function traceExemplar(): { trace_id?: string } {
+  if (!isOn) return {}
+  const active = trace.getActiveSpan()?.spanContext()
+  if (!active || !trace.isSpanContextValid(active) || (active.traceFlags & TraceFlags.SAMPLED) === 0) return {}
+  return { trace_id: active.traceId }
+}
+
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 function contextOf(traceparent: string) {

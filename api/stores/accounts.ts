@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { generateKey, hashKey, type KeyKind, lastFourOf } from '../keys/credentials.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
+import { ACCOUNT_CLASSES } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 
 const Limit = Type.Optional(Type.Integer({ minimum: 0 }))
@@ -42,6 +43,8 @@ const AccountSettings = Type.Object({
    * engine.
    */
   fallbackAfterSeconds: Limit,
+  /** Class of service in metrics and objectives. Absent: `standard`. */
+  serviceClass: Type.Optional(Type.Enum([...ACCOUNT_CLASSES])),
 })
 /** Maximum number of fallback engines of an account. */
 export const MAX_FALLBACK_ENGINES = 5

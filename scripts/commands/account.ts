@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { storeLogo } from '../../api/photos/account-logo.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
+import { ACCOUNT_CLASSES } from '../../api/shared/generation.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
 import {
   type AccountChanges,
@@ -39,6 +40,7 @@ const SETTINGS = [
     '--fallback-after-seconds <0..3600>',
     'estimated wait after which they do; none: only while nothing runs the engine',
   ),
+  option('--service-class <standard|premium>', 'class of service in metrics and objectives; none: standard'),
 ]
 
 /** Operator commands for accounts. */
@@ -165,6 +167,7 @@ function readChanges(options: Options): AccountChanges {
   const settings = {
     ...(defaultEngine !== undefined && { defaultEngine }),
     ...(fallbackEngines !== undefined && { fallbackEngines }),
+    ...readServiceClass(options['service-class']),
     ...Object.assign({}, ...Object.entries(SETTING_BOUNDS).map(([setting, bounds]) => readNumber(setting, bounds))),
   }
   const { 'retention-days': days } = options
@@ -176,6 +179,14 @@ function readChanges(options: Options): AccountChanges {
     retentionDays: days === undefined ? undefined : wholeNumber(days, 'retention-days', minimum, maximum),
     settings: Object.keys(settings).length > 0 ? settings : undefined,
   }
+}
+
+function readServiceClass(text: string | undefined) {
+  if (text === undefined) return {}
+  const found = ACCOUNT_CLASSES.find((name) => name === text)
+  if (found === undefined && text !== NONE)
+    throw new UsageError(`--service-class must be ${ACCOUNT_CLASSES.join(' or ')}, or none`)
+  return { serviceClass: found ?? null }
 }
 
 function toOption(setting: string): string {

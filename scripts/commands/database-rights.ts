@@ -19,7 +19,7 @@ const RIGHTS = {
     'select (id, images_edition, detected, expires_at), update (detected) on products',
     'insert on provenance_keys',
     // A failed generation refunds its credits.
-    'select (id, balance), update (balance) on accounts',
+    'select (id, balance, settings), update (balance) on accounts',
     'select (account_id, amount, generation_id, kind), insert (account_id, amount, kind, generation_id) on ledger',
     'select (id, account_id, is_active, event_types) on webhook_endpoints',
     'select (id, account_id, event_types, expires_at) on webhook_listeners',

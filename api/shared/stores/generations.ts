@@ -1,7 +1,15 @@
 import type { QuerySqlToken } from 'slonik'
 import { type Database, Json, rowType, sql, Timestamp } from '../database/database.ts'
 import type { ErrorCode, FieldProblem } from '../errors.ts'
-import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, MAX_SPARED, STATUSES } from '../generation.ts'
+import {
+  type GenerationChange,
+  LEASE_SECONDS,
+  MAX_ATTEMPTS,
+  MAX_SPARED,
+  SERVICE_CLASSES,
+  type ServiceClass,
+  STATUSES,
+} from '../generation.ts'
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
 import type { Customer } from './customer.ts'
 import { noteErasedJobs } from './erasures.ts'
@@ -65,27 +73,47 @@ const MovedColumns = {
   cost: Type.Integer(),
   errorCode: Nullable(Type.String()),
   engine: Type.String(),
+  serviceClass: Type.Enum([...SERVICE_CLASSES]),
+  isStarted: Type.Boolean(),
   seconds: Type.Number(),
   updatedAt: Timestamp,
 }
 const MovedObject = Type.Object(MovedColumns)
 type MovedRow = Static<typeof MovedObject>
 const Moved = rowType(MovedObject)
-const Started = rowType(Type.Object({ ...MovedColumns, secondsLeft: Type.Number(), secondsWaited: Type.Number() }))
+const Started = rowType(
+  Type.Object({
+    ...MovedColumns,
+    secondsLeft: Type.Number(),
+    secondsWaited: Type.Number(),
+    isFirst: Type.Boolean(),
+  }),
+)
 /** Data about an attempt at its start, by Postgres: a worker's own clock may be wrong. */
 export interface Start {
   /** Seconds until the deadline. */
   readonly secondsLeft: number
   /** Seconds since acceptance. */
   readonly secondsWaited: number
+  /** False when an earlier attempt started. */
+  readonly isFirst: boolean
+  readonly serviceClass: ServiceClass
 }
-const moved = sql.fragment`
-  id, attempt, status, progress, cost, error_code as "errorCode", engine,
+const serviceClass = sql.fragment`
+  case when exists (select from outbox where outbox.generation_id = generations.id and is_batch) then 'batch'
+    when (select settings->>'serviceClass' from accounts where accounts.id = generations.account_id) = 'premium' then 'premium'
+    else 'standard' end`
+const movedColumns = sql.fragment`
+  attempt, status, progress, cost, error_code as "errorCode", engine, started_at is not null as "isStarted",
   extract(epoch from updated_at - created_at)::float8 as seconds, updated_at as "updatedAt"`
+/** Result of a statement that ends or recovers generations. */
+const moved = sql.fragment`id, service_class as "serviceClass", ${movedColumns}`
+/** Returning fields of a statement that moves one generation. */
+const movedRow = sql.fragment`id, ${serviceClass} as "serviceClass", ${movedColumns}`
 /** Returning fields of the rows that a statement ends or recovers. */
 const touched = sql.fragment`
   generations.id, account_id, shop_id, product_external_id, engine, cost, attempt, worker, status, progress, error_code,
-  error_details, created_at, updated_at`
+  error_details, created_at, started_at, updated_at, ${serviceClass} as service_class`
 const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -95,6 +123,9 @@ export interface AboutMove {
   readonly cost: number
   readonly errorCode: string | null
   readonly engine: string
+  readonly serviceClass: ServiceClass
+  /** Whether an attempt has started. */
+  readonly isStarted: boolean
   /** Seconds since acceptance. */
   readonly seconds: number
 }
@@ -163,8 +194,8 @@ function createAttempts(database: Database, move: Move) {
             attempt_dispatched_at = (select dispatched_at from outbox where generation_id = ${id}),
             started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
         where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
-        returning ${moved}, extract(epoch from deadline_at - now())::float8 as "secondsLeft",
-          extract(epoch from now() - created_at)::float8 as "secondsWaited"`)
+        returning ${movedRow}, extract(epoch from deadline_at - now())::float8 as "secondsLeft",
+          extract(epoch from now() - created_at)::float8 as "secondsWaited", past_attempts = '[]' as "isFirst"`)
       return started ?? null
     },
 
@@ -205,7 +236,7 @@ function createAttempts(database: Database, move: Move) {
         update generations
         set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), progress = ${progress}
         where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-        returning ${moved}`),
+        returning ${movedRow}`),
 
     /** PROCESSING → COMPLETED. */
     complete: async ({ id, attempt, outcome }: { id: string; attempt: number; outcome: Outcome }) =>

@@ -83,9 +83,16 @@ describe('the command line of accounts', () => {
       '30',
       '--min-quality-percent',
       '40',
+      '--service-class',
+      'premium',
     )
     expect(chain.settings).toEqual({
-      ...{ fallbackEngines: ['warp', 'mock'], fallbackAfterSeconds: 30, minQualityPercent: 40 },
+      ...{
+        fallbackEngines: ['warp', 'mock'],
+        fallbackAfterSeconds: 30,
+        minQualityPercent: 40,
+        serviceClass: 'premium',
+      },
     })
     await answered(
       'account',
@@ -97,6 +104,8 @@ describe('the command line of accounts', () => {
       '--fallback-after-seconds',
       'none',
       '--min-quality-percent',
+      'none',
+      '--service-class',
       'none',
     )
     const warned = await update()
