@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { ROOT } from '../stack/session.ts'
 import type { ChartName } from './build.ts'
 import { presentSchema, presentTable, replaceTable } from './present-values.ts'
+import { presentTargets } from './targets.ts'
 import { readValues } from './values.ts'
 
-/** Generates the files that derive from a chart's values, by path in the repository: the schema, and the page with its table. */
+/** Generates the files that derive from a chart's values, by path in the repository: the schema, the page with its table, and rules. */
 export async function documentChart(name: ChartName): Promise<Map<string, string>> {
   const path = (file: string) => `charts/${name}/${file}`
   const read = (file: string) => readFile(join(ROOT, path(file)), 'utf8')
@@ -13,5 +14,6 @@ export async function documentChart(name: ChartName): Promise<Map<string, string
   return new Map([
     [path('values.schema.json'), presentSchema(values)],
     [path('README.md'), replaceTable(await read('README.md'), presentTable(values))],
+    ...(name === 'drape' ? [[path('rules/targets.yaml'), await presentTargets()] as const] : []),
   ])
 }

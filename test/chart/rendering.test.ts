@@ -83,7 +83,7 @@ describe.skipIf(chart === null)('the chart', () => {
     const pagesOf = (text: string) =>
       JSON.parse(text).templating.list.find(({ name }: { name: string }) => name === 'runbooks').query
     const plain = await dashboardsOf({})
-    expect(plain).toHaveLength(4)
+    expect(plain).toHaveLength(5)
     expect(new Set(plain.map(pagesOf))).toEqual(new Set(['runbooks']))
     const published = await dashboardsOf({ 'metrics.rules.runbookBaseUrl': 'https://docs.example/drape' })
     expect(new Set(published.map(pagesOf))).toEqual(new Set(['https://docs.example/drape/runbooks']))

@@ -196,6 +196,10 @@ describe.skipIf(chart === null)('Helm', () => {
   })
 
   it.for([
+    [{ 'metrics.objectives.start.seconds': 7 }, "at '/metrics/objectives/start/seconds'"],
+    [{ 'metrics.objectives.success.percent': 100 }, "at '/metrics/objectives/success/percent'"],
+    [{ 'metrics.objectives.success.percentByClass': { gold: 99 } }, "invalid propertyName 'gold'"],
+    [{ 'metrics.objectives.start.secondsByEngine': { 'a"}': 10 } }, `invalid propertyName 'a"}'`],
     [{ 'api.replica': 3 }, "at '/api': additional properties 'replica' not allowed"],
     [{ replicas: 3 }, "additional properties 'replicas' not allowed"],
     [{ 'api.replicas': 'three' }, "at '/api/replicas': got string, want integer"],

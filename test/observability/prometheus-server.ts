@@ -19,7 +19,9 @@ export interface RuleState {
 /** A real Prometheus that reads some processes every second. */
 export interface PrometheusServer {
   /** Reads these processes from now on, by their name. */
-  watch(targets: Readonly<Record<string, TestProgram>>): Promise<void>
+  watch(targets: Readonly<Record<string, Pick<TestProgram, 'probeUrl'>>>): Promise<void>
+  /** Trace IDs that it stores as exemplars of the series that a query names. */
+  findExemplars(expr: string): Promise<readonly string[]>
   /** What a query gave, from the start of the server until now. Throws what Prometheus says of a query that is wrong. */
   query(expr: string): Promise<readonly Series[]>
   rules(): Promise<readonly RuleState[]>
@@ -38,7 +40,8 @@ export async function startPrometheus(
   await writeFile(join(folder, 'prometheus.json'), JSON.stringify(CONFIGURATION))
   await port.release()
   const address = `127.0.0.1:${port.port}`
-  const files = [`--config.file=${folder}/prometheus.json`, `--storage.tsdb.path=${folder}/data`]
+  const exemplars = '--enable-feature=exemplar-storage'
+  const files = [exemplars, `--config.file=${folder}/prometheus.json`, `--storage.tsdb.path=${folder}/data`]
   const server = await spawnProcess({
     command: program,
     args: [...files, `--web.listen-address=${address}`],
@@ -73,6 +76,13 @@ export async function startPrometheus(
       const [start, end] = [String(startedAt), String(Date.now() / 1000)]
       return (await ask<{ result: Series[] }>('query_range', { query, start, end, step: '1' })).result
     },
+    findExemplars: async (query) => {
+      const [start, end] = [String(startedAt), String(Date.now() / 1000)]
+      const found = await ask<{ exemplars: { labels: Record<string, string> }[] }[]>('query_exemplars', {
+        ...{ query, start, end },
+      })
+      return found.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels.trace_id))
+    },
     rules: async () => {
       const { groups } = await ask<{ groups: { rules: RuleState[] }[] }>('rules')
       return groups.flatMap((group) => group.rules)
@@ -83,6 +93,7 @@ export async function startPrometheus(
 
 const CONFIGURATION = {
   global: { scrape_interval: '1s', evaluation_interval: '1s' },
+  storage: { exemplars: { max_exemplars: 10_000 } },
   rule_files: ['rules/*.yaml'],
   scrape_configs: [{ job_name: 'drape', file_sd_configs: [{ files: ['targets.json'], refresh_interval: '1s' }] }],
 }

@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { run } from '../../scripts/stack/commands.ts'
+import { findChart } from '../chart/charts.ts'
 import { requestService } from '../support/request-service.ts'
 import { findPrometheusProgram } from './programs.ts'
 
@@ -62,6 +63,56 @@ describe.skipIf(promtool === null)('promtool', { timeout: 300_000 }, () => {
       await run(String(promtool), ['test', 'rules', join(import.meta.dirname, 'rules', basename(path))])
     })
   }
+
+  it('does so with the targets of a chart whose values differ, by engine and by class', async () => {
+    const chart = await findChart('drape')
+    if (chart === null) return
+    const objects = await chart.render({
+      set: {
+        'metrics.rules.enabled': 'always',
+        'metrics.objectives.timeToResult.secondsByEngine': { 'fashn-vton': 120 },
+        'metrics.objectives.timeToResult.percentByClass': { premium: 99.9 },
+      },
+    })
+    const { path: folder } = await requestService('folder', null)
+    const { spec } = objects.find(({ kind }) => kind === 'PrometheusRule') ?? { spec: { groups: [] } }
+    writeFileSync(join(folder, 'rendered.yaml'), JSON.stringify(spec))
+    await run(String(promtool), ['check', 'rules', '--lint=all', '--lint-fatal', join(folder, 'rendered.yaml')])
+    const of = (engine: string, serviceClass: string, more: string, values: string) => ({
+      series: `drape_generation${more.startsWith('le') ? '_seconds_bucket' : 's_finished_total'}{namespace="shop",engine="${engine}",class="${serviceClass}",status="COMPLETED",${more}}`,
+      values,
+    })
+    const ratio = { expr: 'round(drape:slo_burn_rate:5m{slo="time-to-result"} > 0, 0.001)', eval_time: '1h' }
+    const labels = 'namespace="shop", slo="time-to-result"'
+    const burns = (engine: string, serviceClass: string, value: number) => ({
+      labels: `{engine="${engine}", class="${serviceClass}", ${labels}}`,
+      value,
+    })
+    const tests = {
+      rule_files: ['rendered.yaml'],
+      evaluation_interval: '1m',
+      group_eval_order: ['drape-targets', 'drape-objectives'],
+      tests: [
+        {
+          interval: '1m',
+          input_series: [
+            // Slow, but within the seconds of its engine.
+            of('fashn-vton', 'standard', 'le="30"', '0x70'),
+            of('fashn-vton', 'standard', 'le="120"', '0+100x70'),
+            of('fashn-vton', 'standard', 'code=""', '0+100x70'),
+            // One in 100 is late: the whole budget of standard accounts, and ten times that of premium ones.
+            ...['standard', 'premium'].flatMap((name) => [
+              of('warp', name, 'le="30"', '0+99x70'),
+              of('warp', name, 'code=""', '0+100x70'),
+            ]),
+          ],
+          promql_expr_test: [{ ...ratio, exp_samples: [burns('warp', 'standard', 1), burns('warp', 'premium', 10)] }],
+        },
+      ],
+    }
+    writeFileSync(join(folder, 'rendered-test.yaml'), JSON.stringify(tests))
+    await run(String(promtool), ['test', 'rules', join(folder, 'rendered-test.yaml')], { cwd: folder })
+  })
 
   it('tells of a case that is not as expected', async () => {
     const { path: folder } = await requestService('folder', null)
