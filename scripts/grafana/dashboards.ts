@@ -1,10 +1,11 @@
 import { type Dashboard, presentDashboard } from './dashboard.ts'
+import { objectives } from './objectives.ts'
 import { pipeline } from './pipeline.ts'
 import { pools } from './pools.ts'
 import { retention } from './retention.ts'
 import { service } from './service.ts'
 
-export const DASHBOARDS: readonly Dashboard[] = [service, pipeline, pools, retention]
+export const DASHBOARDS: readonly Dashboard[] = [service, objectives, pipeline, pools, retention]
 
 /** The dashboards as files: name and JSON text. */
 export function presentDashboards(): [name: string, text: string][] {

@@ -36,6 +36,8 @@ import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-s
 export interface Query {
   readonly expr: string
   readonly legend: string
+  /** Shows the traces that Prometheus stores as exemplars of the queried histogram. */
+  readonly exemplars?: boolean
 }
 
 /** A colour from a value upwards. */
@@ -54,6 +56,10 @@ export interface Panel {
   readonly width: number
   readonly thresholds?: readonly Threshold[]
   readonly max?: number
+  /** Whether values below 0 are shown; otherwise the scale starts at 0. */
+  readonly isSigned?: boolean
+  /** Shown instead of an empty graph. */
+  readonly noData?: string
   /** Names of the related runbooks, without `.md`. */
   readonly runbooks?: readonly string[]
 }
@@ -69,7 +75,7 @@ export const DATASOURCE = { type: 'prometheus', uid: '$datasource' }
 
 /** Converts a panel to Grafana's format. */
 export function presentPanel(panel: Panel): Builder<GrafanaPanel> {
-  const { title, description, unit, width, thresholds = [], max, runbooks = [] } = panel
+  const { title, description, unit, width, thresholds = [], max, isSigned = false, noData, runbooks = [] } = panel
   const steps = [{ color: 'green', value: null }, ...thresholds.map(([value, color]) => ({ color, value }))]
   const links = runbooks.map((name) =>
     new DashboardLinkBuilder(`Runbook: ${name}`)
@@ -82,11 +88,12 @@ export function presentPanel(panel: Panel): Builder<GrafanaPanel> {
     .description(description)
     .datasource(DATASOURCE)
     .unit(unit)
-    .min(0)
     .span(width)
     .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps))
     .links(links)
     .targets(panel.queries.map((query, i) => presentQuery(panel.kind, query, i)))
+  if (!isSigned) builder.min(0)
+  if (noData !== undefined) builder.noValue(noData)
   return max === undefined ? builder : builder.max(max)
 }
 
@@ -142,8 +149,9 @@ function startLines({ isStacked, hasLimits }: { isStacked: boolean; hasLimits: b
 }
 
 /** The kind of panel determines whether the query is instant or a range. */
-function presentQuery(kind: Panel['kind'], { expr, legend }: Query, i: number) {
+function presentQuery(kind: Panel['kind'], { expr, legend, exemplars = false }: Query, i: number) {
   const query = new DataqueryBuilder().refId(refIdOf(i)).datasource(DATASOURCE).expr(expr).legendFormat(legend)
+  if (exemplars) query.exemplar(true)
   if (kind === 'table') return query.instant().format(PromQueryFormat.Table)
   if (kind === 'bars') return query.instant().format(PromQueryFormat.TimeSeries)
   return query.range().format(kind === 'heatmap' ? PromQueryFormat.Heatmap : PromQueryFormat.TimeSeries)

@@ -107,7 +107,6 @@ const time: Row = {
         legend: `p${q * 100} {{engine}}`,
       })),
       width: 12,
-      thresholds: [[30, 'red']],
       runbooks: ['time-to-result-burns-fast', 'time-to-result-burns-slowly'],
     },
     {
@@ -145,23 +144,6 @@ const time: Row = {
         },
       ],
       width: 12,
-    },
-    {
-      kind: 'lines',
-      title: 'Slower than 30 s, compared with the objective',
-      description:
-        'Share of generations without a result within 30 s, over 3 windows. A ratio of 0.144 consumes the 30-day error budget in 2 days.',
-      unit: 'percentunit',
-      queries: ['5m', '1h', '6h'].map((window) => ({
-        expr: highest('namespace', `drape:slo_error_ratio:${window}`, 'slo="time-to-result"'),
-        legend: `${window} {{namespace}}`,
-      })),
-      width: 12,
-      thresholds: [
-        [0.01, 'yellow'],
-        [0.144, 'red'],
-      ],
-      runbooks: ['time-to-result-burns-fast', 'time-to-result-burns-slowly'],
     },
   ],
 }

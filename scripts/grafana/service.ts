@@ -16,21 +16,24 @@ const glance: Row = {
       kind: 'number',
       title: 'Error budget left: availability',
       description:
-        'Remaining share of the 5xx responses that the 99.9 % objective allows over 30 days. Below 0, the objective is missed.',
+        'Remaining share of the 5xx responses that the objective allows over 30 days. Below 0, the objective is missed.',
       unit: 'percentunit',
       queries: [{ expr: `min(${of('drape:slo_budget_left:30d', 'slo="availability"')})`, legend: '' }],
       width: 4,
       max: 1,
+      isSigned: true,
       runbooks: ['availability-burns-fast', 'availability-burns-slowly'],
     },
     {
       kind: 'number',
       title: 'Error budget left: time to result',
-      description: 'Remaining share of the results slower than 30 s that the 99 % objective allows over 30 days.',
+      description:
+        'Smallest remaining share of late or failed results of all engines and classes that the objective allows over 30 days.',
       unit: 'percentunit',
       queries: [{ expr: `min(${of('drape:slo_budget_left:30d', 'slo="time-to-result"')})`, legend: '' }],
       width: 4,
       max: 1,
+      isSigned: true,
       runbooks: ['time-to-result-burns-fast', 'time-to-result-burns-slowly'],
     },
     {
@@ -115,22 +118,6 @@ const traffic: Row = {
       width: 12,
       thresholds: [[0.001, 'red']],
       runbooks: ['availability-burns-fast'],
-    },
-    {
-      kind: 'lines',
-      title: 'Error ratio compared with the objective',
-      description: 'Share of 5xx over 3 windows. A ratio of 0.0144 consumes the 30-day error budget in 2 days.',
-      unit: 'percentunit',
-      queries: ['5m', '1h', '6h'].map((window) => ({
-        expr: highest('namespace', `drape:slo_error_ratio:${window}`, 'slo="availability"'),
-        legend: `${window} {{namespace}}`,
-      })),
-      width: 12,
-      thresholds: [
-        [0.001, 'yellow'],
-        [0.0144, 'red'],
-      ],
-      runbooks: ['availability-burns-fast', 'availability-burns-slowly'],
     },
   ],
 }

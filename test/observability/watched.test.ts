@@ -23,9 +23,11 @@ import { installDefinitions } from '../cluster/samples.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { failUnlessAllowed, reasonWithout } from '../support/missing.ts'
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
+import { findPanelFaults } from './panel-faults.ts'
 import { findPrometheusProgram } from './programs.ts'
 import { type PrometheusServer, startPrometheus } from './prometheus-server.ts'
 import { fillIn, findSelectors } from './queries.ts'
@@ -58,6 +60,8 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
   let prometheus: PrometheusServer
   let garmentUrl: string
   let closePictures: (() => void) | undefined
+  let receiver: OtlpReceiver
+  let gpus: Awaited<ReturnType<typeof serveGpus>>
 
   beforeAll(async () => {
     if (controlPlane === null || program === null) return
@@ -66,7 +70,10 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     const pictures = await servePicture(await readSample('garments/tshirt-mustard.jpg'))
     garmentUrl = pictures.url
     closePictures = pictures.close
-    drape = await startDrape({ credits: 1000, pictures: true, env: { FETCH_ALLOW_PORTS: pictures.port } })
+    receiver = await startOtlpReceiver()
+    gpus = await serveGpus()
+    const env = { ...receiver.env, FETCH_ALLOW_PORTS: pictures.port }
+    drape = await startDrape({ credits: 1000, pictures: true, env })
     nodes = await startFakeNodes(place, [NODE])
     models = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
     controller = await startProgram('controller', {
@@ -81,7 +88,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
       rules: ruleTexts.map((text) => text.replaceAll(/interval: [15]m/g, 'interval: 1s')),
       namespace: NAMESPACE,
     })
-    await prometheus.watch({ api: drape.api, controller })
+    await prometheus.watch({ api: drape.api, controller, ...gpus.targets })
     // From the first sample on: what is counted before cannot be seen to grow.
     await seen('drape_leader')
     await applyObjects()
@@ -90,6 +97,8 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
   afterAll(async () => {
     await prometheus?.end()
     closePictures?.()
+    gpus?.close()
+    receiver?.stop()
     await controller?.end('SIGKILL')
     await models?.close()
     await nodes?.close()
@@ -108,6 +117,31 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
       }
     }
     expect(empty).toEqual([])
+  })
+
+  it('names, scales and colours what every panel shows', async () => {
+    const faults: string[] = []
+    for (const { title, rows } of DASHBOARDS) {
+      for (const panel of rows.flatMap((row) => row.panels)) {
+        const results = await Promise.all(panel.queries.map(({ expr }) => prometheus.query(fillIn(expr))))
+        faults.push(...findPanelFaults(panel, results).map((fault) => `${title}: ${panel.title} ${fault}`))
+      }
+    }
+    expect(faults).toEqual([])
+  })
+
+  it('stores the traces of requests and generations as exemplars', async () => {
+    for (const metric of ['drape_http_request_seconds', 'drape_generation_seconds', 'drape_generation_start_seconds']) {
+      const stored = await until(async () => {
+        const found = await prometheus.findExemplars(`${metric}_bucket`)
+        return found.length > 0 && found
+      })
+      const known = await until(() => {
+        const ids = new Set(receiver.spans().map(({ traceId }) => traceId))
+        return stored.every((id) => ids.has(id)) && ids
+      })
+      expect(known.size, metric).toBeGreaterThan(0)
+    }
   })
 
   it('offers values for every variable of a dashboard', async () => {
@@ -257,7 +291,8 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     await seen('drape_generations_unfinished{state="waiting"}')
     await seen('drape_pool_limited{by="bounds.max"}')
     await seen('drape_worker_start_seconds_count > 0')
-    await prometheus.watch({ api: drape.api, controller, worker: await drape.startWorker() })
+    const worker = await drape.startWorker()
+    await prometheus.watch({ api: drape.api, controller, worker, ...gpus.targets })
     await finishAll(waiting)
     let isQueueSeen = false
     const states = ['waiting|queued', 'running']
@@ -285,7 +320,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     await seen('drape_generations_finished_total{engine="warp", code="GENERATION_TIMEOUT"}')
     await seen('drape_swept_total{kind="objects"} > 0')
     await seen('drape_retention_objects_total{dry_run="false"} > 0')
-    await seen('drape:slo_budget_left:30d{slo="time-to-result"}')
+    for (const slo of ['start', 'success', 'time-to-result']) await seen(`drape:slo_budget_left:30d{slo="${slo}"}`)
   }
 })
 
@@ -312,6 +347,28 @@ async function findKubectl(): Promise<string | null> {
   })
   if (typeof found === 'string') return found
   return failUnlessAllowed(`No kubectl: ${found.unavailable}.`)
+}
+
+/**
+ * NVIDIA's exporter in its format, once with labels of a pod that Prometheus renames and once without, where the target
+ * itself is the pod. Its GPUs are not real.
+ */
+async function serveGpus() {
+  const labels = 'gpu="0",UUID="GPU-0",device="nvidia0",modelName="NVIDIA T4",Hostname="node-a"'
+  const textOf = (pod: string) =>
+    `DCGM_FI_DEV_GPU_UTIL{${labels}${pod}} 37\nDCGM_FI_DEV_FB_USED{${labels}${pod}} 5120\n`
+  const server = createServer((request, response) => {
+    const isKept = request.headers.host?.startsWith('localhost')
+    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
+    response.end(textOf(isKept ? '' : `,namespace="${NAMESPACE}",pod="warp-worker-0"`))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const targets = {
+    dcgm: { probeUrl: `http://127.0.0.1:${port}` },
+    'gpu-pod': { probeUrl: `http://localhost:${port}` },
+  }
+  return { targets, close: () => server.close() }
 }
 
 async function servePicture(picture: Buffer): Promise<{ url: string; port: string; close: () => void }> {
