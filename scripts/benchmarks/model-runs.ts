@@ -15,5 +15,5 @@ export function timeRuns(models: Models): { models: Models; spent: { ms: number 
     }
     return { ...rest, run: timed }
   }
-  return { models: { session, release: () => models.release() }, spent }
+  return { models: { session, has: models.has, release: () => models.release() }, spent }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSession, type Provider, type Session, type TensorShape } from './session.ts'
@@ -21,19 +22,27 @@ export interface ModelEntry {
 export interface Models {
   /** @throws Error if no model with that name is open. */
   session(name: string): Session
+  has(name: string): boolean
   release(): Promise<void>
 }
 
 /**
  * Opens the models in `names`, or all models of the folder's `manifest.json`. Reads a file only if its size and SHA-256 match
- * its entry, and opens a model only if the names and shapes of its inputs and outputs match.
+ * its entry, and opens a model only if the names and shapes of its inputs and outputs match. A file of an `optional` model may be
+ * missing.
  * @throws Error that names the file and the problem; closes all models in that case.
  */
 export async function openModels(
   folder: string,
-  { names, provider, threads }: { names?: readonly string[]; provider?: Provider; threads?: number } = {},
+  {
+    names,
+    optional = [],
+    provider,
+    threads,
+  }: { names?: readonly string[]; optional?: readonly string[]; provider?: Provider; threads?: number } = {},
 ): Promise<Models> {
-  const entries = selectEntries(await readManifest(folder), names, folder)
+  const isThere = ({ name, file }: ModelEntry) => !optional.includes(name) || existsSync(join(folder, file))
+  const entries = selectEntries(await readManifest(folder), names, folder).filter(isThere)
   const sessions = new Map<string, Session>()
   const release = async () => {
     for (const session of sessions.values()) await session.release()
@@ -46,6 +55,7 @@ export async function openModels(
   }
   return {
     session: (name) => sessions.get(name) ?? fail(join(folder, 'manifest.json'), `no open model "${name}"`),
+    has: (name) => sessions.has(name),
     release,
   }
 }

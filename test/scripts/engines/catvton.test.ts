@@ -92,7 +92,7 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
     const manifest = JSON.parse(await readFile(at('fp16/engine.json'), 'utf8'))
     const engine = { manifest, run: () => Promise.reject(new Error('not run here')) }
     const known = new Map([['catvton', { manifest, create: () => engine }]])
-    const models = { session: () => expect.unreachable(), release: async () => {} }
+    const models = { session: () => expect.unreachable(), has: () => false, release: async () => {} }
     await expect(createEngines(['catvton'], { models, known })).rejects.toThrow(
       'CC-BY-NC-SA-4.0, which forbids commercial use',
     )

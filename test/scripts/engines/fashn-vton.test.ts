@@ -81,7 +81,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     const license = { spdx: 'LicenseRef-DWPose', commercial: false }
     expect(factory?.manifest.auxiliary).toEqual([{ name: 'dwpose', license }])
     const engine = await factory?.create({
-      models: { session: () => expect.unreachable(), release: async () => {} },
+      models: { session: () => expect.unreachable(), has: () => false, release: async () => {} },
       provider: 'cpu',
       conformance: USUAL,
     })

@@ -7,6 +7,7 @@ const models = {
   session: () => {
     throw new Error('no model is needed to make an engine')
   },
+  has: () => false,
   release: async () => {},
 }
 
