@@ -125,6 +125,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     },
     options: job.options,
     minQuality: job.minQuality,
+    safety: job.safety,
   }
   const noteKept = () => options.cachedGarments.note(product, garment.hash)
   noteKept()

@@ -23,16 +23,19 @@ export interface RequestPhoto {
 /** Min share of the frame that a person fills; a smaller person is detected again in the crop, at a higher resolution. */
 const MIN_PERSON_SHARE = 0.8
 
-/** Crops the decoded `frame` as requested. `needsPerson`: the engine needs the position of the person. */
+/**
+ * Crops the decoded `frame` as requested. `needsPerson`: the engine needs the position of the person. `countsPeople`: bystanders
+ * are searched in the crop.
+ */
 export async function photoOfRequest(
   frame: Bitmap,
   wanted: TryOnRequest['crop'],
-  { models, needsPerson }: { models: Models; needsPerson: boolean },
+  { models, needsPerson, countsPeople = false }: { models: Models; needsPerson: boolean; countsPeople?: boolean },
 ): Promise<RequestPhoto> {
   if (wanted === 'auto') return cropFrame(frame, { models, needsPerson })
   const crop = wanted === 'none' ? null : wanted
   const photo = crop ? cropBitmap(frame, crop) : frame
-  const person = needsPerson ? await findPerson(photo, models) : null
+  const person = needsPerson || countsPeople ? await findPerson(photo, models, { count: countsPeople }) : null
   const warnings = needsPerson ? warnAboutPhoto(photo, person) : []
   return { photo, crop, person: person ?? undefined, warnings, found: null }
 }

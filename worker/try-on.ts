@@ -12,6 +12,7 @@ import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import { provenancePacket } from './provenance/xmp-packet.ts'
 import { drawBest } from './quality/draw-best.ts'
 import { photoOfRequest } from './request-photo.ts'
+import { judgeInput, judgeResult } from './safety/judge.ts'
 
 export interface TryOnContext extends EngineContext {
   readonly models: Models
@@ -64,11 +65,21 @@ async function drawBitmap(
   const product = { garment, garmentHash: request.garmentHash, garmentType, category, options }
   engine.prefetch?.(product)
   const { needsPerson } = engine.manifest.accepts
+  const { safety = null } = request
   const { photo, crop, found, ...seen } = await photoOfRequest(frame, request.crop, {
     models: context.models,
     needsPerson,
+    countsPeople: safety?.level === 'strict',
   })
   clock.lap('decode')
+  const judge = safety && { policy: safety, models: context.models }
+  const doubts = judge
+    ? [
+        ...(await judgeInput({ image: 'person', bitmap: photo, person: seen.person }, judge)),
+        ...(await judgeInput({ image: 'product', bitmap: garment }, judge)),
+      ]
+    : []
+  if (judge) clock.lap('safety')
   context.signal.throwIfAborted()
 
   const { image, change, quality, ...result } = await drawBest(
@@ -84,6 +95,8 @@ async function drawBitmap(
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
   const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
+  if (judge)
+    await judgeResult({ result: composed, photo, person: seen.person, garment, drawn: { image, change } }, judge)
   // A test engine returns the photo unchanged, to the last bit.
   const marked = await mark(composed, engine.manifest.kind === 'test' ? null : request.logo)
   clock.lap('composite')
@@ -92,6 +105,7 @@ async function drawBitmap(
     bitmap: marked.bitmap,
     warnings: [
       ...(needsPerson ? seen.warnings : []),
+      ...new Set(doubts),
       ...warnAboutOptions(engine.manifest, options),
       ...result.warnings,
       ...marked.warnings,

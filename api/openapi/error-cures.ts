@@ -47,6 +47,11 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   NO_PERSON_DETECTED:
     'Ask for another photo: one person, from the front, with the upper body in view. The credit was refunded.',
   RESULT_REJECTED: 'Try another photo or another image of the product. The credit was refunded.',
+  NUDITY_DETECTED: 'Use another image in place of the one that details names. The credit was refunded.',
+  EXPOSURE_NOT_ALLOWED:
+    'Use another image. A shop for underwear or swimwear asks the operator to allow it. The credit was refunded.',
+  SEVERAL_PEOPLE: 'Ask for a photo of one person. The credit was refunded.',
+  SAFETY_UNAVAILABLE: 'Try again later; tell the operator if the error persists. The credit was refunded.',
   PROXY_SIGNATURE_INVALID:
     'Find the check that failed in the dashboard and correct the secret, the clock or the signed text.',
   WEBHOOK_SIGNATURE_INVALID: 'Store the secret that the platform signs with: drape shop secret add.',

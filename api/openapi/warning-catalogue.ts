@@ -27,6 +27,10 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cause: 'The logo of the account could not be read.',
     cure: 'Upload the logo again, in the dashboard.',
   },
+  SAFETY_CHECK_SKIPPED: {
+    cause: 'The safety level of the account is `standard`, and a check of the images was unavailable.',
+    cure: 'Check the images yourself, and ask the operator to repair the check.',
+  },
   OLD_HEM_VISIBLE: { cause: 'The hem of the worn garment is visible below the new one.', cure: checkResult },
   OLD_GARMENT_REMAINS: { cause: 'Part of the worn garment remains visible.', cure: checkResult },
   OLD_GARMENT_LONGER: { cause: 'The worn garment is longer than the new one.', cure: checkResult },

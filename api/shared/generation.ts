@@ -98,6 +98,16 @@ const OptionsSchema = Type.Object({
 })
 export type Options = Static<typeof OptionsSchema>
 
+/** Levels that judge images; `off` judges none. */
+export const SAFETY_LEVELS = ['off', 'standard', 'strict'] as const
+
+const SafetyPolicySchema = Type.Object({
+  level: Type.Enum(['standard', 'strict']),
+  /** Whether photos and products may show underwear and swimwear. */
+  allowsSwimwear: Type.Boolean(),
+})
+export type SafetyPolicy = Static<typeof SafetyPolicySchema>
+
 /** W3C Trace Context that the job continues. */
 const Traceparent = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 
@@ -116,6 +126,8 @@ export const TryOnJobSchema = Type.Object({
    * versions.
    */
   minQuality: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], { default: null }),
+  /** What the account lets images show. Null: anything. Absent in jobs of older versions. */
+  safety: Type.Union([SafetyPolicySchema, Type.Null()], { default: null }),
   deadlineAt: Type.Integer(),
   acceptedAt: Type.Integer(),
   imagesExpireAt: Type.Integer(),

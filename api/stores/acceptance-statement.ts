@@ -148,6 +148,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
         'externalUserId', generation.external_user_id, 'engine', generation.engine,
         'garmentTypes', ${sql.jsonb([...garmentTypes])}, 'options', generation.options,
         'minQuality', (account.settings->>'minQualityPercent')::float8 / 100,
+        'safety', ${safetyPolicy},
         'deadlineAt', floor(extract(epoch from generation.deadline_at) * 1000)::bigint,
         'acceptedAt', floor(extract(epoch from generation.created_at) * 1000)::bigint,
         'imagesExpireAt', floor(extract(epoch from generation.images_expire_at) * 1000)::bigint,
@@ -175,6 +176,11 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     from call left join queued on queued.generation_id = call.id
     order by place`
 }
+
+/** Null for an account without a level, or with the level `off`. */
+const safetyPolicy = sql.fragment`case when account.settings->>'safetyLevel' <> 'off' then jsonb_build_object(
+          'level', account.settings->>'safetyLevel',
+          'allowsSwimwear', coalesce((account.settings->>'allowsSwimwear')::boolean, false)) end`
 
 /** A shopper's result expires no later than the shopper's photo. */
 const resultExpiry = sql.fragment`case

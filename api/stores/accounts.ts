@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { generateKey, hashKey, type KeyKind, lastFourOf } from '../keys/credentials.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
-import { ACCOUNT_CLASSES } from '../shared/generation.ts'
+import { ACCOUNT_CLASSES, SAFETY_LEVELS } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 
 const Limit = Type.Optional(Type.Integer({ minimum: 0 }))
@@ -34,6 +34,10 @@ const AccountSettings = Type.Object({
    * delivered.
    */
   minQualityPercent: Limit,
+  /** What images are checked for. Absent: `off`. */
+  safetyLevel: Type.Optional(Type.Enum([...SAFETY_LEVELS])),
+  /** Whether photos and products may show underwear and swimwear at the level `strict`. Absent: false. */
+  allowsSwimwear: Type.Optional(Type.Boolean()),
   /** Engine of try-ons that name none. */
   defaultEngine: Type.Optional(Type.String()),
   /** Engines that replace an unavailable engine, in order of preference. */

@@ -18,6 +18,10 @@ export const TEST_FAILURES: Readonly<Partial<Record<ErrorCode, string>>> = {
   GENERATION_CANCELLED: 'The generation was cancelled.',
   NO_PERSON_DETECTED: 'The photo shows no person.',
   RESULT_REJECTED: 'The result did not pass the checks.',
+  NUDITY_DETECTED: 'The photo shows nudity.',
+  EXPOSURE_NOT_ALLOWED: 'The photo shows a person in underwear or swimwear.',
+  SEVERAL_PEOPLE: 'The photo shows several people.',
+  SAFETY_UNAVAILABLE: 'The images could not be checked.',
   INVALID_IMAGE: 'The image is damaged.',
   UNSUPPORTED_IMAGE_TYPE: 'The image is not JPEG, PNG, WebP or HEIC.',
   FILE_TOO_LARGE: 'The image is larger than 10 MB.',
@@ -28,7 +32,7 @@ export const TEST_FAILURES: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** Warnings about photos and results, as workers report them. */
 export const TEST_WARNINGS: readonly string[] = [
   ...['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'],
-  ...['SEED_IGNORED', 'MODE_IGNORED', 'WATERMARK_MISSING'],
+  ...['SEED_IGNORED', 'MODE_IGNORED', 'WATERMARK_MISSING', 'SAFETY_CHECK_SKIPPED'],
   ...[
     'OLD_HEM_VISIBLE',
     'OLD_GARMENT_REMAINS',

@@ -1,6 +1,6 @@
 import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
 import type { ErrorCode, ErrorDetails, TryOnImage } from '../../api/shared/errors.ts'
-import type { Detected, Options, Rectangle } from '../../api/shared/generation.ts'
+import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/shared/generation.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
 
@@ -42,6 +42,8 @@ export interface TryOnRequest {
   readonly options: Options
   /** Quality, 0 to 1, below which a result is redrawn or rejected; null or absent: no minimum. */
   readonly minQuality?: number | null
+  /** What the account lets images show; null or absent: anything. */
+  readonly safety?: SafetyPolicy | null
 }
 
 export interface TryOnResult {

@@ -7,15 +7,19 @@ import type { Bitmap, Colours, Plane, Size } from '../raster/plane.ts'
 import { resizeAreaColours, resizeAreaPlane } from '../raster/sample.ts'
 import { pointAtSize } from '../raster/vector.ts'
 
-/** A result to score, and its inputs. */
-export interface Result {
+/** A photo and its change. */
+export interface Pictured {
   /** RGB, and the main person in it. */
   readonly photo: Bitmap
   readonly person: Person
-  readonly garment: Bitmap
   /** As an engine returns them: of one size, with the photo's aspect. */
   readonly image: Bitmap
   readonly change: Plane
+}
+
+/** A result to score, and its inputs. */
+export interface Result extends Pictured {
+  readonly garment: Bitmap
 }
 
 /** The person before and after, downscaled to at most `UNIT` px per body unit. */
@@ -34,7 +38,7 @@ const UNIT = 56
 const MIN_UNIT = 20
 
 /** Crops the photo to the surroundings of the person; null if the person is too small to be scored. */
-export function sceneOf({ photo, person, image, change }: Result): Scene | null {
+export function sceneOf({ photo, person, image, change }: Pictured): Scene | null {
   const { unit } = measureKeypoints(person)
   if (unit < MIN_UNIT) return null
   const window = surroundings(person, unit, photo)

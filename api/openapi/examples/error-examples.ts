@@ -65,6 +65,10 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   GENERATION_TIMEOUT: { message: 'The generation was not finished before its deadline.' },
   GENERATION_CANCELLED: { message: 'The generation was cancelled.' },
   NO_PERSON_DETECTED: { message: 'The photo shows no person.' },
+  NUDITY_DETECTED: { message: 'The photo shows nudity.' },
+  EXPOSURE_NOT_ALLOWED: { message: 'The photo shows a person in underwear or swimwear.' },
+  SEVERAL_PEOPLE: { message: 'The photo shows several people.' },
+  SAFETY_UNAVAILABLE: { message: 'The worker has no model to check images with.' },
   RESULT_REJECTED: { message: 'The garment does not fit the proportions of the person in the photo.' },
   PROXY_SIGNATURE_INVALID: {
     message: 'The request is not signed by the proxy of a shop.',

@@ -82,6 +82,13 @@ export const EXPLAINED = {
     'No person was found in the photo',
     'The credit was refunded. Use a photo of one person, seen from the front, in good light.',
   ],
+  NUDITY_DETECTED: ['An image shows nudity', 'The credit was refunded. Use another image.'],
+  EXPOSURE_NOT_ALLOWED: [
+    'An image shows underwear or swimwear',
+    'The credit was refunded. The safety level of the account does not allow it.',
+  ],
+  SEVERAL_PEOPLE: ['The photo shows several people', 'The credit was refunded. Use a photo of one person.'],
+  SAFETY_UNAVAILABLE: ['The images could not be checked', 'The credit was refunded. Try again later.'],
   RESULT_REJECTED: [
     'The result was not good enough to be shown',
     'The credit was refunded. The reason is below. Another photo of the person usually helps.',
@@ -152,6 +159,7 @@ const WARNINGS = {
   SEED_IGNORED: 'This engine ignores the seed.',
   MODE_IGNORED: 'This engine ignores the mode.',
   WATERMARK_MISSING: 'The logo could not be added.',
+  SAFETY_CHECK_SKIPPED: 'The images were not checked for nudity.',
 }
 
 export function explainWarning(code) {

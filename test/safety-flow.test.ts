@@ -1,0 +1,80 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AccountSettings, createAccounts } from '../api/stores/accounts.ts'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { mistakenShapes } from './support/mistaken-shapes.ts'
+
+/** Real models judge the images; the engine is quick. */
+describe('the safety level of an account', () => {
+  let drape: Drape
+  let person: Buffer
+  let shirt: Buffer
+  let shapes: Buffer
+  beforeAll(async () => {
+    ;[person, shirt, shapes] = await Promise.all([
+      readSample('persons/down-half-teal.jpg'),
+      readSample('garments/tshirt-mustard.jpg'),
+      mistakenShapes(),
+    ])
+    drape = await startDrape()
+    await drape.startWorker()
+  })
+  afterAll(() => drape.stop())
+
+  const accounts = () => createAccounts(drape.database)
+  const set = (settings: { [K in keyof AccountSettings]: AccountSettings[K] | null }) =>
+    accounts().update(drape.accountId, { settings })
+  const body = {
+    products: [{ title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] }],
+    person: { image: { source: { fileKey: 'me' } } },
+  }
+  const tryOn = async (files: Record<string, Buffer>) =>
+    drape.finish(await drape.tryOn(body, { me: person, shirt, ...files }))
+
+  it('is off by default: nothing is judged', async () => {
+    const result = await tryOn({ me: shapes })
+    expect(result).toMatchObject({ status: 'COMPLETED', warnings: [] })
+    expect(result.timings).not.toHaveProperty('safety')
+  })
+
+  it.each(['standard', 'strict'] as const)('%s refuses nudity in both images, with a refund', async (safetyLevel) => {
+    await set({ safetyLevel })
+    const before = await drape.balance()
+    for (const [files, path] of [
+      [{ me: shapes }, 'person.image'],
+      [{ shirt: shapes }, 'products[0].images[0]'],
+    ] as const) {
+      const result = await tryOn(files)
+      expect(result).toMatchObject({ status: 'FAILED', errorCode: 'NUDITY_DETECTED', errorDetails: [{ path }] })
+      expect(result).not.toHaveProperty('resultImageUrl')
+    }
+    expect(await drape.balance()).toBe(before)
+    const harmless = await tryOn({})
+    expect(harmless).toMatchObject({ status: 'COMPLETED', timings: { safety: expect.any(Number) } })
+    expect(await drape.balance()).toBe(before - 1)
+    expect(await accounts().findLedgerGaps()).toEqual([])
+    await set({ safetyLevel: null })
+  })
+
+  it('without the model refuses at strict and warns at standard', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'models-'))
+    const other = await startDrape()
+    try {
+      await cp('worker/models', folder, { recursive: true, filter: (path) => !path.endsWith('exposure.onnx') })
+      await other.startWorker({ MODEL_DIR: folder })
+      const result = async (safetyLevel: 'standard' | 'strict') => {
+        await createAccounts(other.database).update(other.accountId, { settings: { safetyLevel } })
+        return other.finish(await other.tryOn(body, { me: person, shirt }))
+      }
+      const before = await other.balance()
+      expect(await result('strict')).toMatchObject({ status: 'FAILED', errorCode: 'SAFETY_UNAVAILABLE' })
+      expect(await other.balance()).toBe(before)
+      expect(await result('standard')).toMatchObject({ status: 'COMPLETED', warnings: ['SAFETY_CHECK_SKIPPED'] })
+    } finally {
+      await other.stop()
+      await rm(folder, { recursive: true })
+    }
+  })
+})

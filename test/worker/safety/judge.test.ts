@@ -1,0 +1,139 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Bitmap, decodeImage } from '../../../api/shared/image.ts'
+import { type Models, openModels } from '../../../worker/inference/models.ts'
+import { findPerson } from '../../../worker/person/find-person.ts'
+import type { Person } from '../../../worker/person/person.ts'
+import { createPlane } from '../../../worker/raster/plane.ts'
+import { fillPolygon } from '../../../worker/raster/polygon.ts'
+import { measureBareTrunk, measureTrunk } from '../../../worker/safety/bare-trunk.ts'
+import { EXPOSURE_MODEL } from '../../../worker/safety/exposure.ts'
+import { judgeInput, judgeResult } from '../../../worker/safety/judge.ts'
+import { readSample } from '../../support/drape.ts'
+import { mistakenShapes } from '../../support/mistaken-shapes.ts'
+
+const STANDARD = { level: 'standard', allowsSwimwear: false } as const
+const STRICT = { level: 'strict', allowsSwimwear: false } as const
+const SWIMWEAR = { level: 'strict', allowsSwimwear: true } as const
+
+describe('the safety check', () => {
+  let models: Models
+  let photo: Bitmap
+  let person: Person
+  let bare: Bitmap
+  let shapes: Bitmap
+  let shirt: Bitmap
+  beforeAll(async () => {
+    models = await openModels('worker/models')
+    photo = await decodeImage(await readSample('persons/down-half-teal.jpg'))
+    const found = await findPerson(photo, models)
+    if (found === null) throw new Error('the sample shows a person')
+    person = found
+    bare = withBareTrunk(photo, person)
+    shirt = await decodeImage(await readSample('garments/tshirt-navy.jpg'))
+    shapes = await decodeImage(await mistakenShapes())
+  })
+  afterAll(() => models.release())
+
+  const input = (bitmap: Bitmap, policy: typeof STANDARD | typeof STRICT | typeof SWIMWEAR, more: object = {}) =>
+    judgeInput({ image: 'person', bitmap, ...more }, { policy, models })
+
+  it.each([STANDARD, STRICT, SWIMWEAR])('refuses nudity in photo and product at %o', async (policy) => {
+    for (const image of ['person', 'product'] as const)
+      await expect(input(shapes, policy, { image })).rejects.toMatchObject({
+        ...{ code: 'NUDITY_DETECTED', retryable: false, image },
+      })
+  })
+
+  it('lets clothed people and garments pass at every level', async () => {
+    for (const policy of [STANDARD, STRICT]) {
+      expect(await input(photo, policy, { person })).toEqual([])
+      for (const name of ['garments/tshirt-navy.jpg', 'garments/dress-blue.jpg'])
+        expect(await input(await decodeImage(await readSample(name)), policy, { image: 'product' })).toEqual([])
+    }
+  })
+
+  it('measures the skin of the trunk', () => {
+    expect(measureTrunk(photo, person)).toBeLessThan(0.1)
+    expect(measureTrunk(bare, person)).toBeGreaterThan(0.9)
+    const change = { ...createPlane(bare), data: new Float32Array(bare.width * bare.height).fill(1) }
+    expect(measureBareTrunk({ photo, person, image: bare, change })?.bared).toBeGreaterThan(0.9)
+    expect(measureBareTrunk({ photo: bare, person, image: bare, change })?.bared).toBe(0)
+    expect(measureTrunk(photo, { ...person, face: null })).toBeNull()
+  })
+
+  it('refuses a bare trunk in photo and product at strict, unless swimwear is allowed', async () => {
+    for (const image of ['person', 'product'] as const) {
+      await expect(input(bare, STRICT, { image })).rejects.toMatchObject({ code: 'EXPOSURE_NOT_ALLOWED', image })
+      expect(await input(bare, SWIMWEAR, { image })).toEqual([])
+      expect(await input(bare, STANDARD, { image })).toEqual([])
+    }
+  })
+
+  it('refuses several people at strict only', async () => {
+    const two = { ...person, people: 2 }
+    await expect(input(photo, STRICT, { person: two })).rejects.toMatchObject({
+      code: 'SEVERAL_PEOPLE',
+      image: 'person',
+    })
+    expect(await input(photo, STANDARD, { person: two })).toEqual([])
+  })
+
+  it('refuses a result that bares what the photo covers', async () => {
+    const change = { ...createPlane(bare), data: new Float32Array(bare.width * bare.height).fill(1) }
+    const result = (image: Bitmap, before = photo, garment = shirt) => ({
+      ...{ result: image, photo: before, person, garment, drawn: { image, change } },
+    })
+    for (const policy of [STANDARD, STRICT]) {
+      await expect(judgeResult(result(bare), { policy, models })).rejects.toMatchObject({
+        ...{ code: 'RESULT_REJECTED', message: expect.stringContaining('more skin') },
+      })
+      await judgeResult(result(photo), { policy, models })
+      await judgeResult(result(bare, bare), { policy, models })
+      await judgeResult(result(bare, photo, skinColoured(shirt, bare, person)), { policy, models })
+      await expect(judgeResult(result(shapes, photo), { policy, models })).rejects.toMatchObject({
+        ...{ code: 'RESULT_REJECTED', message: expect.stringContaining('nudity') },
+      })
+    }
+    await judgeResult(result(bare), { policy: SWIMWEAR, models })
+  })
+
+  it('without its model fails at strict and warns at standard', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'models-'))
+    await copyFile('worker/models/manifest.json', join(folder, 'manifest.json'))
+    const without = await openModels(folder, { names: [EXPOSURE_MODEL], optional: [EXPOSURE_MODEL] })
+    const judged = { image: 'person', bitmap: photo } as const
+    await expect(judgeInput(judged, { policy: STRICT, models: without })).rejects.toMatchObject({
+      code: 'SAFETY_UNAVAILABLE',
+    })
+    expect(await judgeInput(judged, { policy: STANDARD, models: without })).toEqual(['SAFETY_CHECK_SKIPPED'])
+    await rm(folder, { recursive: true })
+  })
+})
+
+/** The photo with the trunk in the colour of the cheeks. */
+function withBareTrunk(photo: Bitmap, { landmarks, mask }: Person): Bitmap {
+  const data = new Uint8Array(photo.data)
+  const { leftShoulder, rightShoulder, leftHip, rightHip, nose } = landmarks
+  const cheek = (Math.round(nose.y) * photo.width + Math.round(nose.x)) * photo.channels
+  const colour = photo.data.subarray(cheek, cheek + 3)
+  const down = (leftHip.y - leftShoulder.y) * 0.3
+  const legs = [leftHip, rightHip].map(({ x, y }) => ({ x, y: y + down }))
+  const trunk = fillPolygon(photo, [rightShoulder, leftShoulder, legs[0], legs[1]])
+  for (let i = 0; i < trunk.data.length; i++)
+    if (trunk.data[i] && mask.data[i] > 0.5) data.set(colour, i * photo.channels)
+  return { ...photo, data }
+}
+
+/** The garment in the colour that the trunk has. */
+function skinColoured(garment: Bitmap, bare: Bitmap, { landmarks: { leftShoulder, rightHip } }: Person): Bitmap {
+  const middle =
+    (Math.round((leftShoulder.y + rightHip.y) / 2) * bare.width + Math.round((leftShoulder.x + rightHip.x) / 2)) *
+    bare.channels
+  const data = new Uint8Array(garment.data)
+  for (let i = 0; i < data.length; i += garment.channels)
+    if (data[i] < 128) data.set(bare.data.subarray(middle, middle + 3), i)
+  return { ...garment, data }
+}

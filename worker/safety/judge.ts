@@ -1,0 +1,100 @@
+import { DrapeError, type TryOnImage } from '../../api/shared/errors.ts'
+import type { SafetyPolicy } from '../../api/shared/generation.ts'
+import type { Bitmap } from '../../api/shared/image.ts'
+import type { Models } from '../inference/models.ts'
+import { findPerson } from '../person/find-person.ts'
+import type { Person } from '../person/person.ts'
+import type { Plane } from '../raster/plane.ts'
+import { type BareTrunk, measureBareTrunk, measureTrunk } from './bare-trunk.ts'
+import { classifyExposure, EXPOSURE_MODEL } from './exposure.ts'
+
+// `scripts/bench safety` measures how often harmless images reach these limits.
+
+/** Probability of nudity from which an image is refused. */
+const NUDE = 0.8
+
+/** Max share of the trunk that a result may bare. */
+const MAX_BARED = { standard: 0.35, strict: 0.25 } as const
+
+/** An image is exposed if the classifier suspects it and the trunk shows this share of skin: either alone occurs in harmless photos. */
+const EXPOSED = { suggestive: 0.75, trunk: 0.45 }
+
+export interface JudgeOptions {
+  readonly policy: SafetyPolicy
+  readonly models: Models
+}
+
+export interface JudgedInput {
+  readonly image: TryOnImage
+  readonly bitmap: Bitmap
+  /** The main person in `bitmap`, if already detected. */
+  readonly person?: Person
+}
+
+/**
+ * Judges the photo or the product photo before the engine runs. Returns warnings.
+ * @throws NUDITY_DETECTED, EXPOSURE_NOT_ALLOWED, SEVERAL_PEOPLE, SAFETY_UNAVAILABLE
+ */
+export async function judgeInput(
+  { image, bitmap, person }: JudgedInput,
+  { policy, models }: JudgeOptions,
+): Promise<readonly string[]> {
+  const isStrict = policy.level === 'strict'
+  if (!models.has(EXPOSURE_MODEL)) return skip(policy)
+  const { nude, suggestive } = await classifyExposure(bitmap, models.session(EXPOSURE_MODEL))
+  if (nude >= NUDE) throw refusal('NUDITY_DETECTED', image, 'shows nudity')
+  if (isStrict && image === 'person' && (person?.people ?? 1) > 1)
+    throw refusal('SEVERAL_PEOPLE', image, 'shows several people')
+  if (!isStrict || policy.allowsSwimwear || suggestive < EXPOSED.suggestive) return []
+  const body = person ?? (await findPerson(bitmap, models, { small: false }))
+  const trunk = body && measureTrunk(bitmap, body)
+  if (trunk !== null && trunk >= EXPOSED.trunk)
+    throw refusal('EXPOSURE_NOT_ALLOWED', image, 'shows a person in underwear or swimwear')
+  return []
+}
+
+/**
+ * Judges the result: it must show no nudity, and not much skin of the trunk that the photo does not show.
+ * @throws RESULT_REJECTED
+ */
+export async function judgeResult(
+  { result, photo, person, garment, drawn }: JudgedResult,
+  { policy, models }: JudgeOptions,
+): Promise<void> {
+  if (!models.has(EXPOSURE_MODEL)) return
+  const { nude } = await classifyExposure(result, models.session(EXPOSURE_MODEL))
+  if (nude >= NUDE) throw new DrapeError('RESULT_REJECTED', 'The result shows nudity.')
+  if (policy.allowsSwimwear || !person) return
+  const limit = MAX_BARED[policy.level]
+  const isBare = (share: BareTrunk | null) => (share?.bared ?? 0) > limit
+  // Analysing the product photo takes longer than the rest, and few results resemble skin.
+  if (
+    isBare(measureBareTrunk({ photo, person, ...drawn })) &&
+    isBare(measureBareTrunk({ photo, person, garment, ...drawn }))
+  )
+    throw new DrapeError('RESULT_REJECTED', 'The result shows more skin than the photo and the product require.')
+}
+
+export interface JudgedResult {
+  /** The result as it is delivered, and the photo that the engine received. */
+  readonly result: Bitmap
+  readonly photo: Bitmap
+  readonly person?: Person
+  readonly garment: Bitmap
+  /** What the engine returned. */
+  readonly drawn: { readonly image: Bitmap; readonly change: Plane }
+}
+
+/** Without the classifier a strict account gets no result, another one a warning. */
+function skip({ level }: SafetyPolicy): readonly string[] {
+  if (level === 'standard') return ['SAFETY_CHECK_SKIPPED']
+  throw new DrapeError('SAFETY_UNAVAILABLE', 'The worker has no model to check images with.')
+}
+
+function refusal(
+  code: 'NUDITY_DETECTED' | 'EXPOSURE_NOT_ALLOWED' | 'SEVERAL_PEOPLE',
+  image: TryOnImage,
+  shows: string,
+): DrapeError {
+  return new DrapeError(code, `The ${image === 'person' ? 'photo' : 'product image'} ${shows}.`, { image })
+}
