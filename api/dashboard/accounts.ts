@@ -1,5 +1,6 @@
 import Router from '@koa/router'
 import { DrapeError } from '../shared/errors.ts'
+import { SAFETY_LEVELS } from '../shared/generation.ts'
 import { Type } from '../shared/schema.ts'
 import {
   type AccountChanges,
@@ -97,6 +98,8 @@ const SETTINGS = {
   creditsLowAt: number('creditsLowAt'),
   fallbackAfterSeconds: number('fallbackAfterSeconds'),
   minQualityPercent: number('minQualityPercent'),
+  safetyLevel: Type.Optional(Type.Enum([...SAFETY_LEVELS])),
+  allowsSwimwear: Type.Optional(Type.Boolean()),
 }
 const readNew = fieldsReader(
   Type.Object({ ...SETTINGS, credits: Type.Integer({ minimum: 0, maximum: MAX_VALUE, default: 0 }) }),
@@ -182,6 +185,8 @@ const LIMITS = [
   'fallbackEngines',
   'fallbackAfterSeconds',
   'minQualityPercent',
+  'safetyLevel',
+  'allowsSwimwear',
 ] as const
 
 const readActive = fieldsReader(

@@ -148,14 +148,24 @@ export const SETTING_NAMES = {
   fallbackEngines: 'Fallback engines',
   fallbackAfterSeconds: 'Fall back after seconds',
   minQualityPercent: 'Minimum quality in percent',
+  safetyLevel: 'Safety level',
+  allowsSwimwear: 'Images may show underwear and swimwear',
 } as const
+
+/** What each level refuses, in the words of `docs/safety.md`. */
+const LEVELS = [
+  ['', 'off: images are not checked'],
+  ['standard', 'standard: refuse nudity'],
+  ['strict', 'strict: refuse nudity, underwear, swimwear and several people'],
+] as const
 
 const WINDOW = { min: RETENTION_WINDOW.minimum, max: RETENTION_WINDOW.maximum }
 
-function settingFields({ field, choice }: Fields, account: AccountRecord | null, names: readonly string[]): Html {
+function settingFields({ field, choice, tick }: Fields, account: AccountRecord | null, names: readonly string[]): Html {
   const { settings = {}, name, email, retentionDays = 7 } = account ?? {}
   const limit = (
-    setting: keyof typeof SETTING_NAMES & Exclude<keyof AccountRecord['settings'], 'fallbackEngines'>,
+    setting: keyof typeof SETTING_NAMES &
+      Exclude<keyof AccountRecord['settings'], 'fallbackEngines' | 'allowsSwimwear'>,
     min: number,
   ) => field({ name: setting, label: SETTING_NAMES[setting], type: 'number', min, value: settings[setting] })
   const engines = [['', 'default of the installation'] as const, ...names.map((name) => [name, name] as const)]
@@ -167,6 +177,8 @@ ${choice({ name: 'defaultEngine', label: SETTING_NAMES.defaultEngine, options: e
 <div class="pair">${field({ name: 'fallbackEngines', label: SETTING_NAMES.fallbackEngines, value: settings.fallbackEngines?.join(', '), hint: 'Used when the engine of a try-on is unavailable, in this order, separated by commas.' })}
 ${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSeconds, type: 'number', min: 0, max: 3600, value: settings.fallbackAfterSeconds, hint: 'Estimated seconds until the start. Empty: only while no worker runs the engine.' })}</div>
 ${field({ name: 'minQualityPercent', label: SETTING_NAMES.minQualityPercent, type: 'number', min: 0, max: 100, value: settings.minQualityPercent, hint: 'Results below it are generated again if the engine can, otherwise refused. Empty: all results are delivered.' })}
+<div class="pair">${choice({ name: 'safetyLevel', label: SETTING_NAMES.safetyLevel, options: LEVELS, value: settings.safetyLevel })}
+${tick({ name: 'allowsSwimwear', label: SETTING_NAMES.allowsSwimwear, value: 'true', checked: settings.allowsSwimwear ?? false })}</div>
 <fieldset><legend>Limits; an empty one is the installation's</legend><div class="pair">
 ${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('failedGenerationsPerHour', 1)}${limit('storageMegabytes', 0)}${limit('creditsLowAt', 0)}</div></fieldset>`
 }

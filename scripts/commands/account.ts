@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { storeLogo } from '../../api/photos/account-logo.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
-import { ACCOUNT_CLASSES } from '../../api/shared/generation.ts'
+import { ACCOUNT_CLASSES, SAFETY_LEVELS } from '../../api/shared/generation.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
 import {
   type AccountChanges,
@@ -34,6 +34,8 @@ const SETTINGS = [
   option('--failed-generations-per-hour <n>', 'failures after which try-ons are refused for a minute, or none'),
   option('--storage-megabytes <n>', 'limit of stored images, or none'),
   option('--min-quality-percent <0..100>', 'quality below which a result is drawn again or refused, or none'),
+  option(`--safety-level <${SAFETY_LEVELS.join('|')}>`, 'what images are checked for; none: off'),
+  option('--allows-swimwear <true|false>', 'whether images may show underwear and swimwear at the level strict'),
   option('--default-engine <name>', 'engine of try-ons that name none; none: the default of the installation'),
   option('--fallback-engines <name,name>', 'engines that stand in for the engine of a try-on, in order of preference'),
   option(
@@ -164,7 +166,11 @@ function readChanges(options: Options): AccountChanges {
   }
   const defaultEngine = readDefaultEngine(options['default-engine'])
   const fallbackEngines = readFallbackEngines(options['fallback-engines'])
+  const safetyLevel = readSafetyLevel(options['safety-level'])
+  const allowsSwimwear = readSwitch(options['allows-swimwear'], 'allows-swimwear')
   const settings = {
+    ...(safetyLevel !== undefined && { safetyLevel }),
+    ...(allowsSwimwear !== undefined && { allowsSwimwear }),
     ...(defaultEngine !== undefined && { defaultEngine }),
     ...(fallbackEngines !== undefined && { fallbackEngines }),
     ...readServiceClass(options['service-class']),
@@ -187,6 +193,13 @@ function readServiceClass(text: string | undefined) {
   if (found === undefined && text !== NONE)
     throw new UsageError(`--service-class must be ${ACCOUNT_CLASSES.join(' or ')}, or none`)
   return { serviceClass: found ?? null }
+}
+
+function readSafetyLevel(text: string | undefined) {
+  if (text === undefined || text === NONE) return text && null
+  const level = SAFETY_LEVELS.find((known) => known === text)
+  if (level === undefined) throw new UsageError(`--safety-level must be ${SAFETY_LEVELS.join(', ')} or none`)
+  return level
 }
 
 function toOption(setting: string): string {

@@ -62,9 +62,14 @@ describe('the command line of accounts', () => {
     await update('--retention-days', '1', '--result-days', 'none')
     expect((await update('--default-engine', 'fashn-vton')).settings).toMatchObject({ defaultEngine: 'fashn-vton' })
     await update('--default-engine', 'none')
+    expect((await update('--safety-level', 'strict', '--allows-swimwear', 'true')).settings).toMatchObject({
+      ...{ safetyLevel: 'strict', allowsSwimwear: true },
+    })
+    expect(await drape('account', 'update', '--account', id, '--safety-level', 'lax')).toMatchObject({ code: 2 })
+    expect((await update('--safety-level', 'none', '--allows-swimwear', 'false')).settings.allowsSwimwear).toBe(false)
     const changed = await update('--reads-per-minute', 'none', '--email', 'a@b.example', '--active', 'false')
     expect(changed).toMatchObject({ name: 'New', email: 'a@b.example', isActive: false, retentionDays: 1 })
-    expect(changed.settings).toEqual({ concurrentGenerations: 2 })
+    expect(changed.settings).toEqual({ concurrentGenerations: 2, allowsSwimwear: false })
     expect((await update('--email', 'none', '--active', 'true')).email).toBeNull()
     expect(await createAccounts(database).find(id)).toMatchObject({ name: 'New', isActive: true, balance: 7 })
   })
