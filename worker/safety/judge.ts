@@ -1,6 +1,7 @@
 import { DrapeError, type TryOnImage } from '../../api/shared/errors.ts'
 import type { SafetyPolicy } from '../../api/shared/generation.ts'
 import type { Bitmap } from '../../api/shared/image.ts'
+import { onWhite } from '../engines/diffusion/bytes.ts'
 import type { Models } from '../inference/models.ts'
 import { findPerson } from '../person/find-person.ts'
 import type { Person } from '../person/person.ts'
@@ -36,11 +37,12 @@ export interface JudgedInput {
  * @throws NUDITY_DETECTED, EXPOSURE_NOT_ALLOWED, SEVERAL_PEOPLE, SAFETY_UNAVAILABLE
  */
 export async function judgeInput(
-  { image, bitmap, person }: JudgedInput,
+  { image, bitmap: decoded, person }: JudgedInput,
   { policy, models }: JudgeOptions,
 ): Promise<readonly string[]> {
   const isStrict = policy.level === 'strict'
   if (!models.has(EXPOSURE_MODEL)) return skip(policy)
+  const bitmap: Bitmap = { ...onWhite(decoded), channels: 3 }
   const { nude, suggestive } = await classifyExposure(bitmap, models.session(EXPOSURE_MODEL))
   if (nude >= NUDE) throw refusal('NUDITY_DETECTED', image, 'shows nudity')
   if (isStrict && image === 'person' && (person?.people ?? 1) > 1)

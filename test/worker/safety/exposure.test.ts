@@ -32,12 +32,6 @@ describe('the classifier of exposure', () => {
     expect(Object.keys(reference)).toHaveLength(5)
   })
 
-  it('takes transparent pixels for white ones', async () => {
-    const opaque = { width: 2, height: 1, channels: 3 as const, data: Uint8Array.from([200, 100, 0, 255, 255, 255]) }
-    const clear = { ...opaque, channels: 4 as const, data: Uint8Array.from([200, 100, 0, 255, 9, 9, 9, 0]) }
-    expect(toInput(clear)).toEqual(toInput(opaque))
-  })
-
   it('finds nudity in shapes that it mistakes for it, and none in clothed people', async () => {
     const judge = async (bytes: Uint8Array) =>
       classifyExposure(await decodeImage(bytes), models.session(EXPOSURE_MODEL))

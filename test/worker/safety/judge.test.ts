@@ -70,6 +70,9 @@ describe('the safety check', () => {
       expect(await input(bare, SWIMWEAR, { image })).toEqual([])
       expect(await input(bare, STANDARD, { image })).toEqual([])
     }
+    await expect(input(withAlpha(bare), STRICT, { image: 'product' })).rejects.toMatchObject({
+      code: 'EXPOSURE_NOT_ALLOWED',
+    })
   })
 
   it('refuses several people at strict only', async () => {
@@ -136,4 +139,11 @@ function skinColoured(garment: Bitmap, bare: Bitmap, { landmarks: { leftShoulder
   for (let i = 0; i < data.length; i += garment.channels)
     if (data[i] < 128) data.set(bare.data.subarray(middle, middle + 3), i)
   return { ...garment, data }
+}
+
+function withAlpha({ data, ...size }: Bitmap): Bitmap {
+  const pixels = Uint8Array.from({ length: (data.length / 3) * 4 }, (_, i) =>
+    i % 4 === 3 ? 255 : data[3 * Math.floor(i / 4) + (i % 4)],
+  )
+  return { ...size, channels: 4, data: pixels }
 }
