@@ -156,7 +156,8 @@ async function store(job: TryOnJob, result: SignedResult, options: ConsumeOption
   const extension = result.format === 'jpeg' ? 'jpg' : result.format
   const key = `results/${job.accountId}/${job.generationId}-${job.attempt}.${extension}`
   const attempt = { id: job.generationId, attempt: job.attempt }
-  if (!(await objects.insertResult({ key, bytes: result.image.byteLength, ...attempt }))) return 'late'
+  if (!(await objects.insertResult({ key, bytes: result.image.byteLength, hash: result.hash, ...attempt })))
+    return 'late'
   await storage.put(key, result.image, { contentType: `image/${result.format}` })
   const { warnings, timings, category, quality, engine: engineInfo, ingredientSalt } = result
   const outcome = { resultKey: key, warnings, timings, category, quality, engineInfo, ingredientSalt }

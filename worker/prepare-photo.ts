@@ -1,4 +1,5 @@
 import { type Bitmap, decodeImage, encodeView } from '../api/shared/image.ts'
+import { hashImage } from '../api/shared/image-hash.ts'
 import type { Models } from './inference/models.ts'
 import type { PreparedPhoto, PrepareRequest } from './inference/protocol.ts'
 import { cropAroundPerson, cropWithoutPerson } from './person/crop.ts'
@@ -24,7 +25,9 @@ export async function preparePhoto({ photo }: PrepareRequest, { models }: { mode
   const encoded = encodeView(frame, crop, VIEW_SIDE)
   encoded.catch(() => {})
   const warnings = person ? warnAbout(person, { pyramid, level }) : warnAboutPhoto(frame, null)
-  return { crop, personDetected: person !== null, warnings, view: await encoded }
+  const view = await encoded
+  const hash = (await hashImage(view))?.hash ?? null
+  return { crop, personDetected: person !== null, warnings, view, hash }
 }
 
 function cropAround({ box, landmarks }: Person, frame: Bitmap, scale: number): Box {

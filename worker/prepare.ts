@@ -19,13 +19,13 @@ export async function prepareUpload(
 ): Promise<Prepared> {
   const photo = await storage.get(job.objectKey)
   if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo has been deleted.')
-  const { view, crop, personDetected, warnings } = await inference.run(
+  const { view, hash, crop, personDetected, warnings } = await inference.run(
     'prepare',
     { photo },
     { signal: AbortSignal.timeout(LIMIT_MS), onProgress: () => {}, subject: job.imageId },
   )
   const viewKey = viewKeyOf(job.objectKey)
-  const kept = await images.insertView({ imageId: job.imageId, viewKey, bytes: view.byteLength })
+  const kept = await images.insertView({ imageId: job.imageId, viewKey, bytes: view.byteLength, hash })
   if (!kept) throw deletedMeanwhile()
   await storage.put(viewKey, view, { contentType: 'image/jpeg' })
   const prepared = { viewKey, crop, personDetected, warnings }

@@ -2,6 +2,7 @@ import { DrapeError } from '../api/shared/errors.ts'
 import { DEFAULT_MODE, DEFAULT_SEED, garmentTypeOf, type Options } from '../api/shared/generation.ts'
 import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/shared/image.ts'
 import { ofImage } from '../api/shared/image-field.ts'
+import { hashImage } from '../api/shared/image-hash.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
 import { addWatermark } from './composite/watermark.ts'
@@ -33,12 +34,14 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   if (request.options.fullResolution) globalThis.gc?.()
   const { format } = request.options
   const image = await encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) })
+  const hash = (await hashImage(bitmap))?.hash ?? null
   clock.lap('encode')
 
   const { name, version, kind, license } = engine.manifest
   return {
     ...made,
     image,
+    hash,
     format,
     timings: { ...clock.laps, ...made.timings },
     engine: { name, version, kind, license: license.spdx },

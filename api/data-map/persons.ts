@@ -30,6 +30,15 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     },
     'account_id width height crop_mode expires_at created_at keep_for_days',
   ),
+  image_hashes: personal(
+    {
+      purpose: 'finds copies of an image that a person asks to remove',
+      lifetime: 'as its object',
+      erasure: `the deletion of its object, by ${ERASE} and removal requests too`,
+    },
+    { object_key: 'ID of the photo or the result', hash: 'perceptual hash of the image' },
+    '',
+  ),
   generations: personal(
     {
       purpose: 'state, price and statistics of a try-on',

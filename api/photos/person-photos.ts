@@ -5,6 +5,7 @@ import { within } from '../limits/time-limit.ts'
 import type { Prepared, PrepareJob } from '../shared/generation.ts'
 import { type ImageFile, normaliseImage } from '../shared/image.ts'
 import { inField } from '../shared/image-field.ts'
+import { hashImage } from '../shared/image-hash.ts'
 import type { JobQueue } from '../shared/queue.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Images } from '../shared/stores/images.ts'
@@ -91,6 +92,7 @@ export function createPersonPhotos({
         accountId: account.id,
         objectKey,
         bytes: normalised.bytes.byteLength,
+        hash: (await hashImage(normalised.bytes))?.hash ?? null,
         externalUserId,
         width,
         height,

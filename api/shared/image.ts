@@ -212,6 +212,20 @@ export async function resizeBitmap(
   return { width: info.width, height: info.height, channels: bitmap.channels, data }
 }
 
+/** Grey pixels of an image or of a part of it, squeezed into a square; transparent parts are white. Decodes no more than needed. */
+export async function readLuminance(
+  image: Uint8Array | Bitmap,
+  { side, part }: { readonly side: number; readonly part?: Rectangle },
+): Promise<Uint8Array> {
+  const squeeze = (whole: Sharp) => {
+    if (part) whole.extract({ left: part.x, top: part.y, width: part.width, height: part.height })
+    const grey = whole.flatten({ background: 'white' }).resize(side, side, { fit: 'fill' }).greyscale()
+    return undamaged(grey.raw({ depth: 'uchar' }).toBuffer())
+  }
+  if (!(image instanceof Uint8Array)) return squeeze(fromBitmap(image))
+  return withFile(image, { pixels: side ** 2 }, ({ image: whole }) => squeeze(whole))
+}
+
 function assertWorkableSize({ width, height }: Pick<ImageHeader, 'width' | 'height'>): void {
   const [short, long] = width < height ? [width, height] : [height, width]
   const limit =

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startOutboxConsumer } from '../delivery/outbox-consumer.ts'
 import type { TryOnJob } from '../shared/generation.ts'
 import { cropBitmap, decodeImage, encodeImage, type Rectangle } from '../shared/image.ts'
+import { hashImage } from '../shared/image-hash.ts'
 import type { Log } from '../shared/log.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Generations } from '../shared/stores/generations.ts'
@@ -106,7 +107,8 @@ async function complete(
   const cropped = person.cropMode === 'none' ? frame : cropBitmap(frame, person.crop ?? centreCropOf(frame))
   const image = await encodeImage(cropped, { format })
   const key = `results/${job.accountId}/${id}-${attempt}.${format === 'jpeg' ? 'jpg' : format}`
-  if (!(await objects.insertResult({ key, bytes: image.byteLength, id, attempt }))) return
+  const hash = (await hashImage(cropped))?.hash ?? null
+  if (!(await objects.insertResult({ key, bytes: image.byteLength, hash, id, attempt }))) return
   await storage.put(key, image, { contentType: `image/${format}` })
   const outcome = { resultKey: key, warnings, timings: {}, engineInfo: ENGINE_INFO, category: null }
   if (await generations.complete({ id, attempt, outcome })) return

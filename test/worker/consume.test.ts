@@ -41,6 +41,7 @@ const State = rowType(
 )
 const RESULT: TryOnResult = {
   image: await encodeImage({ width: 16, height: 16, channels: 3, data: new Uint8Array(768) }, { format: 'jpeg' }),
+  hash: null,
   format: 'jpeg',
   warnings: ['CATEGORY_ASSUMED'],
   timings: { decode: 12, warp: 300 },

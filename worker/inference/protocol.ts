@@ -22,6 +22,8 @@ export interface PreparedPhoto {
   readonly warnings: readonly string[]
   /** The crop as a JPEG. */
   readonly view: Uint8Array
+  /** Perceptual hash of the view; null when it has none. */
+  readonly hash: string | null
 }
 
 export interface TryOnRequest {
@@ -48,6 +50,8 @@ export interface TryOnRequest {
 
 export interface TryOnResult {
   readonly image: Uint8Array
+  /** Perceptual hash; null when the image has none. */
+  readonly hash: string | null
   readonly format: Options['format']
   readonly warnings: readonly string[]
   /** ms per stage. */

@@ -102,7 +102,9 @@ async function deleteRows(database: Pick<Database, 'query'>, keys: readonly stri
   const isTheirs = sql.fragment`key = any(${sql.array([...keys], 'text')})`
   const settled = sql.fragment`created_at <= now() - make_interval(mins => ${IN_FLIGHT_MINUTES})`
   await database.query(sql.unsafe`
-    with gone as (delete from objects where ${isTheirs} and ${settled})
+    with gone as (delete from objects where ${isTheirs} and ${settled}),
+      unhashed as (
+        delete from image_hashes using objects where object_key = key and ${isTheirs} and not ${settled})
     update objects set external_user_id = null, expires_at = now() + make_interval(mins => ${IN_FLIGHT_MINUTES})
     where ${isTheirs} and not ${settled}`)
 }

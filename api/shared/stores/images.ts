@@ -1,6 +1,7 @@
 import { byDatabaseClock, type Database, rowType, sql, Timestamp } from '../database/database.ts'
 import { type Prepared, RectangleSchema } from '../generation.ts'
 import { type Static, Type } from '../schema.ts'
+import { insertHash } from './image-hashes.ts'
 
 const ImageRow = Type.Object({
   id: Type.String(),
@@ -37,6 +38,8 @@ export function createImages(database: Database) {
       objectKey: string
       /** Stored size in bytes. */
       bytes: number
+      /** Perceptual hash; null when the photo has none. */
+      hash?: string | null
       externalUserId: string | null
       width: number
       height: number
@@ -52,7 +55,8 @@ export function createImages(database: Database) {
           values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${image.bytes}, ${expiresAt})
           on conflict (key) do update set created_at = now_ms(), bytes = excluded.bytes,
             expires_at = greatest(objects.expires_at, excluded.expires_at)
-        )
+          returning key
+        ), ${insertHash(sql.fragment`object`, image.hash)}
         insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, keep_for_days, expires_at)
         values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.width},
           ${image.height}, ${image.cropMode}, ${image.keepForDays ?? null}, ${expiresAt})
@@ -69,14 +73,24 @@ export function createImages(database: Database) {
      * Records the key of the cropped view, with the photo's owner and expiry, before its bytes are uploaded. Returns
      * false when the photo no longer exists.
      */
-    insertView: async (view: { imageId: string; viewKey: string; bytes: number }): Promise<boolean> => {
+    insertView: async (view: {
+      imageId: string
+      viewKey: string
+      bytes: number
+      /** Perceptual hash; null when the view has none. */
+      hash?: string | null
+    }): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
-        insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
-        select ${view.viewKey}, account_id, external_user_id, 'person', ${view.bytes}::bigint, expires_at from images
-        where id = ${view.imageId}
-        -- A concurrent deletion of the photo waits for this lock and then finds this row.
-        for share
-        on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes`)
+        with object as (
+          insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
+          select ${view.viewKey}, account_id, external_user_id, 'person', ${view.bytes}::bigint, expires_at from images
+          where id = ${view.imageId}
+          -- A concurrent deletion of the photo waits for this lock and then finds this row.
+          for share
+          on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes
+          returning key
+        ), ${insertHash(sql.fragment`object`, view.hash)}
+        select from object`)
       return rowCount > 0
     },
 

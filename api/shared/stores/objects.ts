@@ -1,5 +1,6 @@
 import { byDatabaseClock, type Database, rowType, sql } from '../database/database.ts'
 import { Nullable, Type } from '../schema.ts'
+import { insertHash } from './image-hashes.ts'
 
 export interface NewObject {
   readonly key: string
@@ -16,6 +17,8 @@ export interface NewResult {
   readonly key: string
   /** Size in bytes. */
   readonly bytes: number
+  /** Perceptual hash; null when the image has none. */
+  readonly hash?: string | null
   /** ID of the generation; `attempt` is its attempt. */
   readonly id: string
   readonly attempt: number
@@ -62,14 +65,18 @@ export function createObjects(database: Database) {
      * Records a result before its bytes are uploaded; false when the attempt has ended. Until completion the row
      * expires when no worker can still store it, so that results of dead workers are swept.
      */
-    insertResult: async ({ key, bytes, id, attempt }: NewResult): Promise<boolean> => {
+    insertResult: async ({ key, bytes, hash, id, attempt }: NewResult): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
-        insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
-        select ${key}, account_id, external_user_id, 'result', ${bytes}::bigint, now() + interval '1 hour'
-        from generations where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-        -- A concurrent end of the attempt waits for this lock and then finds this row.
-        for update
-        on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes`)
+        with object as (
+          insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
+          select ${key}, account_id, external_user_id, 'result', ${bytes}::bigint, now() + interval '1 hour'
+          from generations where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+          -- A concurrent end of the attempt waits for this lock and then finds this row.
+          for update
+          on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes
+          returning key
+        ), ${insertHash(sql.fragment`object`, hash)}
+        select from object`)
       return rowCount > 0
     },
     /** Null also for an expired object. */
