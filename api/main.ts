@@ -29,6 +29,7 @@ import { startIssuing } from './receipts/issue.ts'
 import { readReceiptKey } from './receipts/sign.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
+import { startRemovals } from './removals/erase.ts'
 import { createRequestRecorder, type DropReason } from './request-recorder.ts'
 import { guideRoutes } from './routes/guide/guide.ts'
 import { mount } from './routes/mount.ts'
@@ -82,6 +83,7 @@ import { createProductBatches } from './stores/product-batches.ts'
 import { createProducts } from './stores/products.ts'
 import { createPublishedEngines } from './stores/published-engines.ts'
 import { createReceiptKeys } from './stores/receipt-keys.ts'
+import { createRemovals } from './stores/removals.ts'
 import { createRequestLog } from './stores/request-log.ts'
 import { createShops } from './stores/shops.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
@@ -290,6 +292,8 @@ const erase = async (customer: Customer) => {
   issuing.wake()
   return erasureId
 }
+const removing = startRemovals({ removals: createRemovals(webhookDatabase), erase, log })
+lifecycle.onStop('removals', () => removing.stop())
 const storefront = createStorefront({
   ...{ config, log, metrics, lifecycle, database, redis, storage, images, objects, uses, generations, watch },
   ...{

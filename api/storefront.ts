@@ -58,6 +58,7 @@ import { createLeadOutbox } from './stores/lead-outbox.ts'
 import { createLeads } from './stores/leads.ts'
 import { createProducts } from './stores/products.ts'
 import { createReceiptKeys } from './stores/receipt-keys.ts'
+import { createRemovals } from './stores/removals.ts'
 import { createShares } from './stores/shares.ts'
 import { createShopCredits } from './stores/shop-credits.ts'
 import { createShopPrivacy } from './stores/shop-privacy.ts'
@@ -143,6 +144,7 @@ export function createStorefront(parts: StorefrontParts) {
   })
   // One owner for all: images to verify take no space from images of shoppers.
   const parseVerified = parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => 'verify', maxFiles: 1 })
+  const parseRemoval = parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => 'removal', maxFiles: 1 })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
   const uploads = createUploads(database)
   const consents = createConsents(database)
@@ -161,6 +163,7 @@ export function createStorefront(parts: StorefrontParts) {
         refused,
         leadOutbox,
         parseVerified,
+        parseRemoval,
         shares,
         uploads,
         photos,
@@ -195,6 +198,7 @@ export function createStorefront(parts: StorefrontParts) {
       privacy: createShopPrivacy(database),
       provenanceKeys: createProvenanceKeys(database),
       receiptKeys: createReceiptKeys(database),
+      removals: createRemovals(database),
       answerSoon: createSoonAnswers(),
     },
   }

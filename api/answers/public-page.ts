@@ -39,7 +39,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margi
 dt { color: var(--soft) }
 dd { margin: 0 }
 form { margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--line) }
-input, button { display: block; width: 100%; margin-top: 12px; font: inherit; color: inherit }
+input, textarea, button { display: block; width: 100%; margin-top: 12px; font: inherit; color: inherit }
 button { padding: 12px 20px; border: 0; border-radius: 12px; background: var(--ink); color: var(--card); font-weight: 600 }
 @media (min-width: 700px) and (min-aspect-ratio: 1) {
   .look { max-width: 960px; display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) }

@@ -28,6 +28,8 @@ import { createOperatorSessions, type OperatorSessions } from '../stores/operato
 import { createOperatorSignIns } from '../stores/operator-sign-ins.ts'
 import { createOperators } from '../stores/operators.ts'
 import { createProductSearches } from '../stores/product-search.ts'
+import { createRemovalCandidates } from '../stores/removal-candidates.ts'
+import { createRemovals } from '../stores/removals.ts'
 import { createRequestLog } from '../stores/request-log.ts'
 import { createSecondFactors } from '../stores/second-factors.ts'
 import { createShops } from '../stores/shops.ts'
@@ -54,6 +56,7 @@ import { verifyPassword } from './password.ts'
 import { policyPages } from './policies.ts'
 import { productPages } from './products.ts'
 import { refuseByPage } from './refusals.ts'
+import { removalPages } from './removals.ts'
 import { requestPages } from './requests.ts'
 import { secondFactorPages } from './second-factor.ts'
 import { createSecondFactorCheck } from './second-factor-check.ts'
@@ -226,6 +229,11 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     }),
     productPages({ accounts, searches: createProductSearches(database) }),
     leadPages({ leads: createLeads(database), shops, audit }),
+    removalPages({
+      ...{ storage, audit },
+      removals: createRemovals(database),
+      candidates: createRemovalCandidates(database),
+    }),
     webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
     auditPages({ audit }),
     operatorPages({ audit, passwords, operators: createOperators(database) }),

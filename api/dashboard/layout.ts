@@ -26,6 +26,7 @@ const PLACES = [
   ['/generations', 'Generations'],
   ['/products', 'Products'],
   ['/leads', 'Leads'],
+  ['/removals', 'Removals'],
   ['/webhooks', 'Webhooks'],
   ['/audit', 'Audit log'],
   ['/operators', 'Operators'],

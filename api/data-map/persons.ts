@@ -120,6 +120,21 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     { key: 'ID of a deleted photo or result' },
     'erasure_id kind bytes',
   ),
+  removal_requests: personal(
+    {
+      purpose: 'requests of people to remove images that show them',
+      lifetime: 'until 90 days after the decision; the hashes until the decision',
+      erasure: 'the lifetime alone; the row proves that the request was answered',
+    },
+    {
+      email: 'e-mail address of the requester',
+      reason: 'why, in the words of the requester',
+      hashes: 'perceptual hashes of the image that the requester sent; the image is not stored',
+      answer: 'why an operator declined',
+    },
+    'id reference state created_at due_at decided_at check_at',
+  ),
+  removal_erasures: impersonal('request_id account_id erasure_id'),
   erased_rows: impersonal('erasure_id name count'),
   erased_jobs: impersonal('erasure_id generation_id attempt'),
 }

@@ -18,6 +18,7 @@ import { fittingRoomRoutes } from './storefront/fitting-room.ts'
 import { shopperGenerationRoutes } from './storefront/generation.ts'
 import { privacyRoutes } from './storefront/privacy.ts'
 import { receiptKeyRoutes } from './storefront/receipt-keys.ts'
+import { removalRoutes } from './storefront/removal.ts'
 import { shareRoutes } from './storefront/share.ts'
 import { sharePageRoutes } from './storefront/share-page.ts'
 import { shopifyWebhookRoutes } from './storefront/shopify-webhooks.ts'
@@ -53,6 +54,7 @@ export const STOREFRONT_ROUTES = [
   ...downloadRoutes,
   ...verifyRoutes,
   ...privacyRoutes,
+  ...removalRoutes,
   ...receiptKeyRoutes,
   ...emailRoutes,
   ...eventRoutes,

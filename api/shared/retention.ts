@@ -56,6 +56,7 @@ export async function sweep({
   await untilNone(() => retention.deleteEndedListeners(BATCH_SIZE))
   await untilNone(() => retention.deleteOldRequests(BATCH_SIZE))
   await untilNone(() => retention.deleteOldConsents(BATCH_SIZE))
+  await untilNone(() => retention.deleteOldRemovals(BATCH_SIZE))
   let bytes = 0
   const objects = await untilNone(async () => {
     const deleted = await retention.deleteExpiredObjects({ limit: BATCH_SIZE, graceSeconds }, (expired) =>

@@ -36,6 +36,7 @@ const RIGHTS = {
     'update (created_at) on data_requests, webhook_deliveries, product_batches, request_log',
     'select (account_id, is_refused, slot, created_at), delete on request_log',
     'update (withdrawn_at) on consents',
+    'select (id, state, decided_at), delete, update (check_at) on removal_requests',
     'select, delete, update (erased_at) on erased_customers',
     'select (id, issued_at, requested_at), delete, update (issued_at) on erasures',
     // Records objects without a row, so that the next sweep deletes them.

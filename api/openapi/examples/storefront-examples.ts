@@ -104,6 +104,43 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
       },
     },
   },
+  requestRemoval: {
+    request: {
+      'multipart/form-data': {
+        email: 'ada@example.com',
+        reason: 'This is a photo of me.',
+        file: '(bytes of the image)',
+      },
+    },
+    answers: {
+      200: {
+        received: {
+          ...{
+            reference: 'k3VbT9xQmZ2LrW8dYcN5Ha',
+            state: 'OPEN',
+            answer: null,
+            createdAt: '2026-05-12T09:30:00.000Z',
+          },
+          ...{ dueAt: '2026-05-14T09:30:00.000Z', decidedAt: null },
+        },
+      },
+    },
+  },
+  getRemovalRequest: {
+    answers: {
+      200: {
+        erased: {
+          ...{
+            reference: 'k3VbT9xQmZ2LrW8dYcN5Ha',
+            state: 'ERASED',
+            answer: null,
+            createdAt: '2026-05-12T09:30:00.000Z',
+          },
+          ...{ dueAt: '2026-05-14T09:30:00.000Z', decidedAt: '2026-05-12T15:02:10.000Z' },
+        },
+      },
+    },
+  },
   verifyImage: {
     request: { 'multipart/form-data': { file: '(bytes of the image)' } },
     answers: {

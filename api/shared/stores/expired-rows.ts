@@ -13,6 +13,9 @@ const DATA_REQUEST_DAYS = 90
 /** Exceeds the time that any call waits for acceptance. */
 const ERASURE_MARK_MINUTES = 60
 
+/** Time for the requester to read the decision, and to object. */
+const REMOVAL_DAYS = 90
+
 /** Days that operators can view webhook deliveries. Exceeds the retry schedule. */
 const DELIVERY_DAYS = 14
 
@@ -72,6 +75,16 @@ export function createExpiredRows(database: Database) {
       const { rowCount } = await database.query(sql.unsafe`
         delete from data_requests where id in (
           select id from data_requests where created_at < now() - make_interval(days => ${DATA_REQUEST_DAYS})
+          limit ${limit} for update skip locked)`)
+      return rowCount
+    },
+
+    /** Deletes removal requests long after their decision. */
+    deleteOldRemovals: async (limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from removal_requests where id in (
+          select id from removal_requests
+          where state in ('ERASED', 'DECLINED') and decided_at < now() - make_interval(days => ${REMOVAL_DAYS})
           limit ${limit} for update skip locked)`)
       return rowCount
     },

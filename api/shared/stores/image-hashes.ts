@@ -15,13 +15,13 @@ type SqlFragment = ReturnType<typeof sql.fragment>
 export function insertHash(object: SqlFragment, hash: string | null | undefined): SqlFragment {
   if (hash === undefined) return sql.fragment`hashed as (select 1)`
   return sql.fragment`hashed as (
-    insert into image_hashes (object_key, hash) select key, ${toBits(hash)} from ${object}
+    insert into image_hashes (object_key, hash) select key, ${toBits(sql.fragment`${hash}::text`)} from ${object}
     on conflict (object_key) do update set hash = excluded.hash)`
 }
 
-/** 256 bits from 64 hex digits. */
-export function toBits(hash: string | null): SqlFragment {
-  return sql.fragment`('x' || ${hash}::text)::bit(256)`
+/** 256 bits of a text of 64 hex digits. */
+export function toBits(hex: SqlFragment): SqlFragment {
+  return sql.fragment`('x' || ${hex})::bit(256)`
 }
 
 export type ImageHashes = ReturnType<typeof createImageHashes>

@@ -1,0 +1,113 @@
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { decodeImage, encodeView } from '../shared/image.ts'
+import { Type } from '../shared/schema.ts'
+import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { createRemovalCandidates, type RemovalCandidates } from '../stores/removal-candidates.ts'
+import { createRemovals, type Removal, type Removals } from '../stores/removals.ts'
+import { fieldsReader } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { presentCandidates, presentRemoval, presentRemovals } from './removals.view.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+
+export interface RemovalPagesOptions {
+  readonly removals: Removals
+  readonly candidates: RemovalCandidates
+  readonly storage: ObjectStorage
+  readonly audit: OperatorAudit
+}
+
+/** Requests to remove images: the clock, the candidates and, with a reason, their previews; erase or decline. */
+export function removalPages(options: RemovalPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
+  router.get('/removals', (ctx: DashboardContext) => showRemovals(ctx, options))
+  router.get('/removals/:id', (ctx: DashboardContext) => showRemoval(ctx, options))
+  router.post('/removals/:id/pictures', (ctx: DashboardContext) => showPictures(ctx, options))
+  router.post('/removals/:id/erase', (ctx: DashboardContext) => erase(ctx, options))
+  router.post('/removals/:id/decline', (ctx: DashboardContext) => decline(ctx, options))
+  return router
+}
+
+const LISTED = 100
+const PREVIEW_SIDE = 240
+
+async function showRemovals(ctx: DashboardContext, { removals }: RemovalPagesOptions): Promise<void> {
+  showPage(ctx, { title: 'Removal requests', body: presentRemovals(await removals.list(LISTED), LISTED) })
+}
+
+async function findRemoval(ctx: DashboardContext, { removals }: RemovalPagesOptions): Promise<Removal> {
+  const found = await removals.find(ctx.params.id)
+  if (found === null) throw new DrapeError('ROUTE_NOT_FOUND', `The removal request ${ctx.params.id} does not exist.`)
+  return found
+}
+
+async function showRemoval(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
+  const removal = await findRemoval(ctx, options)
+  const [found, erasures] = await Promise.all([
+    options.candidates.find(removal.hashes),
+    options.removals.findErasures(removal.id),
+  ])
+  showPage(ctx, {
+    title: 'Removal request',
+    body: presentRemoval(removal, { found, erasures, forms: ctx.state.forms }),
+  })
+}
+
+const Reason = Type.String({ minLength: 3, maxLength: 500 })
+const readReason = fieldsReader(Type.Object({ reason: Reason }))
+
+/** The images show persons: operators must give a reason before they see them. */
+async function showPictures(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
+  const { reason } = readReason(ctx.state.form)
+  const { id, hashes } = await findRemoval(ctx, options)
+  const found = await options.candidates.find(hashes)
+  await options.audit.insert(actorOf(ctx), {
+    ...{ action: 'removal.view', object: id, reason },
+    details: { images: found.map((candidate) => candidate.id).join(' ') },
+  })
+  const previews: { id: string; source: string | null }[] = []
+  for (const candidate of found) previews.push({ id: candidate.id, source: await readPreview(candidate.key, options) })
+  showPage(ctx, { title: 'Images that may match', body: presentCandidates({ id, previews }) })
+}
+
+async function readPreview(key: string, { storage }: RemovalPagesOptions): Promise<string | null> {
+  const bytes = await storage.get(key)
+  if (bytes === null) return null
+  const bitmap = await decodeImage(bytes)
+  const whole = { x: 0, y: 0, width: bitmap.width, height: bitmap.height }
+  return `data:image/jpeg;base64,${(await encodeView(bitmap, whole, PREVIEW_SIDE)).toString('base64')}`
+}
+
+async function erase(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
+  const { reason } = readReason(ctx.state.form)
+  const ids = ctx.state.form.getAll('image')
+  const { id, hashes } = await findRemoval(ctx, options)
+  // Nothing but what the page offers: a form can name any image.
+  const offered = new Set((await options.candidates.find(hashes)).map((candidate) => candidate.id))
+  if (ids.length === 0 || !ids.every((one) => offered.has(one))) {
+    const message = ids.length === 0 ? 'Choose at least one image.' : 'An image was erased or has expired meanwhile.'
+    throw new DrapeError('VALIDATION_FAILED', '', { details: [{ path: 'image', message }] })
+  }
+  await options.audit.record(actorOf(ctx), async (within) => {
+    if (!(await createRemovalCandidates(within).assign(id, ids))) throw decidedBefore()
+    return { act: { action: 'removal.erase', object: id, reason, details: { images: ids.join(' ') } } }
+  })
+  seeOther(ctx, `/removals/${id}`, 'saved')
+}
+
+const readAnswer = fieldsReader(Type.Object({ answer: Reason }))
+
+async function decline(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
+  const { answer } = readAnswer(ctx.state.form)
+  const { id } = await findRemoval(ctx, options)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    if (!(await createRemovals(within).decline(id, answer))) throw decidedBefore()
+    return { act: { action: 'removal.decline', object: id, reason: answer } }
+  })
+  seeOther(ctx, `/removals/${id}`, 'saved')
+}
+
+function decidedBefore(): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', 'The request was decided before.')
+}

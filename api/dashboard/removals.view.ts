@@ -1,0 +1,129 @@
+import { type Html, html } from '../answers/html.ts'
+import type { Candidate } from '../stores/removal-candidates.ts'
+import type { Removal, RemovalState } from '../stores/removals.ts'
+import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
+import type { Fields } from './fields.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
+
+const TONES: Readonly<Record<RemovalState, Tone>> = { OPEN: 'busy', ERASING: 'busy', ERASED: 'good', DECLINED: 'quiet' }
+
+export function presentRemovals(found: readonly Removal[], limit: number): Html {
+  return html`<p>People who are not customers ask for the removal of images that show them, on the page ${code('/removal')} of the API. Decide within 48 hours.</p>
+${table({
+  caption: 'Removal requests, those that are due first at the top',
+  head: ['Request', 'State', 'Due (UTC)', 'Received (UTC)'],
+  rows: found.map((removal): Content[] => [
+    html`<a href="/removals/${removal.id}">${code(removal.id)}</a>`,
+    stateOf(removal),
+    removal.decidedAt === null ? time(removal.dueAt) : 'decided',
+    time(removal.createdAt),
+  ]),
+  empty: 'Nobody has asked for a removal.',
+})}${when(found.length === limit, html`<p class="hint">The first ${String(limit)} requests.</p>`)}`
+}
+
+function stateOf({ state, isOverdue }: Removal): Html {
+  return html`${badge(state.toLowerCase(), TONES[state])}${when(isOverdue, html` ${badge('overdue', 'bad')}`)}`
+}
+
+export function presentRemoval(
+  removal: Removal,
+  {
+    found,
+    erasures,
+    forms,
+  }: {
+    found: readonly Candidate[]
+    erasures: readonly { readonly accountId: string; readonly erasureId: string | null }[]
+    forms: Forms
+  },
+): Html {
+  const { id, email, reason, state, answer, createdAt, dueAt, decidedAt } = removal
+  const isOpen = state === 'OPEN'
+  return html`${facts([
+    ['Id', code(id)],
+    ['State', stateOf(removal)],
+    ['Due', time(dueAt)],
+    ['Received', time(createdAt)],
+    ['Decided', time(decidedAt)],
+    ['E-mail', html`<a href="mailto:${email}">${email}</a>`],
+    ['Reason of the requester', reason],
+    ...(answer === null ? [] : ([['Answer', answer]] as const)),
+  ])}
+${when(erasures.length > 0, section('Erasures', presentErasures(erasures)))}
+${when(
+  isOpen,
+  html`${section('Images that may match', presentFound(found))}${when(found.length > 0, actions(id, found, forms))}
+${section('Decline', declineForm(id, forms))}`,
+)}`
+}
+
+function presentErasures(erasures: readonly { readonly accountId: string; readonly erasureId: string | null }[]): Html {
+  return table({
+    caption: 'Erasures by account',
+    head: ['Account', 'Erasure, which has a signed receipt'],
+    rows: erasures.map(({ accountId, erasureId }): Content[] => [
+      html`<a href="/accounts/${accountId}">${code(accountId)}</a>`,
+      erasureId === null ? 'waits' : code(erasureId),
+    ]),
+    empty: '',
+  })
+}
+
+function presentFound(found: readonly Candidate[]): Html {
+  return table({
+    caption: 'Stored images near the image of the requester, the nearest first',
+    head: ['Photo or try-on', 'Account', 'Nearest image', 'Different bits of 256', 'Stored (UTC)'],
+    rows: found.map((candidate): Content[] => [
+      code(candidate.id),
+      html`<a href="/accounts/${candidate.accountId}">${code(candidate.accountId)}</a>`,
+      candidate.kind === 'person' ? 'photo' : 'result',
+      String(candidate.distance),
+      time(candidate.createdAt),
+    ]),
+    empty: 'No stored image is near. Decline the request, and say so.',
+    numeric: [3],
+  })
+}
+
+function actions(id: string, found: readonly Candidate[], forms: Forms): Html {
+  const why = ({ field }: Fields) =>
+    field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: 'Recorded in the audit log.' })
+  const show = actForm({ action: `/removals/${id}/pictures`, forms, submit: 'Show the images', body: why })
+  const options = found.map((candidate) => [candidate.id, `${candidate.id}, ${candidate.distance} bits`] as const)
+  const erase = actForm({
+    action: `/removals/${id}/erase`,
+    forms,
+    submit: 'Erase the chosen images',
+    danger: true,
+    body: (fields) =>
+      html`${fields.ticks({ name: 'image', legend: 'Erase, with everything made of it', options, checked: () => false })}${why(fields)}`,
+  })
+  return html`<div class="columns">${section('Previews', show)}${section('Erase', erase)}</div>`
+}
+
+function declineForm(id: string, forms: Forms): Html {
+  return actForm({
+    action: `/removals/${id}/decline`,
+    forms,
+    submit: 'Decline the request',
+    body: ({ field }) =>
+      field({ name: 'answer', label: 'Answer', required: true, minLength: 3, hint: 'The requester reads it.' }),
+  })
+}
+
+export function presentCandidates({
+  id,
+  previews,
+}: {
+  id: string
+  previews: readonly { readonly id: string; readonly source: string | null }[]
+}): Html {
+  return html`<p><a href="/removals/${id}">Back to the request</a></p>
+${previews.map(({ id: name, source }) =>
+  source === null
+    ? html`<p>${code(name)}: deleted</p>`
+    : html`<figure><img src="${source}" alt="Stored image ${name}"><figcaption>${code(name)}</figcaption></figure>`,
+)}`
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto'
+import type { Middleware } from 'koa'
+import { v7 as uuidv7 } from 'uuid'
+import { pageHeaders } from '../../answers/public-page.ts'
+import { randomBase62 } from '../../base62.ts'
+import { readUpload } from '../../bodies/uploaded-file.ts'
+import { HTTP_STATUS } from '../../middleware/errors.ts'
+import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { hashRequest } from '../../removals/read-request.ts'
+import { DrapeError } from '../../shared/errors.ts'
+import { inField } from '../../shared/image-field.ts'
+import { Type } from '../../shared/schema.ts'
+import { hashAddress } from '../../shoppers/shopper.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import type { Removals } from '../../stores/removals.ts'
+import { route } from '../route.ts'
+import { RemovalFields, RemovalStatusAnswer } from './removal.schema.ts'
+import { presentRemovalForm, presentRemovalRefusal, presentRemovalState } from './removal.view.ts'
+
+export interface RemovalParts {
+  readonly removals: Pick<Removals, 'insert' | 'findState'>
+  readonly signingSecret: string
+  readonly serviceName: string
+}
+
+interface RemovalGuards {
+  readonly budgets: Budgets
+  readonly signingSecret: string
+  readonly serviceName: string
+  /** Parses the form and its file. */
+  readonly parseRemoval: Middleware<AppState>
+}
+
+const REFERENCE_DIGITS = 22
+const addressOf =
+  (secret: string) =>
+  ({ ip }: AppContext) =>
+    hashAddress(ip, secret)
+const setHeaders = pageHeaders({ vary: 'Accept', cacheControl: 'no-store', formAction: "'self'" })
+const reading = ({ budgets: { perMinute }, signingSecret, serviceName }: RemovalGuards) => [
+  setHeaders,
+  refuseByPage(serviceName),
+  storefrontLimit(perMinute('removal-page', 30), addressOf(signingSecret)),
+]
+
+/** Public routes for people who find themselves in an image and want it removed. */
+export const removalRoutes = [
+  route({
+    method: 'get',
+    path: '/removal',
+    id: 'getRemovalPage',
+    tag: 'Storefront',
+    summary: 'Open the page that asks for the removal of an image',
+    description:
+      'A page with a form for `POST /removal`, for people who are not customers. 30 requests per minute and network address.',
+    access: 'open',
+    pages: [429],
+    answers: { 200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' } },
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    guards: reading,
+    handler: getForm,
+  }),
+  route({
+    method: 'post',
+    path: '/removal',
+    id: 'requestRemoval',
+    tag: 'Storefront',
+    summary: 'Ask for the removal of an image',
+    description: `For people who find themselves in an image that someone else had made. Only perceptual hashes of the sent image are stored. The answer
+does not depend on whether a copy is stored: operators decide, within 48 hours. JSON unless \`text/html\` is preferred; then a page. Limits: 5 requests per
+hour and network address, 300 per hour in all.`,
+    access: 'open',
+    pages: [200, 400, 413, 415, 429],
+    body: {
+      form: RemovalFields,
+      files: { file: 'Your photo, or the image that you saw: JPEG, PNG, WebP or HEIC, at most 10 MB.' },
+    },
+    answers: { 200: { description: 'The request, with its reference number.', schema: RemovalStatusAnswer } },
+    errors: [
+      ...(['VALIDATION_FAILED', 'FILE_REQUIRED', 'FILE_TOO_LARGE', 'INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE'] as const),
+      ...(['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const),
+    ],
+    guards: ({ budgets: { perHour }, signingSecret, serviceName, parseRemoval }: RemovalGuards) => [
+      setHeaders,
+      refuseByPage(serviceName),
+      storefrontLimit(perHour('removal', 5), addressOf(signingSecret)),
+      // A flood from many addresses must not bury the requests of people.
+      storefrontLimit(perHour('removal-all', 300), () => 'all'),
+      parseRemoval,
+    ],
+    handler: postRequest,
+  }),
+  route({
+    method: 'get',
+    path: '/removal/{reference}',
+    id: 'getRemovalRequest',
+    tag: 'Storefront',
+    summary: 'Get the state of a removal request',
+    description:
+      'JSON unless `text/html` is preferred; then a page. Kept for 90 days after the decision. 30 requests per minute and network address.',
+    parameters: { reference: 'Reference number of the request.' },
+    access: 'open',
+    pages: [200, 404, 429],
+    answers: { 200: { description: 'The state of the request.', schema: RemovalStatusAnswer } },
+    errors: ['ROUTE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    guards: reading,
+    handler: getState,
+  }),
+]
+
+async function getForm(ctx: AppContext, { serviceName }: RemovalParts): Promise<void> {
+  ctx.type = 'html'
+  ctx.body = presentRemovalForm({ serviceName, reference: randomBase62(REFERENCE_DIGITS) })
+}
+
+async function postRequest(
+  ctx: AppContext,
+  parts: RemovalParts,
+  { body }: { readonly body: RemovalFields },
+): Promise<RemovalStatusAnswer | undefined> {
+  const { email, reason, reference = randomBase62(REFERENCE_DIGITS) } = body
+  const file = () => readUpload('file', ctx.state.files)
+  const hashes = await inField('file', hashRequest(file, { owner: `removal:${addressOf(parts.signingSecret)(ctx)}` }))
+  if (hashes.length === 0)
+    throw new DrapeError('INVALID_IMAGE', 'The image shows too little to be found again. Send a photo with a person.')
+  const request = { id: `rem_${uuidv7()}`, reference: hashReference(reference), email, reason, hashes }
+  if (!(await parts.removals.insert(request)))
+    throw new DrapeError('VALIDATION_FAILED', 'The reference number has been used. Open the page again.')
+  return answerState(ctx, reference, parts)
+}
+
+async function getState(
+  ctx: AppContext,
+  parts: RemovalParts,
+  { params: { reference } }: { readonly params: { readonly reference: string } },
+): Promise<RemovalStatusAnswer | undefined> {
+  return answerState(ctx, reference, parts)
+}
+
+async function answerState(
+  ctx: AppContext,
+  reference: string,
+  { removals, serviceName }: RemovalParts,
+): Promise<RemovalStatusAnswer | undefined> {
+  const found = await removals.findState(hashReference(reference))
+  if (found === null) throw new DrapeError('ROUTE_NOT_FOUND', 'No removal request has this reference number.')
+  const { state, answer, createdAt, dueAt, decidedAt } = found
+  if (!wantsPage(ctx)) {
+    const times = {
+      createdAt: createdAt.toISOString(),
+      dueAt: dueAt.toISOString(),
+      decidedAt: decidedAt?.toISOString() ?? null,
+    }
+    return { reference, state, answer, ...times }
+  }
+  ctx.type = 'html'
+  ctx.body = presentRemovalState({ ...found, reference, serviceName })
+  return undefined
+}
+
+/** Reference numbers are stored as hashes: a copy of the database opens no request. */
+function hashReference(reference: string): string {
+  return createHash('sha256').update(reference).digest('hex')
+}
+
+function wantsPage(ctx: AppContext): boolean {
+  return ctx.accepts('json', 'html') === 'html'
+}
+
+function refuseByPage(serviceName: string): Middleware<AppState> {
+  return async function refuse(ctx, next) {
+    try {
+      await next()
+    } catch (error) {
+      const code = error instanceof DrapeError ? error.code : null
+      const page = code === null || !wantsPage(ctx) ? null : presentRemovalRefusal(code, serviceName)
+      if (code === null || page === null) throw error
+      ctx.status = HTTP_STATUS[code]
+      ctx.type = 'html'
+      ctx.body = page
+    }
+  }
+}

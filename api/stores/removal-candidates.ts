@@ -1,0 +1,103 @@
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { type Static, Type } from '../shared/schema.ts'
+import { toBits } from '../shared/stores/image-hashes.ts'
+import { isHeld, lockHolds } from '../shared/stores/legal-holds.ts'
+
+/** Different bits, of 256, up to which an image counts as a copy. Measured: see docs/removal.md. */
+export const MAX_DISTANCE = 60
+/** Operators decide one by one; a hash that is near more images than this describes none. */
+export const MAX_CANDIDATES = 24
+
+const CandidateRow = Type.Object({
+  /** ID of the photo; of the generation where no photo is known. Names all images that are erased together. */
+  id: Type.String(),
+  accountId: Type.String(),
+  /** The nearest image. */
+  key: Type.String(),
+  kind: Type.String(),
+  distance: Type.Integer(),
+  createdAt: Timestamp,
+})
+export type Candidate = Static<typeof CandidateRow>
+
+const AccountRow = rowType(Type.Object({ accountId: Type.String(), held: Type.Boolean() }))
+
+/** The end user in whose name the images of a request are erased. */
+export function removalCustomer(requestId: string): string {
+  return `removal:${requestId}`
+}
+
+export type RemovalCandidates = ReturnType<typeof createRemovalCandidates>
+
+/** Stored images that may be copies of the image of a request. */
+export function createRemovalCandidates(database: Database) {
+  return {
+    /** Photos, with everything made of them, and lone results that are near one of the hashes; the nearest first. */
+    find: (hashes: readonly string[]): Promise<readonly Candidate[]> =>
+      database.any(sql.type(rowType(CandidateRow))`
+        with near as (
+          select object_key, min(bit_count(hash # ${toBits(sql.fragment`asked`)})) as distance
+          from image_hashes cross join unnest(${sql.array([...hashes], 'text')}) as request (asked)
+          where bit_count(hash # ${toBits(sql.fragment`asked`)}) <= ${MAX_DISTANCE}
+          group by object_key
+        ), found as (
+          select coalesce(images.id, generations.image_id, generations.id) as id, objects.account_id, objects.key,
+            objects.kind, near.distance, objects.created_at
+          from near join objects on objects.key = near.object_key
+          left join images on images.account_id = objects.account_id
+            and images.id = substring(objects.key from '/([^/]+?)(?:-view)?\\.\\w+$')
+          left join generations on objects.kind = 'result'
+            and generations.id = substring(objects.key from '/([^/]+)-\\d+\\.\\w+$')
+          where (objects.expires_at is null or objects.expires_at > now()) and not starts_with(objects.key, 'held/')
+        ), nearest as (
+          select distinct on (id, account_id) * from found where id is not null order by id, account_id, distance, key
+        )
+        select id, account_id as "accountId", key, kind, distance::int as distance, created_at as "createdAt"
+        from nearest order by distance, id limit ${MAX_CANDIDATES}`),
+
+    /**
+     * Assigns images to the request, so that their erasure finds them: photos with their views and results. MUST be called in the
+     * transaction that records the decision. False when the request was decided before.
+     * @throws DrapeError VALIDATION_FAILED when a legal hold keeps one of them, or none exists any more
+     */
+    assign: async (requestId: string, ids: readonly string[]): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        update removal_requests set state = 'ERASING', decided_at = now_ms(), check_at = now(), hashes = '{}'
+        where id = ${requestId} and state = 'OPEN'`)
+      if (rowCount === 0) return false
+      await database.query(lockHolds)
+      const named = sql.array([...ids], 'text')
+      const owner = removalCustomer(requestId)
+      // Waits for acceptances that use one of these photos; expired, it is used by no later one.
+      await database.query(sql.unsafe`select from images where id = any(${named}) order by id for update`)
+      const keys = sql.fragment`(
+        select object_key from images where id = any(${named})
+        union all select regexp_replace(object_key, '\\.\\w+$', '-view.jpg') from images where id = any(${named})
+        union all select result_key from generations
+          where (image_id = any(${named}) or id = any(${named})) and result_key is not null)`
+      const accounts = await database.any(sql.type(AccountRow)`
+        select account_id as "accountId", bool_or(${isHeld}) as held from objects where key in ${keys} group by account_id`)
+      if (accounts.some(({ held }) => held))
+        throw refused('A legal hold keeps one of these images. It can be erased when the hold has ended.')
+      if (accounts.length === 0)
+        throw refused('The images were erased or have expired meanwhile. Decline the request, and say so.')
+      await database.query(sql.unsafe`update objects set external_user_id = ${owner} where key in ${keys}`)
+      await database.query(sql.unsafe`
+        update images set external_user_id = ${owner}, expires_at = least(expires_at, now_ms()) where id = any(${named})`)
+      await database.query(sql.unsafe`
+        update generations set external_user_id = ${owner} where image_id = any(${named}) or id = any(${named})`)
+      await database.query(sql.unsafe`
+        insert into removal_erasures (request_id, account_id)
+        select ${requestId}, account_id from unnest(${sql.array(
+          accounts.map(({ accountId }) => accountId),
+          'text',
+        )}) as listed (account_id)`)
+      return true
+    },
+  }
+}
+
+function refused(message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', message)
+}
