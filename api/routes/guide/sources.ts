@@ -37,6 +37,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'docs/dashboard.md',
     'docs/retention.md',
     'docs/erasure.md',
+    'docs/removal.md',
     'docs/security.md',
     'docs/provenance.md',
     'docs/privacy.md',

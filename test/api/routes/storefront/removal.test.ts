@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database/database.ts'
+import { sql, withinTransaction } from '../../../../api/shared/database/database.ts'
 import { createRemovalCandidates } from '../../../../api/stores/removal-candidates.ts'
 import { createRemovals } from '../../../../api/stores/removals.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
@@ -107,7 +107,11 @@ describe('a request to remove an image', () => {
     const found = await createRemovalCandidates(database).find(request?.hashes ?? [])
     expect(found.map(({ id }) => id)).toEqual([imageId])
     const generationId = await drape.tryOn(
-      { person: { imageId }, product: { externalId: 'sku', title: 'Tee', images: [{ fileKey: 'tee', order: 0 }] } },
+      {
+        person: { image: { source: { id: imageId } } },
+        products: [{ images: [{ source: { fileKey: 'tee' } }] }],
+        output: { engine: 'mock' },
+      },
       { tee: photo },
     )
     expect(await createRemovalCandidates(database).assign(request?.id ?? '', [imageId])).toBe(true)
@@ -131,12 +135,11 @@ describe('a request to remove an image', () => {
     const { body } = await send(photo, { email: 'late@example.com' })
     const removals = createRemovals(drape.database)
     const request = (await removals.list(100)).find(({ email }) => email === 'late@example.com')
-    await expect(
-      drape.database.transaction(async () =>
-        createRemovalCandidates(drape.database).assign(request?.id ?? '', [imageId]),
-      ),
-    ).rejects.toThrow('meanwhile')
+    const assigned = drape.database.transaction((transaction) =>
+      createRemovalCandidates(withinTransaction(drape.database, transaction)).assign(request?.id ?? '', [imageId]),
+    )
+    await expect(assigned).rejects.toThrow('meanwhile')
     await removals.decline(request?.id ?? '', 'Nothing was found.')
-    expect(await stateOf(body.reference)).toMatchObject({ answer: expect.any(String) })
+    expect(await stateOf(body.reference)).toMatchObject({ state: 'DECLINED', answer: 'Nothing was found.' })
   })
 })
