@@ -125,10 +125,13 @@ function onPlainBackground(lab: Colours): PlainFound {
   if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, onBusyBackground: false, problem }
   const backgroundInside = shareOfBackground(silhouette, comparison, background)
   const clean = cleanBackground(comparison, background)
-  return { silhouette, clean, onBusyBackground: false, backgroundInside, problem: null }
+  const onBusyBackground = background.deviation > MAX_PLAIN_DEVIATION
+  return { silhouette, clean, onBusyBackground, backgroundInside, problem: null }
 }
 
 const MIN_EXPLAINED = 0.4
+// Max ΔE between a plain background, with its grain, and the surface fitted to it. A wall or a floor exceeds it.
+const MAX_PLAIN_DEVIATION = 4
 const MIN_AREA = 0.05
 const MAX_AREA = 0.92
 const MAX_TOUCHING = 0.02
