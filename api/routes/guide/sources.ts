@@ -39,6 +39,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'docs/erasure.md',
     'docs/removal.md',
     'docs/security.md',
+    'docs/safety.md',
     'docs/provenance.md',
     'docs/privacy.md',
   ],
