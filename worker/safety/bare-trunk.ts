@@ -21,7 +21,9 @@ export interface BareTrunk {
 /** Colour distance below which a pixel is skin, in CIE Lab. */
 const LIKE_SKIN = { colour: 12, lightness: 32 }
 /** Colour distance below which a pixel is the product's cloth, in whose folds colours differ. */
-const LIKE_GARMENT = 16
+const LIKE_GARMENT = 14
+/** Smaller parts of the product, such as its label, explain no skin. */
+const MIN_GARMENT_SHARE = 0.1
 /** Part of the trunk that is measured, in body coordinates: below the collarbones down to the crotch, without the arms. */
 const TRUNK = { top: 0.2, bottom: 1.15, side: 0.85 }
 
@@ -39,7 +41,8 @@ export function measureBareTrunk(result: Pictured & { readonly garment?: Bitmap 
   if (!skin || size === 0) return null
   const before = skinIn(scene.before, skin, trunk)
   const after = skinIn(scene.after, skin, trunk)
-  const palette = (result.garment && describeProduct(result.garment)?.palette) ?? []
+  const colours = (result.garment && describeProduct(result.garment)?.palette) ?? []
+  const palette = colours.filter(({ share }) => share >= MIN_GARMENT_SHARE)
   const isCloth = (i: number) => palette.length > 0 && distanceToPalette(scene.after, i, palette) < LIKE_GARMENT
   const bared = subset(after, (i) => before.data[i] === 0 && !isCloth(i))
   const share = (mask: Mask) => countSet(mask) / size
