@@ -11,18 +11,19 @@ export type WriteRecord = ReturnType<typeof createWriteRecord>
 
 /**
  * Writes the record of a run as the Sweep `name`, which may already exist as the request for the run, and deletes the oldest records of the
- * policy.
+ * policy. Returns the written Sweep.
  */
 export function createWriteRecord(client: Pick<Client, 'apply' | 'list' | 'delete'>) {
-  return async (policy: RetentionPolicy, name: string, { record }: RunReport): Promise<void> => {
+  return async (policy: RetentionPolicy, name: string, { record }: RunReport): Promise<Pick<Sweep, 'metadata'>> => {
     const { namespace, name: policyName } = policy.metadata
     const labels = { [POLICY_LABEL]: policyName }
     const metadata = { namespace, name, labels, ownerReferences: [ownedBy(policy)] }
-    await client.apply(sweeps.type, { metadata, spec: record })
+    const written = await client.apply<Sweep>(sweeps.type, { metadata, spec: record })
     const selector = { namespace, labelSelector: `${POLICY_LABEL}=${policyName}` }
     const records = (await client.list<Sweep>(sweeps.type, selector)).filter(({ spec }) => spec.startedAt !== undefined)
     for (const old of records.sort(byStart).slice(0, -MAX_RECORDS))
       await client.delete(sweeps.type, { namespace, name: old.metadata.name })
+    return written
   }
 }
 

@@ -107,9 +107,10 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
   async function writeDown(key: string, sweep: Sweep): Promise<void> {
     const done = unwritten.get(key)
     if (done === undefined) return
-    await parts.writeRecord(done.policy, sweep.metadata.name, done.report)
+    const { metadata } = await parts.writeRecord(done.policy, sweep.metadata.name, done.report)
     unwritten.delete(key)
-    await writeStatus(sweep, outcomeOf(done.report.record))
+    // The record is a new generation: kubectl wait ignores conditions of an older one.
+    await writeStatus({ ...sweep, metadata }, outcomeOf(done.report.record))
   }
 
   async function writeStatus({ metadata, status: before }: Sweep, { progress, ...complete }: Finding): Promise<void> {

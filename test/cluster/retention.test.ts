@@ -126,7 +126,9 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
   const outcome = async (name: string) => {
     const found = await place.client.get<Sweep>(sweeps.type, { namespace: place.namespace, name })
     const complete = found?.status?.conditions?.find(({ type }) => type === 'Complete')
-    return complete && complete.reason !== 'Running' ? { spec: found?.spec, ...complete } : null
+    // As kubectl wait reads it: a condition of an older generation does not count.
+    const isCurrent = complete?.observedGeneration === found?.metadata.generation
+    return complete && isCurrent && complete.reason !== 'Running' ? { spec: found?.spec, ...complete } : null
   }
 
   it('runs at once for a Sweep that names it, without deleting when it asks for that', async () => {

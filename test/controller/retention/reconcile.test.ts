@@ -39,7 +39,7 @@ function createWorld(startsAt: string) {
       now: () => now,
       gauges: { noteRun: () => {}, forget: () => {} },
       publishHolds: async () => unread,
-      writeRecord: async () => {},
+      writeRecord: async (policy, name) => ({ metadata: { ...policy.metadata, name } }),
       namespace: 'shop',
     }
     return createRetentionReconcile(parts)

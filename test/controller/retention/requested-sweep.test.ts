@@ -34,7 +34,8 @@ function createWorld({ namespace = 'shop', spec = {} }: { namespace?: string; sp
       },
       writeRecord: async (_policy, _name, { record }) => {
         if (world.failing === 'record') throw new Error('the API server is away')
-        sweep = { ...sweep, spec: record }
+        sweep = { ...sweep, spec: record, metadata: { ...sweep.metadata, generation: 2 } }
+        return sweep
       },
       publishHolds: async () => world.unread,
       gauges: { noteRun: () => void world.noted++ },
@@ -53,7 +54,8 @@ describe('a Sweep that was created to start a run', () => {
     for (let i = 0; i < 3; i++) await controller.reconcile(KEY)
     await world.startController().reconcile(KEY)
     expect([world.runs, world.noted, world.spec()]).toEqual([1, 1, RECORD])
-    expect(world.outcome()).toMatchObject({ status: 'True', message: 'Deleted 3 images.' })
+    // kubectl wait ignores a condition of an older generation than that of the record.
+    expect(world.outcome()).toMatchObject({ status: 'True', message: 'Deleted 3 images.', observedGeneration: 2 })
   })
 
   it('keeps the result while it cannot be written, and does not run again for it', async () => {
