@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -19,18 +19,26 @@ const SAMPLES = join(ROOT, 'scripts/samples')
 const run = promisify(execFile)
 const reason = await reasonWithout('python')
 
-/** Each version that the package supports and this machine has. */
-const INTERPRETERS = ['python3.10', 'python3.11', 'python3.12', 'python3.13', REQUIREMENTS.python.find()].filter(
-  (name) => name !== undefined,
-)
+const SUPPORTED = ['3.10', '3.11', '3.12', '3.13']
+/** pyenv keeps versions where PATH leads only to one of them. */
+const PYENV = join(process.env.PYENV_ROOT ?? join(homedir(), '.pyenv'), 'versions')
+
+/** Each interpreter that this machine may have, the required one last. */
+const INTERPRETERS = [
+  ...SUPPORTED.map((version) => `python${version}`),
+  ...globSync('3.*/bin/python3', { cwd: PYENV }).map((path) => join(PYENV, path)),
+  REQUIREMENTS.python.find(),
+].filter((name) => name !== undefined)
 const versionOf = (python: string) =>
   spawnSync(python, ['-c', 'import sys, venv, ensurepip; print(*sys.version_info[:2], sep=".")'], { encoding: 'utf8' })
 const found = new Map(
-  INTERPRETERS.map((python) => [versionOf(python).stdout?.trim(), python]).filter(([version]) => version) as [
-    string,
-    string,
-  ][],
+  INTERPRETERS.map((python) => [versionOf(python).stdout?.trim() ?? '', python] as const)
+    .filter(([version]) => SUPPORTED.includes(version))
+    .toSorted(([a], [b]) => SUPPORTED.indexOf(a) - SUPPORTED.indexOf(b)),
 )
+const missing = SUPPORTED.filter((version) => !found.has(version))
+if (missing.length > 0)
+  console.warn(`The Python client is not tested on ${missing.join(', ')}, which this machine lacks.`)
 
 describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => {
   let drape: Drape
