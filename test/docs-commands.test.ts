@@ -22,14 +22,6 @@ const PAGES: readonly (readonly [string, RegExp])[] = [
   ['docs/deprecation.md', /^deprecation: @\d+\s*$/i],
 ]
 
-/** Commands of pages that need a cluster or an operator, with their options. */
-const DRAPE_COMMANDS = ['docs/start/shop.md', 'docs/start/platform.md'].flatMap((page) => {
-  const text = readFileSync(join(ROOT, page), 'utf8').replaceAll('\\\n', '')
-  return [...text.matchAll(/(?:drape --|drape\.ts) (\w+ \w+)(.*)$/gm)].map(
-    ([, command, rest]) => [command, rest.match(/--[\w-]+/g) ?? []] as const,
-  )
-})
-
 describe('the commands of the pages', () => {
   let drape: Drape
   let key: string
@@ -59,12 +51,6 @@ describe('the commands of the pages', () => {
     const script = `set -eu\n${commands.join('\n')}`
     const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', script], { cwd: folder, env })
     expect(stdout).toMatch(written)
-  })
-
-  it.each(DRAPE_COMMANDS)('exist: drape %s', async (command, options) => {
-    const args = [join(ROOT, 'scripts/drape.ts'), ...command.split(' '), '--help']
-    const { stdout } = await promisify(execFile)(process.execPath, args)
-    expect(options.filter((option) => !stdout.includes(`${option} `))).toEqual([])
   })
 
   it('leave the downloaded image of the quickstart', () => {

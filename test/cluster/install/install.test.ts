@@ -1,64 +1,82 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../api/shared/image.ts'
-import { buildChart } from '../../../scripts/charts/build.ts'
-import { findHelm } from '../../../scripts/charts/helm.ts'
-import { run } from '../../../scripts/stack/commands.ts'
-import { ROOT } from '../../../scripts/stack/session.ts'
+import { blocksOf, commandsOf } from '../../support/documented-blocks.ts'
 import { until } from '../../support/until.ts'
 import type { RealCluster } from './cluster.ts'
-import { startDrapeNode } from './drape-node.ts'
+import { nameImages, startDrapeNode } from './drape-node.ts'
 import { findImageBuilder } from './images.ts'
 import { BRIDGE } from './network.ts'
 import { findNodePrograms } from './node-programs.ts'
+import { createReader, type Reader } from './page.ts'
 import { createShop, type Generation, type Shop, startCalling } from './shop.ts'
 
 const LONG = process.env.LONG_TESTS === '1'
 const builder = await findImageBuilder()
 const programs = await findNodePrograms(builder)
 
-const NAMESPACE = 'shop'
+const NAMESPACE = 'drape'
 const PORT = 30080
 const URL = `http://${BRIDGE.address}:${PORT}`
 const MINUTES = 60_000
+const QUICKSTART = { page: 'docs/start/platform.md', heading: 'Quickstart: operate Drape on Kubernetes' }
+const HELM_TEST = /^helm test /
+
+/** For a small machine, on which nobody serves the host of the pages. */
+const INSTALL_WITH = [
+  '--values=charts/drape/values-small.yaml',
+  `--set-string=publicUrl=${URL}`,
+  '--set-string=api.service.type=NodePort',
+  `--set=api.service.nodePort=${PORT}`,
+]
+
+/** Commands that the API server checks with `--dry-run=server`, because they are for another installation, and the namespace for that. */
+const CHECKED: readonly (readonly [page: string, heading: string, namespace: string])[] = [
+  ['charts/drape/docs/install.md', 'External databases and storage', 'default'],
+  ['charts/drape/docs/dashboard.md', 'Sign-in through OpenID Connect', 'default'],
+  ['charts/drape/docs/upgrade.md', 'Replace workers', NAMESPACE],
+]
 
 describe.skipIf(programs === null)('an installation by Helm on a real node', { timeout: 10 * MINUTES }, () => {
   const undo = new AsyncDisposableStack()
   let cluster: RealCluster
+  let reader: Reader
   let shop: Shop
-  let chart = ''
-  let helm = ''
+  let testKey = ''
   let picture = ''
 
   beforeAll(async () => {
     if (builder === null || programs === null) return
     cluster = await startDrapeNode({ builder, programs, namespaces: [NAMESPACE], volumes: [5, 10, 20] })
     undo.defer(() => cluster.stop())
-    chart = await buildChart('drape', join(cluster.folder, 'charts'))
-    helm = await findHelm()
+    await nameImages(cluster)
+    reader = await createReader(cluster, programs, { installWith: INSTALL_WITH })
   }, 30 * MINUTES)
   afterAll(() => undo.disposeAsync(), 2 * MINUTES)
 
   it('is ready, with every pod as the standard "restricted" asks', async () => {
     const startedAt = performance.now()
-    await release('install')
-    await until(async () => (await findPods()).length >= 5 && (await findPods()).every(({ ready }) => ready))
+    await install()
     console.log(`ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
-    const { labels } = JSON.parse(await cluster.kubectl('get', 'namespace', NAMESPACE, '-o', 'json')).metadata
+    const { labels } = JSON.parse(await reader.run(`kubectl get namespace ${NAMESPACE} -o json`)).metadata
     expect(labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
   })
 
   it.skipIf(!LONG)('passes its own tests', async () => {
-    const said = await runHelm('test', 'drape', '--namespace', NAMESPACE, '--timeout', '8m')
+    const said = await reader.follow(QUICKSTART.page, QUICKSTART.heading, 2)
     const passed = said.match(/^Phase:\s+Succeeded$/gm) ?? []
     expect(passed.length).toBeGreaterThanOrEqual(7)
     expect(said).not.toMatch(/^Phase:\s+Failed$/m)
   })
 
-  it('makes a picture for who comes through the Service', async () => {
-    const plenty = ['--credits', '10000', '--writes-per-minute', '100000', '--reads-per-minute', '100000']
-    const create = ['account', 'create', '--name', 'Shop', ...plenty, '--json']
-    const { apiKey } = JSON.parse(await inApi('node', 'scripts/drape.ts', ...create))
+  it('makes a picture for the account of the quickstart, who comes through the Service', async () => {
+    const [create, createKey] = commandsOf(QUICKSTART.page, QUICKSTART.heading, 3).trim().split('\n')
+    const created = await explained(reader.run(create))
+    const [accountId = '', apiKey = ''] = [/acc_[\w-]+/, /sk_\w+/].map((id) => id.exec(created)?.[0])
+    testKey = /sk_test_\w+/.exec(await reader.run(createKey.replace('acc_…', accountId)))?.[0] ?? ''
+    await inApi(`account update --account ${accountId} --writes-per-minute 100000 --reads-per-minute 100000`)
+    await inApi(`credits add --account ${accountId} --credits 10000`)
     shop = createShop(URL, apiKey)
     const generation = await shop.finish(await shop.tryOn())
     expect(generation).toMatchObject({ status: 'COMPLETED' })
@@ -68,6 +86,31 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     expect(width * height).toBeGreaterThan(100_000)
   })
 
+  it('answers the quickstart for callers, with the test key', async () => {
+    const page = 'docs/start/api.md'
+    const commands = blocksOf(page).flatMap(({ language, text }) => (language === 'sh' ? [text] : []))
+    await reader.run([`export DRAPE=${URL} KEY=${testKey}`, ...commands].join('\n'))
+    const image = readFileSync(join(reader.folder, 'result.jpg'))
+    expect(image.subarray(0, 3).toString('hex')).toBe('ffd8ff')
+  })
+
+  it('is as the pages show it', async () => {
+    const troubleshooting = { page: 'charts/drape/docs/troubleshooting.md', heading: 'Troubleshooting' }
+    expect(await reader.followPart(troubleshooting, { without: HELM_TEST })).toContain('workerpool.drape.dev/drape-cpu')
+    expect(await reader.follow(troubleshooting.page, 'Pods that are not ready')).toContain('"ready"')
+    expect(await reader.follow('docs/retention.md', 'Start a run now')).toContain('condition met')
+    const configuration = { page: 'docs/configuration.md', heading: 'Configuration and the command line', index: 2 }
+    const { worker, database } = await findNames()
+    // doctor ends with 1 when it finds something, as in a trial.
+    await reader.followPart(configuration, { placeholders: { POD: worker, 'ts doctor': 'ts doctor || test $? -eq 1' } })
+    await reader.run(`DATABASE_URL=${database}\n${commandsOf('docs/retention.md', 'Erasure of held objects')}`)
+    for (const [page, heading, namespace] of CHECKED) {
+      const there = commandsOf(page, heading).replaceAll(' -n drape ', ` -n ${namespace} `)
+      const commands = there.replaceAll(/^(kubectl .*)$/gm, '$1 --dry-run=server')
+      expect(await reader.run(commands), page).toMatch(/created|patched/)
+    }
+  })
+
   it.skipIf(!LONG)('adds workers when try-ons wait, and does each of them', async () => {
     const ids = await Promise.all(Array.from({ length: 16 }, () => shop.tryOn()))
     await until(async () => (await findPods()).filter(({ component }) => component === 'worker').length >= 2)
@@ -75,10 +118,11 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     expect(ended.filter(({ status }) => status !== 'COMPLETED')).toEqual([])
   })
 
-  it('is upgraded under load without a failed try-on', async () => {
+  it('is upgraded under load without a failed try-on, as the page shows', async () => {
     const calling = startCalling(shop)
-    await release('upgrade', 'next')
-    await until(async () => (await findPods()).every(({ image, ready }) => ready && !image.endsWith(':test')))
+    const page = { page: 'charts/drape/docs/upgrade.md', heading: 'Upgrade' }
+    await explained(reader.followPart(page, { without: HELM_TEST }))
+    await until(async () => (await findPods()).every(({ image, ready }) => ready && !isFirst(image)))
     const { accepted, refused } = await calling.stop()
     console.log(`${accepted.length} try-ons while it was upgraded, ${refused.length} requests refused`)
     const ended: Generation[] = []
@@ -89,57 +133,44 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
   })
 
   it.skipIf(!LONG)('goes back to the release before', async () => {
-    await runHelm('rollback', 'drape', '1', '--namespace', NAMESPACE, '--wait', '--timeout', '5m')
-    await until(async () => (await findPods()).every(({ image, ready }) => ready && !image.endsWith(':next')))
+    await reader.run(`helm rollback drape 1 --namespace ${NAMESPACE} --wait --timeout 5m`)
+    await until(async () => (await findPods()).every(({ image, ready }) => ready && !image.endsWith(':0.2.0')))
     expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
   })
 
   it.skipIf(!LONG)('leaves its data when it is uninstalled, and finds them again', async () => {
-    await runHelm('uninstall', 'drape', '--namespace', NAMESPACE, '--wait', '--timeout', '5m')
+    await reader.follow('install.md', 'Uninstall')
     await until(async () => (await findPods()).length === 0)
-    await release('install')
-    await until(async () => (await findPods()).length >= 5 && (await findPods()).every(({ ready }) => ready))
+    await install()
     expect((await fetch(picture)).status).toBe(200)
     expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
   })
 
-  /** As the page on installing has it, but for images that are here already and a Service that this machine reaches. */
-  function release(verb: 'install' | 'upgrade', tag = 'test'): Promise<string> {
-    const settings = {
-      'image.tag': tag,
-      'postgres.image.tag': '17',
-      publicUrl: URL,
-      'api.service.type': 'NodePort',
-    }
-    const small = join(ROOT, 'charts/drape/values-small.yaml')
-    const set = Object.entries(settings).flatMap(([name, value]) => ['--set-string', `${name}=${value}`])
-    const port = ['--set', `api.service.nodePort=${PORT}`]
-    return runHelm(
-      verb,
-      'drape',
-      chart,
-      '--namespace',
-      NAMESPACE,
-      '--values',
-      small,
-      ...set,
-      ...port,
-      '--wait',
-      '--timeout',
-      '5m',
-    )
+  /** As the quickstart has it, with the settings for a small machine. */
+  async function install(): Promise<void> {
+    await explained(reader.follow(QUICKSTART.page, QUICKSTART.heading, 1))
+    await explained(reader.run(`kubectl -n ${NAMESPACE} rollout status deploy/drape-api --timeout 5m`))
+    await until(async () => (await findPods()).length >= 5 && (await findPods()).every(({ ready }) => ready))
   }
 
-  function runHelm(...args: string[]): Promise<string> {
-    const homes = Object.fromEntries(['CACHE', 'CONFIG', 'DATA'].map((name) => [`HELM_${name}_HOME`, cluster.folder]))
-    const env = { ...process.env, ...homes, KUBECONFIG: cluster.controlPlane.kubeconfig }
-    return run(helm, args, { env }).catch(async (error) => {
+  function inApi(command: string): Promise<string> {
+    return reader.run(`kubectl -n ${NAMESPACE} exec deploy/drape-api -c api -- node scripts/drape.ts ${command}`)
+  }
+
+  /** A worker, and where this machine, which is the node, reaches the Postgres of the trial. */
+  async function findNames(): Promise<{ worker: string; database: string }> {
+    const worker = (await findPods()).find(({ component }) => component === 'worker')?.name ?? ''
+    const print = `node --print process.env.DATABASE_URL`
+    const url = new globalThis.URL(await reader.run(`kubectl -n ${NAMESPACE} exec deploy/drape-api -c api -- ${print}`))
+    const service = `kubectl -n ${NAMESPACE} get service ${url.hostname.split('.')[0]}`
+    url.hostname = await reader.run(`${service} --output jsonpath='{.spec.clusterIP}'`)
+    return { worker, database: url.href }
+  }
+
+  async function explained<T>(work: Promise<T>): Promise<T> {
+    return work.catch(async (error) => {
       throw new Error(`${error.message}\n${await describeNamespace()}`)
     })
-  }
-
-  function inApi(...command: string[]): Promise<string> {
-    return cluster.kubectl('exec', 'deploy/drape-api', '--container=api', `--namespace=${NAMESPACE}`, '--', ...command)
   }
 
   /** Pods that are there to stay. */
@@ -169,6 +200,11 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     return texts.join('\n')
   }
 })
+
+/** Of our own images; those of the trial services keep their tags. */
+function isFirst(image: string): boolean {
+  return image.endsWith(':0.1.0')
+}
 
 interface Pod {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> }

@@ -6,13 +6,12 @@ import { run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { until } from '../../support/until.ts'
 import type { RealCluster } from './cluster.ts'
-import { startDrapeNode } from './drape-node.ts'
-import { CPU_TARGETS, findImageBuilder } from './images.ts'
+import { nameImages, startDrapeNode } from './drape-node.ts'
+import { findImageBuilder } from './images.ts'
 import { findNodePrograms } from './node-programs.ts'
 import { NODE_NAME } from './node-settings.ts'
 import { createReader, type Reader } from './page.ts'
 import { createShop, type Generation, type Shop, startCalling } from './shop.ts'
-import { TRIAL_IMAGES } from './trial-services.ts'
 
 const NOTHING_APPLIED = 'applied: none'
 const LONG = process.env.LONG_TESTS === '1'
@@ -40,7 +39,7 @@ describe.skipIf(programs === null)('whoever follows the pages word for word', { 
       volumes: [5, 5, 10, 10, 10, 20, 20, 20],
     })
     undo.defer(() => cluster.stop())
-    await nameImages(cluster)
+    await nameImages(cluster, HOUSE)
     reader = await createReader(cluster, programs)
   }, 30 * MINUTES)
   afterAll(() => undo.disposeAsync(), 2 * MINUTES)
@@ -130,9 +129,11 @@ describe.skipIf(programs === null)('whoever follows the pages word for word', { 
 
   it('finds out what a pod waits for', async () => {
     expect(await reader.follow('troubleshooting.md', 'Troubleshooting')).toContain('workerpool.drape.dev/drape-cpu')
-    expect(await reader.follow('troubleshooting.md', 'Troubleshooting', 1)).toContain('"ready"')
+    expect(await reader.follow('troubleshooting.md', 'Pods that are not ready')).toContain('"ready"')
     await reader.run('kubectl -n drape scale deploy/drape-redis --replicas 0')
-    await until(async () => /"failed":\{"redis"/.test(await reader.follow('troubleshooting.md', 'Troubleshooting', 1)))
+    await until(async () =>
+      /"failed":\{"redis"/.test(await reader.follow('troubleshooting.md', 'Pods that are not ready')),
+    )
     await reader.run('kubectl -n drape scale deploy/drape-redis --replicas 1')
     expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
   })
@@ -187,7 +188,7 @@ kubectl patch node ${NODE_NAME} --subresource status --type merge --patch '{"sta
     })
     expect(placed.spec.containers[0].resources.limits['nvidia.com/gpu']).toBe('1')
     expect(placed.spec.runtimeClassName).toBe('nvidia')
-    await until(async () => /cannot be opened on cuda: /.test(await reader.follow('gpu.md', 'Whether it works')))
+    await until(async () => /cannot be opened on cuda: /.test(await reader.follow('gpu.md', 'Check the workers')))
     const ready = "{.status.conditions[?(@.type=='Ready')].message}"
     expect(await reader.run(`kubectl -n drape get wp drape-gpu --output jsonpath="${ready}"`)).toBe(
       '0 of 2 workers are ready.',
@@ -271,21 +272,6 @@ interface Pod {
     readonly containers: readonly { readonly image: string; readonly resources: { limits: Record<string, string> } }[]
   }
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly message?: string }[] }
-}
-
-/** As the pages call them, which have them from registries; the database is the one that runs in other tests too. */
-async function nameImages(cluster: RealCluster): Promise<void> {
-  for (const registry of ['registry.example', HOUSE]) {
-    for (const version of ['0.1.0', '0.2.0']) {
-      for (const target of CPU_TARGETS)
-        await cluster.tag(`docker.io/drape/${target}:test`, `${registry}/drape/${target}:${version}`)
-    }
-  }
-  await cluster.tag('docker.io/drape/worker:test', 'registry.example/drape/worker-cuda:0.1.0')
-  for (const registry of ['docker.io', HOUSE]) {
-    await cluster.tag(TRIAL_IMAGES.postgres, `${registry}/library/postgres:18`)
-    await cluster.tag(TRIAL_IMAGES.redis, `${registry}/valkey/valkey:8.1`)
-  }
 }
 
 /** Paths in the archive of files that were written after that time. */

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '../api/shared/database/database.ts'
+import { createAccounts } from '../api/stores/accounts.ts'
+import { ROOT } from '../scripts/stack/session.ts'
+import { blocksOf } from './support/documented-blocks.ts'
+import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
+import { requestService } from './support/request-service.ts'
+
+/** Each page with the blocks of `sh` that call `drape`, by number, and what they write. */
+const PAGES: readonly (readonly [page: string, blocks: readonly number[], written: RegExp])[] = [
+  ['docs/start/shop.md', [0], /shop_[\s\S]*shop_/],
+  ['docs/test-mode.md', [0], /sk_test_/],
+  ['docs/shops.md', [0, 1], /shop_[\s\S]*www\.my-shop\.example/],
+  ['docs/webhooks.md', [0], /whsec_[\s\S]*delivery +\d/],
+  ['docs/api.md', [0, 1, 2, 3], /\{"success":true\}\{"timeZone":"UTC"[\s\S]*checkout[\s\S]*products +1/],
+  ['docs/configuration.md', [0, 1], /password[\s\S]*apiKey[\s\S]*balanced +true[\s\S]*COMPLETED/],
+  ['docs/dashboard.md', [0], /"password"/],
+  ['docs/retention.md', [2], /orphans/],
+  ['docs/widget.md', [1, 2], /"secret"[\s\S]*"externalId":"shirt-1"/],
+]
+
+/** Lines that start processes which run until they are stopped, and the one whose whole page runs it elsewhere. */
+const LEFT_OUT = /^DASHBOARD_PORT=8081 (scripts\/dev|npm run api)/
+
+/** How the pages call the command line: npm finds package.json in the folder of the clone, which this is not. */
+const NPM = `npm() {
+  [ "$1 $2 $3 $4" = "run --silent drape --" ] || { echo "not drape: npm $*" >&2; return 1; }
+  shift 4
+  node "$ROOT/scripts/drape.ts" "$@"
+}`
+
+describe('the commands of operators on the pages', { timeout: 120_000 }, () => {
+  let drape: Drape
+  let folder: string
+  let placeholders: Readonly<Record<string, string>>
+
+  beforeAll(async () => {
+    drape = await startDrape({ credits: 1000 })
+    folder = (await requestService('folder', null)).path
+    symlinkSync(join(ROOT, 'scripts'), join(folder, 'scripts'))
+    const publishable = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
+    const image = await readSample('garments/tshirt-mustard.jpg')
+    const product = { externalId: 'shirt-17', title: 'T-shirt', images: [{ source: { fileKey: 'image' } }] }
+    await drape.call('POST', '/tryon/v1/products', { body: formOf(product, { image }) })
+    const person = await readSample('persons/down-half-teal.jpg')
+    const generationId = await drape.tryOn(
+      { products: [product], person: { image: { source: { fileKey: 'person' } } }, output: { engine: 'mock' } },
+      { image, person },
+    )
+    await drape.startWorker()
+    await drape.finish(generationId)
+    const { id, delivery } = await createEndpoint()
+    placeholders = {
+      'acc_…': drape.accountId,
+      $ACCOUNT: drape.accountId,
+      'pk_…': publishable,
+      'gen_…': generationId,
+      'endpoint_…': id,
+      '--delivery 7': `--delivery ${delivery}`,
+      'https://tryon.example.com': drape.api.url,
+      // It ends with 1 when it finds something, as here: an installation without TLS, backups and more.
+      '-- doctor  ': '-- doctor || test $? -eq 1; true  ',
+    }
+    for (const [name, content] of Object.entries({
+      'app-secret': 'a secret of the app\n',
+      'admin-token': 'a token of the app\n',
+      'key.txt': `${drape.apiKey}\n`,
+      'catalogue.csv': 'externalId,title\nshirt-17,Another title\n',
+      'logo.png': await readSample('../../docs/gallery/grace-hopper--vneck-red.jpg'),
+    }))
+      writeFileSync(join(folder, name), content)
+  }, 120_000)
+  afterAll(() => drape?.stop())
+  // Pages name the same domain and the same operator.
+  beforeEach(async () => {
+    await drape.database.query(sql.unsafe`delete from shops`)
+    await drape.database.query(sql.unsafe`delete from operators`)
+  })
+
+  const run = async (script: string) => {
+    const env = { ...process.env, ...drape.env, ROOT, DRAPE: drape.api.url, KEY: drape.apiKey }
+    const text = `set -eu\n${NPM}\n${script}`
+    const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', text], { cwd: folder, env })
+    return stdout
+  }
+  async function createEndpoint() {
+    const create = `webhook create --account ${drape.accountId} --url https://shop.example/hook --json`
+    const { id } = JSON.parse(await run(`npm run --silent drape -- ${create}`))
+    await run(`npm run --silent drape -- webhook test --endpoint ${id}`)
+    const { deliveries } = JSON.parse(await run(`npm run --silent drape -- webhook deliveries --endpoint ${id} --json`))
+    return { id, delivery: deliveries[0].id }
+  }
+
+  it.each(PAGES)('succeed, on %s', async (page, numbers, written) => {
+    // Whose analytics the page asks for.
+    if (page === 'docs/api.md')
+      await drape.database.query(sql.unsafe`
+      insert into shops (id, account_id, platform, domain) values ('shop_1', ${drape.accountId}, 'plugin', 'shop.example')`)
+    const blocks = blocksOf(page).filter(({ language }) => language === 'sh')
+    const commands = numbers.flatMap((number) => blocks[number].text.split('\n'))
+    const script = commands.filter((line) => !LEFT_OUT.test(line)).join('\n')
+    const filled = Object.entries(placeholders).reduce((text, [from, to]) => text.replaceAll(from, to), script)
+    expect(filled.match(/^[^#\n]*…/m), 'a placeholder without a value').toBeNull()
+    expect(await run(filled)).toMatch(written)
+  })
+})

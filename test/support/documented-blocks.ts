@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../../scripts/stack/session.ts'
+
+/** A fenced block of a page. */
+export interface Block {
+  /** The heading above it. */
+  readonly heading: string
+  readonly language: string
+  readonly text: string
+}
+
+/** The fenced blocks of a page, by its path from the root of the clone, in order. */
+export function blocksOf(page: string): Block[] {
+  const blocks: Block[] = []
+  let heading = ''
+  let open: { language: string; lines: string[] } | null = null
+  for (const line of readFileSync(join(ROOT, page), 'utf8').split('\n')) {
+    if (open !== null && line === '```') {
+      blocks.push({ heading, language: open.language, text: open.lines.map((one) => `${one}\n`).join('') })
+      open = null
+    } else if (open !== null) open.lines.push(line)
+    else if (line.startsWith('```')) open = { language: line.slice(3), lines: [] }
+    else heading = /^#+ (.*)/.exec(line)?.[1] ?? heading
+  }
+  if (open !== null) throw new Error(`${page} has a block without an end`)
+  return blocks
+}
+
+/** Throws where the page has no such block, so that a test cannot miss what was taken away. */
+export function commandsOf(page: string, heading: string, index = 0): string {
+  const blocks = blocksOf(page).filter((block) => block.language === 'sh' && block.heading === heading)
+  if (blocks[index] === undefined) throw new Error(`${page} has no block ${index} of commands below "${heading}"`)
+  return blocks[index].text
+}
