@@ -19,7 +19,7 @@ describe('a request to remove an image', () => {
     drape = await startDrape({ env: { PROXY_HOPS: '1' } })
     const body = new FormData()
     body.set('file', new Blob([photo]), 'me.jpg')
-    const { body: image } = await drape.call('POST', '/tryon/v1/images', { body })
+    const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body })
     imageId = image.imageId
   })
   afterAll(() => drape.stop())
@@ -77,7 +77,7 @@ describe('a request to remove an image', () => {
       .png()
       .toBuffer()
     expect((await send(flat)).body.code).toBe('INVALID_IMAGE')
-    expect((await send(Buffer.from('text'))).body.code).toBe('UNSUPPORTED_IMAGE_TYPE')
+    expect((await send(Buffer.from('some text '.repeat(20)))).body.code).toBe('UNSUPPORTED_IMAGE_TYPE')
     const bomb = await sharp({
       create: { width: 11_000, height: 11_000, channels: 3, background: '#000' },
       limitInputPixels: false,
@@ -116,7 +116,8 @@ describe('a request to remove an image', () => {
     )
     expect(await createRemovalCandidates(database).assign(request?.id ?? '', [imageId])).toBe(true)
     expect(await createRemovalCandidates(database).assign(request?.id ?? '', [imageId])).toBe(false)
-    await until(async () => (await stateOf(body.reference)).state === 'ERASED')
+    await until(async () => (await removals.find(request?.id ?? ''))?.state === 'ERASED')
+    expect((await stateOf(body.reference)).state).toBe('ERASED')
     expect(await database.any(sql.unsafe`select from images where id = ${imageId}`)).toHaveLength(0)
     expect(
       await database.any(sql.unsafe`select from image_hashes where object_key like ${`%${imageId}%`}`),
