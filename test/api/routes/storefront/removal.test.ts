@@ -37,8 +37,10 @@ describe('a request to remove an image', () => {
     const text = await answer.text()
     return { status: answer.status, text, body: accept === 'application/json' ? JSON.parse(text) : null }
   }
-  const stateOf = async (reference: string) =>
-    (await fetch(`${drape.api.url}/removal/${reference}`, { headers: { accept: 'application/json' } })).json()
+  const stateOf = async (reference: string) => {
+    const response = await fetch(`${drape.api.url}/removal/${reference}`, { headers: { accept: 'application/json' } })
+    return (await response.json()) as { readonly state: string; readonly answer: string | null }
+  }
 
   it('has the same answer whether or not a copy is stored, and stores no image', async () => {
     const before = await drape.database.oneFirst(sql.unsafe`select count(*)::int from objects`)
