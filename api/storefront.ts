@@ -121,12 +121,8 @@ export function createStorefront(parts: StorefrontParts) {
   const leadOutbox = createLeadOutbox(database)
   const leadDelivery = startLeadDelivery({ outbox: leadOutbox, shops, platformOf, log, metrics })
   lifecycle.onStop('lead delivery', () => leadDelivery.stop())
-  const retention = startShopperRetention({
-    leads,
-    addresses: createVisitorAddresses(database),
-    days: config.LEAD_RETENTION_DAYS,
-    log,
-  })
+  const addresses = createVisitorAddresses(database)
+  const retention = startShopperRetention({ leads, addresses, days: config.LEAD_RETENTION_DAYS, log })
   lifecycle.onStop('shopper retention', () => retention.stop())
   const events = startEvents(parts)
   const eventProxy = shopProxy({
@@ -142,9 +138,9 @@ export function createStorefront(parts: StorefrontParts) {
     ownerOf: ({ state }) => state.shopper.addressHash,
     maxFiles: 1,
   })
-  // One owner for all: images to verify take no space from images of shoppers.
-  const parseVerified = parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => 'verify', maxFiles: 1 })
-  const parseRemoval = parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => 'removal', maxFiles: 1 })
+  // One owner for all: images of strangers take no space from images of shoppers.
+  const parseOf = (owner: string) =>
+    parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => owner, maxFiles: 1 })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
   const uploads = createUploads(database)
   const consents = createConsents(database)
@@ -162,12 +158,11 @@ export function createStorefront(parts: StorefrontParts) {
         receiveBody,
         refused,
         leadOutbox,
-        parseVerified,
-        parseRemoval,
         shares,
         uploads,
         photos,
       },
+      ...{ parseVerified: parseOf('verify'), parseRemoval: parseOf('removal') },
       idempotent: idempotency({ keys: createIdempotencyKeys(database) }),
       signingSecret: config.SIGNING_SECRET,
       serviceName: config.SERVICE_NAME,

@@ -15,7 +15,7 @@ const RIGHTS = {
       attempt_dispatched_at, past_attempts, engine_info, category, quality, ingredient_salt, error_code, error_message, error_details) on generations`,
     'update (available_at, dispatched_at, payload), delete on outbox',
     'insert, update (expires_at, bytes), delete on objects',
-    'select (object_key), insert, update (hash) on image_hashes',
+    'select, insert, update (hash) on image_hashes',
     'update (crop, warnings, person_detected) on images',
     'select (id, images_edition, detected, expires_at), update (detected) on products',
     'insert on provenance_keys',
