@@ -48,6 +48,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/dashboard.md', 'sh', 1),
     blocks('docs/retention.md', 'sh', 1),
     blocks('docs/widget.md', 'sh', 2),
+    blocks('docs/safety.md', 'sh', 1),
   ],
   [COMMANDS]: [
     blocks('docs/start/api.md', 'sh', 5),
@@ -74,6 +75,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/engines/fashn-vton.md', 'yaml', 1),
   ],
   'test/chart/values.test.ts': [blocks(`${CHART}/gitops.md`, 'yaml', 2)],
+  'test/faults/point-in-time.test.ts': [blocks(`${CHART}/backup.md`, 'sh', 3)],
   'test/chart/foreign-kinds.test.ts': [blocks(`${CHART}/gpu.md`, 'yaml', 1)],
 }
 
@@ -121,7 +123,7 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
   'values, as helm reads them; test/chart/values.test.ts knows each name': [
     blocks(`${CHART}/install.md`, 'yaml', 2),
     blocks(`${CHART}/dashboard.md`, 'yaml', 2),
-    blocks(`${CHART}/gpu.md`, 'yaml', 2),
+    blocks(`${CHART}/gpu.md`, 'yaml', 3),
     blocks(`${CHART}/gitops.md`, 'yaml', 2),
   ],
   'settings of the Prometheus adapter': [blocks(`${CHART}/sizing.md`, 'yaml', 1)],

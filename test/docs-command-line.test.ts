@@ -21,6 +21,7 @@ const PAGES: readonly (readonly [page: string, blocks: readonly number[], writte
   ['docs/dashboard.md', [0], /"password"/],
   ['docs/retention.md', [2], /orphans/],
   ['docs/widget.md', [1, 2], /"secret"[\s\S]*"externalId":"shirt-1"/],
+  ['docs/safety.md', [0], /strict[\s\S]*allowsSwimwear/],
 ]
 
 /** Lines that start processes which run until they are stopped, and the one whose whole page runs it elsewhere. */
