@@ -1,25 +1,27 @@
 import { cpSync, mkdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
+import { readElf } from './elf.ts'
 import { LEFT_OUT, PROGRAMS } from './programs.ts'
 import { gatherRuntime } from './runtime.ts'
 import { traceNeeds } from './trace.ts'
 
 // Runs during an image build, in a folder with the sources and packages: copies the contents of each image, one folder per
-// layer. Usage: gather.ts TARGET_FOLDER
+// layer. The image is for the platform of ROOT, the base image, of which nothing runs. Usage: gather.ts TARGET_FOLDER ROOT
 
 const WEIGHTS = 'worker/models/'
 /** Files of packages that no program reads. */
 const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\.musl\.node$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
-const OTHER_MACHINES = ['x64', 'arm64'].filter((name) => name !== process.arch)
 
-const [target] = process.argv.slice(2)
-if (target === undefined) throw new Error('usage: gather.ts TARGET_FOLDER')
+const [target, root] = process.argv.slice(2)
+if (root === undefined) throw new Error('usage: gather.ts TARGET_FOLDER ROOT')
+const { cpu } = readElf(join(root, process.execPath))
+const OTHER_MACHINES = ['x64', 'arm64'].filter((name) => name !== cpu)
 for (const [name, entries] of Object.entries(PROGRAMS)) {
   const { files, packages } = traceNeeds('.', entries, { leftOut: LEFT_OUT[name] })
   for (const path of packages) copyPackage(path, join(target, name, 'packages', path))
   for (const file of files) copy(file, join(target, name, file.startsWith(WEIGHTS) ? 'weights' : 'sources', file))
 }
-gatherRuntime(join(target, 'runtime'), { node: process.execPath, native: join(target, 'worker/packages') })
+gatherRuntime(join(target, 'runtime'), { root, node: process.execPath, native: join(target, 'worker/packages') })
 
 /** Excludes nested packages, which are copied separately. */
 function copyPackage(from: string, to: string): void {
