@@ -17,6 +17,17 @@ export interface Builder {
   readonly npmrc?: string
 }
 
+export interface ImageBuild {
+  /** The clone. */
+  readonly root: string
+  readonly name: string
+  readonly builder: Builder
+  /** `amd64` or `arm64`; default: that of this machine. */
+  readonly architecture?: string
+  /** Default true. */
+  readonly cache?: boolean
+}
+
 /** @throws Error if neither buildah nor podman is in PATH. */
 export function findBuilder(): string {
   const command = findCommand(['buildah', 'podman'])
@@ -30,7 +41,7 @@ export function findBuilder(): string {
  */
 export async function buildImage(
   target: Target,
-  { root, name, builder, cache = true }: { root: string; name: string; builder: Builder; cache?: boolean },
+  { root, name, builder, architecture, cache = true }: ImageBuild,
 ): Promise<void> {
   const { command, options = [], buildOptions = [], base, npmrc } = builder
   await run(
@@ -39,6 +50,7 @@ export async function buildImage(
       ...options,
       'build',
       ...buildOptions,
+      ...(architecture === undefined ? [] : ['--platform', `linux/${architecture}`]),
       ...['--file', 'Containerfile', '--target', target, '--tag', name],
       ...['--timestamp', process.env.SOURCE_DATE_EPOCH || '0'],
       ...['--format', 'oci', '--layers', ...(cache ? [] : ['--no-cache'])],

@@ -6,26 +6,18 @@ import { parse } from 'yaml'
 import { makeBundle } from '../../../scripts/bundle/bundle.ts'
 import { listImages } from '../../../scripts/charts/images.ts'
 import { run } from '../../../scripts/stack/commands.ts'
-import { findGoTool } from '../../../scripts/stack/go-tool.ts'
-import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { reasonWithout } from '../../support/missing.ts'
-import { spawnProcess } from '../../support/process.ts'
+import { findRegistryServer, startRegistryServer } from '../../support/registry-server.ts'
 import { requestService } from '../../support/request-service.ts'
-import { until } from '../../support/until.ts'
 import { buildImages, findImageBuilder } from './images.ts'
 
-const REGISTRY = {
-  name: 'registry',
-  package: 'github.com/distribution/distribution/v3/cmd/registry',
-  source: { version: 'v3.1.2' },
-}
 const MANIFESTS = 'application/vnd.oci.image.manifest.v1+json'
 const LONG = process.env.LONG_TESTS === '1'
 const builder = LONG ? await findImageBuilder() : null
-const registry = builder === null ? { unavailable: 'there are no images' } : await findGoTool(REGISTRY)
+const registry = builder === null ? null : await findRegistryServer()
 
-describe.skipIf(builder === null || typeof registry !== 'string')('a bundle for places without internet', () => {
+describe.skipIf(builder === null || registry === null)('a bundle for places without internet', () => {
   const bundle = { folder: '', lines: [] as string[] }
 
   beforeAll(async () => {
@@ -60,7 +52,7 @@ describe.skipIf(builder === null || typeof registry !== 'string')('a bundle for 
   it('is copied into a registry, where everything has the digest that the list tells', {
     timeout: 300_000,
   }, async () => {
-    const address = await startRegistry()
+    const address = await startRegistryServer(registry ?? '')
     await run(join(bundle.folder, 'mirror'), [address, '--dest-tls-verify=false'])
     for (const line of bundle.lines) {
       const [name, digest] = line.split(' ')
@@ -84,22 +76,4 @@ describe.skipIf(builder === null || typeof registry !== 'string')('a bundle for 
     if (builder === null) return
     await expect(makeBundle(bundle.folder, { builder, without: [] })).rejects.toThrow('is not empty')
   })
-
-  async function startRegistry(): Promise<string> {
-    const { path } = await requestService('folder', null)
-    const { port, release } = await reserveFreePort()
-    await release()
-    const address = `127.0.0.1:${port}`
-    const settings = { version: '0.1', storage: { filesystem: { rootdirectory: path } }, http: { addr: address } }
-    await writeFile(join(path, 'registry.json'), JSON.stringify(settings))
-    const command = typeof registry === 'string' ? registry : ''
-    await spawnProcess({ command, args: ['serve', join(path, 'registry.json')], cwd: path, env: process.env })
-    await until(() =>
-      fetch(`http://${address}/v2/`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    )
-    return address
-  }
 })
