@@ -87,7 +87,7 @@ export const EXPECTED_BARE_LEG = {
 } as const
 /** Limits of the measured radius over the expected radius: min, max, and max for a skirt or shorts, which hide the leg. */
 export const LEG_RATIO = { min: 0.55, max: 1.35, loose: 1.08 } as const
-/** Length of thigh and of shin in trunks. Used if they leave the photo. leg-profile.test.ts, "outside of the picture". */
+/** Length of thigh and of shin in trunks. Used if they leave the photo. leg-profile.test.ts, "outside of the photo". */
 export const LEG_BONE = 0.85
 /** Body units by which trousers extend below the ankle joints, and around the bones of a leg. */
 export const LEG_REACH = { foot: 0.2, around: 0.6 } as const

@@ -2,7 +2,7 @@ import { type Component, connectedComponents, connectedToBorder } from '../raste
 import { erode, open } from '../raster/morphology.ts'
 import { invert, type Mask, maskWhere } from '../raster/plane.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
-import { backgroundTolerance, type ComparedPicture } from './shadow.ts'
+import { backgroundTolerance, type ComparedImage } from './shadow.ts'
 
 // Min distance of a gap between sleeve and body from the garment's middle, over the garment's width.
 const BESIDE = 0.2
@@ -17,12 +17,10 @@ interface Candidates {
 }
 
 /** Adds background visible through a gap, as between sleeve and body. A light print in the middle of a garment looks alike and stays. */
-export function addHoles(picture: ComparedPicture, { background, sure, inStripes }: Candidates): Mask {
-  const holes = enclosedParts(background, sure).filter(
-    (part) => part.across > BESIDE && isFlatBackground(picture, part),
-  )
+export function addHoles(image: ComparedImage, { background, sure, inStripes }: Candidates): Mask {
+  const holes = enclosedParts(background, sure).filter((part) => part.across > BESIDE && isFlatBackground(image, part))
   const added = addParts(background, holes)
-  return picture.background.deviation > 0.5 ? addShadedHoles(picture, added, inStripes) : added
+  return image.background.deviation > 0.5 ? addShadedHoles(image, added, inStripes) : added
 }
 
 interface Enclosed extends Component {
@@ -56,7 +54,7 @@ function addParts(background: Mask, parts: readonly Enclosed[]): Mask {
   return added
 }
 
-function isFlatBackground({ background, comparison }: ComparedPicture, part: Enclosed): boolean {
+function isFlatBackground({ background, comparison }: ComparedImage, part: Enclosed): boolean {
   const { width, data } = comparison.difference
   let sum = 0
   const gradients: number[] = []
@@ -72,9 +70,9 @@ function isFlatBackground({ background, comparison }: ComparedPicture, part: Enc
 const UNLIKE = 14
 
 // On a table a gap is in the shade of both its sides: all its pixels have the background's hue, and no pixel of the garment has.
-function addShadedHoles(picture: ComparedPicture, background: Mask, inStripes: Mask): Mask {
-  const { light, tint } = picture.comparison
-  const limit = Math.max(2.5, 4 * picture.background.deviation)
+function addShadedHoles(image: ComparedImage, background: Mask, inStripes: Mask): Mask {
+  const { light, tint } = image.comparison
+  const limit = Math.max(2.5, 4 * image.background.deviation)
   const shaded = maskWhere(background, (i) => light.data[i] > 0.45 && light.data[i] < 1 && tint.data[i] < limit)
   const seen = maskWhere(
     background,
@@ -84,12 +82,12 @@ function addShadedHoles(picture: ComparedPicture, background: Mask, inStripes: M
   // If a region with that hue is in the middle of the garment, it is a print or a stripe, and so can be a region at the side.
   if (enclosed.length === 0 || enclosed.some(({ across }) => across <= BESIDE)) return background
   const cloth = maskWhere(background, (i) => background.data[i] === 0 && shaded.data[i] === 0)
-  const palette = paletteOf(picture.lab, erode(cloth, 2))
+  const palette = paletteOf(image.lab, erode(cloth, 2))
   if (palette.length === 0) return background
   const gaps = enclosed.filter((part) => {
     let sum = 0
     forEachOf(part, background.width, (i) => {
-      sum += distanceToPalette(picture.lab, i, palette)
+      sum += distanceToPalette(image.lab, i, palette)
     })
     return part.bottom - part.top > 1.5 * (part.right - part.left) && sum > UNLIKE * part.area
   })

@@ -31,15 +31,15 @@ const WORKING_SIDE = 768
  * photo's own size. A photo with transparency is already a cutout.
  * @throws DrapeError RESULT_REJECTED if no garment stands out from the background, or if the photo crops the garment.
  */
-export function cutOut(picture: Bitmap): CutOut {
-  const alpha = givenAlpha(picture)
+export function cutOut(bitmap: Bitmap): CutOut {
+  const alpha = givenAlpha(bitmap)
   if (alpha) {
     if (shareAbove(alpha) < 0.01) throw rejected('No garment was found in the product photo.')
-    return { colours: copyRgb(picture), alpha, onBusyBackground: false }
+    return { colours: copyRgb(bitmap), alpha, onBusyBackground: false }
   }
-  const opaque = onWhite(picture)
-  const size = workingSize(picture)
-  const colours = size.width === picture.width ? bitmapToColours(opaque) : resizeAreaColours(opaque, size)
+  const opaque = onWhite(bitmap)
+  const size = workingSize(bitmap)
+  const colours = size.width === bitmap.width ? bitmapToColours(opaque) : resizeAreaColours(opaque, size)
   const lab = rgbToLab(colours)
   const { silhouette, clean, onBusyBackground } = findGarment(lab)
   return { ...enlargeMatte(opaque, matte(colours, silhouette, clean)), onBusyBackground }

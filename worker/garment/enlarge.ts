@@ -6,10 +6,10 @@ import type { Matte } from './matte.ts'
  * Scales the cutout to the photo's own size: alpha is interpolated between the matte's pixels, colours are the photo's own
  * where the matte is solid, and the matte's cleaned colours along the edge.
  */
-export function enlargeMatte(picture: Bitmap, { alpha, colours, solid }: Matte): Pick<CutOut, 'colours' | 'alpha'> {
-  const { width, height, channels, data } = picture
+export function enlargeMatte(image: Bitmap, { alpha, colours, solid }: Matte): Pick<CutOut, 'colours' | 'alpha'> {
+  const { width, height, channels, data } = image
   const out: Bitmap = { width, height, channels: 3, data: new Uint8Array(width * height * 3) }
-  const cover = createPlane(picture)
+  const cover = createPlane(image)
   const columns = taps(width, alpha.width)
   const rows = taps(height, alpha.height)
   for (let y = 0; y < height; y++) {

@@ -4,7 +4,7 @@ import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
 import { countSet, createMask, invert, type Mask, maskToPlane, maskWhere, type Plane, subset } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
-import type { ComparedPicture } from './shadow.ts'
+import type { ComparedImage } from './shadow.ts'
 
 // Min ΔE of a pixel from a background without noise, after a slight blur.
 const FAINT = 0.6
@@ -19,12 +19,12 @@ const ROUNDING = 0.004
  * Adds cloth that hardly differs from its background, such as white on white: if the background has no noise at all, every other
  * region with an edge is cloth. Otherwise, or if nothing is added, returns the silhouette itself.
  */
-export function addFaintCloth(picture: ComparedPicture, silhouette: Mask): Mask {
-  if (!picture.background.exact) return silhouette
-  const difference = gaussianBlur(picture.comparison.difference, 1)
+export function addFaintCloth(image: ComparedImage, silhouette: Mask): Mask {
+  if (!image.background.exact) return silhouette
+  const difference = gaussianBlur(image.comparison.difference, 1)
   const where = (limit: number) => maskWhere(difference, (i) => difference.data[i] < limit)
   const reached = connectedToBorder(where(FAINT))
-  const background = addHoles(picture, { background: reached, sure: where(SAME), inStripes: createMask(reached) })
+  const background = addHoles(image, { background: reached, sure: where(SAME), inStripes: createMask(reached) })
   const cloth = invert(background)
   const smear = Math.ceil(SMEAR * Math.max(silhouette.width, silhouette.height))
   const known = dilate(silhouette, smear)

@@ -8,7 +8,7 @@ import { type PreparedGarment, prepareGarment } from './prepare-garment.ts'
 
 export interface GarmentMessage {
   readonly id: number
-  readonly picture: Bitmap
+  readonly bitmap: Bitmap
   readonly category: Category | null
   readonly longest: number
 }
@@ -21,9 +21,9 @@ export type GarmentAnswer = { readonly id: number } & (
 const port = parentPort
 if (!port) throw new Error('This module must run in a worker thread')
 
-port.on('message', ({ id, picture, ...options }: GarmentMessage) => {
+port.on('message', ({ id, bitmap, ...options }: GarmentMessage) => {
   try {
-    const garment = prepareGarment(picture, options)
+    const garment = prepareGarment(bitmap, options)
     port.postMessage({ id, garment } satisfies GarmentAnswer, [garment.image.data.buffer as ArrayBuffer])
   } catch (error) {
     if (!(error instanceof DrapeError)) throw error

@@ -1,7 +1,7 @@
 import { connectedComponents } from '../raster/components.ts'
 import { dilate, open } from '../raster/morphology.ts'
 import { countSet, invert, type Mask, subset } from '../raster/plane.ts'
-import type { ComparedPicture } from './shadow.ts'
+import type { ComparedImage } from './shadow.ts'
 import { findSymmetry } from './symmetry.ts'
 
 const MIN_SYMMETRY = 0.85
@@ -15,7 +15,7 @@ const MIN_AREA = 0.0003
  * Removes thin pieces that resemble shaded background and have no garment on the mirrored side: light from one side fills the gap under
  * the other side's sleeve with a shadow as dark as cloth.
  */
-export function removeMirroredShadow(garment: Mask, { background, comparison }: ComparedPicture): Mask {
+export function removeMirroredShadow(garment: Mask, { background, comparison }: ComparedImage): Mask {
   const { score, angle, centre } = findSymmetry(garment)
   if (score < MIN_SYMMETRY) return garment
   const { width, height } = garment

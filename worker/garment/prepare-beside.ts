@@ -10,7 +10,7 @@ export interface GarmentThread {
    * Runs `prepareGarment` on a background thread, one garment at a time.
    * @throws DrapeError as `prepareGarment`, and a retryable GENERATION_FAILED if the thread ends early.
    */
-  prepare(picture: Bitmap, options: { category: Category | null; longest: number }): Promise<PreparedGarment>
+  prepare(bitmap: Bitmap, options: { category: Category | null; longest: number }): Promise<PreparedGarment>
   /** Stops the thread; a pending job fails. */
   stop(): Promise<void>
 }
@@ -63,15 +63,15 @@ export function createGarmentThread(): GarmentThread {
   }
 
   return {
-    prepare: (picture, options) =>
+    prepare: (bitmap, options) =>
       new Promise((resolve, reject) => {
         thread ??= start()
         const id = nextId++
         thread.jobs.set(id, { resolve, reject })
         thread.worker.ref()
         // A copy, because the transfer detaches the buffer and the caller still needs it.
-        const data = new Uint8Array(picture.data)
-        const message: GarmentMessage = { id, picture: { ...picture, data }, ...options }
+        const data = new Uint8Array(bitmap.data)
+        const message: GarmentMessage = { id, bitmap: { ...bitmap, data }, ...options }
         thread.worker.postMessage(message, [data.buffer])
       }),
     stop: async () => {

@@ -38,10 +38,10 @@ const MAX_SIDE = 1400
  * @throws DrapeError RESULT_REJECTED if the photo does not show a single garment on a plain background.
  */
 export function prepareGarment(
-  picture: Bitmap,
+  bitmap: Bitmap,
   { category, longest = MAX_SIDE }: { category: Category | null; longest?: number },
 ): PreparedGarment {
-  const limited = limitSide(picture, longest)
+  const limited = limitSide(bitmap, longest)
   const cut = cutOut(limited)
   const outline = findOutline(cut.alpha, expectedShape(category))
   if (cut.onBusyBackground && outline.symmetry < MIN_SYMMETRY_ON_BUSY)
@@ -50,7 +50,7 @@ export function prepareGarment(
       'The garment cannot be separated from the background of the product photo. Use a photo on a plain background.',
     )
   if (outline.kind === 'trousers' || outline.kind === 'skirt') {
-    const image = drawUpright(cut, outline.canvas.toPicture, outline.canvas.side)
+    const image = drawUpright(cut, outline.canvas.toImage, outline.canvas.side)
     return { ...describeLower(outline, image), presentation: 'flat_lay' }
   }
   return prepareUpper(cut, outline)
@@ -58,7 +58,7 @@ export function prepareGarment(
 
 function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment {
   const { canvas } = outline
-  const image = drawUpright(cut, canvas.toPicture, canvas.side)
+  const image = drawUpright(cut, canvas.toImage, canvas.side)
   const { sides, landmarks, foldedSleeve } = mendSleeves(image, outline)
   const { axis } = canvas
   const openFront = findOpenFront(image, { axis, torsoWidth: outline.torsoWidth, landmarks })
@@ -93,10 +93,10 @@ function expectedShape(category: Category | null): 'upper' | 'dress' | 'lower' |
 }
 
 // Premultiplied, bilinear. Skips the empty part of the canvas, which is most of it.
-function drawUpright({ colours, alpha }: CutOut, toPicture: Affine, side: number): Pixels {
+function drawUpright({ colours, alpha }: CutOut, toImage: Affine, side: number): Pixels {
   const { width, height, data: cover } = alpha
   const out = new Uint8ClampedArray(side * side * 4)
-  const [a, b, c, d, e, f] = toPicture
+  const [a, b, c, d, e, f] = toImage
   for (let y = 0, to = 0; y < side; y++) {
     for (let x = 0; x < side; x++, to += 4) {
       const u = a * x + b * y + c
@@ -126,9 +126,9 @@ function drawUpright({ colours, alpha }: CutOut, toPicture: Affine, side: number
   return { width: side, height: side, channels: 4, data: out }
 }
 
-function limitSide(picture: Bitmap, longest: number): Bitmap {
-  const share = longest / Math.max(picture.width, picture.height)
-  if (share >= 1) return picture
-  const size = { width: Math.round(picture.width * share), height: Math.round(picture.height * share) }
-  return coloursToBitmap(resizeAreaColours(picture, size))
+function limitSide(bitmap: Bitmap, longest: number): Bitmap {
+  const share = longest / Math.max(bitmap.width, bitmap.height)
+  if (share >= 1) return bitmap
+  const size = { width: Math.round(bitmap.width * share), height: Math.round(bitmap.height * share) }
+  return coloursToBitmap(resizeAreaColours(bitmap, size))
 }

@@ -15,7 +15,7 @@ export interface BackgroundComparison {
 }
 
 /** A bitmap with its background model and the comparison. */
-export interface ComparedPicture {
+export interface ComparedImage {
   /** CIE Lab. */
   readonly lab: Colours
   readonly background: Background

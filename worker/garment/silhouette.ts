@@ -13,7 +13,7 @@ import {
 } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
-import { backgroundTolerance, type ComparedPicture, compareWithBackground } from './shadow.ts'
+import { backgroundTolerance, type ComparedImage, compareWithBackground } from './shadow.ts'
 
 // Min area of a hole or a speck, as a share of the bitmap.
 const SMALL = 0.0006
@@ -22,16 +22,16 @@ const SMALL = 0.0006
  * Segments the garment: pixels that resemble neither the background nor a shadow on it, as far as the background is connected to
  * the border of the photo. Empty if the whole photo is background.
  */
-export function findSilhouette(picture: ComparedPicture): Mask {
-  const sure = sureBackground(picture)
-  const shaded = orMask(sure, softShadow(picture))
-  const inStripes = betweenStripes(open(unshadowed(picture), 1))
+export function findSilhouette(image: ComparedImage): Mask {
+  const sure = sureBackground(image)
+  const shaded = orMask(sure, softShadow(image))
+  const inStripes = betweenStripes(open(unshadowed(image), 1))
   const reached = reachableBackground(without(sure, inStripes), without(shaded, inStripes))
-  const background = addHoles(picture, { background: reached, sure: without(sure, inStripes), inStripes })
-  const even = withoutNoise(picture, background, inStripes)
+  const background = addHoles(image, { background: reached, sure: without(sure, inStripes), inStripes })
+  const even = withoutNoise(image, background, inStripes)
   const dimmed = addContactShadow(even, background, inStripes)
   // Repeat from the new border: the dark end of a gap is further in than one step.
-  return smoothEdge(picture, tidy(invert(addContactShadow(even, dimmed, inStripes))))
+  return smoothEdge(image, tidy(invert(addContactShadow(even, dimmed, inStripes))))
 }
 
 // A garment of the background's own hue resembles one large shadow: then only certain background counts.
@@ -43,7 +43,7 @@ function reachableBackground(sure: Mask, shaded: Mask): Mask {
 }
 
 // Colours that the background has in no shadow: of another hue, lighter, or nearly black.
-function unshadowed({ background, comparison: { light, tint } }: ComparedPicture): Mask {
+function unshadowed({ background, comparison: { light, tint } }: ComparedImage): Mask {
   const cloth = createMask(light)
   const tintLimit = Math.max(8, 8 * background.deviation)
   for (let i = 0; i < cloth.data.length; i++)
@@ -71,12 +71,12 @@ function betweenStripes(cloth: Mask): Mask {
 }
 
 // A noisy background causes a ragged hem.
-function smoothEdge({ background }: ComparedPicture, garment: Mask): Mask {
+function smoothEdge({ background }: ComparedImage, garment: Mask): Mask {
   if (background.deviation <= 0.5) return garment
   return threshold(gaussianBlur(maskToPlane(garment), 0.0035 * longSide(garment)), 0.5)
 }
 
-function sureBackground({ background, comparison: { difference } }: ComparedPicture): Mask {
+function sureBackground({ background, comparison: { difference } }: ComparedImage): Mask {
   const limit = backgroundTolerance(background)
   const sure = createMask(difference)
   for (let i = 0; i < sure.data.length; i++) sure.data[i] = difference.data[i] < limit ? 1 : 0
@@ -84,7 +84,7 @@ function sureBackground({ background, comparison: { difference } }: ComparedPict
 }
 
 // Darker than the background, of its hue, without edges. The less noise the background has, the fainter the edges that count.
-function softShadow({ background, comparison: { light, tint, gradient } }: ComparedPicture): Mask {
+function softShadow({ background, comparison: { light, tint, gradient } }: ComparedImage): Mask {
   const shadow = createMask(light)
   const tintLimit = Math.max(2.5, 4 * background.deviation)
   const steepest = Math.min(1.6, 0.5 + 1.25 * background.deviation)
@@ -99,17 +99,17 @@ function softShadow({ background, comparison: { light, tint, gradient } }: Compa
 const DEPTH = 0.07
 
 // Noise gives some background pixels the hue of grey cloth: decide by the surrounding background candidates.
-function withoutNoise(picture: ComparedPicture, background: Mask, inStripes: Mask): ComparedPicture {
-  const { lab, comparison } = picture
-  const { deviation } = picture.background
-  if (deviation <= 0.5) return picture
+function withoutNoise(image: ComparedImage, background: Mask, inStripes: Mask): ComparedImage {
+  const { lab, comparison } = image
+  const { deviation } = image.background
+  if (deviation <= 0.5) return image
   const near = dilate(background, DEPTH * longSide(background))
   const isOpen = (i: number) =>
     !background.data[i] && !inStripes.data[i] && comparison.tint.data[i] < Math.max(8, 8 * deviation)
   const doubtful = subset(near, isOpen)
   const even = { ...lab, data: lab.data.slice() }
   for (let i = 0; i < doubtful.data.length; i++) if (doubtful.data[i]) averageHue(even.data, lab, { i, doubtful })
-  return { lab: even, background: picture.background, comparison: compareWithBackground(even, picture.background) }
+  return { lab: even, background: image.background, comparison: compareWithBackground(even, image.background) }
 }
 
 function averageHue(
@@ -134,11 +134,11 @@ function averageHue(
 
 // The dark rim right under the cloth is too sharp for a soft shadow: there the garment's own colours decide. Far from known
 // background, as deep in the gap under a sleeve, the decision must be clear.
-function addContactShadow(picture: ComparedPicture, background: Mask, inStripes: Mask): Mask {
+function addContactShadow(image: ComparedImage, background: Mask, inStripes: Mask): Mask {
   const core = invert(dilate(background, Math.max(3, 0.02 * longSide(background))))
-  const palette = paletteOf(picture.lab, core)
+  const palette = paletteOf(image.lab, core)
   if (palette.length === 0) return background
-  const { light, tint } = picture.comparison
+  const { light, tint } = image.comparison
   const near = dilate(background, 0.035 * longSide(background))
   const joined = createMask(background)
   for (let i = 0; i < joined.data.length; i++) {
@@ -147,7 +147,7 @@ function addContactShadow(picture: ComparedPicture, background: Mask, inStripes:
     if (background.data[i] || inStripes.data[i] || r >= 1.02) continue
     const toShadow = tint.data[i] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
     const evidence = near.data[i] ? 1.25 * toShadow + 1.9 : 3 * toShadow + 5
-    if (evidence < distanceToPalette(picture.lab, i, palette)) joined.data[i] = 1
+    if (evidence < distanceToPalette(image.lab, i, palette)) joined.data[i] = 1
   }
   return open(orMask(connectedToBorder(joined), background), 2)
 }

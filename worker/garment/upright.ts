@@ -18,7 +18,7 @@ export interface Canvas {
   readonly side: number
   readonly axis: number
   /** Canvas px → photo px. */
-  readonly toPicture: Affine
+  readonly toImage: Affine
 }
 
 /**
@@ -66,7 +66,7 @@ export function standUpright(alpha: Plane): UprightGarment {
   const zoom = canvas.side / SHAPE_SIDE
   const toCanvas = scaling(zoom, zoom)
   const axis = applyAffine(invertAffine(toCanvas), { x: canvas.axis, y: 0 }).x
-  const shapeToSmall = composeAffine(toSmall, composeAffine(canvas.toPicture, toCanvas))
+  const shapeToSmall = composeAffine(toSmall, composeAffine(canvas.toImage, toCanvas))
   return {
     symmetry,
     canvas,
@@ -85,13 +85,13 @@ function drawShape(piece: Mask, toSmall: Affine, axis: number): Shape {
 }
 
 // Square, with the axis in the middle column and equal margins around the garment.
-function canvasAround(piece: Mask, { angle, centre }: Symmetry, toPicture: Affine): Canvas {
+function canvasAround(piece: Mask, { angle, centre }: Symmetry, toImage: Affine): Canvas {
   const turned = Math.abs(angle) < MIN_DEGREES ? 0 : (angle * Math.PI) / 180
   const cos = Math.cos(turned)
   const sin = Math.sin(turned)
-  const origin = applyAffine(toPicture, centre)
+  const origin = applyAffine(toImage, centre)
   const outline = followContour(piece).map((p) => {
-    const { x, y } = applyAffine(toPicture, p)
+    const { x, y } = applyAffine(toImage, p)
     const dx = x - origin.x
     const dy = y - origin.y
     return { x: dx * cos - dy * sin, y: dx * sin + dy * cos }
@@ -109,7 +109,7 @@ function canvasAround(piece: Mask, { angle, centre }: Symmetry, toPicture: Affin
   return {
     side,
     axis,
-    toPicture: [cos, sin, origin.x - cos * axis - sin * row, -sin, cos, origin.y + sin * axis - cos * row],
+    toImage: [cos, sin, origin.x - cos * axis - sin * row, -sin, cos, origin.y + sin * axis - cos * row],
   }
 }
 

@@ -18,7 +18,7 @@ describe('measureBody', () => {
   const { person } = drawPerson()
   const body = measureBody(person)
 
-  it('puts the axes of an upright person along the picture', () => {
+  it('puts the axes of an upright person along the photo', () => {
     expect(body.down).toEqual({ x: 0, y: 1 })
     expect(body.right.x).toBe(1)
     expect(body.shoulders).toEqual({ x: 240, y: 200 })

@@ -22,7 +22,7 @@ export const ARM_RADIUS = 18
 /** Half width in px of the drawn torso, armpits to thighs. */
 export const TORSO_HALF_WIDTH = 66
 
-/** Offsets of elbow and wrist from the shoulder joint in px, for the picture's right arm; the left one mirrors it. */
+/** Offsets of elbow and wrist from the shoulder joint in px, for the photo's right arm; the left one mirrors it. */
 export interface Pose {
   readonly elbow: Point
   readonly wrist: Point
@@ -33,7 +33,7 @@ export const ARMS_BENT: Pose = { elbow: { x: 70, y: 50 }, wrist: { x: 62, y: 130
 
 export interface DrawnPerson {
   readonly person: Person
-  readonly picture: Bitmap
+  readonly photo: Bitmap
   /** What was drawn last at every pixel of the person. */
   readonly drawn: Readonly<Record<'skin' | 'top' | 'lower' | 'hair', Mask>>
 }
@@ -58,7 +58,7 @@ export function drawPerson(
     presence: 1,
     people: 1,
   }
-  return { person, picture: paint(drawn, palette), drawn }
+  return { person, photo: paint(drawn, palette), drawn }
 }
 
 function placeLandmarks({ elbow, wrist }: Pose): Record<LandmarkName, Landmark> {

@@ -34,7 +34,7 @@ describe('a measured leg', () => {
     expect(besideLeg(legs[1], length + 20, 0).y - besideLeg(legs[1], length, 0).y).toBeCloseTo(20, 0)
   })
 
-  it('goes on straight where knee and ankle are outside of the picture', () => {
+  it('goes on straight where knee and ankle are outside of the photo', () => {
     const unseen = (name: 'leftKnee' | 'leftAnkle') => ({ ...person.landmarks[name], x: 0, y: 0, presence: 0.1 })
     const landmarks = { ...person.landmarks, leftKnee: unseen('leftKnee'), leftAnkle: unseen('leftAnkle') }
     const { points, length } = measureLeg({ ...person, landmarks }, body, { side: 1 })

@@ -10,7 +10,7 @@ const overlap = (a: Mask, b: Mask) => {
   return countSet(shared) / countSet(either)
 }
 
-const partsOf = ({ picture, person }: DrawnPerson): Parts => findParts(picture, person, measureBody(person))
+const partsOf = ({ photo, person }: DrawnPerson): Parts => findParts(photo, person, measureBody(person))
 
 describe('findParts', () => {
   const drawn = drawPerson()
@@ -42,7 +42,7 @@ describe('findParts', () => {
 
   it('finds trousers with a high waist, and stripes of theirs in the colour of the top', () => {
     const striped = paintLower(drawn, { from: 0.65, colourOf: (y) => (y % 16 < 8 ? COLOURS.top : [235, 235, 235]) })
-    const { lower, top, waistline } = partsOf({ ...drawn, picture: striped })
+    const { lower, top, waistline } = partsOf({ ...drawn, photo: striped })
     expect(waistline).toBeCloseTo(0.65, 1)
     const below = maskWhere(lower, (i) => drawn.drawn.top.data[i] + drawn.drawn.lower.data[i] > 0 && isBelow(i, 0.68))
     expect(countSet(subset(below, (i) => lower.data[i] === 1))).toBeGreaterThan(0.93 * countSet(below))
@@ -53,12 +53,12 @@ describe('findParts', () => {
   it('counts a band along the hem to the top, though its colour is nearer to that of the trousers', () => {
     const white = drawPerson(undefined, { top: [20, 20, 20], lower: [120, 150, 190] })
     const banded = paintLower(white, { from: 0.65, colourOf: (y) => (y < 334 ? [170, 170, 170] : [120, 150, 190]) })
-    expect(partsOf({ ...white, picture: banded }).waistline).toBeCloseTo((334 - 200) / 160, 1)
+    expect(partsOf({ ...white, photo: banded }).waistline).toBeCloseTo((334 - 200) / 160, 1)
   })
 
   it('finds no waistline in a dress, and the hem of a top that hangs over the trousers', () => {
     const dress = paintLower(drawn, { from: 0, colourOf: () => COLOURS.top })
-    expect(partsOf({ ...drawn, picture: dress }).waistline).toBeNull()
+    expect(partsOf({ ...drawn, photo: dress }).waistline).toBeNull()
     // The drawn top ends at y = 385.
     expect(parts.waistline).toBeCloseTo((385 - 200) / 160, 1)
   })
@@ -74,13 +74,13 @@ describe('findParts', () => {
 
 const isBelow = (i: number, fraction: number) => Math.floor(i / 480) > 200 + 160 * fraction
 
-// Clothes below the body coordinate F, by row of the picture.
+// Clothes below the body coordinate F, by row of the photo.
 function paintLower(
-  { picture, drawn }: DrawnPerson,
+  { photo, drawn }: DrawnPerson,
   { from, colourOf }: { from: number; colourOf: (y: number) => readonly number[] },
 ): Bitmap {
-  const data = Uint8Array.from(picture.data)
+  const data = Uint8Array.from(photo.data)
   for (let i = 0; i < drawn.top.data.length; i++)
     if (drawn.top.data[i] + drawn.lower.data[i] > 0 && isBelow(i, from)) data.set(colourOf(Math.floor(i / 480)), i * 3)
-  return { ...picture, data }
+  return { ...photo, data }
 }

@@ -6,7 +6,7 @@ import { personAtSize } from '../../../worker/person/within.ts'
 import { drawPerson } from './drawn-person.ts'
 
 it('sees a person turned as far in a large photo as in a small one', async () => {
-  const { person, picture } = drawPerson()
+  const { person, photo } = drawPerson()
   const { leftShoulder, rightShoulder } = person.landmarks
   const landmarks = {
     ...person.landmarks,
@@ -14,9 +14,9 @@ it('sees a person turned as far in a large photo as in a small one', async () =>
     rightShoulder: { ...rightShoulder, z: -45 },
   }
   const turned = { ...person, landmarks }
-  const large = await resizeBitmap(picture, { width: 3 * picture.width, height: 3 * picture.height })
+  const large = await resizeBitmap(photo, { width: 3 * photo.width, height: 3 * photo.height })
   const views = [
-    await createView(picture, turned, { long: true }),
+    await createView(photo, turned, { long: true }),
     await createView(large, personAtSize(turned, large), { long: true }),
   ]
   const [small, reduced] = views.map((view) => measureBody(view.person))

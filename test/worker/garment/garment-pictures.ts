@@ -35,13 +35,13 @@ export function turnGarment({ picture, mask, landmarks, height }: KnownGarment, 
   const sin = Math.sin((degrees * Math.PI) / 180) / 0.75
   const [x, y] = [(picture.width - 1) / 2, (picture.height - 1) / 2]
   const middle = (side - 1) / 2
-  const toPicture: Affine = [cos, -sin, x - (cos - sin) * middle, sin, cos, y - (sin + cos) * middle]
+  const toImage: Affine = [cos, -sin, x - (cos - sin) * middle, sin, cos, y - (sin + cos) * middle]
   const size = { width: side, height: side }
-  const turned = warpAffine(picture, toPicture, { size, border: 'replicate' })
-  const fromPicture = invertAffine(toPicture)
+  const turned = warpAffine(picture, toImage, { size, border: 'replicate' })
+  const fromPicture = invertAffine(toImage)
   return {
     picture: { ...size, channels: turned.channels, data: Uint8Array.from(turned.data, Math.round) },
-    mask: threshold(warpAffinePlane(maskToPlane(mask), toPicture, size), 0.5),
+    mask: threshold(warpAffinePlane(maskToPlane(mask), toImage, size), 0.5),
     height: height * 0.75,
     landmarks: new Map([...landmarks].map(([name, point]) => [name, applyAffine(fromPicture, point)])),
   }

@@ -32,7 +32,7 @@ function namedLandmarks({ canvas, landmarks }: UpperOutline): Map<string, Point>
     const { neck, shoulder, armpit, hem, sleeveOuter, sleeveInner } = landmarks[k]
     const points = { neck, shoulder, armpit, hem, sleeve_out: sleeveOuter, sleeve_in: sleeveInner }
     for (const [name, point] of Object.entries(points))
-      if (point) named.set(`${name}_${side}`, applyAffine(canvas.toPicture, point))
+      if (point) named.set(`${name}_${side}`, applyAffine(canvas.toImage, point))
   }
   return named
 }
@@ -99,7 +99,7 @@ describe('landmarks of rendered garments', () => {
       ankle_in_r: ankleInner[1],
     }
     for (const [name, point] of Object.entries(points)) {
-      const found = applyAffine(outline.canvas.toPicture, point)
+      const found = applyAffine(outline.canvas.toImage, point)
       expect(distance(found, landmarks.get(name) ?? { x: 0, y: 0 }) / height, name).toBeLessThan(0.03)
     }
   })

@@ -9,7 +9,7 @@ const AXIS = 300
 
 export const CLOTH: Colour = [200, 60, 50]
 
-/** Dots printed on the chest, on the picture's left and right of the axis. */
+/** Dots printed on the chest, on the photo's left and right of the axis. */
 export const LEFT_DOT: Colour = [30, 90, 220]
 export const RIGHT_DOT: Colour = [240, 220, 60]
 
@@ -45,7 +45,7 @@ export function drawGarment({ sleeves = 'short' }: { sleeves?: 'short' | 'long' 
   }
 }
 
-/** A sleeveless dress: the shirt's upper part with a skirt that grows to twice its width. Its picture is left empty. */
+/** A sleeveless dress: the shirt's upper part with a skirt that grows to twice its width. Its photo is left empty. */
 export function drawDress(): UpperGarment {
   const vest = drawGarment({ sleeves: 'none' })
   const skirt = ({ x, y }: Point): Point => {

@@ -19,18 +19,18 @@ export interface Fitted {
 }
 
 /** Everything that is known when a garment has been laid on a person. */
-export function layGarment(person: Person, picture: Bitmap, garment: UpperGarment): Fitted {
+export function layGarment(person: Person, photo: Bitmap, garment: UpperGarment): Fitted {
   const body = measureBody(person)
-  const parts = findParts(picture, person, body)
+  const parts = findParts(photo, person, body)
   const placement = placeGarment({ person, body, parts, garment })
   const regions = findRegions({ person, body, parts, placement })
-  const layers = warpUpper(garment, placement, { size: picture, scale: 1 })
-  return { fitting: { person, body, parts, placement, regions }, layers, flat: flattenLayers(layers, picture) }
+  const layers = warpUpper(garment, placement, { size: photo, scale: 1 })
+  return { fitting: { person, body, parts, placement, regions }, layers, flat: flattenLayers(layers, photo) }
 }
 
-/** The drawn figure's picture with sleeves of `colour` painted over its arms, from the shoulders to just before the wrists. */
-export function paintSleeves({ person, picture }: DrawnPerson, colour: Colour): Bitmap {
-  const data = picture.data.slice()
+/** The drawn figure's photo with sleeves of `colour` painted over its arms, from the shoulders to just before the wrists. */
+export function paintSleeves({ person, photo }: DrawnPerson, colour: Colour): Bitmap {
+  const data = photo.data.slice()
   const { landmarks } = person
   for (const side of ['left', 'right'] as const) {
     const [shoulder, elbow, wrist] = [
@@ -40,9 +40,9 @@ export function paintSleeves({ person, picture }: DrawnPerson, colour: Colour): 
     ]
     const cuff = { x: wrist.x - 0.1 * (wrist.x - elbow.x), y: wrist.y - 0.1 * (wrist.y - elbow.y) }
     const radii = [ARM_RADIUS, ARM_RADIUS, 0.7 * ARM_RADIUS]
-    const sleeve = fillCapsules(picture, [shoulder, elbow, cuff], radii)
+    const sleeve = fillCapsules(photo, [shoulder, elbow, cuff], radii)
     for (let i = 0; i < sleeve.data.length; i++)
       if (sleeve.data[i] && person.mask.data[i] > 0.5) data.set(colour, i * 3)
   }
-  return { ...picture, data }
+  return { ...photo, data }
 }

@@ -11,17 +11,17 @@ import { composeUpper } from './upper/compose.ts'
 /** Composes the result image and the blend factor of each pixel, in the size of the drawn bitmap. Throws as `checkResult` does. */
 export function composeView(removed: Removed): Pick<EngineResult, 'image' | 'change'> {
   const { view, parts, person, flat } = removed
-  const { drawn: picture } = view
+  const { drawn: photo } = view
   const composed =
     removed.kind === 'upper'
-      ? composeUpper(removed, { picture, layers: removed.layers, garment: flat, removal: removed.removal })
-      : composeLower(removed, { picture, pieces: removed.layers.pieces, cover: flat.cover, removal: removed.removal })
+      ? composeUpper(removed, { photo, layers: removed.layers, garment: flat, removal: removed.removal })
+      : composeLower(removed, { photo, pieces: removed.layers.pieces, cover: flat.cover, removal: removed.removal })
   const { skin, background } = inventedIn(removed)
-  addGrain(composed.image, picture, [
+  addGrain(composed.image, photo, [
     { share: seenShare(skin, flat.cover), like: parts.skin },
     { share: seenShare(background, flat.cover), like: backgroundOf(person.mask) },
   ])
-  checkResult(composed, picture, boxInView(view))
+  checkResult(composed, photo, boxInView(view))
   return composed
 }
 

@@ -11,19 +11,19 @@ export interface Invented {
 }
 
 /**
- * Adds the photo's grain to smoothly filled regions: the pixel noise that real pixels of the same kind have in `picture`. Changes
+ * Adds the photo's grain to smoothly filled regions: the pixel noise that real pixels of the same kind have in `photo`. Changes
  * `image` in place, which has the same size. Deterministic.
  */
-export function addGrain(image: Bitmap, picture: Bitmap, invented: readonly Invented[]): void {
+export function addGrain(image: Bitmap, photo: Bitmap, invented: readonly Invented[]): void {
   for (const { share, like } of invented) {
-    const grain = Math.min(GRAIN.max, measureGrain(picture, erode(like, 1)))
+    const grain = Math.min(GRAIN.max, measureGrain(photo, erode(like, 1)))
     if (grain < GRAIN.min) continue
-    const sampler = createFieldSampler([share], { size: picture, touched: [share] })
-    for (let y = 0; y < picture.height; y++) {
+    const sampler = createFieldSampler([share], { size: photo, touched: [share] })
+    for (let y = 0; y < photo.height; y++) {
       const { from, to } = sampler.moveTo(y)
       for (let x = from; x < to; x++) {
         const seen = sampler.fieldsAt(x)[0]
-        if (seen > GRAIN_FROM.share) addNoise(image, y * picture.width + x, grain * seen)
+        if (seen > GRAIN_FROM.share) addNoise(image, y * photo.width + x, grain * seen)
       }
     }
   }
@@ -47,15 +47,15 @@ export function backgroundOf(person: Plane): Mask {
 }
 
 // Standard deviation of a pixel's luma from the mean of its 8 neighbours. Uses the median to ignore edges.
-function measureGrain(picture: Bitmap, like: Mask): number {
+function measureGrain(photo: Bitmap, like: Mask): number {
   const steps: number[] = []
   const inside = subset(like, (i) => i % 3 === 0)
   for (let i = 0; i < inside.data.length; i++) {
     if (!inside.data[i]) continue
-    const x = Math.round((((i % like.width) + 0.5) * picture.width) / like.width - 0.5)
-    const y = Math.round(((Math.floor(i / like.width) + 0.5) * picture.height) / like.height - 0.5)
-    if (x < 1 || y < 1 || x > picture.width - 2 || y > picture.height - 2) continue
-    steps.push(Math.abs(stepAt(picture, x, y)))
+    const x = Math.round((((i % like.width) + 0.5) * photo.width) / like.width - 0.5)
+    const y = Math.round(((Math.floor(i / like.width) + 0.5) * photo.height) / like.height - 0.5)
+    if (x < 1 || y < 1 || x > photo.width - 2 || y > photo.height - 2) continue
+    steps.push(Math.abs(stepAt(photo, x, y)))
   }
   if (steps.length < 20) return 0
   const median = Float32Array.from(steps).sort()[steps.length >> 1]

@@ -10,13 +10,13 @@ import { BACKGROUND, LOWER, SKIN, type UpperRemoval } from './removal.ts'
 import { DRESS_FROM } from './tuning.ts'
 
 /**
- * Removes visible parts of worn trousers or of a skirt below and beside a dress. `picture` is the analysed bitmap in sRGB, 0
+ * Removes visible parts of worn trousers or of a skirt below and beside a dress. `photo` is the analysed bitmap in sRGB, 0
  * to 255; `cover` is the dress, 0 to 1.
  */
 export function removeBelowDress(
   upper: UpperRemoval,
   { person, body, parts, placement }: PlacedGarment,
-  { picture, cover }: { picture: Colours; cover: Plane },
+  { photo, cover }: { photo: Colours; cover: Plane },
 ): UpperRemoval {
   const legs = bothSides((side) => measureLeg(person, body, { side }))
   const covered = bothSides((side) => wayAt(legs[side], placement.hem, body))
@@ -24,7 +24,7 @@ export function removeBelowDress(
   const input = { ...placed, worn: findWornLower(placed) }
   const allowed = (i: number) =>
     parts.along.data[i] > DRESS_FROM.hips && (upper.zones[i] !== SKIN || parts.along.data[i] > DRESS_FROM.skin)
-  const lower = removeLower(input, { picture, cover, allowed })
+  const lower = removeLower(input, { photo, cover, allowed })
   const { data } = upper.layer
   for (let i = 0, k = 0; i < upper.zones.length; i++, k += 4) {
     const alpha = lower.layer.data[k + 3] / 255

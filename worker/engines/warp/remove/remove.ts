@@ -6,15 +6,15 @@ import { removeUpper } from './upper/remove.ts'
 
 /** Removes the visible parts of the worn garment. Throws as `removeUpper` and `removeLower` do. */
 export function removeWorn(shaded: Shaded): Removed {
-  const picture = bitmapToColours(shaded.view.analysed)
+  const photo = bitmapToColours(shaded.view.analysed)
   const { flat } = shaded
   if (shaded.kind === 'lower')
-    return { ...shaded, removal: removeLower(shaded, { picture, cover: flat.cover, allowed: () => true }) }
-  const removal = removeUpper(shaded, { picture, garment: flat })
+    return { ...shaded, removal: removeLower(shaded, { photo, cover: flat.cover, allowed: () => true }) }
+  const removal = removeUpper(shaded, { photo, garment: flat })
   // Trousers below an open coat stay unchanged.
   const isClosedDress = shaded.garment.kind === 'dress' && !shaded.garment.openFront
   return {
     ...shaded,
-    removal: isClosedDress ? removeBelowDress(removal, shaded, { picture, cover: flat.cover }) : removal,
+    removal: isClosedDress ? removeBelowDress(removal, shaded, { photo, cover: flat.cover }) : removal,
   }
 }

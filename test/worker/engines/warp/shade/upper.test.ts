@@ -13,24 +13,24 @@ const BLACK: Colour = [16, 16, 18]
 function relight(
   top: Colour,
   light: (x: number, y: number) => number,
-): { fitted: ReturnType<typeof layGarment>; picture: Bitmap } {
-  const { person, picture, drawn } = drawPerson(undefined, { top })
-  const data = picture.data.slice()
+): { fitted: ReturnType<typeof layGarment>; photo: Bitmap } {
+  const { person, photo, drawn } = drawPerson(undefined, { top })
+  const data = photo.data.slice()
   for (let i = 0; i < drawn.top.data.length; i++) {
     if (!drawn.top.data[i]) continue
-    const factor = light(i % picture.width, Math.floor(i / picture.width))
+    const factor = light(i % photo.width, Math.floor(i / photo.width))
     for (let c = 0; c < 3; c++) data[i * 3 + c] = Math.min(255, Math.round(data[i * 3 + c] * factor))
   }
-  const lit = { ...picture, data }
-  return { fitted: layGarment(person, lit, drawGarment()), picture: lit }
+  const lit = { ...photo, data }
+  return { fitted: layGarment(person, lit, drawGarment()), photo: lit }
 }
 
 const fold = (x: number) => 1 - 0.25 * Math.exp(-(((x - 240) / 5) ** 2))
 
 const lightAt = (top: Colour, light: (x: number, y: number) => number) => {
-  const { fitted, picture } = relight(top, light)
+  const { fitted, photo } = relight(top, light)
   const { torso } = measureLight(fitted.fitting)
-  return (x: number, y: number) => torso.data[y * picture.width + x]
+  return (x: number, y: number) => torso.data[y * photo.width + x]
 }
 
 const meanDifference = (...layers: [Pixels, Pixels]) => {

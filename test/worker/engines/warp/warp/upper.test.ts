@@ -16,9 +16,9 @@ interface Warped {
 }
 
 function warp(garment: UpperGarment, pose: Pose = ARMS_AWAY, scale = 1): Warped {
-  const { person, picture } = drawPerson(pose)
+  const { person, photo } = drawPerson(pose)
   const body = measureBody(person)
-  const placement = placeGarment({ person, body, parts: findParts(picture, person, body), garment })
+  const placement = placeGarment({ person, body, parts: findParts(photo, person, body), garment })
   const size = { width: Math.round(480 * scale), height: Math.round(720 * scale) }
   return { placement, layers: warpUpper(garment, placement, { size, scale }) }
 }
@@ -112,7 +112,7 @@ describe('warpUpper', () => {
     expect(pixel(layers.torso, { x, y: y + 6 })[3]).toBeGreaterThan(245)
   })
 
-  it('makes the same picture at a larger scale', () => {
+  it('makes the same photo at a larger scale', () => {
     const large = warp(drawGarment(), ARMS_AWAY, 1.5).layers
     const small = centreOf(layers.torso, LEFT_DOT)
     const big = centreOf(large.torso, LEFT_DOT)

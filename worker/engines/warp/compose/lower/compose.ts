@@ -36,17 +36,12 @@ import {
 
 /**
  * Composites all layers, back to front: the scene without the worn garment, shadows on the legs, the new garment, the shadow
- * of the top on it, and the top with arms, hands and hair. `picture` and `pieces` have the same size; `cover` is the new
+ * of the top on it, and the top with arms, hands and hair. `photo` and `pieces` have the same size; `cover` is the new
  * garment in the size of the analysed bitmap. Returns the result and its blend factor (exactly 0 for unchanged pixels).
  */
 export function composeLower(
   fitting: LowerFitting,
-  {
-    picture,
-    pieces,
-    cover,
-    removal,
-  }: { picture: Bitmap; pieces: readonly Layer[]; cover: Plane; removal: LowerRemoval },
+  { photo, pieces, cover, removal }: { photo: Bitmap; pieces: readonly Layer[]; cover: Plane; removal: LowerRemoval },
 ): { image: Bitmap; change: Plane } {
   const front = inFront(fitting, removal)
   const fields = [
@@ -56,10 +51,10 @@ export function composeLower(
     shadowBelow(front, fitting),
     hemShadow(fitting, { cover, removal }),
   ]
-  const sampler = createFieldSampler(fields, { size: picture, touched: [fields[3], fields[HEM_SHADOW], cover] })
-  const image = copyRgb(picture)
-  const change = createPlane(picture)
-  for (let y = 0; y < picture.height; y++) composeRow(y, { sampler, pieces, image, change })
+  const sampler = createFieldSampler(fields, { size: photo, touched: [fields[3], fields[HEM_SHADOW], cover] })
+  const image = copyRgb(photo)
+  const change = createPlane(photo)
+  for (let y = 0; y < photo.height; y++) composeRow(y, { sampler, pieces, image, change })
   return { image, change }
 }
 

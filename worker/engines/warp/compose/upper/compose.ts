@@ -20,25 +20,25 @@ import {
 
 /**
  * Composites all layers, back to front: the scene without the worn garment, the inside of the back, contact shadows, torso,
- * bare arms, sleeves, hands, hair and face. `picture` has the size of the layers; `garment` is the garment in the size of
- * the analysed bitmap. Returns the result and its blend factor (exactly 0 for unchanged pixels): picture · (1 − change) +
+ * bare arms, sleeves, hands, hair and face. `photo` has the size of the layers; `garment` is the garment in the size of
+ * the analysed bitmap. Returns the result and its blend factor (exactly 0 for unchanged pixels): photo · (1 − change) +
  * image · change.
  */
 export function composeUpper(
   fitting: FittingRegions,
   {
-    picture,
+    photo,
     layers,
     garment,
     removal,
-  }: { picture: Bitmap; layers: UpperLayers; garment: FlatGarment; removal: UpperRemoval },
+  }: { photo: Bitmap; layers: UpperLayers; garment: FlatGarment; removal: UpperRemoval },
 ): { image: Bitmap; change: Plane } {
   const fields = findOcclusionOrder(fitting, { garment, removal })
   const touched = [fields[REMOVAL + 3], fields[SHADOW], garment.cover]
-  const sampler = createFieldSampler(fields, { size: picture, touched })
-  const image = copyRgb(picture)
-  const change = createPlane(picture)
-  for (let y = 0; y < picture.height; y++) composeRow(y, { sampler, layers, image, change })
+  const sampler = createFieldSampler(fields, { size: photo, touched })
+  const image = copyRgb(photo)
+  const change = createPlane(photo)
+  for (let y = 0; y < photo.height; y++) composeRow(y, { sampler, layers, image, change })
   return { image, change }
 }
 

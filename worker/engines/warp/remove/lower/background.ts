@@ -8,30 +8,30 @@ import { MAYBE_PERSON, ROW_ENDS } from '../tuning.ts'
  * only pixels with `wanted` above 0.
  */
 export function fillAcross(
-  picture: Colours,
+  photo: Colours,
   { hidden, wanted, margin }: { hidden: Plane; wanted: Plane; margin: number },
 ): Colours {
   const unknown = dilate(
     maskWhere(hidden, (i) => hidden.data[i] >= MAYBE_PERSON),
     margin,
   )
-  const out: Colours = { ...picture, data: picture.data.slice() }
-  for (let y = 0; y < picture.height; y++) fillRow(y, { picture, unknown, wanted, out })
+  const out: Colours = { ...photo, data: photo.data.slice() }
+  for (let y = 0; y < photo.height; y++) fillRow(y, { photo, unknown, wanted, out })
   return out
 }
 
 function fillRow(
   y: number,
-  { picture, unknown, wanted, out }: { picture: Colours; unknown: Mask; wanted: Plane; out: Colours },
+  { photo, unknown, wanted, out }: { photo: Colours; unknown: Mask; wanted: Plane; out: Colours },
 ): void {
-  const { width } = picture
+  const { width } = photo
   const start = y * width
   for (let x = 0; x < width; x++) {
     if (!unknown.data[start + x]) continue
     let end = x
     while (end < width && unknown.data[start + end]) end++
-    const left = x > 0 ? meanOf(picture, start + Math.max(0, x - ROW_ENDS), start + x) : null
-    const right = end < width ? meanOf(picture, start + end, start + Math.min(width, end + ROW_ENDS)) : null
+    const left = x > 0 ? meanOf(photo, start + Math.max(0, x - ROW_ENDS), start + x) : null
+    const right = end < width ? meanOf(photo, start + end, start + Math.min(width, end + ROW_ENDS)) : null
     const from = left ?? right
     const to = right ?? left
     for (let at = x; at < end && from && to; at++) {

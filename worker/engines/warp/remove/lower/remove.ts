@@ -21,18 +21,18 @@ import { inventLegs } from './invented-skin.ts'
 
 /**
  * Removes the worn trousers or skirt where `cover` (0 to 1, the new garment) does not hide it and `allowed` permits it: legs
- * become bare, the region beside them becomes background. `picture` is the analysed bitmap in sRGB, 0 to 255.
+ * become bare, the region beside them becomes background. `photo` is the analysed bitmap in sRGB, 0 to 255.
  *
  * Throws `DrapeError` RESULT_REJECTED if much of the legs would have to be invented and no skin is visible.
  */
 export function removeLower(
   input: FittedLegs,
-  { picture, cover, allowed }: { picture: Colours; cover: Plane; allowed: (index: number) => boolean },
+  { photo, cover, allowed }: { photo: Colours; cover: Plane; allowed: (index: number) => boolean },
 ): LowerRemoval {
   const { worn } = input
   const open = (i: number) => cover.data[i] < SOLID && allowed(i)
   const seen = subset(worn.mask, open)
-  const layer: Colours = { ...picture, channels: 4, data: new Float32Array(cover.data.length * 4) }
+  const layer: Colours = { ...photo, channels: 4, data: new Float32Array(cover.data.length * 4) }
   const area = areaOf(input.body.unit)
   if (area(seen) < MIN_FILLED.legs)
     return { layer, background: createMask(cover), skin: createMask(cover), worn, warnings: [] }
@@ -48,7 +48,7 @@ export function removeLower(
     0.7,
   )
   const across = { hidden: input.person.mask, wanted: behind, margin: BACKGROUND_MARGIN.rows * input.body.unit }
-  lay(layer, fillAcross(picture, across), behind)
+  lay(layer, fillAcross(photo, across), behind)
   if (tones) lay(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
   const bare = subset(background, (i) => input.person.mask.data[i] > 0.5)
   return {

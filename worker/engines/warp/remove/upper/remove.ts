@@ -39,7 +39,7 @@ import { assignZones } from './zones.ts'
 
 /**
  * Fills the visible parts of the worn garment with skin, background, the colour of the lower garment or, along the new
- * garment's edge, with the new garment. `picture` is the analysed bitmap in sRGB, 0 to 255; `garment` has its size.
+ * garment's edge, with the new garment. `photo` is the analysed bitmap in sRGB, 0 to 255; `garment` has its size.
  *
  * Throws `DrapeError` RESULT_REJECTED if much of the body would have to be invented, only the face shows skin, and the clothes are too
  * bulky to show the body's shape; if the worn garment is so much longer than the new one that more of the lower garment would be
@@ -47,24 +47,24 @@ import { assignZones } from './zones.ts'
  */
 export function removeUpper(
   fitting: FittingRegions,
-  { picture, garment }: { picture: Colours; garment: FlatGarment },
+  { photo, garment }: { photo: Colours; garment: FlatGarment },
 ): UpperRemoval {
   const { body, person } = fitting
   // Fills are smooth: cells of 1/64 body unit are fine enough.
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const outside = reduceMasked(picture, outsideOf(person.mask, BACKGROUND_MARGIN.around * body.unit), factor)
+  const outside = reduceMasked(photo, outsideOf(person.mask, BACKGROUND_MARGIN.around * body.unit), factor)
   const background = fillMembrane(outside.colours, outside.weight, BACKGROUND_ROUNDS)
   const worn = findWornGarment(fitting, { cells: rgbToLab(background), factor })
   const zones = assignZones(fitting, worn, garment)
   const areas = measureAreas(zones, body.unit)
   const warnings = warningsOf(areas)
   const canvas = {
-    layer: { ...picture, channels: 4 as const, data: new Float32Array(zones.length * 4) },
+    layer: { ...photo, channels: 4 as const, data: new Float32Array(zones.length * 4) },
     zones,
     cover: garment.cover,
   }
   if (areas.background > 0) paint(canvas, { cells: background, factor }, backgroundShare(canvas, person.mask))
-  const isHemLeft = areas.lower > MIN_FILLED.lower && !paintLower(canvas, fitting, { picture, worn, factor })
+  const isHemLeft = areas.lower > MIN_FILLED.lower && !paintLower(canvas, fitting, { photo, worn, factor })
   if (areas.lower > (isHemLeft ? MAX_BELOW_HEM.unknown : MAX_BELOW_HEM.known))
     throw new DrapeError(
       'RESULT_REJECTED',
@@ -120,11 +120,11 @@ function outsideOf(mask: Plane, margin: number): Mask {
 function paintLower(
   canvas: Canvas,
   fitting: FittingRegions,
-  { picture, worn, factor }: { picture: Colours; worn: WornGarment; factor: number },
+  { photo, worn, factor }: { photo: Colours; worn: WornGarment; factor: number },
 ): boolean {
   const visible = lowerGarment(fitting, worn)
   if (countSet(visible) <= MIN_LOWER_SEEN * fitting.body.unit ** 2) return false
-  const { colours, weight } = reduceMasked(picture, visible, factor)
+  const { colours, weight } = reduceMasked(photo, visible, factor)
   const share = shareOf(canvas, LOWER, { sigma: 1, joins: fitting.parts.lower })
   paint(canvas, { cells: fillSmoothly(colours, weight), factor }, share)
   return true

@@ -11,13 +11,13 @@ import { bitmapToColours, countSet, type Mask, maskWhere, subset } from '../../.
 import { drawPerson } from '../../../../body/drawn-person.ts'
 import { readGarment } from '../../../../garment/garment-pictures.ts'
 
-// An opaque garment over the whole picture: what it leaves free lies before it.
+// An opaque garment over the whole photo: what it leaves free lies before it.
 async function coveredShare(
   beside: (arms: Mask, free: Mask) => Mask,
   { topUntil = Number.POSITIVE_INFINITY } = {},
 ): Promise<number> {
   const drawn = drawPerson({ elbow: { x: 8, y: 84 }, wrist: { x: 6, y: 168 } })
-  const view = await createView(drawn.picture, drawn.person, { long: true })
+  const view = await createView(drawn.photo, drawn.person, { long: true })
   const { person, analysed } = view
   const body = measureBody(person)
   const seen = findParts(analysed, person, body)
@@ -33,12 +33,12 @@ async function coveredShare(
   const trousers = prepareGarment((await readGarment('jeans_blue')).picture, { category: 'bottoms' })
   if (trousers.kind !== 'trousers') throw new Error(`seen as ${trousers.kind}`)
   const fitting = fitLower({ long: true, view, person, body, parts }, trousers)
-  const picture = bitmapToColours(analysed)
+  const photo = bitmapToColours(analysed)
   const pixels = analysed.width * analysed.height
   const cover = { width: analysed.width, height: analysed.height, data: new Float32Array(pixels).fill(1) }
-  const removal = removeLower(fitting, { picture, cover, allowed: () => true })
+  const removal = removeLower(fitting, { photo, cover, allowed: () => true })
   const piece = { ...analysed, channels: 4 as const, data: new Uint8ClampedArray(pixels * 4).fill(255) }
-  const { change } = composeLower(fitting, { picture: analysed, pieces: [piece], cover, removal })
+  const { change } = composeLower(fitting, { photo: analysed, pieces: [piece], cover, removal })
   return countSet(subset(patch, (i) => change.data[i] > 0.5)) / countSet(patch)
 }
 

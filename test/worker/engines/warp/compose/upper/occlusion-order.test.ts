@@ -12,11 +12,11 @@ import { layGarment } from '../../lay-garment.ts'
 const ARMS_CROSSED: Pose = { elbow: { x: 26, y: 92 }, wrist: { x: -46, y: 96 } }
 
 function dress(pose: Pose, garment: UpperGarment = drawGarment()) {
-  const { person, picture } = drawPerson(pose)
-  const { fitting, layers, flat } = layGarment(person, picture, garment)
-  const removal = removeUpper(fitting, { picture: bitmapToColours(picture), garment: flat })
-  const composed = composeUpper(fitting, { picture, layers, garment: flat, removal })
-  return { ...composed, person, picture, result: blendChange({ photo: picture, ...composed }) }
+  const { person, photo } = drawPerson(pose)
+  const { fitting, layers, flat } = layGarment(person, photo, garment)
+  const removal = removeUpper(fitting, { photo: bitmapToColours(photo), garment: flat })
+  const composed = composeUpper(fitting, { photo, layers, garment: flat, removal })
+  return { ...composed, person, photo, result: blendChange({ photo, ...composed }) }
 }
 
 const colourAt = ({ width, data }: Bitmap, { x, y }: Point) =>
@@ -24,8 +24,8 @@ const colourAt = ({ width, data }: Bitmap, { x, y }: Point) =>
 const distance = (a: ArrayLike<number>, b: Colour) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 describe('putting everything over each other', () => {
-  const { person, picture, change, result } = dress(ARMS_AWAY)
-  const at = ({ x, y }: Point) => Math.round(y) * picture.width + Math.round(x)
+  const { person, photo, change, result } = dress(ARMS_AWAY)
+  const at = ({ x, y }: Point) => Math.round(y) * photo.width + Math.round(x)
 
   it('shows the garment on the chest', () => {
     expect(distance(colourAt(result, { x: 240, y: 300 }), CLOTH)).toBeLessThan(25)
@@ -37,7 +37,7 @@ describe('putting everything over each other', () => {
     const kept = [nose, { x: 240, y: 80 }, leftKnee, ...[leftWrist, rightWrist].map(({ x, y }) => ({ x, y: y + 8 }))]
     for (const { x, y } of kept) {
       for (let dy = -4; dy <= 4; dy++) expect(change.data[at({ x, y: y + dy })]).toBe(0)
-      expect([...colourAt(result, { x, y })]).toEqual([...colourAt(picture, { x, y })])
+      expect([...colourAt(result, { x, y })]).toEqual([...colourAt(photo, { x, y })])
     }
   })
 
@@ -50,7 +50,7 @@ describe('putting everything over each other', () => {
     expect([...colourAt(result, { x: 255, y: first.y + 60 })]).toEqual([...COLOURS.lower])
   })
 
-  it('gives the same picture every time', () => {
+  it('gives the same photo every time', () => {
     expect(dress(ARMS_AWAY).result).toEqual(result)
   })
 

@@ -9,7 +9,7 @@ import { readGarment } from '../../../../garment/garment-pictures.ts'
 
 it('draws both legs of shorts equally long, though one inseam follows a frayed hem', async () => {
   const drawn = drawPerson()
-  const view = await createView(drawn.picture, drawn.person, { long: true })
+  const view = await createView(drawn.photo, drawn.person, { long: true })
   const { person, analysed } = view
   const body = measureBody(person)
   const parts = findParts(analysed, person, body)

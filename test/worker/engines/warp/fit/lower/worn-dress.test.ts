@@ -5,8 +5,8 @@ import { partDress } from '../../../../../../worker/engines/warp/fit/lower/worn-
 import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
 
 const partsIn = (lower: (typeof COLOURS)['top'] | (typeof COLOURS)['lower']) => {
-  const { person, picture } = drawPerson(undefined, { lower })
-  return findParts(picture, person, measureBody(person))
+  const { person, photo } = drawPerson(undefined, { lower })
+  return findParts(photo, person, measureBody(person))
 }
 
 it('parts one cloth from chest to thighs at the waist, so that none of it hangs over new trousers', () => {

@@ -21,29 +21,29 @@ interface Worn {
 }
 
 function dress({ radius, open = false, short = false }: Worn, sleeves: 'none' | 'short' | 'long') {
-  const { person, picture } = drawPerson()
+  const { person, photo } = drawPerson()
   const chain = (side: 'left' | 'right') =>
     (['Shoulder', 'Elbow', 'Wrist'] as const).map((joint) => person.landmarks[`${side}${joint}`])
   const sleeve = ([shoulder, elbow, wrist]: Point[]) =>
     short
-      ? fillCapsules(picture, [shoulder, between(shoulder, elbow, 0.5)], [radius, radius])
-      : fillCapsules(picture, [shoulder, elbow, wrist], [radius, radius, radius])
+      ? fillCapsules(photo, [shoulder, between(shoulder, elbow, 0.5)], [radius, radius])
+      : fillCapsules(photo, [shoulder, elbow, wrist], [radius, radius, radius])
   const [left, right] = [chain('left'), chain('right')].map(sleeve)
-  const front = fillPolygon(picture, [
+  const front = fillPolygon(photo, [
     { x: 210, y: 180 },
     { x: 270, y: 180 },
     { x: 262, y: 385 },
     { x: 218, y: 385 },
   ])
-  const data = picture.data.slice()
+  const data = photo.data.slice()
   for (let i = 0; i < left.data.length; i++) {
     if (left.data[i] || right.data[i]) data.set(COLOURS.top, 3 * i)
     if (open && front.data[i]) data.set(SHIRT, 3 * i)
   }
-  const clothed = maskWhere(picture, (i) => person.mask.data[i] > 0.5 || left.data[i] + right.data[i] > 0)
+  const clothed = maskWhere(photo, (i) => person.mask.data[i] > 0.5 || left.data[i] + right.data[i] > 0)
   const dressed = { ...person, mask: maskToPlane(clothed) }
   const body = measureBody(dressed)
-  const parts = findParts({ ...picture, data }, dressed, body)
+  const parts = findParts({ ...photo, data }, dressed, body)
   const garment = drawGarment({ sleeves })
   const placement = placeGarment({ person: dressed, body, parts, garment })
   return () => refuseLooseClothes({ body, parts, ...placement })

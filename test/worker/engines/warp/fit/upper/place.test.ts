@@ -9,9 +9,9 @@ import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from '.
 import { drawDress, drawGarment } from '../../drawn-garment.ts'
 
 function look(pose: Pose = ARMS_AWAY) {
-  const { person, picture } = drawPerson(pose)
+  const { person, photo } = drawPerson(pose)
   const body = measureBody(person)
-  return { person, body, parts: findParts(picture, person, body) }
+  return { person, body, parts: findParts(photo, person, body) }
 }
 
 const place = (garment: UpperGarment, pose?: Pose): Placement => placeGarment({ ...look(pose), garment })
@@ -21,9 +21,9 @@ const mirror = ({ x, y }: Point) => ({ x: 480 - x, y })
 const distanceTo = (points: readonly Point[], { x, y }: Point) =>
   Math.min(...points.map((p) => Math.hypot(p.x - x, p.y - y)))
 
-// Seen from above, a trunk that leans is short; `knees` in px of the picture.
+// Seen from above, a trunk that leans is short; `knees` in px of the photo.
 function seated({ knees }: { knees: number }) {
-  const { person, picture } = drawPerson()
+  const { person, photo } = drawPerson()
   const { leftHip, rightHip, leftKnee, rightKnee } = person.landmarks
   const landmarks = {
     ...person.landmarks,
@@ -32,7 +32,7 @@ function seated({ knees }: { knees: number }) {
   }
   const sitting = { ...person, landmarks }
   const body = measureBody(sitting)
-  return { person: sitting, body, parts: findParts(picture, sitting, body) }
+  return { person: sitting, body, parts: findParts(photo, sitting, body) }
 }
 
 describe('a seated person', () => {

@@ -9,16 +9,16 @@ import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/
 import { bitmapToColours, createPlane, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
 import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
 
-const { person, picture } = drawPerson()
+const { person, photo } = drawPerson()
 const body = measureBody(person)
-const parts = findParts(picture, person, body)
+const parts = findParts(photo, person, body)
 
 /** Takes the drawn trousers away below a garment that ends at the row `hem`. */
 function undress(hem: number, changes: Partial<Parts> = {}) {
   const legs = bothSides((side) => measureLeg(person, body, { side }))
-  const cover = createPlane(picture)
+  const cover = createPlane(photo)
   for (let i = 0; i < cover.data.length; i++) {
-    const [x, y] = [i % picture.width, Math.floor(i / picture.width)]
+    const [x, y] = [i % photo.width, Math.floor(i / photo.width)]
     if (y > 350 && y < hem && Math.abs(x - 240) < 90) cover.data[i] = 1
   }
   const covered = bothSides(() => hem - 360)
@@ -31,7 +31,7 @@ function undress(hem: number, changes: Partial<Parts> = {}) {
     fields: measureLegFields(parts.lower, legs, body),
   }
   const input = { ...placed, worn: findWornLower(placed) }
-  return removeLower(input, { picture: bitmapToColours(picture), cover, allowed: () => true })
+  return removeLower(input, { photo: bitmapToColours(photo), cover, allowed: () => true })
 }
 
 type Removed = ReturnType<typeof undress>
@@ -53,7 +53,7 @@ describe('worn trousers below a shorter garment', () => {
   })
 
   it('give way to legs in the colour of skin above white shoes', () => {
-    const shoes = subset(parts.lower, (i) => i > 640 * picture.width)
+    const shoes = subset(parts.lower, (i) => i > 640 * photo.width)
     const lab = { ...parts.lab, data: parts.lab.data.slice() }
     for (let i = 0; i < shoes.data.length; i++) if (shoes.data[i]) lab.data.set([85, 0, 0], i * 3)
     const skin = maskWhere(shoes, (i) => shoes.data[i] === 1 || parts.skin.data[i] === 1)

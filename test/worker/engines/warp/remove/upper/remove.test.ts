@@ -11,9 +11,9 @@ import { layGarment, paintSleeves } from '../../lay-garment.ts'
 const figure = drawPerson(ARMS_AWAY)
 const { landmarks } = figure.person
 
-function remove(picture: Bitmap, sleeves: 'short' | 'long' | 'none' = 'short') {
-  const fitted = layGarment(figure.person, picture, drawGarment({ sleeves }))
-  const removal = removeUpper(fitted.fitting, { picture: bitmapToColours(picture), garment: fitted.flat })
+function remove(photo: Bitmap, sleeves: 'short' | 'long' | 'none' = 'short') {
+  const fitted = layGarment(figure.person, photo, drawGarment({ sleeves }))
+  const removal = removeUpper(fitted.fitting, { photo: bitmapToColours(photo), garment: fitted.flat })
   return { ...fitted, removal }
 }
 
@@ -53,13 +53,13 @@ describe('removing the worn garment', () => {
   })
 
   it('warns about much invented skin only when it was much', () => {
-    expect(remove(figure.picture, 'long').removal.warnings).toEqual([])
+    expect(remove(figure.photo, 'long').removal.warnings).toEqual([])
     expect(removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
   })
 
   it('refuses to bare arms when no skin is seen anywhere', () => {
     const parts = { ...fitting.parts, skinColour: null }
-    expect(() => removeUpper({ ...fitting, parts }, { picture: bitmapToColours(clothed), garment: flat })).toThrow(
+    expect(() => removeUpper({ ...fitting, parts }, { photo: bitmapToColours(clothed), garment: flat })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringMatching(/no skin/i) }),
     )
   })
@@ -68,7 +68,7 @@ describe('removing the worn garment', () => {
     const across = drawPerson({ elbow: { x: 40, y: 80 }, wrist: { x: -50, y: 84 } })
     const sleeves = paintSleeves(across, COLOURS.top)
     const laid = layGarment(across.person, sleeves, drawGarment())
-    const { layer, zones } = removeUpper(laid.fitting, { picture: bitmapToColours(sleeves), garment: laid.flat })
+    const { layer, zones } = removeUpper(laid.fitting, { photo: bitmapToColours(sleeves), garment: laid.flat })
     const { leftElbow, leftWrist } = across.person.landmarks
     const middle = between(leftElbow, leftWrist, 0.45)
     const lightAt = (dy: number) => {
@@ -87,8 +87,8 @@ describe('removing the worn garment', () => {
   })
 
   it('fills below a shorter hem with the colour of the trousers', () => {
-    const { fitting: short, flat: cropped } = layGarment(figure.person, figure.picture, cropGarment(drawGarment(), 300))
-    const shortened = removeUpper(short, { picture: bitmapToColours(figure.picture), garment: cropped })
+    const { fitting: short, flat: cropped } = layGarment(figure.person, figure.photo, cropGarment(drawGarment(), 300))
+    const shortened = removeUpper(short, { photo: bitmapToColours(figure.photo), garment: cropped })
     expect(short.placement.hem).toBeLessThan(short.placement.oldHem - 0.1)
     expect(shortened.warnings).toContain('OLD_GARMENT_LONGER')
     const belly = at({ x: 240, y: 200 + 160 * (0.3 * short.placement.hem + 0.7 * short.placement.oldHem) })
@@ -97,16 +97,16 @@ describe('removing the worn garment', () => {
   })
 
   it('refuses to make trousers of a long coat under a short jacket', () => {
-    const coat = { ...figure.picture, data: figure.picture.data.slice() }
+    const coat = { ...figure.photo, data: figure.photo.data.slice() }
     for (let i = 0; i < coat.width * 395; i++) if (figure.drawn.lower.data[i]) coat.data.set(COLOURS.top, i * 3)
     const { fitting: short, flat: cropped } = layGarment(figure.person, coat, cropGarment(drawGarment(), 280))
-    expect(() => removeUpper(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
+    expect(() => removeUpper(short, { photo: bitmapToColours(coat), garment: cropped })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringContaining('below the hem') }),
     )
   })
 
   it('refuses to leave half of a coat where nothing is seen of what is worn under it', () => {
-    const coat = { ...figure.picture, data: figure.picture.data.slice() }
+    const coat = { ...figure.photo, data: figure.photo.data.slice() }
     const mask = { ...figure.person.mask, data: figure.person.mask.data.slice() }
     for (let i = 0; i < mask.data.length; i++) {
       if (figure.drawn.lower.data[i]) coat.data.set(COLOURS.top, i * 3)
@@ -117,7 +117,7 @@ describe('removing the worn garment', () => {
       coat,
       cropGarment(drawGarment(), 300),
     )
-    expect(() => removeUpper(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
+    expect(() => removeUpper(short, { photo: bitmapToColours(coat), garment: cropped })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringContaining('below the hem') }),
     )
   })
@@ -136,7 +136,7 @@ describe('removing the worn garment', () => {
       }
     }
     const fitted = layGarment({ ...figure.person, mask }, loose, drawGarment())
-    const result = removeUpper(fitted.fitting, { picture: bitmapToColours(loose), garment: fitted.flat })
+    const result = removeUpper(fitted.fitting, { photo: bitmapToColours(loose), garment: fitted.flat })
     const i = at({ x: off.x + 4, y: off.y - 4 })
     expect(result.zones[i]).toBe(BACKGROUND)
     expect(distance(result.layer.data.subarray(i * 4), COLOURS.background)).toBeLessThan(20)
@@ -145,22 +145,22 @@ describe('removing the worn garment', () => {
 
 describe('below a crop top', () => {
   it('the belly is bare down to the waistband', () => {
-    const fitted = layGarment(figure.person, figure.picture, cropGarment(drawGarment(), 300))
+    const fitted = layGarment(figure.person, figure.photo, cropGarment(drawGarment(), 300))
     const { zones } = removeUpper(fitted.fitting, {
-      picture: bitmapToColours(figure.picture),
+      photo: bitmapToColours(figure.photo),
       garment: fitted.flat,
     })
     const { shoulders, hips } = fitted.fitting.body
     const zoneAt = (share: number) => {
       const { x, y } = between(shoulders, hips, share)
-      return zones[Math.round(y) * figure.picture.width + Math.round(x)]
+      return zones[Math.round(y) * figure.photo.width + Math.round(x)]
     }
     expect(fitted.fitting.placement.hem).toBeLessThan(0.75)
     expect([0.78, 0.95].map(zoneAt)).toEqual([SKIN, LOWER])
   })
 })
 
-// The garment cut off at a height of its picture.
+// The garment cut off at a height of its photo.
 function cropGarment(garment: UpperGarment, bottom: number): UpperGarment {
   const data = garment.image.data.slice()
   data.fill(0, bottom * garment.image.width * 4)
@@ -186,7 +186,7 @@ describe('under an open jacket', () => {
   const clothed = paintSleeves(figure, COLOURS.top)
   const fitted = layGarment(figure.person, clothed, { ...closed, openFront })
   const { fitting, flat } = fitted
-  const { zones } = removeUpper(fitting, { picture: bitmapToColours(clothed), garment: flat })
+  const { zones } = removeUpper(fitting, { photo: bitmapToColours(clothed), garment: flat })
   const middleAt = (share: number) => {
     const { shoulders, hips } = fitting.body
     return Math.round(between(shoulders, hips, share).y) * clothed.width + Math.round(shoulders.x)

@@ -15,8 +15,8 @@ afterAll(() => models.release())
 
 async function undress(person: string, garment: string) {
   const laid = await layOnFigure(models, { person, garment })
-  const picture = bitmapToColours(laid.figure.picture)
-  return { ...laid, removal: removeUpper(laid.fitting, { picture, garment: laid.flat }) }
+  const photo = bitmapToColours(laid.figure.picture)
+  return { ...laid, removal: removeUpper(laid.fitting, { photo, garment: laid.flat }) }
 }
 
 /** Around neck and shoulders, in squared body units: what is taken for the worn garment and is none, and what of it stays. */
