@@ -27,7 +27,7 @@ import { cacheAllowed } from './routes/storefront/check-credits.ts'
 import { createUploadCompletion } from './routes/storefront/complete-upload.ts'
 import { createEventKeeper } from './routes/storefront/events.ts'
 import { createSoonAnswers } from './routes/storefront/shopify-webhooks.ts'
-import { createRangeRule } from './shared/addresses.ts'
+import { createRangeRule, siteOf } from './shared/addresses.ts'
 import { createDatabase, type Database, pingDatabase } from './shared/database/database.ts'
 import type { Lifecycle } from './shared/lifecycle.ts'
 import type { Log } from './shared/log.ts'
@@ -138,9 +138,9 @@ export function createStorefront(parts: StorefrontParts) {
     ownerOf: ({ state }) => state.shopper.addressHash,
     maxFiles: 1,
   })
-  // One owner for all: images of strangers take no space from images of shoppers.
-  const parseOf = (owner: string) =>
-    parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => owner, maxFiles: 1 })
+  // Apart from images of shoppers; and a few slow forms of one network must not shut out those of others.
+  const parseOf = (route: string) =>
+    parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: ({ ip }) => `${route}:${siteOf(ip)}`, maxFiles: 1 })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
   const uploads = createUploads(database)
   const consents = createConsents(database)

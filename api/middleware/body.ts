@@ -33,7 +33,7 @@ export interface BodyOptions {
   /** Default: a separate budget. */
   readonly disk?: DiskBudget
   /** Owner of the bytes on disk. Default: the account of the request. */
-  readonly ownerOf?: (ctx: { readonly state: AppState }) => string
+  readonly ownerOf?: (ctx: { readonly state: AppState; readonly ip: string }) => string
   readonly maxFiles?: number
 }
 

@@ -59,13 +59,17 @@ export function addressLimit(createBudget: CreateBudget, name: string, points: n
 /** Spends one request of the budget of `idOf`. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
 export function storefrontLimit(budget: Budget, idOf: (ctx: AppContext) => string): Middleware<AppState> {
   return async function limit(ctx, next) {
-    const { allowed, resetSeconds } = await budget(idOf(ctx))
-    if (!allowed) {
-      ctx.set('Retry-After', String(resetSeconds))
-      throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many requests. Try again later.')
-    }
+    await spend(ctx, budget, idOf(ctx))
     await next()
   }
+}
+
+/** Spends one request of the budget of the ID. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
+export async function spend(ctx: Pick<AppContext, 'set'>, budget: Budget, id: string): Promise<void> {
+  const { allowed, resetSeconds } = await budget(id)
+  if (allowed) return
+  ctx.set('Retry-After', String(resetSeconds))
+  throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many requests. Try again later.')
 }
 
 export function shopOf({ state }: Pick<AppContext, 'state'>): string {

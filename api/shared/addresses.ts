@@ -50,6 +50,16 @@ export function networkOf(text: string): string {
     .join(':')}::/64`
 }
 
+/** The /24 of an IPv4 address, or the /48 of an IPv6 address: one attacker easily has all addresses of it. */
+export function siteOf(text: string): string {
+  if (!ipaddr.isValid(text)) return text
+  const address = ipaddr.process(text)
+  const { IPv4, IPv6 } = ipaddr
+  return address instanceof IPv4
+    ? `${IPv4.networkAddressFromCIDR(`${address}/24`)}/24`
+    : `${IPv6.networkAddressFromCIDR(`${address}/48`)}/48`
+}
+
 function parseRange(text: string): Range {
   try {
     return ipaddr.parseCIDR(text)

@@ -18,6 +18,10 @@ const Given = rowType(Type.Object({ at: Timestamp }))
 const Version = rowType(Type.Object({ version: Type.String() }))
 const Withdrawn = rowType(Type.Object({ given: Type.Integer(), withdrawn: Type.Integer() }))
 
+const Known = Type.Enum(['data', 'consent', 'nothing'])
+type Known = Static<typeof Known>
+const KnownRow = rowType(Type.Object({ known: Known }))
+
 export interface PolicyName {
   readonly accountId: string
   /** Domain of the shop, or the name that the account gave it. */
@@ -85,15 +89,17 @@ export function createConsents(database: Database) {
         on conflict (visitor, shop_id, version) where withdrawn_at is null do update set given_at = known.given_at
         returning given_at as at`),
 
-    /** Whether the visitor ever agreed, or anything is stored of them that an erasure deletes. */
-    isKnown: ({ accountId, externalUserId }: Customer): Promise<boolean> => {
+    /** What an erasure of the visitor would end: `data` is anything that is stored of them, `consent` the proof alone that they agreed. */
+    findKnown: ({ accountId, externalUserId }: Customer): Promise<Known> => {
       const isTheirs = sql.fragment`account_id = ${accountId} and external_user_id = ${externalUserId}`
-      return database.exists(sql.unsafe`
-        select 1 where exists (select from consents where visitor = customer_hash(${accountId}, ${externalUserId}))
-          or exists (select from images where ${isTheirs}) or exists (select from objects where ${isTheirs})
-          or exists (select from generations where ${isTheirs})
-          or exists (select from leads where external_user_id = ${externalUserId})
-          or exists (select from lead_outbox where external_user_id = ${externalUserId})`)
+      return database.oneFirst(sql.type(KnownRow)`
+        select case
+          when exists (select from images where ${isTheirs}) or exists (select from objects where ${isTheirs})
+            or exists (select from generations where ${isTheirs})
+            or exists (select from leads where external_user_id = ${externalUserId})
+            or exists (select from lead_outbox where external_user_id = ${externalUserId}) then 'data'
+          when exists (select from consents where visitor = customer_hash(${accountId}, ${externalUserId})) then 'consent'
+          else 'nothing' end as known`)
     },
 
     /** Consents of a shop that stand, and those that were withdrawn. */

@@ -1,6 +1,13 @@
 import { assertCurrent } from '../../consent/check-consent.ts'
 import { chooseText, currentPolicy } from '../../consent/policies.ts'
-import { addressLimit, type Budgets, shopOf, shopperOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import {
+  addressLimit,
+  type Budgets,
+  shopOf,
+  shopperOf,
+  spend,
+  storefrontLimit,
+} from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { Customer } from '../../shared/stores/customer.ts'
 import type { AppContext } from '../../state.ts'
@@ -12,6 +19,7 @@ import { requesterOf } from './requester.ts'
 
 export interface ConsentParts {
   readonly consents: Consents
+  readonly budgets: Budgets
   readonly erase: (customer: Customer) => Promise<unknown>
   readonly publicUrl: string
 }
@@ -67,11 +75,7 @@ a visitor, as \`POST /public/consent\` does. 10 requests in 5 minutes.`,
     access: 'shop',
     answers: { 204: { description: 'Withdrawn and erased, or never given.' } },
     errors: ['VALIDATION_FAILED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: ({ fromShop, budgets }: BudgetedGuards) => [
-      fromShop,
-      ...limits(budgets, 'withdraw-consent', 10),
-      storefrontLimit(budgets.perHour('withdraw-consent-shop', 1000), shopOf),
-    ],
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, ...limits(budgets, 'withdraw-consent', 10)],
     handler: postWithdrawal,
   }),
 ]
@@ -130,12 +134,16 @@ function assertNamed({ state: { shopper } }: AppContext): void {
   })
 }
 
-async function postWithdrawal(ctx: AppContext, { consents, erase }: ConsentParts): Promise<void> {
+async function postWithdrawal(ctx: AppContext, { consents, budgets, erase }: ConsentParts): Promise<void> {
   const { account, ownerIds } = requesterOf(ctx)
   assertNamed(ctx)
   for (const externalUserId of ownerIds) {
     const customer = { accountId: account.id, externalUserId }
     // An erasure is logged for ever: IDs that strangers invent must not fill the log.
-    if (await consents.isKnown(customer)) await erase(customer)
+    const known = await consents.findKnown(customer)
+    if (known === 'nothing') continue
+    // Nor must their requests keep anybody from withdrawing of whom something is stored.
+    if (known === 'consent') await spend(ctx, budgets.perHour('withdraw-consent-shop', 1000), shopOf(ctx))
+    await erase(customer)
   }
 }

@@ -5,11 +5,13 @@ import { pageHeaders } from '../../answers/public-page.ts'
 import { randomBase62 } from '../../base62.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
-import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { type Budgets, spend, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { hashRequest } from '../../removals/read-request.ts'
+import { siteOf } from '../../shared/addresses.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { inField } from '../../shared/image-field.ts'
 import { Type } from '../../shared/schema.ts'
+import { hashText } from '../../shared/signing.ts'
 import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Removals } from '../../stores/removals.ts'
@@ -19,6 +21,7 @@ import { presentRemovalForm, presentRemovalRefusal, presentRemovalState } from '
 
 export interface RemovalParts {
   readonly removals: Pick<Removals, 'insert' | 'findState'>
+  readonly budgets: Budgets
   readonly signingSecret: string
   readonly serviceName: string
 }
@@ -36,6 +39,10 @@ const addressOf =
   (secret: string) =>
   ({ ip }: AppContext) =>
     hashAddress(ip, secret)
+const siteHashOf =
+  (secret: string) =>
+  ({ ip }: AppContext) =>
+    hashText(secret, `site:${siteOf(ip)}`)
 const setHeaders = pageHeaders({ vary: 'Accept', cacheControl: 'no-store', formAction: "'self'" })
 const reading = ({ budgets: { perMinute }, signingSecret, serviceName }: RemovalGuards) => [
   setHeaders,
@@ -67,8 +74,8 @@ export const removalRoutes = [
     tag: 'Storefront',
     summary: 'Ask for the removal of an image',
     description: `For people who find themselves in an image that someone else had made. Only perceptual hashes of the sent image are stored. The answer
-does not depend on whether a copy is stored: operators decide, within 48 hours. JSON unless \`text/html\` is preferred; then a page. Limits: 5 requests per
-hour and network address, 300 per hour in all.`,
+does not depend on whether a copy is stored: operators decide, within 48 hours. JSON unless \`text/html\` is preferred; then a page. Limits per hour: 5
+requests of a network address, 20 of a network (/24 or /48), 300 that are stored.`,
     access: 'open',
     pages: [200, 400, 413, 415, 429],
     body: {
@@ -84,8 +91,7 @@ hour and network address, 300 per hour in all.`,
       setHeaders,
       refuseByPage(serviceName),
       storefrontLimit(perHour('removal', 5), addressOf(signingSecret)),
-      // A flood from many addresses must not bury the requests of people.
-      storefrontLimit(perHour('removal-all', 300), () => 'all'),
+      storefrontLimit(perHour('removal-site', 20), siteHashOf(signingSecret)),
       parseRemoval,
     ],
     handler: postRequest,
@@ -123,6 +129,8 @@ async function postRequest(
   const hashes = await inField('file', hashRequest(file, { owner: `removal:${addressOf(parts.signingSecret)(ctx)}` }))
   if (hashes.length === 0)
     throw new DrapeError('INVALID_IMAGE', 'The image shows too little to be found again. Send a photo with a person.')
+  // A flood from many addresses must not bury the requests of people, and what cannot be stored must not shut them out.
+  await spend(ctx, parts.budgets.perHour('removal-all', 300), 'all')
   const request = { id: `rem_${uuidv7()}`, reference: hashReference(reference), email, reason, hashes }
   if (!(await parts.removals.insert(request)))
     throw new DrapeError('VALIDATION_FAILED', 'The reference number has been used. Open the page again.')

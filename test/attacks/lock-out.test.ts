@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { request as openRequest } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { createDevelopmentShop, type TestShop } from '../support/shop.ts'
+
+const NEUTRAL = 'neutral-1'
+type Headers = Readonly<Record<string, string>>
+
+describe('a stranger with many addresses', () => {
+  let drape: Drape
+  let shop: TestShop
+  let photo: Buffer
+
+  beforeAll(async () => {
+    drape = await startDrape({ credits: 1000, env: { PROXY_HOPS: '1' } })
+    shop = await createDevelopmentShop(drape, 'asking.test', { requiresConsent: true })
+    photo = await readSample('persons/down-half-teal.jpg')
+  })
+  afterAll(() => drape.stop())
+
+  let names = 0
+  const newShopper = (address: string): Headers => ({
+    ...{ 'x-drape-shop': shop.domain, 'x-service-anonymous-id': `anon_lock-${names++}`, 'x-forwarded-for': address },
+  })
+  const agree = (headers: Headers) =>
+    drape.call('POST', '/public/consent', {
+      ...{ key: null, headers },
+      body: { policy: shop.domain, version: NEUTRAL, language: 'en' },
+    })
+  const withdraw = (headers: Headers) => drape.call('POST', '/public/withdraw-consent', { key: null, headers })
+  const upload = (headers: Headers) =>
+    drape.call('POST', '/public/upload-image', { key: null, headers, body: formOf(undefined, { file: photo }) })
+  const inTurn = async (count: number, work: (i: number) => Promise<unknown>) => {
+    for (let i = 0; i < count; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => work(i + n)))
+  }
+
+  it('does not keep a visitor from withdrawing', async () => {
+    const victim = newShopper('198.51.100.1')
+    expect((await agree(victim)).status).toBe(201)
+    expect((await upload(victim)).status).toBe(201)
+    await inTurn(1020, (i) => withdraw(newShopper(`203.0.113.${i % 20}`)))
+    expect((await withdraw(victim)).status).toBe(204)
+  })
+
+  const sendForm = (file: Uint8Array<ArrayBuffer>, address: string) => {
+    const form = new FormData()
+    // Such addresses are accepted.
+    form.set('email', 'ada?bcc=eve@example.com')
+    form.set('reason', 'This is me.')
+    form.set('file', new Blob([file]), 'x')
+    const headers = { accept: 'application/json', 'x-forwarded-for': address }
+    return fetch(`${drape.api.url}/removal`, { method: 'POST', body: form, headers })
+  }
+  const image = new Uint8Array(readFileSync(new URL('../fixtures/persons/apose-full.jpg', import.meta.url)))
+
+  it('does not use up the requests for removals with what is no image', async () => {
+    await inTurn(320, (i) => sendForm(new Uint8Array(8), `198.18.${i % 80}.1`))
+    expect((await sendForm(image, '198.51.100.1')).status).toBe(200)
+  })
+
+  it('sends few requests for removals from the addresses of one network', async () => {
+    const statuses: number[] = []
+    for (let i = 0; i < 25; i++) statuses.push((await sendForm(image, `2001:db8:7:${i.toString(16)}::1`)).status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+    expect(statuses.at(-1)).toBe(429)
+    expect((await sendForm(image, '2001:db8:8::1')).status).toBe(200)
+  })
+
+  it('does not fill the disk for removals with forms that never end', async () => {
+    const stalled = Array.from({ length: 5 }, (_, i) => {
+      const request = openRequest(`${drape.api.url}/removal`, {
+        method: 'POST',
+        headers: { 'content-type': 'multipart/form-data; boundary=b', 'x-forwarded-for': `203.0.113.${i}` },
+      })
+      request.on('error', () => {})
+      request.write('--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n')
+      request.write(Buffer.alloc(i < 4 ? 10_300_000 : 9_120_000))
+      return request
+    })
+    await setTimeout(1500)
+    const { status } = await sendForm(image, '198.51.100.1')
+    for (const request of stalled) request.destroy()
+    expect(status).toBe(200)
+  })
+})
