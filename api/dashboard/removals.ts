@@ -44,13 +44,13 @@ async function findRemoval(ctx: DashboardContext, { removals }: RemovalPagesOpti
 
 async function showRemoval(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
   const removal = await findRemoval(ctx, options)
-  const [found, erasures] = await Promise.all([
+  const [near, erasures] = await Promise.all([
     options.candidates.find(removal.hashes),
     options.removals.findErasures(removal.id),
   ])
   showPage(ctx, {
     title: 'Removal request',
-    body: presentRemoval(removal, { found, erasures, forms: ctx.state.forms }),
+    body: presentRemoval(removal, { ...near, erasures, forms: ctx.state.forms }),
   })
 }
 
@@ -61,7 +61,7 @@ const readReason = fieldsReader(Type.Object({ reason: Reason }))
 async function showPictures(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
   const { reason } = readReason(ctx.state.form)
   const { id, hashes } = await findRemoval(ctx, options)
-  const found = await options.candidates.find(hashes)
+  const { found } = await options.candidates.find(hashes)
   await options.audit.insert(actorOf(ctx), {
     ...{ action: 'removal.view', object: id, reason },
     details: { images: found.map((candidate) => candidate.id).join(' ') },
@@ -84,13 +84,14 @@ async function erase(ctx: DashboardContext, options: RemovalPagesOptions): Promi
   const ids = ctx.state.form.getAll('image')
   const { id, hashes } = await findRemoval(ctx, options)
   // Nothing but what the page offers: a form can name any image.
-  const offered = new Set((await options.candidates.find(hashes)).map((candidate) => candidate.id))
+  const { found, isCut } = await options.candidates.find(hashes)
+  const offered = new Set(found.map((candidate) => candidate.id))
   if (ids.length === 0 || !ids.every((one) => offered.has(one))) {
     const message = ids.length === 0 ? 'Choose at least one image.' : 'An image was erased or has expired meanwhile.'
     throw new DrapeError('VALIDATION_FAILED', '', { details: [{ path: 'image', message }] })
   }
   await options.audit.record(actorOf(ctx), async (within) => {
-    if (!(await createRemovalCandidates(within).assign(id, ids))) throw decidedBefore()
+    if (!(await createRemovalCandidates(within).assign(id, ids, { isCut }))) throw decidedBefore()
     return { act: { action: 'removal.erase', object: id, reason, details: { images: ids.join(' ') } } }
   })
   seeOther(ctx, `/removals/${id}`, 'saved')

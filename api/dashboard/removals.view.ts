@@ -31,10 +31,12 @@ export function presentRemoval(
   removal: Removal,
   {
     found,
+    isCut,
     erasures,
     forms,
   }: {
     found: readonly Candidate[]
+    isCut: boolean
     erasures: readonly { readonly accountId: string; readonly erasureId: string | null }[]
     forms: Forms
   },
@@ -47,16 +49,21 @@ export function presentRemoval(
     ['Due', time(dueAt)],
     ['Received', time(createdAt)],
     ['Decided', time(decidedAt)],
-    ['E-mail', html`<a href="mailto:${email}">${email}</a>`],
+    ['E-mail', html`<a href="mailto:${addressOf(email)}">${email}</a>`],
     ['Reason of the requester', reason],
     ...(answer === null ? [] : ([['Answer', answer]] as const)),
   ])}
 ${when(erasures.length > 0, section('Erasures', presentErasures(erasures)))}
 ${when(
   isOpen,
-  html`${section('Images that may match', presentFound(found))}${when(found.length > 0, actions(id, found, forms))}
+  html`${section('Images that may match', html`${presentFound(found)}${when(isCut, html`<p class="hint">More images are near. After the erasure of the chosen ones the request is open again, with the next; decline it when none is a copy.</p>`)}`)}${when(found.length > 0, actions(id, found, forms))}
 ${section('Decline', declineForm(id, forms))}`,
 )}`
+}
+
+/** Local parts may have `?` and `&`, with which a link would add recipients and text. */
+function addressOf(email: string): string {
+  return encodeURIComponent(email).replaceAll('%40', '@')
 }
 
 function presentErasures(erasures: readonly { readonly accountId: string; readonly erasureId: string | null }[]): Html {

@@ -6,8 +6,8 @@ import { isHeld, lockHolds } from '../shared/stores/legal-holds.ts'
 
 /** Different bits, of 256, up to which an image counts as a copy. Measured: see docs/removal.md. */
 export const MAX_DISTANCE = 60
-/** Operators decide one by one; a hash that is near more images than this describes none. */
-export const MAX_CANDIDATES = 24
+/** Operators decide one by one. Whoever stores more copies than this must not keep the rest: see `assign`. */
+const MAX_CANDIDATES = 24
 
 const CandidateRow = Type.Object({
   /** ID of the photo; of the generation where no photo is known. Names all images that are erased together. */
@@ -33,9 +33,9 @@ export type RemovalCandidates = ReturnType<typeof createRemovalCandidates>
 /** Stored images that may be copies of the image of a request. */
 export function createRemovalCandidates(database: Database) {
   return {
-    /** Photos, with everything made of them, and lone results that are near one of the hashes; the nearest first. */
-    find: (hashes: readonly string[]): Promise<readonly Candidate[]> =>
-      database.any(sql.type(rowType(CandidateRow))`
+    /** Photos, with everything made of them, and lone results that are near one of the hashes; the nearest first. `isCut`: there are more. */
+    find: async (hashes: readonly string[]): Promise<{ found: readonly Candidate[]; isCut: boolean }> => {
+      const near = await database.any(sql.type(rowType(CandidateRow))`
         with near as (
           select object_key, min(bit_count(hash # ${toBits(sql.fragment`asked`)})) as distance
           from image_hashes cross join unnest(${sql.array([...hashes], 'text')}) as request (asked)
@@ -54,16 +54,20 @@ export function createRemovalCandidates(database: Database) {
           select distinct on (id, account_id) * from found where id is not null order by id, account_id, distance, key
         )
         select id, account_id as "accountId", key, kind, distance::int as distance, created_at as "createdAt"
-        from nearest order by distance, id limit ${MAX_CANDIDATES}`),
+        from nearest order by distance, id limit ${MAX_CANDIDATES + 1}`)
+      return { found: near.slice(0, MAX_CANDIDATES), isCut: near.length > MAX_CANDIDATES }
+    },
 
     /**
      * Assigns images to the request, so that their erasure finds them: photos with their views and results. MUST be called in the
      * transaction that records the decision. False when the request was decided before.
+     * Of a request whose images were cut the hashes stay: it is open again when these are erased.
      * @throws DrapeError VALIDATION_FAILED when a legal hold keeps one of them, or none exists any more
      */
-    assign: async (requestId: string, ids: readonly string[]): Promise<boolean> => {
+    assign: async (requestId: string, ids: readonly string[], { isCut = false } = {}): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
-        update removal_requests set state = 'ERASING', decided_at = now_ms(), check_at = now(), hashes = '{}'
+        update removal_requests set state = 'ERASING', decided_at = now_ms(), check_at = now(),
+          hashes = case when ${isCut} then hashes else '{}' end
         where id = ${requestId} and state = 'OPEN'`)
       if (rowCount === 0) return false
       await database.query(lockHolds)
@@ -92,7 +96,8 @@ export function createRemovalCandidates(database: Database) {
         select ${requestId}, account_id from unnest(${sql.array(
           accounts.map(({ accountId }) => accountId),
           'text',
-        )}) as listed (account_id)`)
+        )}) as listed (account_id)
+        on conflict (request_id, account_id) do update set erasure_id = null`)
       return true
     },
   }

@@ -108,10 +108,12 @@ export function createRemovals(database: Database) {
         update removal_erasures set erasure_id = ${erasureId} where request_id = ${id} and account_id = ${accountId}`)
     },
 
-    /** Ends the request when no account has images of it any more. */
+    /** Ends the request when no account has images of it any more. One with hashes has others to decide on, and is open again. */
     finish: async (id: string): Promise<void> => {
       await database.query(sql.unsafe`
-        update removal_requests set state = 'ERASED' where id = ${id} and state = 'ERASING'
+        update removal_requests set state = case when hashes = '{}' then 'ERASED' else 'OPEN' end,
+          decided_at = case when hashes = '{}' then decided_at end
+        where id = ${id} and state = 'ERASING'
           and not exists (select from removal_erasures where request_id = ${id} and erasure_id is null)`)
     },
   }

@@ -32,7 +32,7 @@ describe('removal requests in the dashboard', () => {
       await createRemovals(dashboard.database).insert({
         id,
         reference,
-        email: 'a@b.example',
+        email: 'a?bcc=c@b.example',
         reason: '<b>me</b>',
         hashes,
       })
@@ -46,6 +46,8 @@ describe('removal requests in the dashboard', () => {
     expect(text).toContain('img_1')
     expect(text).not.toContain('data:image/jpeg')
     expect(text).not.toContain('<b>me</b>')
+    // A link with the address as it is would add a recipient.
+    expect(text).toContain('href="mailto:a%3Fbcc%3Dc@b.example"')
     expect((await browser.submit('/removals/rem_1', '/removals/rem_1/pictures', { reason: '' })).status).toBe(400)
     const shown = await browser.submit('/removals/rem_1', '/removals/rem_1/pictures', { reason: 'is it the same?' })
     expect(shown.text).toContain('data:image/jpeg')

@@ -39,7 +39,11 @@ describe('a request to remove an image', () => {
   }
   const stateOf = async (reference: string) => {
     const response = await fetch(`${drape.api.url}/removal/${reference}`, { headers: { accept: 'application/json' } })
-    return (await response.json()) as { readonly state: string; readonly answer: string | null }
+    return (await response.json()) as {
+      readonly state: string
+      readonly answer: string | null
+      readonly decidedAt: string | null
+    }
   }
 
   it('has the same answer whether or not a copy is stored, and stores no image', async () => {
@@ -106,7 +110,7 @@ describe('a request to remove an image', () => {
     const { database } = drape
     const removals = createRemovals(database)
     const request = (await removals.list(100)).find(({ email }) => email === 'copy@example.com')
-    const found = await createRemovalCandidates(database).find(request?.hashes ?? [])
+    const { found } = await createRemovalCandidates(database).find(request?.hashes ?? [])
     expect(found.map(({ id }) => id)).toEqual([imageId])
     const generationId = await drape.tryOn(
       {
@@ -132,6 +136,35 @@ describe('a request to remove an image', () => {
     const receipt = await drape.call('GET', `/tryon/v1/erasures/${erasure.erasureId}`)
     expect(receipt.body.status).toBe('PENDING')
     expect((await removals.find(request?.id ?? ''))?.hashes).toEqual([])
+  })
+
+  it('is open again while more copies are stored than an operator was shown', async () => {
+    const { database } = drape
+    const upload = async () => {
+      const body = new FormData()
+      body.set('file', new Blob([stranger]), 'x.jpg')
+      await drape.call('POST', '/tryon/v1/images/upload', { body })
+    }
+    for (let i = 0; i < 26; i++) await upload()
+    const { body } = await send(stranger, { email: 'many@example.com' })
+    const removals = createRemovals(database)
+    const id = (await removals.list(100)).find(({ email }) => email === 'many@example.com')?.id ?? ''
+    const decide = async () => {
+      const candidates = createRemovalCandidates(database)
+      const { found, isCut } = await candidates.find((await removals.find(id))?.hashes ?? [])
+      expect(
+        await candidates.assign(
+          id,
+          found.map((candidate) => candidate.id),
+          { isCut },
+        ),
+      ).toBe(true)
+      await until(async () => (await removals.find(id))?.state !== 'ERASING')
+      return [found.length, await stateOf(body.reference)]
+    }
+    expect(await decide()).toMatchObject([24, { state: 'OPEN', decidedAt: null }])
+    expect(await decide()).toMatchObject([2, { state: 'ERASED' }])
+    expect(await database.oneFirst(sql.unsafe`select count(*)::int from images`)).toBe(0)
   })
 
   it('that is granted after the images are gone says so', async () => {
