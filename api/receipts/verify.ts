@@ -41,9 +41,13 @@ function readReceipt(text: string): Receipt | string {
   const parsed = parse(text)
   if (parsed === undefined) return 'The file is not complete JSON: it was cut off or is something else.'
   if (hasRepeatedNames(text)) return 'A name is repeated in the JSON, so that programs read it differently.'
-  const candidate = Object(parsed).erasureId === undefined ? parsed : Object(parsed).receipt
-  const checked = checkReceipt(candidate)
-  return checked.ok ? checked.value : 'The file is not a receipt of an erasure of version 1.'
+  const { erasureId, statement, receipt } = Object(parsed)
+  const checked = checkReceipt(erasureId === undefined ? parsed : receipt)
+  if (!checked.ok) return 'The file is not a receipt of an erasure of version 1.'
+  // What is beside the receipt is not signed, and must not be taken for it.
+  if (erasureId !== undefined && (erasureId !== checked.value.statement.id || statement !== undefined))
+    return 'The receipt is not that of the erasure that is named beside it.'
+  return checked.value
 }
 
 function parse(text: string): unknown {

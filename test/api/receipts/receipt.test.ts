@@ -37,6 +37,12 @@ describe('a receipt', () => {
     expect(verify({ erasureId: 'era_1', status: 'ISSUED', receipt }).status).toBe('valid')
   })
 
+  it('is invalid beside another erasure or another statement, which are not signed', () => {
+    expect(verify({ erasureId: 'era_2', status: 'ISSUED', receipt }).status).toBe('invalid')
+    const forged = { ...receipt, statement: { ...receipt.statement, customer: 'ac'.repeat(32) } }
+    expect(verify({ ...forged, erasureId: 'era_1', receipt }).status).toBe('invalid')
+  })
+
   it('is invalid after any change of what it says', () => {
     const changes: readonly [string, (statement: typeof receipt.statement) => object][] = [
       ['customer', () => ({ customer: 'ac'.repeat(32) })],
