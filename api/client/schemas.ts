@@ -1068,7 +1068,7 @@ export interface AnalyticsQuery {
    */
   from?: string
   /**
-   * Last day in UTC, included. Default: today. At most 366 days after from.
+   * Last day in UTC, included. Default: today. At most 365 days after from.
    */
   to?: string
 }

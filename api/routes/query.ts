@@ -1,8 +1,9 @@
+import { assertStorable } from '../bodies/bounded-json.ts'
 import type { ObjectSchema } from '../openapi/operation.ts'
 import { compileParser, type Static } from '../shared/schema.ts'
 import type { AppContext } from '../state.ts'
 
-/** Parses queries. Converts digits to a number where the schema requires an integer. Throws `VALIDATION_FAILED`. */
+/** Parses queries. Converts digits to a number where the schema requires an integer. Throws `VALIDATION_FAILED`, also for texts that Postgres refuses. */
 export function createQueryParser<S extends ObjectSchema>(schema: S): (ctx: AppContext) => Static<S> {
   const parse = compileParser(schema)
   const integers = Object.entries(schema.properties).flatMap(([name, property]) =>
@@ -14,6 +15,7 @@ export function createQueryParser<S extends ObjectSchema>(schema: S): (ctx: AppC
       // Other texts stay texts, which the schema rejects.
       return typeof text === 'string' && /^\d+$/.test(text) ? [[name, Number(text)]] : []
     })
+    for (const [name, value] of Object.entries(query)) assertStorable(value, name)
     return parse({ ...query, ...Object.fromEntries(numbers) })
   }
 }

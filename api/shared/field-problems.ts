@@ -96,6 +96,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   null: 'null',
   integer: 'a whole number',
   number: 'a number',
+  date: 'a date such as 2026-11-25',
   'date-time': 'an ISO 8601 date and time',
   'iso-time': 'an ISO 8601 date and time',
   'web-address': 'an http or https address',

@@ -18,7 +18,7 @@ export const AnalyticsQuery = Type.Object({
   to: Type.Optional(
     Type.String({
       ...DATE,
-      description: 'Last day in UTC, included. Default: today. At most 366 days after from.',
+      description: 'Last day in UTC, included. Default: today. At most 365 days after from.',
     }),
   ),
 })

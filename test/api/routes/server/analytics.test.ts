@@ -92,6 +92,7 @@ describe('the analytics of a merchant', () => {
   it.each([
     ['?from=2026-02-30', 'from'],
     ['?from=0000-01-01', 'from'],
+    ['?shop=a%00', 'shop'],
     ['?to=tomorrow', 'to'],
     ['?from=2026-02-02&to=2026-02-01', 'from'],
     ['?from=2024-01-01&to=2026-01-01', 'from'],
