@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import { request as openRequest } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createShops } from '../../api/stores/shops.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { createDevelopmentShop, type TestShop } from '../support/shop.ts'
+import { type Parameters, pathSignedByShopify } from '../support/shop-proxies.ts'
 
 const NEUTRAL = 'neutral-1'
 type Headers = Readonly<Record<string, string>>
@@ -42,6 +44,20 @@ describe('a stranger with many addresses', () => {
     expect((await upload(victim)).status).toBe(201)
     await inTurn(1020, (i) => withdraw(newShopper(`203.0.113.${i % 20}`)))
     expect((await withdraw(victim)).status).toBe(204)
+  })
+
+  it('does not keep a visitor from agreeing whom the shop has signed', async () => {
+    const shopify = { domain: 'flooded.myshopify.com', secret: 'hush' }
+    await createShops(drape.database).insert({ accountId: drape.accountId, platform: 'shopify', ...shopify })
+    const agreeAs = (parameters: Parameters, address: string) =>
+      drape.call('POST', pathSignedByShopify('/public/consent', shopify, parameters), {
+        key: null,
+        headers: { 'x-service-anonymous-id': `anon_lock-${names++}`, 'x-forwarded-for': `${address}, 23.227.38.1` },
+        body: { policy: shopify.domain, version: NEUTRAL, language: 'en' },
+      })
+    await inTurn(5000, (i) => agreeAs([], `203.0.113.${i % 50}`))
+    expect((await agreeAs([], '198.51.100.1')).status).toBe(429)
+    expect((await agreeAs([['logged_in_customer_id', '7']], '198.51.100.1')).status).toBe(201)
   })
 
   const sendForm = (file: Uint8Array<ArrayBuffer>, address: string) => {

@@ -50,7 +50,8 @@ and whether this visitor agreed to it.`,
     summary: 'Record that the visitor agrees',
     description: `Stores version, time, shop and a hash of the ID of the visitor, never the ID itself. Call it when the visitor has ticked
 the box, and before the first byte of a photo is sent. Needs \`X-Service-Visitor-Token\` or \`X-Service-Anonymous-Id\`, unless
-the visitor is signed in: an address alone is no person. A shopper may send 20 requests in 5 minutes.`,
+the visitor is signed in: an address alone is no person. A shopper may send 20 requests in 5 minutes; all
+shoppers of a shop 5,000 per hour whom neither a sign-in nor a visitor token proves.`,
     access: 'shop',
     body: { json: ConsentBody },
     answers: { 201: { description: 'Recorded, now or before.', schema: GivenConsent } },
@@ -58,7 +59,7 @@ the visitor is signed in: an address alone is no person. A shopper may send 20 r
     guards: ({ fromShop, budgets, parse }: ParsingGuards) => [
       fromShop,
       ...limits(budgets, 'consent', 20),
-      storefrontLimit(budgets.perHour('consent-shop', 5000), shopOf),
+      unlessProven(storefrontLimit(budgets.perHour('consent-shop', 5000), shopOf)),
       parse,
     ],
     handler: postConsent,
@@ -85,6 +86,14 @@ function limits({ perFiveMinutes }: Budgets, name: string, points: number): Guar
     addressLimit(perFiveMinutes, `${name}-address`, 6 * points),
     storefrontLimit(perFiveMinutes(name, points), shopperOf),
   ]
+}
+
+/** Strangers who invent visitors must not fill the ledger, nor keep visitors out whom the shop or the service has signed. */
+function unlessProven(limit: Guards[number]): Guards[number] {
+  return (ctx, next) => {
+    const { customerId, visitorId } = ctx.state.shopper
+    return customerId === null && visitorId === null ? limit(ctx, next) : next()
+  }
 }
 
 async function getNotice(
