@@ -21,13 +21,15 @@ export async function pinBases(
   const defaults = Object.fromEntries(
     [...containerfile.matchAll(/^ARG (BASE|PYTHON)=(\S+)$/gm)].map(([, parameter, image]) => [parameter, image]),
   )
-  const needed = targets.includes('worker-cuda') ? ['BASE', 'PYTHON'] : ['BASE']
-  return Promise.all(
-    needed.map(async (parameter) => ({
-      parameter,
-      image: await pin(env[parameter] || defaults[parameter], registry),
-    })),
-  )
+  const readParameter = (parameter: string) => env[parameter] || defaults[parameter]
+  const base = await pin(readParameter('BASE'), registry)
+  const builder = await pinForThisMachine(base, registry)
+  const bases = [
+    { parameter: 'BASE', image: base },
+    { parameter: 'BUILDER', image: builder },
+  ]
+  if (!targets.includes('worker-cuda')) return bases
+  return [...bases, { parameter: 'PYTHON', image: await pin(readParameter('PYTHON'), registry) }]
 }
 
 async function pin(image: string, registry: Pick<Registry, 'findDigest'>): Promise<string> {
@@ -35,4 +37,11 @@ async function pin(image: string, registry: Pick<Registry, 'findDigest'>): Promi
   const digest = await registry.findDigest(image)
   if (digest === undefined) throw new Error(`The base image ${image} does not exist`)
   return `${image}@${digest}`
+}
+
+async function pinForThisMachine(image: string, registry: Pick<Registry, 'findDigest'>): Promise<string> {
+  const platform = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
+  const digest = await registry.findDigest(image, platform)
+  if (digest === undefined) throw new Error(`The base image ${image} does not exist for ${platform}`)
+  return `${image.replace(/@.*$/, '')}@${digest}`
 }

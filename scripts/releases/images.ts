@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Builder, buildImage, exportImage, type Target } from '../container/build.ts'
 import { readLayout } from '../container/layout.ts'
@@ -27,6 +28,7 @@ export async function buildForAll(
   for (const { architecture, folder: layout } of parts) {
     const name = `localhost/drape-release/${target}:${architecture}`
     await buildImage(target, { root: ROOT, name, builder, architecture, cache })
+    await mkdir(folder, { recursive: true })
     await exportImage(name, layout, builder)
     const [image] = await readLayout(layout)
     if (image.config.architecture !== architecture) {

@@ -5,7 +5,8 @@ import { pinBases } from '../../../scripts/releases/bases.ts'
 import { openRegistry } from '../../../scripts/releases/registry.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { findRegistryServer, startRegistryServer } from '../../support/registry-server.ts'
-import { findReleaseProgram } from './small-release.ts'
+import { requestService } from '../../support/request-service.ts'
+import { findReleaseProgram, makeSmallRelease } from './small-release.ts'
 
 const server = await findRegistryServer()
 const crane = await findReleaseProgram('crane')
@@ -15,14 +16,25 @@ describe.skipIf(server === null || crane === null)('the base images of a release
   const pin = (env: Record<string, string>, targets: readonly ('api' | 'worker-cuda')[] = ['api']) =>
     pinBases(targets, { root: ROOT, registry, env })
 
-  it('stay what they are where a digest names them', async () => {
-    const image = `docker.io/library/node@sha256:${'0'.repeat(64)}`
-    expect(await pin({ BASE: image })).toEqual([{ parameter: 'BASE', image }])
+  it('are named by digest, the one that builds by that for this machine', async () => {
+    const address = await startRegistryServer(server ?? '')
+    const { path } = await requestService('folder', null)
+    const [image] = await makeSmallRelease(path, { prefix: address })
+    await registry.push(image.folder, `${image.repository}@${image.digest}`)
+    await registry.tag(`${image.repository}@${image.digest}`, '24')
+    const own = image.sboms[process.arch === 'x64' ? 0 : 1].digest
     const python = `docker.io/library/python@sha256:${'1'.repeat(64)}`
-    expect(await pin({ BASE: image, PYTHON: python }, ['worker-cuda'])).toEqual([
-      { parameter: 'BASE', image },
-      { parameter: 'PYTHON', image: python },
-    ])
+    for (const name of [`${image.repository}:24`, `${image.repository}:24@${image.digest}`]) {
+      const pinned = [
+        { parameter: 'BASE', image: `${image.repository}:24@${image.digest}` },
+        { parameter: 'BUILDER', image: `${image.repository}:24@${own}` },
+      ]
+      expect(await pin({ BASE: name })).toEqual(pinned)
+      expect(await pin({ BASE: name, PYTHON: python }, ['worker-cuda'])).toEqual([
+        ...pinned,
+        { parameter: 'PYTHON', image: python },
+      ])
+    }
   })
 
   it('are refused where the registry does not know the tag, or cannot be asked', async () => {
@@ -36,6 +48,6 @@ describe.skipIf(server === null || crane === null)('the base images of a release
   it('are all that the Containerfile takes from elsewhere', () => {
     const containerfile = readFileSync(resolve(ROOT, 'Containerfile'), 'utf8')
     const origins = [...containerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)].map(([, name]) => name)
-    expect(new Set(origins)).toEqual(new Set([`\${BASE}`, `\${PYTHON}`, 'scratch', 'runtime', 'worker']))
+    expect(new Set(origins)).toEqual(new Set([`\${BASE}`, `\${BUILDER}`, `\${PYTHON}`, 'scratch', 'runtime', 'worker']))
   })
 })
