@@ -5,7 +5,7 @@ import { createDiskBudgets } from './bodies/disk-budget.ts'
 import { startImageFetching } from './catalog/image-fetching.ts'
 import { isDevelopment, readApiConfig } from './config.ts'
 import { serveDashboard } from './dashboard/serve.ts'
-import { createDrain } from './drain.ts'
+import { createDrain, type Drain } from './drain.ts'
 import { createEngineChoice } from './engines/choice.ts'
 import { createEngineDirectory } from './engines/directory.ts'
 import { createWaitEstimate } from './engines/wait-estimate.ts'
@@ -69,12 +69,15 @@ import { createObjects } from './shared/stores/objects.ts'
 import { createRetention } from './shared/stores/retention.ts'
 import { startTelemetry } from './shared/telemetry.ts'
 import { TEST_ENGINE } from './shared/test-mode.ts'
+import { applyErasures } from './storage/apply-erasures.ts'
 import { createErasureLog, type ErasureEntry } from './storage/erasure-log.ts'
+import { startRepeatingErasures } from './storage/repeat-erasures.ts'
 import { startStorageReconciling } from './storage/start-reconciling.ts'
 import { createStorefront } from './storefront.ts'
 import { type Acceptance, acceptGenerations } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { createApiKeys } from './stores/api-keys.ts'
+import { createAppliedErasures } from './stores/applied-erasures.ts'
 import { createBacklog } from './stores/backlog.ts'
 import { createConsents } from './stores/consents.ts'
 import { createErasures } from './stores/erasures.ts'
@@ -172,6 +175,48 @@ const present = createGenerationView({
   storage,
   estimateWait: estimate.ofGeneration,
 })
+
+// Separate connections: one holds a lock, and a search for many people takes long.
+const erasureDatabase = createDatabase(config.DATABASE_URL, { poolSize: 3, statementSeconds: 600, secrets })
+lifecycle.onStop('erasure database', () => erasureDatabase.end())
+const erasureLog = createErasureLog(storage)
+const repeating = startRepeatingErasures({
+  applied: createAppliedErasures(erasureDatabase),
+  erasureLog,
+  apply: (entries, signal) =>
+    applyErasures(
+      entries,
+      {
+        retention: createRetention(erasureDatabase),
+        generations: createGenerations(erasureDatabase, announce),
+        queue: tryOnQueues,
+        storage,
+      },
+      signal,
+    ),
+  ...{ metrics, log },
+})
+lifecycle.onStop('repeated erasures', () => repeating.stop())
+let drain: Drain | null = null
+const probes = createProbeServer({
+  log,
+  metrics,
+  checks: {
+    postgres: () => pingDatabase(database),
+    redis: () => redis.ping(),
+    storage: () => storage.check(),
+    erasures: () => repeating.check(),
+    server: async () => {
+      if (drain === null) throw new Error('the process is starting')
+      if (drain.isDraining()) throw new Error('the process is shutting down')
+    },
+  },
+})
+probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
+lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
+// A restored database contains people who were erased after the backup. Until they are erased again, nothing below may serve or
+// dispatch anything: no port but that of the probes is open.
+await repeating.repeated
 
 const relay = createRelay({
   outbox: createOutbox(database),
@@ -284,10 +329,13 @@ const issuing = startIssuing({
 })
 lifecycle.onStop('erasure receipts', () => issuing.stop())
 const erase = async (customer: Customer) => {
-  const erasureLog = createErasureLog(storage)
-  const recordErasure = async (entry: ErasureEntry) => erasures.noteLogged(customer, await erasureLog.record(entry))
+  let logKey: string | null = null
+  const recordErasure = async (entry: ErasureEntry) => {
+    logKey = await erasureLog.record(entry)
+    await erasures.noteLogged(customer, logKey)
+  }
   await eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueues, recordErasure })
-  const erasureId = await erasures.finish(customer)
+  const erasureId = await erasures.finish(customer, logKey)
   await webhooks.insertErased(customer, erasureId)
   issuing.wake()
   return erasureId
@@ -355,25 +403,12 @@ const app = createApp({
 })
 
 const server = createHttpServer(storefront.before(app.callback()), { name: 'api', log, metrics })
-const drain = createDrain(server, config.LINGER_SECONDS)
-const probes = createProbeServer({
-  log,
-  metrics,
-  checks: {
-    postgres: () => pingDatabase(database),
-    redis: () => redis.ping(),
-    storage: () => storage.check(),
-    server: async () => {
-      if (drain.isDraining()) throw new Error('the process is shutting down')
-    },
-  },
-})
-probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
-lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
+const draining = createDrain(server, config.LINGER_SECONDS)
+drain = draining
 server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
 // Only event streams of generations and listeners are still open by then.
 lifecycle.onStop('server', () =>
-  drain.drain(() => {
+  draining.drain(() => {
     watch.stop()
     listenerWatch.stop()
   }),

@@ -135,6 +135,15 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     'id reference state created_at due_at decided_at check_at',
   ),
   removal_erasures: impersonal('request_id account_id erasure_id'),
+  applied_erasures: personal(
+    {
+      purpose: 'shows which erasures a restored backup lacks',
+      lifetime: 'until the API starts a week after; at least the newest stay',
+      erasure: 'none: the hash is made by the erasure',
+    },
+    { log_key: 'hash of the ID of the end user, with the time of the erasure' },
+    '',
+  ),
   erased_rows: impersonal('erasure_id name count'),
   erased_jobs: impersonal('erasure_id generation_id attempt'),
 }

@@ -3,6 +3,7 @@ import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { type Customer, isOf } from '../shared/stores/customer.ts'
 import { IN_FLIGHT_MINUTES } from '../shared/stores/customer-images.ts'
 import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
+import { insertApplied } from './applied-erasures.ts'
 
 /** What a receipt can wait for. */
 export const CONFIRMATIONS = ['erasure', 'workers', 'caches', 'uploads', 'storage', 'erasureLog'] as const
@@ -64,8 +65,11 @@ export function createErasures(database: Database) {
         await transaction.query(sql.unsafe`update erasures set log_key = ${logKey} where id = ${id}`)
       }),
 
-    /** Notes that nothing of the customer is found any more. Returns the id of the erasure, whose receipt now waits for confirmations. */
-    finish: (customer: Customer): Promise<string> =>
+    /**
+     * Notes that nothing of the customer is found any more, and that the entry of the erasure log is applied (null without an
+     * entry). Returns the id of the erasure, whose receipt now waits for confirmations.
+     */
+    finish: (customer: Customer, logKey: string | null): Promise<string> =>
       database.transaction(async (transaction) => {
         const { accountId, externalUserId } = customer
         const id = await transaction.oneFirst(
@@ -80,6 +84,8 @@ export function createErasures(database: Database) {
             check_at = clock_timestamp(), waits_for = 'workers',
             held_objects = (select count(*) from objects where ${isOf(customer)} and starts_with(key, 'held/'))
           where erasures.id = ${id}`)
+        // Not before: a backup that is made during the erasure must not know its entry.
+        if (logKey !== null) await insertApplied(transaction, [logKey])
         return id
       }),
 

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Database } from '../../api/shared/database/database.ts'
-import { eraseCustomer } from '../../api/shared/retention.ts'
 import { compileCheck, Type } from '../../api/shared/schema.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { createRetention } from '../../api/shared/stores/retention.ts'
+import { applyErasures } from '../../api/storage/apply-erasures.ts'
 import { createErasureLog, type ErasureEntry, presentEntry } from '../../api/storage/erasure-log.ts'
 import type { DatabaseCommand } from './command.ts'
 import { mandatory, option, required, UsageError } from './options.ts'
@@ -35,33 +35,16 @@ export const erasureCommands: Readonly<Record<string, DatabaseCommand>> = {
 /** A lost log, or another storage, looks like a log without erasures. */
 const EMPTY_LOG = 'the erasure log is empty: check STORAGE_URL, or apply a copy of the log with --file'
 
-/** Max customers per statement. */
-const TOGETHER = 10_000
-
 async function apply(
   database: Database,
   { storage, file }: { storage: ObjectStorage; file: string | undefined },
 ): Promise<Record<string, unknown>> {
   const entries = await readAll(file === undefined ? createErasureLog(storage).read() : readLines(file))
   if (entries.length === 0) warn(EMPTY_LOG)
-  const latest = new Map<string, Date>()
-  for (const { customer, erasedAt } of entries) {
-    const known = latest.get(customer)
-    if (known === undefined || known < erasedAt) latest.set(customer, erasedAt)
-  }
-  const retention = createRetention(database)
-  const generations = createGenerations(database)
-  const hashes = [...latest.keys()]
-  if (latest.size > 0) await retention.withdrawRestoredConsents(latest)
-  let erased = 0
-  for (let i = 0; i < hashes.length; i += TOGETHER) {
-    for (const { hash, ...customer } of await retention.findCustomers(hashes.slice(i, i + TOGETHER))) {
-      // Jobs of cancelled generations are no-ops: the queue is refilled from the database.
-      const queue = { remove: async () => {} }
-      await eraseCustomer({ ...customer, before: latest.get(hash) }, { retention, generations, storage, queue })
-      erased++
-    }
-  }
+  // Jobs of cancelled generations are no-ops: the queue is refilled from the database.
+  const queue = { remove: async () => {} }
+  const parts = { retention: createRetention(database), generations: createGenerations(database), storage, queue }
+  const erased = await applyErasures(entries, parts)
   return { entries: entries.length, erased }
 }
 

@@ -207,6 +207,11 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     const folder = await listAll(storage(), 'list/a/')
     expect(folder.map(({ key }) => key)).toEqual(['list/a/c.jpg', 'list/a/d/e.png'])
     expect(await listAll(storage(), 'nothing/')).toEqual([])
+    for (const after of ['list/a', 'list/a-b.jpg', 'list/a/c.jpg', 'list/a/d', 'list/b.jpg', 'list/z']) {
+      const later: string[] = []
+      for await (const page of storage().list('list/', { after })) later.push(...page.map(({ key }) => key))
+      expect(later, after).toEqual(keys.filter((key) => key.startsWith('list/') && key > after))
+    }
   })
 
   it('is ready', async () => {

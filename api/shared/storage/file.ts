@@ -61,7 +61,7 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
       const query = URL.parse(url)?.searchParams
       return key !== null && !!query && verifyObjectLink({ key, secret: signingSecret, query, now: Date.now() })
     },
-    list: (folder = '') => inPages(walk(root, folder)),
+    list: (folder = '', { after = '' } = {}) => inPages(walk(root, folder, after)),
     async deleteIncomplete({ before, dryRun }) {
       const folder = join(root, INCOMPLETE)
       const names = (await orNull(readdir(folder))) ?? []
@@ -97,14 +97,16 @@ async function* inPages(objects: AsyncIterable<StoredObject>): AsyncGenerator<St
   if (page.length > 0) yield page
 }
 
-/** The objects below a folder (empty, or ending in `/`), in the byte order of their keys. */
-async function* walk(root: string, folder: string): AsyncGenerator<StoredObject> {
+/** The objects below a folder (empty, or ending in `/`) with keys after `after`, in the byte order of their keys. */
+async function* walk(root: string, folder: string, after: string): AsyncGenerator<StoredObject> {
   const entries = (await orNull(readdir(join(root, folder), { withFileTypes: true }))) ?? []
   // Sort folders by their name with the slash that follows it in keys.
   const paths = entries.map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
   for (const path of paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
+    // Of the folders before `after`, only those around it contain later keys.
+    if (path <= after && !(path.endsWith('/') && after.startsWith(path))) continue
     if (path.endsWith('/')) {
-      if (!path.slice(folder.length).startsWith('.')) yield* walk(root, path)
+      if (!path.slice(folder.length).startsWith('.')) yield* walk(root, path, after)
       continue
     }
     const about = isKey(path) ? await orNull(stat(join(root, path))) : null

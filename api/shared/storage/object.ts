@@ -21,8 +21,11 @@ export interface ObjectStorage {
   keyOf(url: string): string | null
   /** Whether `signedUrl` created this link with a key that is still configured, and the link has not expired. */
   isSignedUrl(url: string): Promise<boolean>
-  /** Every object, or those in a folder (`erasures/`), in the byte order of their keys, in pages. Skips other files. */
-  list(folder?: string): AsyncIterable<readonly StoredObject[]>
+  /**
+   * Every object, or those in a folder (`erasures/`), with keys after `after`, in the byte order of their keys, in pages. Skips
+   * other files.
+   */
+  list(folder?: string, options?: { readonly after?: string }): AsyncIterable<readonly StoredObject[]>
   /** Deletes incomplete uploads that began before the date; only counts them in a dry run. Returns the count. */
   deleteIncomplete(options: { readonly before: Date; readonly dryRun: boolean }): Promise<number>
   /** Resolves when objects can be read and written. */

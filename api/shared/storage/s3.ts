@@ -85,7 +85,7 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
       const signed = new URL(await withStorageErrors(getSignedUrl(client, command, term)))
       return isSameText(sortedQuery(sent), sortedQuery(signed.searchParams))
     },
-    list: (folder = '') => list(client, settings, folder),
+    list: (folder = '', { after } = {}) => list(client, settings, { folder, after }),
     async deleteIncomplete({ before, dryRun }) {
       let count = 0
       for await (const upload of listUploads(client, settings)) {
@@ -131,9 +131,10 @@ function isSameText(a: string, b: string): boolean {
 async function* list(
   client: S3Client,
   { bucket, prefix }: S3StorageSettings,
-  folder: string,
+  { folder, after }: { folder: string; after: string | undefined },
 ): AsyncGenerator<StoredObject[]> {
-  const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix + folder })
+  const StartAfter = after === undefined ? undefined : prefix + after
+  const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix + folder, StartAfter })
   for (let page = await withStorageErrors(pages.next()); !page.done; page = await withStorageErrors(pages.next())) {
     const objects = (page.value.Contents ?? []).map(({ Key = '', Size = 0, LastModified = new Date() }) => ({
       key: Key.slice(prefix.length),

@@ -1,0 +1,33 @@
+import { type EraseParts, eraseCustomer } from '../shared/retention.ts'
+import type { ErasureEntry } from './erasure-log.ts'
+
+/** Max customers per statement. */
+const TOGETHER = 10_000
+
+/**
+ * Erases, for each entry, what the database has of the person that is older than the entry; keeps newer data. Safe to repeat.
+ * Returns the number of people of whom the database had data, even if all of it was newer.
+ */
+export async function applyErasures(
+  entries: readonly ErasureEntry[],
+  parts: Omit<EraseParts, 'recordErasure'>,
+  signal?: AbortSignal,
+): Promise<number> {
+  const { retention } = parts
+  const latest = new Map<string, Date>()
+  for (const { customer, erasedAt } of entries) {
+    const known = latest.get(customer)
+    if (known === undefined || known < erasedAt) latest.set(customer, erasedAt)
+  }
+  const hashes = [...latest.keys()]
+  if (latest.size > 0) await retention.withdrawRestoredConsents(latest)
+  let erased = 0
+  for (let i = 0; i < hashes.length; i += TOGETHER) {
+    for (const { hash, ...customer } of await retention.findCustomers(hashes.slice(i, i + TOGETHER))) {
+      signal?.throwIfAborted()
+      await eraseCustomer({ ...customer, before: latest.get(hash) }, parts)
+      erased++
+    }
+  }
+  return erased
+}
