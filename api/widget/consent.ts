@@ -1,7 +1,7 @@
 import { forgetPhoto } from './photo.ts'
-import type { Settings } from './settings.ts'
+import { forgetResults } from './results.ts'
 import type { ConsentNotice, Shop } from './shop.ts'
-import { forgetWish } from './wish.ts'
+import { forgetWishes } from './wish.ts'
 
 /** What the shop asks of a visitor before it takes a photo, and what the visitor said. */
 export interface Consent {
@@ -17,7 +17,7 @@ export interface Consent {
   withdraw(): Promise<void>
 }
 
-export function createConsent({ shop, settings, tag }: { shop: Shop; settings: Settings; tag: string }): Consent {
+export function createConsent({ shop, tag }: { shop: Shop; tag: string }): Consent {
   let loading: Promise<ConsentNotice | null> | null = null
   let agreed: ConsentNotice | null = null
   const forget = () => {
@@ -46,7 +46,8 @@ export function createConsent({ shop, settings, tag }: { shop: Shop; settings: S
     withdraw: async () => {
       await shop.withdrawConsent()
       forgetPhoto()
-      forgetWish(settings)
+      forgetResults()
+      forgetWishes()
       forget()
     },
   }

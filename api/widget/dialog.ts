@@ -1,12 +1,14 @@
 import type { Consent } from './consent.ts'
 import type { Source, Step } from './fitting.ts'
 import { element, icon } from './markup.ts'
+import { recallResults } from './results.ts'
 import type { Settings } from './settings.ts'
 import type { Shop } from './shop.ts'
 import { explain, type Language } from './texts.ts'
 import { presentWithdrawal } from './views/consent-view.ts'
+import { presentEarlier } from './views/earlier-view.ts'
 import { presentFailure } from './views/failure-view.ts'
-import { type PhotoActions, presentPhoto, presentReady } from './views/photo-view.ts'
+import { type PhotoActions, presentCamera, presentPhoto, presentReady } from './views/photo-view.ts'
 import { createProgressView } from './views/progress-view.ts'
 import { presentResult, type ResultActions } from './views/result-view.ts'
 import { createStage } from './views/stage.ts'
@@ -29,8 +31,8 @@ export interface Dialog {
 
 /** The dialog of the widget. */
 export function createDialog(options: DialogOptions): Dialog {
-  const { language, actions, onClose } = options
-  const { texts, tag } = language
+  const { language, settings, shop, actions, onClose } = options
+  const { texts, tag, direction } = language
   const stage = createStage({ texts, ...options })
   const panel = element('div', { class: 'panel', part: 'panel' })
   const polite = element('p', { class: 'unseen', role: 'status' })
@@ -47,7 +49,7 @@ export function createDialog(options: DialogOptions): Dialog {
   const room = element('div', { class: 'room' }, stage.element, panel, cross)
   const dialog: HTMLDialogElement = element(
     'dialog',
-    { part: 'dialog', lang: tag, 'aria-label': texts.title, close: onClose },
+    { part: 'dialog', lang: tag, dir: direction, 'aria-label': texts.title, close: onClose },
     ...[room, polite, urgent],
   )
   closeFromOutside(dialog)
@@ -58,19 +60,25 @@ export function createDialog(options: DialogOptions): Dialog {
   const progress = createProgressView(texts, announce)
   const consenting = {
     ...{ texts, announce, ...options },
-    withdraw: () => {
-      actions.withdraw().then(() => announce(texts.withdrawn), options.complain)
+    withdraw: (text: string) => {
+      actions.withdraw().then(() => announce(text), options.complain)
     },
   }
   let shown: Step['name'] | null = null
 
   function present(step: Step): HTMLElement[] {
     if (step.name === 'failed') return presentFailure(step.failure, { texts, actions, close })
-    const leave = [presentWithdrawal(consenting)]
-    if (step.name === 'photo') return [...presentPhoto(texts, actions), ...leave]
-    if (step.name === 'ready') return [...presentReady(step, { texts, actions, consenting }), ...leave]
-    if (step.name === 'done') return [...presentResult({ ...options, announce }), ...leave]
-    return progress.elements
+    if (step.name === 'camera') return presentCamera(step, { texts, actions })
+    if (step.name === 'sending' || step.name === 'waiting') return progress.elements
+    const shownId = step.name === 'done' ? step.result.generationId : null
+    const { onlyProxy } = settings
+    const after = [
+      ...presentEarlier(recallResults(), shownId, { texts, shop, onlyProxy, look: actions.look }),
+      presentWithdrawal(consenting),
+    ]
+    if (step.name === 'photo') return [...presentPhoto(texts, actions), ...after]
+    if (step.name === 'ready') return [...presentReady(step, { texts, actions, consenting }), ...after]
+    return [...presentResult(step.result, { ...options, announce }), ...after]
   }
 
   function focus(): void {
@@ -86,8 +94,9 @@ export function createDialog(options: DialogOptions): Dialog {
       const isWork = step.name === 'sending' || step.name === 'waiting'
       const wasWork = shown === 'sending' || shown === 'waiting'
       const isChanged = !(isWork && wasWork)
+      dialog.dataset.step = step.name
       shown = step.name
-      if (isChanged) panel.replaceChildren(productLine(options.settings), ...present(step))
+      if (isChanged) panel.replaceChildren(productLine(settings), ...present(step))
       if (isWork) progress.update(step)
       if (step.name === 'done') announce(texts.doneHeading)
       urgent.textContent = step.name === 'failed' ? explain(step.failure, texts) : ''

@@ -1,17 +1,19 @@
 import { quietly } from './failure.ts'
 import { OBSERVED, readSettings } from './settings.ts'
 import css from './styles.css'
-import { readLanguage } from './texts.ts'
+import { createTextLoader, readLanguage } from './texts.ts'
 import { createTryOn, type TryOn } from './try-on.ts'
 
 /** The element `<drape-try-on product="…">`; `script` is the URL of this script, if known. */
 export function createDrapeTryOn(script: string | null): CustomElementConstructor {
   const styles = new CSSStyleSheet()
   styles.replaceSync(css)
+  const loadTexts = createTextLoader()
 
   return class DrapeTryOn extends HTMLElement {
     static readonly observedAttributes = OBSERVED
-    #tryOn: TryOn | undefined
+    /** Resolves when the element has rendered; null when it shows nothing. */
+    #tryOn: Promise<TryOn | null> = Promise.resolve(null)
     #isPlanned = false
 
     connectedCallback(): void {
@@ -28,38 +30,49 @@ export function createDrapeTryOn(script: string | null): CustomElementConstructo
 
     /** Opens the dialog, like the button. */
     open(): void {
-      quietly(() => this.#tryOn?.open())
+      void this.#tryOn.then((tryOn) => quietly(() => tryOn?.open()))
     }
 
     /** Records another event of the page, e.g. `product_page:cart_add`. */
     track(event: string, properties?: Record<string, unknown>): void {
-      quietly(() => this.#tryOn?.track(event, properties))
+      void this.#tryOn.then((tryOn) => quietly(() => tryOn?.track(event, properties)))
     }
 
-    /** Renders once, however many attributes a page sets in a row. */
+    /** Renders once, however many attributes a page sets in a row, and one rendering after the other. */
     #plan(): void {
       if (this.#isPlanned) return
       this.#isPlanned = true
-      const render = () => {
-        this.#isPlanned = false
-        quietly(() => this.#render())
-      }
-      // Texts inside the element may not have been parsed yet.
-      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', render, { once: true })
-      else queueMicrotask(render)
+      this.#tryOn = Promise.all([this.#tryOn, parsed()])
+        .then(([previous]) => {
+          this.#isPlanned = false
+          previous?.stop()
+          return this.#render()
+        })
+        .catch((error) => {
+          console.warn('drape-try-on:', error)
+          return null
+        })
     }
 
-    #render(): void {
-      this.#tryOn?.stop()
-      this.#tryOn = undefined
+    async #render(): Promise<TryOn | null> {
       const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' })
       root.adoptedStyleSheets = [styles]
       root.replaceChildren()
       const settings = readSettings(this, script)
-      if (!this.isConnected || settings.product === '') return
+      if (!this.isConnected || settings.product === '') return null
       if (settings.proxy === null) throw new Error('it needs a proxy of the shop: <drape-try-on proxy="/apps/drape" …>')
-      this.#tryOn = createTryOn(this, { settings, language: readLanguage(this) })
-      root.append(...this.#tryOn.elements)
+      const language = await readLanguage(this, settings.proxy, loadTexts)
+      // Another rendering is due already, or the element has left the page.
+      if (this.#isPlanned) return null
+      const tryOn = createTryOn(this, { settings, language })
+      root.append(...tryOn.elements)
+      return tryOn
     }
   }
+}
+
+/** Texts inside an element may not have been parsed before. */
+async function parsed(): Promise<void> {
+  if (document.readyState !== 'loading') return
+  await new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve, { once: true }))
 }

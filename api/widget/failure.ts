@@ -32,11 +32,11 @@ export function failureOf(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure('UNEXPECTED')
 }
 
-/** What the shopper can do: retry, use another photo, read the policy again, or nothing. */
-export type Remedy = 'again' | 'photo' | 'consent' | 'none'
+/** What the shopper can do: retry, use another photo, read the policy again, do without the camera, or nothing. */
+export type Remedy = 'again' | 'photo' | 'consent' | 'camera' | 'none'
 
 const PHOTO = [
-  ...['NO_PERSON_DETECTED', 'INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE'],
+  ...['NO_PERSON_DETECTED', 'INVALID_IMAGE', 'IMAGE_TOO_SMALL', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE'],
   ...['IMAGE_NOT_FOUND', 'CUSTOMER_IMAGE_REQUIRED', 'VALIDATION_FAILED'],
   ...['NUDITY_DETECTED', 'EXPOSURE_NOT_ALLOWED', 'SEVERAL_PEOPLE'],
 ]
@@ -47,6 +47,7 @@ const NONE = [
 
 export function remedyFor(failure: Failure): Remedy {
   if (failure.code.startsWith('CONSENT_')) return 'consent'
+  if (failure.code.startsWith('CAMERA_')) return 'camera'
   if (PHOTO.includes(failure.code)) return 'photo'
   if (NONE.includes(failure.code) || failure.period !== null) return 'none'
   return 'again'

@@ -1,16 +1,20 @@
 import { type Attempt, createAttempt, runAttempt } from './attempt.ts'
+import { closeCamera, openCamera, takePhoto, watchCamera } from './camera.ts'
 import type { Consent } from './consent.ts'
 import type { Track } from './events.ts'
-import { type Failure, failureOf } from './failure.ts'
-import { type Photo, readPhoto, recallPhoto } from './photo.ts'
+import { Failure, failureOf } from './failure.ts'
+import { isSmall, type Photo, readPhoto, recallPhoto } from './photo.ts'
+import { type Result, rememberResult } from './results.ts'
 import type { Settings } from './settings.ts'
-import type { Generation, Shop } from './shop.ts'
+import type { Shop } from './shop.ts'
 import { forgetWish, recallWish } from './wish.ts'
 
 /** Current step of the shopper. */
 export type Step =
   | { readonly name: 'photo' }
-  | { readonly name: 'ready'; readonly photo: Photo; readonly isRemembered: boolean }
+  /** `video` is null while the browser asks for permission. */
+  | { readonly name: 'camera'; readonly video: HTMLVideoElement | null }
+  | { readonly name: 'ready'; readonly photo: Photo; readonly source: Source | 'memory' }
   | { readonly name: 'sending'; readonly photo: Photo; readonly part: number }
   | {
       readonly name: 'waiting'
@@ -18,7 +22,7 @@ export type Step =
       readonly status: 'PENDING' | 'PROCESSING'
       readonly isOffline: boolean
     }
-  | { readonly name: 'done'; readonly generation: Generation }
+  | { readonly name: 'done'; readonly result: Result }
   | { readonly name: 'failed'; readonly failure: Failure; readonly photo: Photo | null }
 
 /** Origin of a photo. */
@@ -31,6 +35,13 @@ export interface Fitting {
    */
   recall(): Promise<void>
   choose(file: Blob, source: Source): Promise<void>
+  openCamera(): Promise<void>
+  /** Takes the frame that the camera shows as the photo. */
+  shoot(): Promise<void>
+  /** Stops the camera; no other step changes. */
+  leaveCamera(): void
+  /** Shows an earlier result. */
+  look(result: Result): void
   /** Continues with the chosen photo: for the first time, or after a failure. */
   start(): Promise<void>
   /** Asks for another photo. */
@@ -39,6 +50,8 @@ export interface Fitting {
   review(): void
   /** Erases what the service has of the visitor, and begins anew. */
   withdraw(): Promise<void>
+  /** Begins anew, after everything was erased. */
+  clear(): void
   stop(): void
 }
 
@@ -59,6 +72,7 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
   let running = new AbortController()
 
   const enter = (next: Step) => {
+    if (step.name === 'camera' && (next.name !== 'camera' || next.video !== step.video)) closeCamera(step.video)
     step = next
     onStep(step)
   }
@@ -67,22 +81,41 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
     const { photo } = current
     const show = (next: Step) => signal.aborted || enter(next)
     try {
-      const generation = await runAttempt(current, {
+      const { generationId, resultImageUrl } = await runAttempt(current, {
         ...{ shop, settings, track, consent, solve, signal },
         onSending: (part) => show({ name: 'sending', photo, part }),
         onWaiting: (status, isOffline) => show({ name: 'waiting', photo, status, isOffline }),
       })
-      show({ name: 'done', generation })
+      if (signal.aborted) return
+      const { product, title } = settings
+      const result = { generationId, resultImageUrl: resultImageUrl ?? '', product, title }
+      rememberResult(result)
+      enter({ name: 'done', result })
     } catch (error) {
-      show({ name: 'failed', failure: failureOf(error), photo })
+      show({ name: 'failed', failure: failureWith(photo, failureOf(error)), photo })
     }
   }
 
   async function start(): Promise<void> {
     if (attempt === null) return enter({ name: 'photo' })
+    // A second click must not start a second upload.
+    if (step.name === 'sending' || step.name === 'waiting') return
     running.abort()
     running = new AbortController()
+    const { photo, imageId, jobId } = attempt
+    if (imageId === null) enter({ name: 'sending', photo, part: 0 })
+    else enter({ name: 'waiting', photo, status: jobId === null ? 'PENDING' : 'PROCESSING', isOffline: false })
     await run(attempt, running)
+  }
+
+  const steps: Steps = { current: () => step, enter }
+
+  async function choose(file: Blob, source: Source): Promise<void> {
+    track('widget:image_upload', { source, bytes: file.size, type: file.type })
+    const photo = await readChosen(file, { ...steps, track })
+    if (photo === null) return
+    attempt = createAttempt(photo)
+    enter({ name: 'ready', photo, source })
   }
 
   function restart(): void {
@@ -99,32 +132,72 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
       if (photo === null || step.name !== 'photo') return
       attempt = createAttempt(photo)
       attempt.jobId = recallWish(settings)
-      if (attempt.jobId === null) return enter({ name: 'ready', photo, isRemembered: true })
+      if (attempt.jobId === null) return enter({ name: 'ready', photo, source: 'memory' })
       await start()
     },
-    choose: async (file, source) => {
-      track('widget:image_upload', { source, bytes: file.size, type: file.type })
-      try {
-        const photo = await readPhoto(file)
-        attempt = createAttempt(photo)
-        enter({ name: 'ready', photo, isRemembered: false })
-      } catch (error) {
-        track('widget:image_upload_error', { code: failureOf(error).code })
-        enter({ name: 'failed', failure: failureOf(error), photo: null })
-      }
+    choose,
+    openCamera: () => startCamera(steps),
+    shoot: async () => {
+      if (step.name === 'camera' && step.video !== null) await choose(await takePhoto(step.video), 'camera')
+    },
+    leaveCamera: () => {
+      if (step.name === 'camera') enter({ name: 'photo' })
+    },
+    look: (result) => {
+      running.abort()
+      enter({ name: 'done', result })
     },
     start,
     restart,
     review: () => {
       consent.forget()
       if (attempt === null) return enter({ name: 'photo' })
-      enter({ name: 'ready', photo: attempt.photo, isRemembered: false })
+      enter({ name: 'ready', photo: attempt.photo, source: 'file' })
     },
     withdraw: async () => {
       running.abort()
       await consent.withdraw()
       restart()
     },
-    stop: () => running.abort(),
+    clear: restart,
+    stop: () => {
+      running.abort()
+      if (step.name === 'camera') closeCamera(step.video)
+    },
   }
+}
+
+interface Steps {
+  readonly current: () => Step
+  readonly enter: (next: Step) => void
+}
+
+/** Null if it is no photo, or if the shopper has gone on while a large one was read. */
+async function readChosen(file: Blob, { current, enter, track }: Steps & { track: Track }): Promise<Photo | null> {
+  const before = current()
+  const photo = await readPhoto(file).catch(failureOf)
+  if (photo instanceof Failure) track('widget:image_upload_error', { code: photo.code })
+  if (current() !== before) return null
+  if (!(photo instanceof Failure)) return photo
+  enter({ name: 'failed', failure: photo, photo: null })
+  return null
+}
+
+async function startCamera({ current, enter }: Steps): Promise<void> {
+  const fail = (failure: Failure) => enter({ name: 'failed', failure, photo: null })
+  const waiting: Step = { name: 'camera', video: null }
+  enter(waiting)
+  const video = await openCamera().catch(failureOf)
+  // The dialog may have been closed while the browser asked for permission.
+  if (current() !== waiting) return video instanceof Failure ? undefined : closeCamera(video)
+  if (video instanceof Failure) return fail(video)
+  const live: Step = { name: 'camera', video }
+  watchCamera(video, () => current() === live && fail(new Failure('CAMERA_FAILED')))
+  enter(live)
+}
+
+/** The service calls a photo damaged, or finds nobody in it, because it is too small. */
+function failureWith(photo: Photo, failure: Failure): Failure {
+  const isAboutPhoto = failure.code === 'INVALID_IMAGE' || failure.code === 'NO_PERSON_DETECTED'
+  return isAboutPhoto && isSmall(photo) ? new Failure('IMAGE_TOO_SMALL', failure) : failure
 }

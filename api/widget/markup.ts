@@ -20,6 +20,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 }
 
 const PATHS = {
+  check: 'M5 12.500 10 17.500 19 7',
   hanger: 'M12 8.5V7.2a2.1 2.1 0 1 0-2.1-2.1M12 8.5 2.9 15a1.4 1.4 0 0 0 .8 2.5h16.6a1.4 1.4 0 0 0 .8-2.5z',
   close: 'M6 6l12 12M18 6 6 18',
   person:

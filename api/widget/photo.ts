@@ -10,19 +10,39 @@ export interface Photo {
 }
 
 const MAX_BYTES = 10 * 1024 * 1024
+/** Limits of the service, in pixels. */
+const MAX_PIXELS = 50e6
+const MAX_LONG_SIDE = 12_000
+const MIN_SIDE = 16
+const MAX_ASPECT = 10
 /** Maximum side of photos that the service stores. */
 const MAX_SIDE = 3000
 const QUALITY = 0.92
+/** Short side below which the size of a refused photo is the likely reason. */
+const SMALL_SIDE = 200
 
 /**
- * Reads a file as a photo. Reduces a file that is too large if the browser can decode it; otherwise throws
- * `FILE_TOO_LARGE`.
+ * Reads a file as a photo. Reduces a photo that is too large if the browser can decode it. Throws `FILE_TOO_LARGE`,
+ * `IMAGE_TOO_SMALL` and `UNSUPPORTED_IMAGE_TYPE`.
  */
 export async function readPhoto(file: Blob): Promise<Photo> {
+  if (file.type !== '' && !file.type.startsWith('image/')) throw new Failure('UNSUPPORTED_IMAGE_TYPE')
   const picture = await createImageBitmap(file).catch(() => null)
-  if (file.size <= MAX_BYTES) return { file, imageId: null, picture }
+  const { short, long } = sidesOf(picture)
+  if (picture && (short < MIN_SIDE || long > MAX_ASPECT * short)) throw new Failure('IMAGE_TOO_SMALL')
+  const isLarge = file.size > MAX_BYTES || long > MAX_LONG_SIDE || short * long > MAX_PIXELS
+  if (!isLarge) return { file, imageId: null, picture }
   if (picture === null) throw new Failure('FILE_TOO_LARGE')
   return { file: await encode(picture, MAX_SIDE), imageId: null, picture }
+}
+
+export function isSmall({ picture }: Photo): boolean {
+  return picture !== null && sidesOf(picture).short < SMALL_SIDE
+}
+
+function sidesOf(picture: ImageBitmap | null): { short: number; long: number } {
+  const { width, height } = picture ?? { width: 0, height: 0 }
+  return { short: Math.min(width, height), long: Math.max(width, height) }
 }
 
 /** Draws the bitmap on a canvas, which every Content-Security-Policy allows. `label` is for screen readers. */
@@ -61,6 +81,10 @@ export function rememberPhoto({ picture }: Photo, imageId: string): void {
 
 export function forgetPhoto(): void {
   remember(() => sessionStorage, KEY, '')
+}
+
+export function hasRememberedPhoto(): boolean {
+  return recall(() => sessionStorage, KEY) !== null
 }
 
 /** The photo that was last used in this tab. */

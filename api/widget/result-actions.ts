@@ -2,8 +2,9 @@ import type { Track } from './events.ts'
 import { Failure } from './failure.ts'
 import type { Step } from './fitting.ts'
 import { element } from './markup.ts'
-import type { Settings } from './settings.ts'
-import type { Generation, Shop } from './shop.ts'
+import type { Result } from './results.ts'
+import type { Settings, Size } from './settings.ts'
+import type { Shop } from './shop.ts'
 import type { ResultActions } from './views/result-view.ts'
 
 export interface ResultActionOptions {
@@ -16,12 +17,12 @@ export interface ResultActionOptions {
 }
 
 /** Actions of the buttons next to a result. */
-export function createResultActions(options: ResultActionOptions): Omit<ResultActions, 'restart'> {
-  const { shop, track } = options
-  const current = (): Generation => {
+export function createResultActions(options: ResultActionOptions): Omit<ResultActions, 'restart' | 'look'> {
+  const { host, settings, shop, track } = options
+  const current = (): Result => {
     const step = options.step()
     if (step.name !== 'done') throw new Failure('UNEXPECTED')
-    return step.generation
+    return step.result
   }
   const named = () => ({ generation_id: current().generationId })
 
@@ -32,22 +33,34 @@ export function createResultActions(options: ResultActionOptions): Omit<ResultAc
     },
     download: async () => {
       track('widget:download_clicked', named())
-      const { generationId, resultImageUrl } = current()
+      const { generationId, resultImageUrl, title } = current()
       // The link from the result may have expired meanwhile.
       const fresh = await shop.findGeneration(generationId)
-      saveFile(shop.downloadUrl(fresh.resultImageUrl ?? resultImageUrl ?? ''))
+      saveFile(shop.downloadUrl(fresh.resultImageUrl ?? resultImageUrl, title))
     },
-    addToCart: async () => {
+    addToCart: async (size) => {
       track('widget:add_to_cart_clicked', named())
-      const isAdded = await askShop(options, current().generationId)
+      const isAdded = await askShop(options, { generationId: current().generationId, size })
       track(isAdded ? 'widget:add_to_cart_success' : 'widget:add_to_cart_error', named())
       return isAdded
+    },
+    chosenSize: () => findSize(settings.sizes, host.getAttribute('size')) ?? findSize(settings.sizes, settings.variant),
+    chooseSize: (size) => {
+      host.setAttribute('size', size.title)
+      const detail = { product: settings.product, variant: size.variant, size: size.title }
+      host.dispatchEvent(new CustomEvent('drape-size', { bubbles: true, composed: true, detail }))
     },
     leaveEmail: (email, marketingConsent) => {
       track('widget:email_collected', { ...named(), marketing_consent: marketingConsent })
       shop.leaveEmail(email, marketingConsent).catch(() => {})
     },
   }
+}
+
+/** The size that can be bought with this title or ID, with or without its platform. */
+function findSize(sizes: readonly Size[], name: string | null): Size | null {
+  const idOf = (id: string | null) => id?.split('/').pop()
+  return sizes.find((size) => !size.isSoldOut && (size.title === name || idOf(size.variant) === idOf(name))) ?? null
 }
 
 function saveFile(url: string): void {
@@ -61,10 +74,18 @@ function saveFile(url: string): void {
  * Asks the page to add to its cart: the page handles the event and reports success. False when the page does not handle
  * it.
  */
-async function askShop({ host, settings, clientId }: ResultActionOptions, generationId: string): Promise<boolean> {
+async function askShop(
+  { host, settings, clientId }: ResultActionOptions,
+  { generationId, size }: { generationId: string; size: Size | null },
+): Promise<boolean> {
   const work: Promise<unknown>[] = []
   const detail = {
-    ...{ product: settings.product, variant: settings.variant, generationId },
+    ...{
+      product: settings.product,
+      variant: size?.variant ?? settings.variant,
+      size: size?.title ?? null,
+      generationId,
+    },
     /** Cart attribute with the browser's ID from events, so that an order can be attributed to a try-on. */
     attributes: { _drape_anonymous_id: settings.publishableKey === null ? clientId : `anon_${clientId}` },
     waitUntil: (promise: Promise<unknown>) => void work.push(promise),

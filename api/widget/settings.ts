@@ -16,15 +16,25 @@ export interface Settings {
   /** Whether to call and show only URLs behind the proxy. */
   readonly onlyProxy: boolean
   readonly privacyUrl: string | null
+  /** Sizes of the product, in the order of the shop. */
+  readonly sizes: readonly Size[]
   readonly hasEmail: boolean
   readonly hasCart: boolean
   readonly hasAnalytics: boolean
 }
 
+/** A size that a shopper can put into the cart. */
+export interface Size {
+  /** As `variant` of the settings. */
+  readonly variant: string
+  readonly title: string
+  readonly isSoldOut: boolean
+}
+
 /** Attributes whose change starts a new try-on. */
 export const OBSERVED = [
   ...['product', 'variant', 'product-title', 'product-image', 'proxy', 'service', 'publishable-key', 'only-proxy'],
-  ...['privacy-url', 'email', 'cart', 'analytics', 'label', 'lang'],
+  ...['privacy-url', 'email', 'cart', 'sizes', 'analytics', 'label', 'lang'],
 ]
 
 /** Reads the settings of an element; `script` is the URL of the widget, which identifies the proxy or the service. */
@@ -47,9 +57,24 @@ export function readSettings(host: HTMLElement, script: string | null): Settings
     publishableKey: host.getAttribute('publishable-key'),
     onlyProxy: host.hasAttribute('only-proxy'),
     privacyUrl: address('privacy-url'),
+    sizes: readSizes(host.getAttribute('sizes')),
     hasEmail: host.getAttribute('email') !== 'off',
     hasCart: host.hasAttribute('cart'),
     hasAnalytics: host.getAttribute('analytics') !== 'off',
+  }
+}
+
+/** Reads `[{ "id": 7001, "title": "M", "available": false }]`. Without `available` a size can be bought. */
+function readSizes(json: string | null): Size[] {
+  if (json === null) return []
+  try {
+    const found = JSON.parse(json) as readonly Record<string, unknown>[]
+    return found.map(({ id, title, available }) => ({
+      ...{ variant: gid('ProductVariant', String(id)), title: String(title), isSoldOut: available === false },
+    }))
+  } catch {
+    console.warn('drape-try-on: the attribute "sizes" is not a JSON list')
+    return []
   }
 }
 

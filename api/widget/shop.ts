@@ -112,7 +112,8 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
     leaveEmail: (email: string, marketingConsent: boolean) =>
       post<object>('collect-email', { email, marketingConsent }),
     /** URL from which the image can be saved as a file. */
-    downloadUrl: (url: string) => `${base}/download-image?${new URLSearchParams({ url, filename: settings.title })}`,
+    downloadUrl: (url: string, filename = settings.title) =>
+      `${base}/download-image?${new URLSearchParams({ url, filename })}`,
   }
 }
 

@@ -7,7 +7,7 @@ import { button, icon } from './markup.ts'
 import { createResultActions } from './result-actions.ts'
 import type { Settings } from './settings.ts'
 import { createShop } from './shop.ts'
-import type { Language, Texts } from './texts.ts'
+import type { Language } from './texts.ts'
 import { readVisit } from './visit.ts'
 
 export interface TryOn {
@@ -17,6 +17,8 @@ export interface TryOn {
   stop(): void
 }
 
+/** Event of the window after a visitor's photos were erased. */
+const ERASED = 'drape-erased'
 /** Time limit for the check of credits. */
 const CHECK_MS = 1500
 
@@ -26,17 +28,20 @@ export function createTryOn(
   { settings, language }: { settings: Settings; language: Language },
 ): TryOn {
   const visit = readVisit(settings.hasAnalytics)
-  const opener = createOpener(language.texts, open)
+  const opener = createOpener(language, open)
   const { track, stop: stopEvents } = startEvents(settings, visit, () => !opener.element.hidden)
   const shop = createShop({ settings, clientId: visit.clientId, track })
-  const consent = createConsent({ shop, settings, tag: language.tag })
+  const consent = createConsent({ shop, tag: language.tag })
   const fitting = createFitting({ shop, settings, track, consent, solve: () => askPage(host), onStep: show })
   const results = createResultActions({ host, settings, shop, track, clientId: visit.clientId, step: fitting.step })
   const dialog: Dialog = createDialog({
     ...{ language, settings, shop, consent },
-    actions: { ...results, ...fitting },
+    actions: { ...results, ...fitting, withdraw },
     complain: (error) => dialog.show({ name: 'failed', failure: failureOf(error), photo: null }),
-    onClose: () => track('widget:modal_close', { step: fitting.step().name }),
+    onClose: () => {
+      track('widget:modal_close', { step: fitting.step().name })
+      fitting.leaveCamera()
+    },
   })
   const viewed = new Set<string>()
 
@@ -49,8 +54,8 @@ export function createTryOn(
 
   /** A result is counted once, when it is shown. */
   function noteResult(step: Step): void {
-    if (step.name !== 'done' || !dialog.element.open || viewed.has(step.generation.generationId)) return
-    const named = { generation_id: step.generation.generationId }
+    if (step.name !== 'done' || !dialog.element.open || viewed.has(step.result.generationId)) return
+    const named = { generation_id: step.result.generationId }
     viewed.add(named.generation_id)
     track('widget:result_view', named)
     if (settings.hasEmail) track('widget:email_prompt_view', named)
@@ -64,8 +69,17 @@ export function createTryOn(
     void fitting.recall()
   }
 
+  /** Other elements of the page show nothing of the visitor any more either. */
+  async function withdraw(): Promise<void> {
+    await fitting.withdraw()
+    dispatchEvent(new Event(ERASED))
+  }
+
   const goOn = () => void goOnWith(fitting)
+  const onHidden = () => document.hidden && fitting.leaveCamera()
   addEventListener('online', goOn)
+  addEventListener(ERASED, fitting.clear)
+  document.addEventListener('visibilitychange', onHidden)
   void within(CHECK_MS, shop.checkCredits()).then(opener.reveal)
   const watcher = watchView(opener.element, () => track('widget:button_view'))
   // Only the first element of a page is about the page's product; further ones belong to lists.
@@ -77,6 +91,8 @@ export function createTryOn(
     open,
     stop: () => {
       removeEventListener('online', goOn)
+      removeEventListener(ERASED, fitting.clear)
+      document.removeEventListener('visibilitychange', onHidden)
       watcher.disconnect()
       fitting.stop()
       stopEvents()
@@ -110,10 +126,12 @@ async function goOnWith(fitting: Fitting): Promise<void> {
 }
 
 /** The button on the page, which shows the progress of a try-on while the dialog is closed. */
-function createOpener(texts: Texts, open: () => void) {
+function createOpener({ texts, tag, direction }: Language, open: () => void) {
   const label = document.createTextNode(texts.button)
   const opener = button('', open, { looks: 'button', symbol: icon('hanger') })
   opener.append(label)
+  opener.lang = tag
+  opener.dir = direction
   // Reserves its space, but stays invisible until try-ons are known to be available.
   opener.dataset.waiting = ''
   return {

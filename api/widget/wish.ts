@@ -1,5 +1,8 @@
+import { quietly } from './failure.ts'
 import type { Settings } from './settings.ts'
 import { recall, remember } from './visit.ts'
+
+const PREFIX = 'drape:wish:'
 
 /** Stores the generation of a product, so that a reloaded page finds its result until the tab is closed. */
 export function rememberWish(settings: Settings, jobId: string): void {
@@ -14,6 +17,13 @@ export function forgetWish(settings: Settings): void {
   remember(() => sessionStorage, keyOf(settings), '')
 }
 
+/** Forgets the generations of all products. */
+export function forgetWishes(): void {
+  quietly(() => {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
+  })
+}
+
 function keyOf({ product, variant }: Settings): string {
-  return `drape:wish:${variant ?? product}`
+  return `${PREFIX}${variant ?? product}`
 }

@@ -18,6 +18,7 @@ const IN_TURN = {
     'test/widget/faults.test.ts',
     'test/widget/flow.test.ts',
     'test/widget/looks.test.ts',
+    'test/widget/visit.test.ts',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 type Lane = keyof typeof IN_TURN

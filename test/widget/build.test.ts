@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../scripts/stack/session.ts'
@@ -7,9 +7,9 @@ import { BUILT_WIDGET, buildWidget } from '../../scripts/widgets/build.ts'
 
 type Texts = Readonly<Record<string, string | Readonly<Record<string, string>>>>
 
-describe('the script of the widget', () => {
-  const built = readFileSync(BUILT_WIDGET, 'utf8')
+const built = readFileSync(BUILT_WIDGET, 'utf8')
 
+describe('the script of the widget', () => {
   it('is what its sources say: scripts/widget build was run after the last change', async () => {
     expect((await buildWidget()) === built).toBe(true)
   })
@@ -33,6 +33,15 @@ describe('the texts of the widget', () => {
   const files = globSync('api/widget/texts/*.json', { cwd: ROOT }).sort()
   const read = (path: string): Texts => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
   const english = flat(read('api/widget/texts/en.json'))
+
+  it('are in eight languages', () => {
+    expect(files.map((path) => basename(path, '.json'))).toEqual(['ar', 'de', 'en', 'es', 'fr', 'it', 'pl', 'pt'])
+  })
+
+  it('are fetched in all languages but English, which the script has', () => {
+    for (const path of files)
+      expect(built.includes(read(path).photoHint as string), path).toBe(path.endsWith('/en.json'))
+  })
 
   it.each(files)('%s says all that the English ones say, with the same gaps', (path) => {
     const texts = flat(read(path))

@@ -5,11 +5,13 @@ import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
 import { createConsents } from '../../api/stores/consents.ts'
+import { TEST_FAILURES } from '../../api/test-mode/inputs.ts'
 import { startShop } from '../../scripts/samples/shop/server.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { browserReason } from '../support/browser.ts'
 import { storageOf } from '../support/completed.ts'
 import { formOf, readSample } from '../support/drape.ts'
+import { openDocument } from '../support/openapi-document.ts'
 import { spawnProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type Storefront, startStorefront } from './storefront.ts'
@@ -299,13 +301,44 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       de: 'Anprobieren',
       fr: 'Essayer',
       es: 'Pruébatelo',
+      it: 'Provalo',
+      pt: 'Experimentar',
+      pl: 'Przymierz',
+      ar: 'جرّبها عليك',
       nl: 'Passen',
-      pl: 'Try it on',
+      sv: 'Try it on',
     })) {
       await visit(`/products/101?lang=${language}`)
       expect(await widget.text('.button')).toBe(text)
     }
     expect(await widget.evaluate(`return root.querySelector('dialog').lang`)).toBe('en')
+  })
+
+  it('has words for every code that a shopper can meet', async () => {
+    const read = async (path: string) =>
+      JSON.parse(await readFile(new URL(`../../api/widget/${path}`, import.meta.url), 'utf8'))
+    const { body } = await front.drape.call('GET', '/tryon/v1/openapi.json', { key: null })
+    const { operations } = openDocument(body)
+    const used = operations.filter(({ path }) => path.startsWith('/public/') && !path.startsWith('/public/tracking'))
+    const codes = new Set([
+      ...used.flatMap(({ answers }) => [...answers.values()].flatMap((answer) => answer.codes)),
+      ...Object.keys(TEST_FAILURES),
+    ])
+    // Of a broken page or service: the shopper can do nothing but try again, as UNEXPECTED says.
+    const unexpected = [
+      'VALIDATION_FAILED',
+      'FILE_REQUIRED',
+      'HEADERS_TOO_LARGE',
+      'METHOD_NOT_ALLOWED',
+      'ROUTE_NOT_FOUND',
+      'IDEMPOTENCY_KEY_REUSED',
+      'INTERNAL_ERROR',
+    ]
+    const { errors } = await read('texts/en.json')
+    const same = await read('same-words.json')
+    expect(codes.size).toBeGreaterThan(20)
+    expect([...codes].filter((code) => !(code in errors || code in same || unexpected.includes(code)))).toEqual([])
+    expect(Object.values(same).filter((code) => !(String(code) in errors))).toEqual([])
   })
 
   it('moves nothing on the page, leaves nothing behind in it and breaks no policy', async () => {
@@ -358,6 +391,12 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const product = {
       id: 101,
       title: 'A "quoted" shirt',
+      available: true,
+      options: ['Size'],
+      variants: [
+        { id: 7001, title: 'S', available: true },
+        { id: 7002, title: 'M "wide"', available: false },
+      ],
       selected_or_first_available_variant: { id: 7001, available: true },
     }
 

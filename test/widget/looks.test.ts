@@ -1,4 +1,7 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROOT } from '../../scripts/stack/session.ts'
 import { browserReason } from '../support/browser.ts'
 import { inspectLooks } from '../support/page-looks.ts'
 import { until } from '../support/until.ts'
@@ -7,6 +10,16 @@ import { createWidgetPage } from './widget-page.ts'
 
 const PHOTO = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
 const NOBODY = new URL('../../scripts/samples/garments/trousers-black.jpg', import.meta.url).pathname
+/** The texts of all languages. */
+function readTexts(): Record<
+  string,
+  { readonly [key: string]: unknown; readonly errors: Readonly<Record<string, string>> }
+> {
+  const files = globSync('api/widget/texts/*.json', { cwd: ROOT }).sort()
+  return Object.fromEntries(
+    files.map((path) => [basename(path, '.json'), JSON.parse(readFileSync(join(ROOT, path), 'utf8'))]),
+  )
+}
 if (browserReason) console.warn(`The looks of the widget are skipped: ${browserReason}`)
 
 describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (skipped: ${browserReason})`}`, () => {
@@ -18,7 +31,7 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
   afterAll(() => front?.stop())
 
   it('are good for everybody at every step, large and small, light and dark', async () => {
-    const page = await front.openPage()
+    const page = await front.openPage({ camera: true })
     const widget = createWidgetPage(page)
     const violations: string[] = []
     const look = async (name: string, fullPage = false) => {
@@ -34,12 +47,18 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
     await widget.click('Try it on')
     await widget.reach('Start with a photo of yourself')
     await look('widget-photo')
+    await widget.click('Take a photo')
+    await widget.film()
+    await look('widget-camera')
+    await widget.click('Back')
+    await widget.reach('Start with a photo of yourself')
     await widget.choose(PHOTO)
     await widget.reach('Your photo')
     await look('widget-ready')
     front.line.fail('/public/fitting-room', 'silence')
     await widget.start()
-    await widget.reach('Waiting for a free fitting room')
+    await widget.reach('One moment, please')
+    await until(async () => (await widget.text('[aria-current=step]')) === 'Waiting for a free fitting room')
     await look('widget-waiting')
 
     await page.reload()
@@ -60,7 +79,73 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
     await widget.start()
     await widget.fail()
     await look('widget-refused')
+
+    // From right to left, with several results.
+    await page.goto(`${front.shop.url}/products/102?lang=ar`)
+    await widget.arrive()
+    await widget.click('جرّبها عليك')
+    await widget.reach('هل تستخدم الصورة نفسها؟')
+    await widget.click('صورة أخرى')
+    await widget.choose(PHOTO)
+    await widget.reach('صورتك')
+    await look('widget-arabic-ready')
+    await widget.start()
+    await widget.reach('ها هي صورتك')
+    await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))
+    await look('widget-arabic-result')
     expect(violations).toEqual([])
     expect(front.complaints).toEqual([])
+    await page.browserContext().close()
   })
+
+  it('fit into 320 px in every language', async () => {
+    const page = await front.openPage({ camera: true })
+    const widget = createWidgetPage(page)
+    await page.setViewport({ width: 320, height: 640 })
+    const overflow = async () => {
+      await widget.settle()
+      return widget.evaluate(`return [...root.querySelectorAll('.button, dialog, .panel, .panel :not(input, svg, svg *, ul, img)')]
+        .filter((part) => getComputedStyle(part).display !== 'inline' && part.scrollWidth > part.clientWidth + 1)
+        .map(({ localName, className, textContent }) => [localName, className, textContent].join(' '))`)
+    }
+    const seen: Record<string, unknown> = {}
+    for (const [language, texts] of Object.entries(readTexts())) {
+      const press = (key: string) => widget.click(String(texts[key]).replaceAll("'", "\\'"))
+      const note = async (step: string) => Object.assign(seen, { [`${language} ${step}`]: await overflow() })
+      await page.goto(`${front.shop.url}/products/104?lang=${language}`)
+      await widget.arrive()
+      await press('button')
+      if (language === 'ar') {
+        await widget.choose(PHOTO)
+        await widget.reach(String(texts.readyHeading))
+        await note('ready')
+        await widget.start()
+      }
+      await widget.reach(String(texts.doneHeading))
+      await note('result')
+      await press('share')
+      await until(() => widget.text('.sharing'))
+      await note('shared')
+      await press('another')
+      await widget.reach(String(texts.photoHeading))
+      await note('photo')
+      await press('camera')
+      await widget.film()
+      await note('camera')
+      await press('back')
+      // The page is asked again for the result of the product, as after a reload.
+      await page.evaluate(
+        `sessionStorage.setItem('drape:wish:gid://shop/Product/104', JSON.parse(sessionStorage.getItem('drape:results'))[0].generationId)`,
+      )
+      for (const text of [...Object.values(texts), ...Object.values(texts.errors)].filter(
+        (text) => typeof text === 'string',
+      )) {
+        await widget.evaluate(`root.querySelector('.panel h2').textContent = ${JSON.stringify(text)}`)
+        const wide = await overflow()
+        if ((wide as unknown[]).length > 0) seen[`${language} ${text}`] = wide
+      }
+    }
+    expect(Object.keys(seen).length).toBeGreaterThan(30)
+    expect(Object.entries(seen).filter(([, wide]) => (wide as unknown[]).length > 0)).toEqual([])
+  }, 120_000)
 })

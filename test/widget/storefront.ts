@@ -23,8 +23,8 @@ export interface Storefront {
   readonly shopOptions: ShopOptions
   /** What browsers have complained of so far, violations of a policy among it. */
   readonly complaints: string[]
-  /** A page of a browser that has never been here. */
-  openPage(): Promise<Page>
+  /** A page of a browser that has never been here, and that lets the shop use its camera or not. */
+  openPage(options?: { camera?: boolean }): Promise<Page>
   stop(): Promise<void>
 }
 
@@ -45,14 +45,15 @@ export async function startStorefront({ credits = 50 }: { credits?: number } = {
     ...{ customerId: '', port: 0 },
   }
   const shop = await startShop(shopOptions)
-  const browser = await startBrowser()
+  const browser = await startBrowser({ args: ['--use-fake-device-for-media-stream'] })
   const downloads = await mkdtemp(join(tmpdir(), 'drape-downloads-'))
   const complaints: string[] = []
 
   return {
     ...{ drape, shop, line, browser, shopId, downloads, shopOptions, complaints },
-    openPage: async () => {
+    openPage: async ({ camera = false } = {}) => {
       const context = await browser.createBrowserContext()
+      await context.overridePermissions(shop.url, camera ? ['camera'] : [])
       const page = await context.newPage()
       page.on('console', (message) => {
         if (['error', 'warn'].includes(message.type())) complaints.push(message.text())

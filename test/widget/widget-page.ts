@@ -1,9 +1,19 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
+import { ROOT } from '../../scripts/stack/session.ts'
 import { until } from '../support/until.ts'
 
 const WIDGET = `document.querySelector('drape-try-on').shadowRoot`
 
-const FAILED = 'That did not work'
+const FAILED = readErrorHeadings()
+
+/** Of all languages. */
+function readErrorHeadings(): string[] {
+  return globSync('api/widget/texts/*.json', { cwd: ROOT }).map(
+    (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8')).errorHeading,
+  )
+}
 
 /** What a shopper sees of the widget on a page, and does with it. */
 export function createWidgetPage(page: Page) {
@@ -29,13 +39,13 @@ export function createWidgetPage(page: Page) {
     reach: async (text: string) => {
       const seen = await until(async () => {
         const now = await heading()
-        return (now === text || now === FAILED) && now
+        return (now === text || FAILED.includes(now)) && now
       })
       if (seen !== text) throw new Error(`Instead of "${text}": ${await words()}`)
     },
     /** Resolves with the words of the failure that comes. */
     fail: async () => {
-      await until(async () => (await heading()) === FAILED)
+      await until(async () => FAILED.includes(await heading()))
       return words()
     },
     text: (selector: string) =>
@@ -46,6 +56,8 @@ export function createWidgetPage(page: Page) {
           found?.click()
           return found !== undefined`),
       ),
+    /** Resolves when the image of the camera moves. */
+    film: () => until(() => evaluate(`return root.querySelector('.stage video')?.videoWidth > 0`)),
     /** Resolves when nothing moves any more that comes to an end. */
     settle: () =>
       until(() =>

@@ -3,26 +3,54 @@ import { readFileSync } from 'node:fs'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import Router from '@koa/router'
 import type { AppContext, AppState } from '../../state.ts'
+import ar from '../../widget/texts/ar.json' with { type: 'json' }
+import de from '../../widget/texts/de.json' with { type: 'json' }
+import es from '../../widget/texts/es.json' with { type: 'json' }
+import fr from '../../widget/texts/fr.json' with { type: 'json' }
+import it from '../../widget/texts/it.json' with { type: 'json' }
+import pl from '../../widget/texts/pl.json' with { type: 'json' }
+import pt from '../../widget/texts/pt.json' with { type: 'json' }
 
 /** Built from `api/widget/` by `scripts/widget build`. */
 const SCRIPT = new URL('drape-try-on.js', import.meta.url)
+/** The script itself contains the English texts. */
+const TEXTS = { ar, de, es, fr, it, pl, pt }
 
-type Bodies = Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
+interface Asset {
+  readonly type: string
+  readonly edition: string
+  readonly bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
+}
 
-/** GET /widget.js: the widget for the pages of shops, served directly or through the proxy of a shop. */
+/**
+ * GET /widget.js and GET /widget/{language}.json: the widget for the pages of shops and its texts, served directly or
+ * through the proxy of a shop.
+ */
 export function widgetRoutes(): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
-  const script = readFileSync(SCRIPT)
-  const bodies: Bodies = { br: brotliCompressSync(script), gzip: gzipSync(script, { level: 9 }), identity: script }
-  const edition = createHash('sha256').update(script).digest('base64url').slice(0, 22)
-  router.get('/widget.js', (ctx: AppContext) => getWidget(ctx, bodies, edition))
+  const assets: Readonly<Record<string, Asset>> = {
+    '/widget.js': createAsset('text/javascript', readFileSync(SCRIPT)),
+    ...Object.fromEntries(
+      Object.entries(TEXTS).map(([language, texts]) => [
+        `/widget/${language}.json`,
+        createAsset('application/json', Buffer.from(JSON.stringify(texts))),
+      ]),
+    ),
+  }
+  for (const [path, asset] of Object.entries(assets)) router.get(path, (ctx: AppContext) => getAsset(ctx, asset))
   return router
 }
 
-function getWidget(ctx: AppContext, bodies: Bodies, edition: string): void {
+function createAsset(type: string, bytes: Buffer): Asset {
+  const edition = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+  const bodies = { br: brotliCompressSync(bytes), gzip: gzipSync(bytes, { level: 9 }), identity: bytes }
+  return { type, edition, bodies }
+}
+
+function getAsset(ctx: AppContext, { type, edition, bodies }: Asset): void {
   const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity') || 'identity'
   ctx.status = 200
-  ctx.type = 'text/javascript'
+  ctx.type = type
   // Pages get a new version soon after an upgrade, and use the cached one while revalidating.
   ctx.set('Cache-Control', 'public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800')
   ctx.set('ETag', `W/"${edition}"`)
@@ -36,5 +64,5 @@ function getWidget(ctx: AppContext, bodies: Bodies, edition: string): void {
     return
   }
   if (encoding !== 'identity') ctx.set('Content-Encoding', encoding)
-  ctx.body = bodies[encoding as keyof Bodies]
+  ctx.body = bodies[encoding as keyof Asset['bodies']]
 }

@@ -1,5 +1,7 @@
 import type { Consent } from '../consent.ts'
 import { button, element } from '../markup.ts'
+import { hasRememberedPhoto } from '../photo.ts'
+import { recallResults } from '../results.ts'
 import type { Settings } from '../settings.ts'
 import type { ConsentNotice } from '../shop.ts'
 import type { Texts } from '../texts.ts'
@@ -9,7 +11,8 @@ export interface ConsentViewOptions {
   readonly texts: Texts
   readonly settings: Settings
   readonly announce: (text: string) => void
-  readonly withdraw: () => void
+  /** Erases the photos, and then says so. */
+  readonly withdraw: (text: string) => void
 }
 
 /** Asks for consent where the shop wants it, else says what happens to the photo. */
@@ -47,13 +50,22 @@ export function presentConsent(options: ConsentViewOptions) {
   }
 }
 
-/** Lets a visitor who agreed withdraw: as easy as it was to agree. Empty for the others. */
+/**
+ * Lets a visitor who agreed withdraw: as easy as it was to agree; and others delete what they sent. Empty when there is
+ * nothing to delete.
+ */
 export function presentWithdrawal({ consent, texts, withdraw }: ConsentViewOptions): HTMLElement {
   const place = element('div', { class: 'stack' })
   void consent.load().then((notice) => {
-    if (notice?.givenAt) place.append(button(texts.withdraw, withdraw, { looks: 'plain' }))
+    const text = notice?.givenAt ? texts.withdraw : hasPhotos() ? texts.erase : null
+    if (text !== null)
+      place.append(button(text, () => withdraw(notice?.givenAt ? texts.withdrawn : texts.erased), { looks: 'plain' }))
   })
   return place
+}
+
+function hasPhotos(): boolean {
+  return hasRememberedPhoto() || recallResults().length > 0
 }
 
 function mustAgree(notice: ConsentNotice | null): notice is ConsentNotice {

@@ -1,5 +1,5 @@
 import type { Step } from '../fitting.ts'
-import { element } from '../markup.ts'
+import { element, icon } from '../markup.ts'
 import type { Texts } from '../texts.ts'
 import { heading } from './photo-view.ts'
 
@@ -10,21 +10,37 @@ export interface ProgressView {
   update(step: WorkStep): void
 }
 
-/** Shows the progress. Calls `announce` once with each new sentence. */
+/** Shows which stages are done, which one runs and which follow. Calls `announce` once with each new stage. */
 export function createProgressView(texts: Texts, announce: (text: string) => void): ProgressView {
-  const title = heading('')
+  const names = [texts.sending, texts.waiting, texts.making]
   const bar = element('progress', { max: 1 })
+  const stages = names.map((name) =>
+    element('li', {}, element('span', { class: 'mark' }, icon('check')), element('span', {}, name)),
+  )
   const trouble = element('p', { class: 'warning', hidden: true }, texts.offline)
+  let shown: string | null = null
 
   return {
-    elements: [title, bar, trouble, element('p', { class: 'soft' }, texts.stay)],
+    elements: [
+      heading(texts.workHeading),
+      element('ol', { class: 'stages' }, ...stages),
+      bar,
+      trouble,
+      element('p', { class: 'soft' }, texts.stay),
+    ],
     update: (step) => {
-      const text = sentenceOf(step, texts)
-      if (title.textContent !== text) {
-        title.textContent = text
-        bar.setAttribute('aria-label', text)
-        announce(text)
+      const current = stageOf(step)
+      const name = names[current]
+      for (const [i, stage] of stages.entries()) {
+        stage.dataset.state = i < current ? 'done' : i === current ? 'running' : 'next'
+        if (i === current) stage.setAttribute('aria-current', 'step')
+        else stage.removeAttribute('aria-current')
       }
+      if (shown !== name) {
+        bar.setAttribute('aria-label', name)
+        announce(name)
+      }
+      shown = name
       // A full bar before the end would look stuck.
       if (step.name === 'sending' && step.part < 1) bar.value = step.part
       else bar.removeAttribute('value')
@@ -35,7 +51,7 @@ export function createProgressView(texts: Texts, announce: (text: string) => voi
   }
 }
 
-function sentenceOf(step: WorkStep, texts: Texts): string {
-  if (step.name === 'sending') return texts.sending
-  return step.status === 'PENDING' ? texts.waiting : texts.making
+function stageOf(step: WorkStep): number {
+  if (step.name === 'sending') return 0
+  return step.status === 'PENDING' ? 1 : 2
 }

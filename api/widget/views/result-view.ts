@@ -1,18 +1,20 @@
 import { button, element, icon } from '../markup.ts'
+import type { Result } from '../results.ts'
 import type { Settings } from '../settings.ts'
 import type { ShareLink } from '../shop.ts'
 import type { Language } from '../texts.ts'
 import { fill } from '../texts.ts'
+import { type CartActions, presentCart } from './cart-view.ts'
 import { presentEmail } from './email-view.ts'
 import { heading } from './photo-view.ts'
 
-export interface ResultActions {
+export interface ResultActions extends CartActions {
   readonly share: () => Promise<ShareLink>
   readonly download: () => Promise<void>
-  /** Returns false when the shop did not add the product. */
-  readonly addToCart: () => Promise<boolean>
   readonly leaveEmail: (email: string, marketingConsent: boolean) => void
   readonly restart: () => void
+  /** Shows an earlier result. */
+  readonly look: (result: Result) => void
 }
 
 export interface ResultOptions {
@@ -25,11 +27,11 @@ export interface ResultOptions {
 }
 
 /** Shows the actions for a result. */
-export function presentResult(options: ResultOptions): HTMLElement[] {
-  const { language, settings, actions, complain } = options
+export function presentResult(result: Result, options: ResultOptions): HTMLElement[] {
+  const { language, settings, actions, announce, complain } = options
   const { texts } = language
   const place = element('div', { class: 'stack' })
-  const share = button(texts.share, () => void shareLink(place, options).catch(complain), {
+  const share = button(texts.share, () => void shareLink(result, { ...options, place }).catch(complain), {
     looks: 'secondary',
     symbol: icon('share'),
   })
@@ -37,36 +39,27 @@ export function presentResult(options: ResultOptions): HTMLElement[] {
     looks: 'secondary',
     symbol: icon('download'),
   })
+  // The page can sell only its own product.
+  const isForCart = settings.hasCart && result.product === settings.product
   return [
     heading(texts.doneHeading),
-    element('p', { class: 'soft small' }, texts.note),
-    ...(settings.hasCart ? [cartButton(options)] : []),
+    element('p', { class: 'soft small', part: 'note' }, texts.note),
+    ...(isForCart ? [presentCart({ texts, sizes: settings.sizes, actions, announce })] : []),
     element('div', { class: 'row' }, share, download),
     place,
-    ...(settings.hasEmail ? [presentEmail(texts, { leave: actions.leaveEmail, announce: options.announce })] : []),
+    ...(settings.hasEmail ? [presentEmail(texts, { leave: actions.leaveEmail, announce })] : []),
     button(texts.another, actions.restart, { looks: 'plain' }),
   ]
 }
 
-function cartButton({ language: { texts }, actions, announce }: ResultOptions): HTMLElement {
-  const said = element('p', { class: 'small' })
-  const add = button(texts.cart, () => void put(), { looks: 'primary' })
-  const put = async () => {
-    add.disabled = true
-    const text = (await actions.addToCart()) ? texts.cartAdded : texts.cartFailed
-    add.disabled = false
-    said.textContent = text
-    announce(text)
-  }
-  return element('div', { class: 'stack' }, add, said)
-}
-
 /** Shows the link, and opens the system's share dialog if there is one. */
-async function shareLink(place: HTMLElement, options: ResultOptions): Promise<void> {
-  const { actions, settings, announce, language } = options
+async function shareLink(
+  { title }: Result,
+  { place, actions, announce, language }: ResultOptions & { readonly place: HTMLElement },
+): Promise<void> {
   const link = await actions.share()
   place.replaceChildren(presentLink(link, language, announce))
-  const data = { url: link.shareUrl, ...(settings.title && { title: settings.title }) }
+  const data = { url: link.shareUrl, ...(title && { title }) }
   // Cancelling the share dialog is not a failure.
   if (navigator.canShare?.(data)) return navigator.share(data).catch(() => {})
   place.querySelector('input')?.select()

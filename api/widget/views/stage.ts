@@ -3,7 +3,9 @@ import { element, icon } from '../markup.ts'
 import { drawPicture, type Photo } from '../photo.ts'
 import type { Settings } from '../settings.ts'
 import type { Shop } from '../shop.ts'
-import { fill, type Texts } from '../texts.ts'
+import type { Texts } from '../texts.ts'
+import { nameOf } from './earlier-view.ts'
+import { resultImage } from './result-image.ts'
 
 export interface StageOptions {
   readonly texts: Texts
@@ -36,33 +38,27 @@ export function createStage(options: StageOptions): Stage {
 }
 
 function subjectOf(step: Step): unknown {
-  if (step.name === 'done') return step.generation
+  if (step.name === 'done') return step.result.generationId
+  if (step.name === 'camera') return step.video ?? step.name
   return step.name === 'photo' ? step.name : step.photo
 }
 
 function contentOf(step: Step, options: StageOptions): HTMLElement {
-  if (step.name === 'done') return resultOf(step.generation.resultImageUrl ?? '', options)
+  const { texts, shop, settings } = options
+  if (step.name === 'done') {
+    const alt = nameOf(step.result, texts)
+    return resultImage(step.result, { alt, texts, shop, onlyProxy: settings.onlyProxy })
+  }
+  if (step.name === 'camera') {
+    return step.video ?? element('div', { class: 'figure' }, icon('photo'), element('p', {}, texts.cameraWaiting))
+  }
   const photo = step.name === 'photo' ? null : step.photo
   if (photo !== null) return photoOf(photo, options)
   // Shows how to frame the photo.
-  return element('div', { class: 'figure guide' }, icon('person'), element('p', { class: 'small' }, options.texts.drop))
+  return element('div', { class: 'figure guide' }, icon('person'), element('p', { class: 'small' }, texts.drop))
 }
 
 function photoOf({ picture }: Photo, { texts }: StageOptions): HTMLElement {
   if (picture !== null) return drawPicture(picture, texts.previewAlt)
   return element('div', { class: 'figure' }, icon('photo'), element('p', {}, texts.noPreview))
-}
-
-function resultOf(url: string, { texts, settings, shop }: StageOptions): HTMLElement {
-  const alt = settings.title === '' ? texts.resultAltPlain : fill(texts.resultAlt, { product: settings.title })
-  const addresses = settings.onlyProxy ? [shop.downloadUrl(url)] : [url, shop.downloadUrl(url)]
-  const picture = element('img', { alt, src: addresses[0] })
-  let tried = 0
-  // A policy of the page may forbid the service's origin, but rarely the shop's own.
-  picture.addEventListener('error', () => {
-    const next = addresses[++tried]
-    if (next === undefined) picture.replaceWith(element('p', { class: 'figure' }, texts.pictureGone))
-    else picture.src = next
-  })
-  return picture
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../../api/answers/html.ts'
 import dutch from './nl.json' with { type: 'json' }
-import { PRODUCTS, type ShopProduct } from './products.ts'
+import { PRODUCTS, type ShopProduct, SIZES } from './products.ts'
 import { PREFIX } from './proxy.ts'
 
 /** How a page of the shop integrates the widget. */
@@ -41,10 +41,10 @@ export function presentProduct(product: ShopProduct, way: Way): string {
         <p>${product.text}</p>
         <fieldset class="sizes">
           <legend>Size</legend>
-          ${['S', 'M', 'L', 'XL'].map(
-            (size) =>
-              html`<label><input type="radio" name="size" value="${size}"${{ markup: size === 'M' ? ' checked' : '' }}>${size}</label>`,
-          )}
+          ${SIZES.map(({ title, available }) => {
+            const state = { markup: available ? (title === 'M' ? ' checked' : '') : ' disabled' }
+            return html`<label><input type="radio" name="size" value="${title}"${state}>${title}</label>`
+          })}
         </fieldset>
         <button type="button" class="add" id="add">Add to cart</button>
         ${presentWidget(product, way)}
@@ -65,6 +65,8 @@ function presentWidget({ id, title, image }: ShopProduct, { direct, onlyProxy, l
     'product-image': `/images/${image}`,
     'privacy-url': '/privacy',
     cart: '',
+    sizes: JSON.stringify(SIZES.map(({ title, available }) => ({ id: `${id}-${title}`, title, available }))),
+    size: 'M',
     ...(direct && { 'publishable-key': direct.publishableKey, service: direct.apiUrl }),
     ...(onlyProxy && { 'only-proxy': '' }),
   }
@@ -112,7 +114,7 @@ function presentPage({ title, main, way }: { title: string; main: Html; way: Way
     return html`<a href="${query || '?'}"${{ markup: isCurrent ? ' aria-current="true"' : '' }}>${text}</a>`
   })
   return html`<!doctype html>
-<html lang="${way.language}">
+<html lang="${way.language}"${{ markup: way.language === 'ar' ? ' dir="rtl"' : '' }}>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -70,6 +70,14 @@ export const PRODUCTS: readonly ShopProduct[] = [
   },
 ]
 
+/** Sizes of every product; one of them is sold out. */
+export const SIZES = [
+  { title: 'S', available: true },
+  { title: 'M', available: true },
+  { title: 'L', available: true },
+  { title: 'XL', available: false },
+]
+
 const IMAGES = new URL('../garments/', import.meta.url)
 
 /** The image file of a product. */

@@ -44,6 +44,7 @@ async function handle(asked: IncomingMessage, answer: ServerResponse, options: S
   answer.writeHead(page === null ? 404 : 200, {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': policyFor(way, options),
+    'Permissions-Policy': 'camera=(self), microphone=(), geolocation=()',
   })
   answer.end(page ?? presentMissing(way))
 }

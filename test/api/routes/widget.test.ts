@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -38,6 +39,19 @@ describe('GET /widget.js', () => {
       ),
     )
     expect(new Set(texts).size).toBe(1)
+  })
+
+  it('has its texts beside it, for the languages that the script has not', async () => {
+    for (const language of ['ar', 'de', 'es', 'fr', 'it', 'pl', 'pt']) {
+      const answer = await fetch(new URL(`widget/${language}.json`, url), { headers: { 'accept-encoding': 'br' } })
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(answer.headers.get('cache-control')).toContain('max-age=300')
+      expect(answer.headers.get('etag')).toBeTruthy()
+      const english = JSON.parse(await readFile(new URL('../../../api/widget/texts/en.json', import.meta.url), 'utf8'))
+      expect(Object.keys((await answer.json()) as object)).toEqual(Object.keys(english))
+    }
+    expect((await fetch(new URL('widget/en.json', url))).status).toBe(404)
+    expect((await fetch(new URL('widget/__proto__.json', url))).status).toBe(404)
   })
 
   it('is not sent again to those who have it', async () => {

@@ -24,6 +24,8 @@ globalThis.navigation?.addEventListener('currententrychange', () => {
   const variant = new URLSearchParams(location.search).get('variant')
   if (!/^\d+$/.test(variant ?? '')) return
   for (const widget of document.querySelectorAll('drape-try-on')) {
+    // A size that was picked in the widget before is no longer the choice.
+    widget.removeAttribute('size')
     widget.setAttribute('variant', `gid://shopify/ProductVariant/${variant}`)
   }
 })

@@ -1,0 +1,39 @@
+import { Failure, failureOf } from '../failure.ts'
+import { element } from '../markup.ts'
+import { forgetResult, type Result } from '../results.ts'
+import type { Shop } from '../shop.ts'
+import type { Texts } from '../texts.ts'
+
+export interface ResultImageOptions {
+  readonly alt: string
+  readonly texts: Texts
+  readonly shop: Shop
+  readonly onlyProxy: boolean
+}
+
+/**
+ * The image of a result. A policy of the page may forbid the service's origin, but rarely the shop's own; and the URL of
+ * an earlier result may have expired, so that the service gives a new one.
+ */
+export function resultImage(result: Result, { alt, texts, shop, onlyProxy }: ResultImageOptions): HTMLImageElement {
+  const ways = (url: string) => (onlyProxy ? [shop.downloadUrl(url)] : [url, shop.downloadUrl(url)])
+  const picture = element('img', { alt })
+  let left = ways(result.resultImageUrl)
+  let isFresh = false
+  const next = async () => {
+    if (left.length === 0 && !isFresh) {
+      isFresh = true
+      const found = await shop.findGeneration(result.generationId).catch(failureOf)
+      const url = found instanceof Failure ? null : found.resultImageUrl
+      const isGone = found instanceof Failure ? found.code === 'GENERATION_NOT_FOUND' : url === null
+      if (isGone) forgetResult(result.generationId)
+      left = url === null ? [] : ways(url)
+    }
+    const url = left.shift()
+    if (url === undefined) picture.replaceWith(element('p', { class: 'figure small' }, texts.pictureGone))
+    else picture.src = url
+  }
+  picture.addEventListener('error', () => void next())
+  void next()
+  return picture
+}

@@ -1,0 +1,307 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'puppeteer-core'
+import sharp from 'sharp'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database/database.ts'
+import { browserReason } from '../support/browser.ts'
+import { until } from '../support/until.ts'
+import { type Storefront, startStorefront } from './storefront.ts'
+import { createWidgetPage, type WidgetPage } from './widget-page.ts'
+
+const PHOTO = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
+if (browserReason) console.warn(`The visits to a shop are skipped: ${browserReason}`)
+
+describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: ${browserReason})`}`, () => {
+  let front: Storefront
+  let page: Page
+  let widget: WidgetPage
+
+  beforeAll(async () => {
+    front = await startStorefront()
+  })
+  afterAll(() => front?.stop())
+  afterEach(() => page.browserContext().close())
+
+  /** A new visitor before the dialog of a product. `script` runs before those of the page. */
+  async function visit(path = '/products/101', { camera = false, script = '' } = {}): Promise<void> {
+    page = await front.openPage({ camera })
+    widget = createWidgetPage(page)
+    // The streams that the page got, to see that they end.
+    await page.evaluateOnNewDocument(`window.streams = []; {
+      const { mediaDevices } = navigator
+      const open = mediaDevices.getUserMedia.bind(mediaDevices)
+      mediaDevices.getUserMedia = async (wanted) => {
+        while (window.cameraWaits) await new Promise((resolve) => setTimeout(resolve, 20))
+        const stream = await open(wanted)
+        streams.push(stream)
+        return stream
+      }
+    }
+    ${script}`)
+    await page.goto(`${front.shop.url}${path}`)
+    await widget.arrive()
+    await widget.evaluate(`root.querySelector('.button').click()`)
+  }
+  const liveTracks = () =>
+    page.evaluate(
+      `streams.flatMap((stream) => stream.getTracks()).filter(({ readyState }) => readyState === 'live').length`,
+    )
+  const tryOn = async () => {
+    await widget.choose(PHOTO)
+    await widget.reach('Your photo')
+    await widget.start()
+    await widget.reach('Here you are')
+  }
+
+  describe('with a camera', () => {
+    it('takes a photo, takes it again, and sends what was seen', async () => {
+      await visit('/products/101', { camera: true })
+      await widget.click('Take a photo')
+      await widget.film()
+      expect(await widget.focused()).toBe('Take the photo')
+      await widget.evaluate(`const shutter = root.querySelector('.panel .primary'); shutter.click(); shutter.click()`)
+      await widget.reach('Your photo')
+      expect(await liveTracks()).toBe(0)
+      await widget.click('Take it again')
+      await widget.film()
+      expect(await liveTracks()).toBe(1)
+      await widget.click('Take the photo')
+      await widget.reach('Your photo')
+      expect(await widget.evaluate(`return root.querySelector('.stage canvas').width > 100`)).toBe(true)
+      await widget.start()
+      // The test image of the browser shows nobody.
+      expect(await widget.fail()).toMatch(/cannot find a person/)
+      const sources = await until(async () => {
+        const found = await front.drape.database.anyFirst(sql.unsafe`
+          select properties->>'source' from event_details where name = 'widget:image_upload'`)
+        return found.length >= 2 && found
+      })
+      expect(sources).toEqual(['camera', 'camera'])
+    })
+
+    it('says how to go on without permission', async () => {
+      await visit()
+      await widget.click('Take a photo')
+      expect(await widget.fail()).toMatch(/^The browser does not allow the camera\./)
+      expect(await widget.focused()).toBe('Choose a photo')
+      await widget.choose(PHOTO)
+      await until(async () => (await widget.heading()) === 'Your photo')
+    })
+
+    it('stops when the dialog is closed, the page is hidden or the element leaves', async () => {
+      await visit('/products/101', { camera: true })
+      const film = async () => {
+        await widget.click('Take a photo')
+        await widget.film()
+        expect(await liveTracks()).toBe(1)
+      }
+      await film()
+      await page.keyboard.press('Escape')
+      await until(async () => (await liveTracks()) === 0)
+      await widget.evaluate(`root.querySelector('.button').click()`)
+      await film()
+      const other = await page.browserContext().newPage()
+      await other.bringToFront()
+      await page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: true })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+      await until(async () => (await liveTracks()) === 0)
+      await page.bringToFront()
+      await page.evaluate('delete document.hidden')
+      await film()
+      await page.evaluate(`document.querySelector('drape-try-on').remove()`)
+      await until(async () => (await liveTracks()) === 0)
+    })
+
+    it('does not stay on when the dialog was closed while the browser asked', async () => {
+      await visit('/products/101', { camera: true, script: 'window.cameraWaits = true' })
+      await widget.click('Take a photo')
+      await widget.reach('Take a photo of yourself')
+      expect(await widget.text('.panel .soft')).toBe('Allow the camera if your browser asks')
+      await page.keyboard.press('Escape')
+      await page.evaluate('window.cameraWaits = false')
+      await until(() => page.evaluate('streams.length === 1'))
+      await until(async () => (await liveTracks()) === 0)
+      await widget.evaluate(`root.querySelector('.button').click()`)
+      expect(await widget.heading()).toBe('Start with a photo of yourself')
+    })
+
+    it('is not offered where the page forbids it', async () => {
+      await visit('/products/101', {
+        camera: true,
+        script: `Object.defineProperty(document, 'featurePolicy', { value: { allowsFeature: () => false } })`,
+      })
+      await until(() => widget.evaluate(`return root.querySelectorAll('.panel button').length > 1`))
+      expect(await widget.evaluate(`return root.querySelector('.panel .secondary').hidden`)).toBe(true)
+    })
+  })
+
+  it('says that a photo is too small, and refuses at once what is no photo', async () => {
+    const small = join(front.downloads, 'small.png')
+    const slip = join(front.downloads, 'slip.png')
+    const note = join(front.downloads, 'note.txt')
+    const pixels = (width: number, height: number) =>
+      sharp({ create: { width, height, channels: 3, background: 'teal' } })
+        .png()
+        .toBuffer()
+    await writeFile(small, await pixels(15, 40))
+    await writeFile(slip, await pixels(100, 120))
+    await writeFile(note, 'Dear shop')
+    await visit()
+    await widget.choose(small)
+    expect(await widget.fail()).toBe('The photo is too small or too narrow. Please take a larger one.')
+    await widget.click('Another photo')
+    await widget.choose(note)
+    expect(await widget.fail()).toMatch(/JPEG, PNG, WebP or HEIC/)
+    await widget.click('Another photo')
+    await widget.choose(slip)
+    await widget.reach('Your photo')
+    await widget.start()
+    expect(await widget.fail()).toMatch(/too small/)
+    expect(front.line.seen('PUT').length).toBeGreaterThan(0)
+  })
+
+  it('takes a photo of more pixels than the service does', async () => {
+    const huge = join(front.downloads, 'huge.jpg')
+    const size = { width: 9000, height: 7000, channels: 3 as const, background: 'teal' }
+    await writeFile(huge, await sharp({ create: size }).jpeg().toBuffer())
+    await visit()
+    await widget.choose(huge)
+    await widget.reach('Your photo')
+    await widget.start()
+    expect(await widget.fail()).toMatch(/cannot find a person/)
+  })
+
+  it('sends a photo once, however often the button is clicked', async () => {
+    const sent = front.line.seen('PUT').length
+    await visit('/products/105')
+    await widget.choose(PHOTO)
+    await widget.reach('Your photo')
+    await until(() => widget.evaluate(`return root.querySelector('#consent') !== null`))
+    await widget.evaluate(`root.querySelector('#consent').click()
+      const begin = root.querySelector('.panel .primary')
+      for (let i = 0; i < 5; i++) begin.click()`)
+    await widget.reach('Here you are')
+    expect(front.line.seen('PUT').length).toBe(sent + 1)
+  })
+
+  it('shows earlier results again, until consent is withdrawn, also to another element of the page', async () => {
+    await visit('/products/101')
+    await tryOn()
+    await page.goto(`${front.shop.url}/products/102`)
+    await widget.arrive()
+    await widget.click('Try it on')
+    await widget.reach('Use the same photo again?')
+    await widget.start()
+    await widget.reach('Here you are')
+    const shown = () => widget.evaluate(`return root.querySelector('.stage img')?.alt`)
+    expect(await shown()).toBe('You, wearing: Sunset T-shirt, navy')
+    const earlier = (alt: string) =>
+      widget.evaluate(
+        `return [...root.querySelectorAll('.earlier button')].find((one) => one.firstElementChild.alt === '${alt}')?.click() ?? 0`,
+      )
+    await earlier('You, wearing: Mustard T-shirt')
+    await until(async () => (await shown()) === 'You, wearing: Mustard T-shirt')
+    await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))
+    // The page sells another product.
+    expect(await widget.text('fieldset')).toBe(null)
+    // Its URL works no longer, as after an hour.
+    await page.evaluate(`sessionStorage.setItem('drape:results', sessionStorage.getItem('drape:results')
+      .replaceAll(/signature=[^&"]*/g, 'signature=old'))`)
+    await widget.click('Another photo')
+    await earlier('You, wearing: Sunset T-shirt, navy')
+    await until(() => widget.evaluate(`return root.querySelector('.stage img')?.naturalWidth > 0`))
+
+    await page.evaluate(`(() => {
+      const second = document.createElement('drape-try-on')
+      second.setAttribute('product', '102')
+      document.body.append(second)
+    })()`)
+    const second = (body: string) =>
+      page.evaluate(`(() => { const root = document.querySelectorAll('drape-try-on')[1].shadowRoot; ${body} })()`)
+    await until(() => second(`return Boolean(root?.querySelector('.button'))`))
+    await page.keyboard.press('Escape')
+    await page.evaluate(`document.querySelectorAll('drape-try-on')[1].open()`)
+    await until(() => second(`return root.querySelector('h2')?.textContent === 'Use the same photo again?'`))
+    await second(`root.querySelector('.earlier button').click()`)
+    await until(() => second(`return root.querySelector('.stage img')?.naturalWidth > 0`))
+    await page.keyboard.press('Escape')
+    await widget.evaluate(`root.querySelector('.button').click()`)
+    await widget.click('Withdraw consent and delete my photos')
+    await until(async () => (await widget.text('[role=status]'))?.startsWith('Your consent is withdrawn'))
+    expect(await widget.heading()).toBe('Start with a photo of yourself')
+    expect(await widget.text('.earlier')).toBe(null)
+    expect(await second(`return root.querySelector('.stage img')`)).toBe(null)
+    expect(await page.evaluate(`Object.keys(sessionStorage).filter((key) => /photo|wish|results/.test(key))`)).toEqual(
+      [],
+    )
+  })
+
+  it('carries the size into the cart, from the page to the widget and back', async () => {
+    await visit('/products/103')
+    await tryOn()
+    const sizes = () =>
+      widget.evaluate(
+        `return [...root.querySelectorAll('.size input')].map(({ checked, disabled }) => checked ? 'chosen' : disabled ? 'sold out' : 'free')`,
+      )
+    expect(await sizes()).toEqual(['free', 'chosen', 'free', 'sold out'])
+    expect(await widget.text('[part=note]')).toMatch(/not a prediction of fit/)
+    await widget.evaluate(`root.querySelectorAll('.size input')[2].click()`)
+    expect(await page.$eval('[name=size]:checked', (radio) => (radio as unknown as { value: string }).value)).toBe('L')
+    const asked = page.evaluate(`new Promise((resolve) =>
+      document.addEventListener('drape-add-to-cart', ({ detail }) => resolve([detail.variant, detail.size]), { once: true }))`)
+    await widget.click('Add to cart')
+    expect(await asked).toEqual(['gid://shop/ProductVariant/103-L', 'L'])
+    await until(() => page.evaluate(`sessionStorage.getItem('cart')?.includes('L')`))
+    await until(() =>
+      widget.evaluate(`return root.querySelector('.panel .stack .small')?.textContent === 'It is in your cart.'`),
+    )
+
+    // Without a choice it asks for one.
+    await page.evaluate(`document.querySelector('drape-try-on').removeAttribute('size')`)
+    await widget.evaluate(`root.querySelector('.earlier') ?? 0`)
+    await page.keyboard.press('Escape')
+    await page.reload()
+    await widget.arrive()
+    await page.evaluate(`document.querySelector('drape-try-on').removeAttribute('size')`)
+    await widget.click('Try it on')
+    await widget.reach('Here you are')
+    await widget.click('Add to cart')
+    expect(await widget.text('[role=status]')).toBe('Please choose a size first.')
+    expect(await widget.evaluate(`return root.activeElement.type`)).toBe('radio')
+  })
+
+  it('looks the same on a page with hostile styles, and takes no language from it that there is not', async () => {
+    await visit('/products/101', { script: 'window.before = 1' })
+    const textOf = `(selector) => {
+      const { fontSize, letterSpacing, textTransform, visibility, pointerEvents, textIndent } =
+        getComputedStyle(document.querySelector('drape-try-on').shadowRoot.querySelector(selector))
+      return { fontSize, letterSpacing, textTransform, visibility, pointerEvents, textIndent }
+    }`
+    const before = await page.evaluate(`['.panel h2', '.panel .primary', '.panel .soft'].map(${textOf})`)
+    await page.evaluate(`(() => {
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync('html { font-size: 62.5% } body, body * { letter-spacing: 1em; text-transform: uppercase; text-indent: 99px;' +
+        ' visibility: hidden; pointer-events: none; word-spacing: 2em; white-space: nowrap } button { display: none } dialog { display: none }')
+      document.adoptedStyleSheets = [sheet]
+    })()`)
+    expect(await page.evaluate(`['.panel h2', '.panel .primary', '.panel .soft'].map(${textOf})`)).toEqual(before)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    for (const lang of [
+      '../../public/consent',
+      '__proto__',
+      'constructor',
+      'de/../../x',
+      '"><b>',
+      'x'.repeat(5000),
+      'de_DE',
+    ]) {
+      await page.evaluate(`document.querySelector('drape-try-on').setAttribute('lang', ${JSON.stringify(lang)})`)
+      const spoken = lang === 'de_DE' ? 'Anprobieren' : 'Try it on'
+      await until(async () => (await widget.text('.button')) === spoken)
+    }
+    expect([...new Set(asked.filter((path) => path.endsWith('.json')))]).toEqual(['/apps/drape/widget/de.json'])
+    expect(await widget.evaluate(`return root.querySelector('dialog').lang`)).toBe('de-DE')
+  })
+})
