@@ -49,6 +49,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/retention.md', 'sh', 1),
     blocks('docs/widget.md', 'sh', 2),
     blocks('docs/safety.md', 'sh', 1),
+    blocks('docs/removal.md', 'sh', 1),
   ],
   [COMMANDS]: [
     blocks('docs/start/api.md', 'sh', 5),

@@ -21,6 +21,7 @@ const PAGES: readonly (readonly [page: string, blocks: readonly number[], writte
   ['docs/dashboard.md', [0], /"password"/],
   ['docs/retention.md', [2], /orphans/],
   ['docs/widget.md', [1, 2], /"secret"[\s\S]*"externalId":"shirt-1"/],
+  ['docs/removal.md', [0], /hashed +\d/],
   ['docs/safety.md', [0], /strict[\s\S]*allowsSwimwear/],
 ]
 

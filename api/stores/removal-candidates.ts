@@ -5,7 +5,7 @@ import { toBits } from '../shared/stores/image-hashes.ts'
 import { isHeld, lockHolds } from '../shared/stores/legal-holds.ts'
 
 /** Different bits, of 256, up to which an image counts as a copy. Measured: see docs/removal.md. */
-export const MAX_DISTANCE = 60
+const MAX_DISTANCE = 60
 /** Operators decide one by one. Whoever stores more copies than this must not keep the rest: see `assign`. */
 const MAX_CANDIDATES = 24
 
