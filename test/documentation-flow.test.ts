@@ -64,6 +64,11 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     await cold.close()
   })
 
+  it('has a form for removal requests that everybody can use', async () => {
+    expect(await inspectLooks(page, { name: 'removal', open: () => open('/removal') })).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+  })
+
   it('has a guide with a search, which everybody can use', async () => {
     await open('/guide/api')
     const violations = await inspectLooks(page, { name: 'guide' })

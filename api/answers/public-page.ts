@@ -40,6 +40,10 @@ dt { color: var(--soft) }
 dd { margin: 0 }
 form { margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--line) }
 input, textarea, button { display: block; width: 100%; margin-top: 12px; font: inherit; color: inherit }
+label { display: block; margin-top: 16px }
+label :is(input, textarea) { margin-top: 4px; padding: 8px 12px; border: 1px solid var(--field); border-radius: 8px; background: var(--card) }
+label input[type='file'] { padding: 0; border: 0 }
+label :is(input, textarea):focus-visible { outline: 3px solid var(--soft); outline-offset: 2px }
 button { padding: 12px 20px; border: 0; border-radius: 12px; background: var(--ink); color: var(--card); font-weight: 600 }
 @media (min-width: 700px) and (min-aspect-ratio: 1) {
   .look { max-width: 960px; display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) }

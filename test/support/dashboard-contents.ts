@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
 import type { Database } from '../../api/shared/database/database.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { rowType, Type } from '../../api/shared/schema.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { createRemovals } from '../../api/stores/removals.ts'
 import { createRequestLog } from '../../api/stores/request-log.ts'
 import { createShops } from '../../api/stores/shops.ts'
 import { createWebhooks } from '../../api/stores/webhooks.ts'
@@ -67,6 +70,7 @@ export async function fillDashboard(
     database.oneFirst(sql.type(Id)`
       select max(id) as id from generations where account_id = ${accountId} and status = ${status}`)
   const [completedId, failedId] = [await find('COMPLETED'), await find('FAILED')]
+  const removalId = await insertRemoval(database)
   const pages = [
     ...['/', '/?span=quarter', '/accounts', '/accounts/new', `/accounts/${accountId}`, `/accounts/${accountId}/ledger`],
     `/accounts/${accountId}/requests`,
@@ -79,9 +83,18 @@ export async function fillDashboard(
       `/generations/${completedId}`,
     ],
     ...[`/generations/${failedId}`, '/products', '/webhooks', '/webhooks/new', `/webhooks/${endpointId}`, '/audit'],
-    ...['/operators', '/second-factor'],
+    ...['/operators', '/second-factor', '/removals', `/removals/${removalId}`],
   ]
   return { accountId, shopId, endpointId, completedId, failedId, pages }
+}
+
+/** A request to remove an image that no stored one resembles. */
+async function insertRemoval(database: Database): Promise<string> {
+  const id = `rem_${uuidv7()}`
+  const [reference, hashes] = [randomBytes(32).toString('hex'), ['0'.repeat(64)]]
+  const request = { id, reference, hashes, email: 'ada@example.com', reason: 'This is my photo.' }
+  await createRemovals(database).insert(request)
+  return id
 }
 
 async function insertRequests(database: Database, accountId: string) {
