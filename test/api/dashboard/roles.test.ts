@@ -13,7 +13,8 @@ const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
   admin:
     /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*|policies)|POST \/webhooks\/:id\/delete)$/,
   billing: /\/credits$/,
-  support: /^POST (.*\/(picture|cancel|test|retry|export)|\/leads\/:shop\/delete)$/,
+  support:
+    /^(GET \/removals\/:id|POST (.*\/(picture|pictures|erase|decline|cancel|test|retry|export)|\/leads\/:shop\/delete))$/,
 }
 
 describe('the role of an operator', () => {
