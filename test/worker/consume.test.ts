@@ -201,6 +201,7 @@ describe('a try-on that a worker takes', () => {
         logo: null,
         product: { title: 'Shirt', description: 'Blue', classifications: null },
         options,
+        safety: null,
         minQuality: null,
       },
     ])

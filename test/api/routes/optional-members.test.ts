@@ -108,7 +108,8 @@ describe('an optional member of a request', () => {
     'that is an empty field of a form, or the word null, is the same as one that is left out unless it is text: %s',
     async (_, operation) => {
       const schema = operation.bodies.get(FORM_TYPE) as { properties: Record<string, JsonSchema> }
-      const required = operation.id === 'requestRemoval' ? { email: 'ada@example.com', reason: 'This is me.' } : {}
+      const required: Record<string, string> =
+        operation.id === 'requestRemoval' ? { email: 'ada@example.com', reason: 'This is me.' } : {}
       const without = await send(operation, photoForm(required))
       expect([200, 201]).toContain(without.status)
       for (const [name, property] of Object.entries(schema.properties)) {
