@@ -98,6 +98,9 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
   'needs a Postgres of others with its owner; test/scripts/commands/database-rights.test.ts creates the same roles': [
     blocks('docs/configuration.md', 'sh', 1),
   ],
+  'verifies a published release; test/scripts/releases/publish.test.ts runs the same cosign on one of its own': [
+    blocks('docs/security.md', 'console', 1),
+  ],
   'forwards a port until it is stopped': [blocks(`${CHART}/dashboard.md`, 'sh', 1)],
   'replaces objects of Helm; test/chart/gitops.test.ts applies the same manifests': [
     blocks(`${CHART}/gitops.md`, 'sh', 1),
