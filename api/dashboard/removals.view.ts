@@ -19,7 +19,7 @@ ${table({
     removal.decidedAt === null ? time(removal.dueAt) : 'decided',
     time(removal.createdAt),
   ]),
-  empty: 'Nobody has asked for a removal.',
+  empty: 'No removal requests yet.',
 })}${when(found.length === limit, html`<p class="hint">The first ${String(limit)} requests.</p>`)}`
 }
 

@@ -50,8 +50,8 @@ and whether this visitor agreed to it.`,
     summary: 'Record that the visitor agrees',
     description: `Stores version, time, shop and a hash of the ID of the visitor, never the ID itself. Call it when the visitor has ticked
 the box, and before the first byte of a photo is sent. Needs \`X-Service-Visitor-Token\` or \`X-Service-Anonymous-Id\`, unless
-the visitor is signed in: an address alone is no person. A shopper may send 20 requests in 5 minutes; all
-shoppers of a shop 5,000 per hour whom neither a sign-in nor a visitor token proves.`,
+the visitor is signed in: an address alone is no person. Limits: 20 requests in 5 minutes for each shopper, and 5,000 per hour for all
+shoppers of a shop without a sign-in or a visitor token.`,
     access: 'shop',
     body: { json: ConsentBody },
     answers: { 201: { description: 'Recorded, now or before.', schema: GivenConsent } },
@@ -88,7 +88,7 @@ function limits({ perFiveMinutes }: Budgets, name: string, points: number): Guar
   ]
 }
 
-/** Strangers who invent visitors must not fill the ledger, nor keep visitors out whom the shop or the service has signed. */
+/** Invented visitors must fill neither the ledger nor the limit of visitors whom the shop or the service has signed. */
 function unlessProven(limit: Guards[number]): Guards[number] {
   return (ctx, next) => {
     const { customerId, visitorId } = ctx.state.shopper
@@ -151,7 +151,7 @@ async function postWithdrawal(ctx: AppContext, { consents, budgets, erase }: Con
     // An erasure is logged for ever: IDs that strangers invent must not fill the log.
     const known = await consents.findKnown(customer)
     if (known === 'nothing') continue
-    // Nor must their requests keep anybody from withdrawing of whom something is stored.
+    // Their requests must not use up the limit of people of whom something is stored, either.
     if (known === 'consent') await spend(ctx, budgets.perHour('withdraw-consent-shop', 1000), shopOf(ctx))
     await erase(customer)
   }

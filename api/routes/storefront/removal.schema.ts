@@ -21,7 +21,7 @@ export type RemovalFields = Static<typeof RemovalFields>
 export const RemovalStatusAnswer = named(
   'RemovalRequest',
   Type.Object({
-    reference: Type.String({ description: 'Reference number. Whoever has it reads the state of the request.' }),
+    reference: Type.String({ description: 'Reference number. Anyone who has it can read the state of the request.' }),
     state: Type.Enum(['OPEN', 'ERASING', 'ERASED', 'DECLINED'], {
       description:
         'OPEN: no operator has decided yet. ERASING: granted; images are being erased. ERASED: the images are erased.',

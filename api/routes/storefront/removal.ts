@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { pageHeaders } from '../../answers/public-page.ts'
 import { randomBase62 } from '../../base62.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
-import { HTTP_STATUS } from '../../middleware/errors.ts'
+import { refuseByPage, wantsPage } from '../../middleware/refuse-by-page.ts'
 import { type Budgets, spend, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { hashRequest } from '../../removals/read-request.ts'
 import { siteOf } from '../../shared/addresses.ts'
@@ -46,7 +46,7 @@ const siteHashOf =
 const setHeaders = pageHeaders({ vary: 'Accept', cacheControl: 'no-store', formAction: "'self'" })
 const reading = ({ budgets: { perMinute }, signingSecret, serviceName }: RemovalGuards) => [
   setHeaders,
-  refuseByPage(serviceName),
+  refuseByPage({ present: (code) => presentRemovalRefusal(code, serviceName) }),
   storefrontLimit(perMinute('removal-page', 30), addressOf(signingSecret)),
 ]
 
@@ -89,7 +89,7 @@ requests of a network address, 20 of a network (/24 or /48), 300 that are stored
     ],
     guards: ({ budgets: { perHour }, signingSecret, serviceName, parseRemoval }: RemovalGuards) => [
       setHeaders,
-      refuseByPage(serviceName),
+      refuseByPage({ present: (code) => presentRemovalRefusal(code, serviceName) }),
       storefrontLimit(perHour('removal', 5), addressOf(signingSecret)),
       storefrontLimit(perHour('removal-site', 20), siteHashOf(signingSecret)),
       parseRemoval,
@@ -169,23 +169,4 @@ async function answerState(
 /** Reference numbers are stored as hashes: a copy of the database opens no request. */
 function hashReference(reference: string): string {
   return createHash('sha256').update(reference).digest('hex')
-}
-
-function wantsPage(ctx: AppContext): boolean {
-  return ctx.accepts('json', 'html') === 'html'
-}
-
-function refuseByPage(serviceName: string): Middleware<AppState> {
-  return async function refuse(ctx, next) {
-    try {
-      await next()
-    } catch (error) {
-      const code = error instanceof DrapeError ? error.code : null
-      const page = code === null || !wantsPage(ctx) ? null : presentRemovalRefusal(code, serviceName)
-      if (code === null || page === null) throw error
-      ctx.status = HTTP_STATUS[code]
-      ctx.type = 'html'
-      ctx.body = page
-    }
-  }
 }

@@ -46,7 +46,7 @@ export function presentRemovalState({
   const content = html`
         <p>${text}</p>
         <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd dir="auto">${value}</dd>`)}</dl>
-        <p>Keep the address of this page: <a href="/removal/${reference}">/removal/${reference}</a>. Nobody else can find it.</p>`
+        <p>Keep the address of this page: <a href="/removal/${reference}">/removal/${reference}</a>. It cannot be guessed.</p>`
   return present({ heading, content, serviceName })
 }
 

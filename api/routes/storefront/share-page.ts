@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import { pagePolicy } from '../../answers/public-page.ts'
-import { HTTP_STATUS } from '../../middleware/errors.ts'
+import { refuseByPage } from '../../middleware/refuse-by-page.ts'
 import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { contentTypeOf, type ObjectStorage } from '../../shared/storage/object.ts'
@@ -43,7 +43,11 @@ export const sharePageRoutes = [
     errors: ['SHARE_LINK_NOT_FOUND', 'SHARE_LINK_GONE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     guards: ({ budgets: { perMinute }, signingSecret, serviceName }: SharePageGuards) => [
       setHeaders,
-      refuseByPage(serviceName),
+      refuseByPage({
+        present: (code) => presentRefusal(code, serviceName),
+        isWanted: (ctx) => !wantsJson(ctx),
+        policy: pagePolicy(),
+      }),
       storefrontLimit(perMinute('share-page', 60), ({ ip }) => hashAddress(ip, signingSecret)),
     ],
     handler: getShare,
@@ -92,21 +96,4 @@ const setHeaders: Middleware<AppState> = (ctx, next) => {
   ctx.set('Referrer-Policy', 'strict-origin')
   ctx.set('X-Content-Type-Options', 'nosniff')
   return next()
-}
-
-/** Shows visitors a plain reason; errors are logged. */
-function refuseByPage(serviceName: string): Middleware<AppState> {
-  return async function refuse(ctx, next) {
-    try {
-      await next()
-    } catch (error) {
-      const code = error instanceof DrapeError ? error.code : null
-      const page = code === null || wantsJson(ctx) ? null : presentRefusal(code, serviceName)
-      if (code === null || page === null) throw error
-      ctx.status = HTTP_STATUS[code]
-      ctx.set('Content-Security-Policy', pagePolicy())
-      ctx.type = 'html'
-      ctx.body = page
-    }
-  }
 }

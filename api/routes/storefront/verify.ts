@@ -1,9 +1,8 @@
 import type { Middleware } from 'koa'
 import { pageHeaders } from '../../answers/public-page.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
-import { HTTP_STATUS } from '../../middleware/errors.ts'
+import { refuseByPage, wantsPage } from '../../middleware/refuse-by-page.ts'
 import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
-import { DrapeError } from '../../shared/errors.ts'
 import { type ProvenanceReport, verifyProvenance } from '../../shared/provenance/verify.ts'
 import { Type } from '../../shared/schema.ts'
 import type { ProvenanceKeys } from '../../shared/stores/provenance-keys.ts'
@@ -59,7 +58,7 @@ export const verifyRoutes = [
     errors: ['VALIDATION_FAILED', 'FILE_REQUIRED', 'FILE_TOO_LARGE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     guards: (guards: VerifyGuards) => [
       setHeaders,
-      refuseByPage(guards.serviceName),
+      refuseByPage({ present: (code) => presentVerifyRefusal(code, guards.serviceName) }),
       limited(guards),
       guards.parseVerified,
     ],
@@ -95,24 +94,5 @@ function presentJson({ signer, ...known }: ProvenanceReport & { madeHere: boolea
   return { ...known, signer: { subject, issuer, validUntil, keyFingerprint } } as Provenance
 }
 
-function wantsPage(ctx: AppContext): boolean {
-  return ctx.accepts('json', 'html') === 'html'
-}
-
 /** The page runs no scripts and loads nothing. */
 const setHeaders = pageHeaders({ vary: 'Accept', cacheControl: 'no-store', formAction: "'self'" })
-
-function refuseByPage(serviceName: string): Middleware<AppState> {
-  return async function refuse(ctx, next) {
-    try {
-      await next()
-    } catch (error) {
-      const code = error instanceof DrapeError ? error.code : null
-      const page = code === null || !wantsPage(ctx) ? null : presentVerifyRefusal(code, serviceName)
-      if (code === null || page === null) throw error
-      ctx.status = HTTP_STATUS[code]
-      ctx.type = 'html'
-      ctx.body = page
-    }
-  }
-}

@@ -7,7 +7,7 @@ import type { Answer } from '../command.ts'
 import { CheckFailure, reasonOf } from '../failure.ts'
 import { examineObjects } from './objects.ts'
 import { readQueue } from './queue.ts'
-import { createTimeline, withoutUrls } from './timeline.ts'
+import { createTimeline, withoutAddresses } from './timeline.ts'
 import { describeWait } from './wait.ts'
 
 /** A source that has not answered by then is named as not read. */
@@ -31,7 +31,7 @@ export async function explain(database: Database, ids: readonly string[]): Promi
   const unread: Unread[] = lostAttempts(life)
   const read = <T>(source: string, work: () => Promise<T>): Promise<T | null> =>
     within(READ_MS, work()).catch((error: unknown) => {
-      unread.push({ source, reason: withoutUrls(error instanceof Error ? reasonOf(error) : String(error)) })
+      unread.push({ source, reason: withoutAddresses(error instanceof Error ? reasonOf(error) : String(error)) })
       return null
     })
   const found = await lives.findObjects(id)
@@ -53,7 +53,7 @@ export async function explain(database: Database, ids: readonly string[]): Promi
     storage: objects ?? found.map(({ role, isKnown }) => ({ object: role, state: isKnown ? 'not read' : 'deleted' })),
     webhooks: deliveries.map(({ endpointId, type, status, attempts, lastStatus, lastError }) => ({
       ...{ endpoint: endpointId, type, status, attempts, lastStatus },
-      lastError: lastError === null ? null : withoutUrls(lastError),
+      lastError: lastError === null ? null : withoutAddresses(lastError),
     })),
     unread,
   }
@@ -73,7 +73,7 @@ function summarize(life: GenerationLife): Answer {
   const end = life.finishedAt ?? life.now
   return {
     ...{ generation: id, account: accountId, shop: shopId, status, attempt, engine, requestedEngine, errorCode },
-    error: errorMessage === null ? null : withoutUrls(errorMessage),
+    error: errorMessage === null ? null : withoutAddresses(errorMessage),
     warnings,
     seconds: (end.getTime() - life.createdAt.getTime()) / 1000,
   }

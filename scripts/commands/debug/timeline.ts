@@ -102,6 +102,6 @@ function deliveryOf(delivery: LifeDelivery): Moment[] {
 }
 
 /** URLs may hold signatures, and names of hosts and files may name persons. */
-export function withoutUrls(text: string): string {
+export function withoutAddresses(text: string): string {
   return text.replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, '(URL)').replaceAll(/'\/[^']*'/g, '(path)')
 }
