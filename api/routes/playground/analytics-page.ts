@@ -1,29 +1,15 @@
 import { type Html, html } from '../../answers/html.ts'
-import { keyForm, type PageOptions } from './page.ts'
+import { keyForm } from './page.ts'
+import { type PageOptions, presentFrame } from './page-frame.ts'
 
 /** The analytics of the account of an API key, for merchants. */
 export function presentAnalyticsPage({ serviceName, assets }: PageOptions): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${serviceName} analytics</title>
-<link rel="icon" href="${assets}/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${assets}/playground.css">
-<script src="${assets}/analytics.js" type="module"></script>
-</head>
-<body>
-<a class="skip" href="#content">Skip to content</a>
-<header>
-<p class="brand"><img src="${assets}/icon.svg" alt="" width="28" height="28">${serviceName} <span>analytics</span></p>
-<nav aria-label="More"><a href="/playground">Playground</a> <a href="/guide">Guide</a> <a href="/docs">API reference</a></nav>
-<div class="account"><button type="button" class="quiet" id="forget" hidden>Remove key</button></div>
-</header>
-<main id="content" tabindex="-1">
-<h1>What visitors of your shops do</h1>
+  return presentFrame({
+    ...{ serviceName, assets },
+    name: 'analytics',
+    links: html`<a href="/playground">Playground</a>`,
+    account: html`<div class="account"><button type="button" class="quiet" id="forget" hidden>Remove key</button></div>`,
+    content: html`<h1>What visitors of your shops do</h1>
 <p class="lead">Funnel, conversion and e-mail collection by day, without names. All days are in UTC.</p>
 <noscript><p class="problem">This page needs JavaScript. The <a href="/docs">API reference</a> describes the same data as JSON and CSV.</p></noscript>
 ${keyForm()}
@@ -36,11 +22,8 @@ ${report('rates', 'Conversion and e-mail collection', ['Rate', 'Count', 'Of', 'S
 ${report('days', 'Days', ['Day (UTC)', 'Product page', 'Widget used', 'Try-on started', 'Result seen', 'Cart after result', 'Cart, all', 'Orders', 'Orders after a try-on', 'E-mail asked', 'E-mail left'])}
 <p class="hint">A visitor counts once a day in each step, and only after the step before it. An order counts as “after a try-on” when its visitor
 or customer saw a result in the 30 days before it.</p>
-</div>
-</main>
-</body>
-</html>
-`.markup
+</div>`,
+  })
 }
 
 function rangeForm(): Html {

@@ -11,8 +11,9 @@ import { createStorage, type ObjectStorage } from '../../../api/shared/storage/s
 import { createLegalHolds } from '../../../api/shared/stores/legal-holds.ts'
 import { createWebhooks } from '../../../api/stores/webhooks.ts'
 import { sweepOnce } from '../../../scripts/commands/sweep.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { type Drape, readSample, startDrape } from '../../support/drape.ts'
 import { startProgram } from '../../support/process.ts'
+import { createShopperCalls } from '../../support/shopper-calls.ts'
 import { until } from '../../support/until.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 
@@ -43,12 +44,7 @@ describe('the receipt of an erasure', () => {
     await receiver.stop()
   })
 
-  const upload = async (externalUserId: string) => {
-    const body = formOf(undefined, { file: person })
-    body.set('crop', 'false')
-    body.set('externalUserId', externalUserId)
-    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId as string
-  }
+  const upload = (externalUserId: string) => createShopperCalls(drape, person).upload(externalUserId)
   const tryOn = (imageId: string, externalUserId: string, output: object = {}) =>
     drape.tryOn(
       {

@@ -7,10 +7,11 @@ import { Type } from '../../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import { createErasureLog } from '../../../api/storage/erasure-log.ts'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { type Drape, readSample, startDrape } from '../../support/drape.ts'
 import { copyTestDatabase } from '../../support/postgres.ts'
 import { linesOf, spawnProcess, startProgram, type TestProcess } from '../../support/process.ts'
 import { asProcess } from '../../support/process-roles.ts'
+import { createShopperCalls } from '../../support/shopper-calls.ts'
 import { until } from '../../support/until.ts'
 
 const Text = rowType(Type.Object({ text: Type.String() }))
@@ -36,22 +37,9 @@ describe('the start of the API with a restored database', { timeout: 120_000 }, 
     await drape.stop()
   })
 
-  const upload = async (externalUserId: string) => {
-    const body = formOf(undefined, { file: person })
-    body.set('crop', 'false')
-    body.set('externalUserId', externalUserId)
-    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId as string
-  }
+  const upload = (externalUserId: string) => createShopperCalls(drape, person).upload(externalUserId)
   const tryOn = (imageId: string, externalUserId: string) =>
-    drape.tryOn(
-      {
-        products: [{ externalId: 'shirt', images: [{ source: { fileKey: 'me' } }] }],
-        person: { image: { source: { id: imageId } } },
-        externalUserId,
-        output: { engine: 'mock', deadlineSeconds: 3600 },
-      },
-      { me: person },
-    )
+    createShopperCalls(drape, person).tryOn(imageId, externalUserId)
   /** The first calls may find connections that the copying has ended. */
   const erase = (externalUserId: string) =>
     until(async () => (await drape.call('DELETE', `/tryon/v1/customers/${externalUserId}`)).status === 204)

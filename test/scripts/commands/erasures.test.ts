@@ -12,8 +12,9 @@ import { createEvents } from '../../../api/stores/events.ts'
 import { createLeadOutbox } from '../../../api/stores/lead-outbox.ts'
 import { createShops } from '../../../api/stores/shops.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { type Drape, readSample, startDrape } from '../../support/drape.ts'
 import { copyTestDatabase } from '../../support/postgres.ts'
+import { createShopperCalls } from '../../support/shopper-calls.ts'
 import { listAll } from '../../support/storage-behaviour.ts'
 import { until } from '../../support/until.ts'
 
@@ -36,22 +37,9 @@ describe('a backup that is older than an erasure', () => {
     await rm(folder, { recursive: true })
   })
 
-  const upload = async (externalUserId: string) => {
-    const body = formOf(undefined, { file: person })
-    body.set('crop', 'false')
-    body.set('externalUserId', externalUserId)
-    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId as string
-  }
+  const upload = (externalUserId: string) => createShopperCalls(drape, person).upload(externalUserId)
   const tryOn = (imageId: string, externalUserId: string) =>
-    drape.tryOn(
-      {
-        products: [{ externalId: 'shirt', images: [{ source: { fileKey: 'me' } }] }],
-        person: { image: { source: { id: imageId } } },
-        externalUserId,
-        output: { engine: 'mock', deadlineSeconds: 3600 },
-      },
-      { me: person },
-    )
+    createShopperCalls(drape, person).tryOn(imageId, externalUserId)
 
   /** A customer of a shop who left an address and events, but no photo. */
   async function visitShop(customerId: string): Promise<string> {
