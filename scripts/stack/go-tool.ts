@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCommand, isExecutable, run } from './commands.ts'
 import { acquireLock } from './lock.ts'
 
-const CACHE = join(import.meta.dirname, '../../.cache/bin')
+/** Per user, not per clone: a cold build of all programs takes 20 minutes on two cores. */
+const CACHE = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'drape/bin',
+  `${process.platform}-${process.arch}`,
+)
 const GO = '/usr/local/go/bin/go'
 
 /** A program built from its Go module. */
@@ -23,8 +29,8 @@ export interface GoTool {
 }
 
 /**
- * The path of the program: built once, then cached in `.cache/bin`. If the build fails, the reason. Concurrent callers wait for
- * one build.
+ * The path of the program: built once per user, then cached. If the build fails, the reason. Concurrent callers wait for one
+ * build.
  */
 export async function findGoTool(
   tool: GoTool,
