@@ -24,7 +24,9 @@ export function createCache<V extends object | string | number | boolean>({
   onEvict,
 }: CacheOptions): Cache<V> {
   return new LRUCache<string, V>({
-    max,
+    // `max` would allocate all entries at once, about 130 ms of each start of the API.
+    maxSize: max,
+    sizeCalculation: () => 1,
     // lru-cache keeps an entry 1 ms longer, treats 0 as unlimited, and by default does not read the clock each time.
     ...(ms !== undefined && { ttl: ms - 1, ttlResolution: 0, perf: { now: () => 1 + now() } }),
     ...(onEvict && { dispose: (_, key, reason) => reason === 'evict' && onEvict(key) }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
 import Router from '@koa/router'
 import type { AppContext, AppState } from '../../state.ts'
 import ar from '../../widget/texts/ar.json' with { type: 'json' }
@@ -16,10 +17,18 @@ const SCRIPT = new URL('drape-try-on.js', import.meta.url)
 /** The script itself contains the English texts. */
 const TEXTS = { ar, de, es, fr, it, pl, pt }
 
+const ENCODERS = {
+  br: (bytes: Buffer) => promisify(brotliCompress)(bytes),
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 9 }),
+  identity: (bytes: Buffer) => Promise.resolve(bytes),
+}
+
+type Encoding = keyof typeof ENCODERS
+
 interface Asset {
   readonly type: string
   readonly edition: string
-  readonly bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
+  readonly encode: (encoding: Encoding) => Promise<Buffer>
 }
 
 /**
@@ -43,12 +52,18 @@ export function widgetRoutes(): Router<AppState> {
 
 function createAsset(type: string, bytes: Buffer): Asset {
   const edition = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
-  const bodies = { br: brotliCompressSync(bytes), gzip: gzipSync(bytes, { level: 9 }), identity: bytes }
-  return { type, edition, bodies }
+  const bodies = new Map<Encoding, Promise<Buffer>>()
+  // On the first request, because it takes 200 ms: most processes never serve all texts.
+  const encode = (encoding: Encoding) => {
+    const body = bodies.get(encoding) ?? ENCODERS[encoding](bytes)
+    bodies.set(encoding, body)
+    return body
+  }
+  return { type, edition, encode }
 }
 
-function getAsset(ctx: AppContext, { type, edition, bodies }: Asset): void {
-  const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity') || 'identity'
+async function getAsset(ctx: AppContext, { type, edition, encode }: Asset): Promise<void> {
+  const encoding = (ctx.acceptsEncodings('br', 'gzip', 'identity') || 'identity') as Encoding
   ctx.status = 200
   ctx.type = type
   // Pages get a new version soon after an upgrade, and use the cached one while revalidating.
@@ -64,5 +79,5 @@ function getAsset(ctx: AppContext, { type, edition, bodies }: Asset): void {
     return
   }
   if (encoding !== 'identity') ctx.set('Content-Encoding', encoding)
-  ctx.body = bodies[encoding as keyof Asset['bodies']]
+  ctx.body = await encode(encoding)
 }
