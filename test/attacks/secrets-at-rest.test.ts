@@ -24,7 +24,7 @@ describe('a dump of the database', () => {
   let dump: () => Promise<string[]>
 
   beforeAll(async () => {
-    drape = await startDrape()
+    drape = await startDrape({ env: { SECRETS_REWRAP_DELAY: '3600' } })
     const clear = createDatabase(drape.env.DATABASE_URL, { poolSize: 1 })
     const { accountId } = drape
     await createShops(clear).insert({
@@ -59,7 +59,7 @@ describe('a dump of the database', () => {
   it('holds no secret once an API has started, and the shop works on', async () => {
     expect(await dump()).toEqual(['shop', 'token', 'app', 'appToken', 'webhook'])
     expect(await statusOfSigned(drape.api.url)).toBe(200)
-    const api = await startProgram('api', drape.env)
+    const api = await startProgram('api', { ...drape.env, SECRETS_REWRAP_DELAY: '0' })
     try {
       await until(async () => (await dump()).length === 0)
       expect(await statusOfSigned(api.url)).toBe(200)
