@@ -12,8 +12,21 @@ describe('the self-test of a worker', () => {
   })
   afterAll(() => models.release())
 
-  it('passes with the real engine', async () => {
-    await runSelfTest({ models, engines: await createEngines(['warp', 'mock'], { models }) })
+  it('passes with the real engine, in one run that leaves no garment in the cache', async () => {
+    const engines = new Map(await createEngines(['warp', 'mock'], { models }))
+    const warp = engines.get('warp') as Engine
+    let runs = 0
+    engines.set('warp', {
+      ...warp,
+      run: (...parameters) => {
+        runs++
+        return warp.run(...parameters)
+      },
+    })
+    await runSelfTest({ models, engines })
+    expect(runs).toBe(1)
+    expect(warp.cache?.count()).toBe(0)
+    await warp.release?.()
   })
 
   it('fails with an engine whose result is not the known one', async () => {
