@@ -3,7 +3,7 @@ import { createMask, invert, type Mask, maskWhere } from './plane.ts'
 import { findRuns } from './runs.ts'
 
 // Up to this radius it is cheaper to stamp discs than to measure the distance of every pixel.
-const STAMPED_RADIUS = 32
+const STAMPED_RADIUS = 128
 
 /** Grows the set pixels by a disc of `radius` px (Euclidean). */
 export function dilate(mask: Mask, radius: number): Mask {

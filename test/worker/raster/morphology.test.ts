@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../worker/raster/clusters.ts'
 import { connectedComponents, keepComponents } from '../../../worker/raster/components.ts'
+import { distanceTo } from '../../../worker/raster/distance.ts'
 import { dilate, erode } from '../../../worker/raster/morphology.ts'
-import { createMask, type Mask, maskWhere } from '../../../worker/raster/plane.ts'
+import { createMask, invert, type Mask, maskWhere } from '../../../worker/raster/plane.ts'
 
 const random = createRandom(11)
 
@@ -35,6 +36,21 @@ describe.each([0.5, 1, 2, 3.4, 8])('a disc of %s px', (radius) => {
 
   it('shrinks a mask to what it does not reach from outside', () => {
     for (const mask of masks) expect(erode(mask, radius).data).toEqual(spread(mask, radius, 0).data)
+  })
+})
+
+describe.each([40, 90.3, 128])('a large disc of %s px', (radius) => {
+  const size = { width: 300, height: 260 }
+  const sparse = maskWhere(size, () => random() < 4e-5)
+  const distance = distanceTo(sparse).data
+  const reached = maskWhere(size, (i) => distance[i] <= radius + 0.25)
+
+  it('grows a mask to all that is within its radius', () => {
+    expect(dilate(sparse, radius).data).toEqual(reached.data)
+  })
+
+  it('shrinks the rest by the same pixels', () => {
+    expect(erode(invert(sparse), radius).data).toEqual(invert(reached).data)
   })
 })
 
