@@ -5,6 +5,7 @@ import {
   type Bitmap,
   bitmapToColours,
   type Colours,
+  countSet,
   createMask,
   createPlane,
   invert,
@@ -120,8 +121,9 @@ function onPlainBackground(lab: Colours): PlainFound {
   const compared = { lab, background, comparison }
   const clear = removeMirroredShadow(findSilhouette(compared), compared)
   const whole = addFaintCloth(compared, clear)
-  const silhouette = checkWhole(whole) ? clear : whole
-  const problem = checkWhole(silhouette)
+  const problemOfWhole = checkWhole(whole)
+  const silhouette = problemOfWhole ? clear : whole
+  const problem = silhouette === whole ? problemOfWhole : checkWhole(clear)
   if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, onBusyBackground: false, problem }
   const backgroundInside = shareOfBackground(silhouette, comparison, background)
   const clean = cleanBackground(comparison, background)
@@ -163,16 +165,12 @@ function workingSize({ width, height }: Size): Size {
 }
 
 // Shares of the bitmap, and of its border.
-function measureSilhouette({ width, height, data }: Mask): { area: number; touching: number } {
+function measureSilhouette(silhouette: Mask): { area: number; touching: number } {
+  const { width, height, data } = silhouette
   let touching = 0
-  let area = 0
-  for (let i = 0; i < data.length; i++) {
-    if (!data[i]) continue
-    area++
-    const x = i % width
-    if (x === 0 || x === width - 1 || i < width || i >= width * (height - 1)) touching++
-  }
-  return { area: area / data.length, touching: touching / (2 * (width + height)) }
+  for (let x = 0; x < width; x++) touching += data[x] + (height > 1 ? data[(height - 1) * width + x] : 0)
+  for (let y = 1; y < height - 1; y++) touching += data[y * width] + (width > 1 ? data[y * width + width - 1] : 0)
+  return { area: countSet(silhouette) / data.length, touching: touching / (2 * (width + height)) }
 }
 
 function checkWhole(silhouette: Mask): DrapeError | null {

@@ -1,5 +1,5 @@
 import { gaussianBlur, gradientLength } from '../raster/filter.ts'
-import { type Colours, channelOf, type Plane } from '../raster/plane.ts'
+import { type Colours, channelOf, createPlane, type Mask, type Plane } from '../raster/plane.ts'
 import type { Background } from './background.ts'
 
 /** Comparison of every pixel with the background behind it. All planes have the size of the bitmap. */
@@ -28,34 +28,62 @@ export function backgroundTolerance({ deviation }: Background): number {
 }
 
 /** Compares a bitmap (CIE Lab) with its background. */
-export function compareWithBackground(lab: Colours, { surface }: Background): BackgroundComparison {
-  const { width, height, data } = lab
-  const difference = new Float32Array(width * height)
-  const light = new Float32Array(width * height)
-  const tint = new Float32Array(width * height)
-  for (let y = 0, i = 0, j = 0; y < height; y++) {
-    const [l0, l1, l2] = rowCurve(surface, 0, (2 * y) / height - 1)
-    const [a0, a1, a2] = rowCurve(surface, 1, (2 * y) / height - 1)
-    const [b0, b1, b2] = rowCurve(surface, 2, (2 * y) / height - 1)
-    for (let x = 0; x < width; x++, i++, j += 3) {
-      const u = (2 * x) / width - 1
-      const backgroundL = l0 + u * (l1 + u * l2)
-      const backgroundA = a0 + u * (a1 + u * a2)
-      const backgroundB = b0 + u * (b1 + u * b2)
-      const dl = data[j] - backgroundL
-      const da = data[j + 1] - backgroundA
-      const db = data[j + 2] - backgroundB
-      difference[i] = Math.sqrt(dl * dl + da * da + db * db)
-      const ratio = Math.min(2, Math.max(0, data[j] / Math.max(1, backgroundL)))
-      light[i] = ratio
-      const ta = data[j + 1] - ratio * backgroundA
-      const tb = data[j + 2] - ratio * backgroundB
-      tint[i] = Math.sqrt(ta * ta + tb * tb)
-    }
+export function compareWithBackground(lab: Colours, background: Background): BackgroundComparison {
+  const comparison = {
+    difference: createPlane(lab),
+    light: createPlane(lab),
+    tint: createPlane(lab),
+    gradient: gradientLength(gaussianBlur(channelOf(lab, 0), 1)),
   }
-  const plane = (values: Float32Array): Plane => ({ width, height, data: values })
-  const gradient = gradientLength(gaussianBlur(channelOf(lab, 0), 1))
-  return { difference: plane(difference), light: plane(light), tint: plane(tint), gradient }
+  for (let y = 0; y < lab.height; y++) compareRow(lab, background, { y, comparison })
+  return comparison
+}
+
+/**
+ * The comparison of a bitmap that differs from the compared one only in a and b, and only inside `changed`: lightness, and with it
+ * `light` and `gradient`, are the same.
+ */
+export function compareHueAgain(
+  lab: Colours,
+  { background, comparison }: Omit<ComparedImage, 'lab'>,
+  changed: Mask,
+): BackgroundComparison {
+  const { difference, tint } = comparison
+  const again = {
+    ...comparison,
+    difference: { ...difference, data: difference.data.slice() },
+    tint: { ...tint, data: tint.data.slice() },
+  }
+  for (let y = 0; y < lab.height; y++) {
+    const row = changed.data.subarray(y * lab.width, (y + 1) * lab.width)
+    if (row.includes(1)) compareRow(lab, background, { y, comparison: again })
+  }
+  return again
+}
+
+function compareRow(
+  { width, height, data }: Colours,
+  { surface }: Background,
+  { y, comparison: { difference, light, tint } }: { y: number; comparison: BackgroundComparison },
+): void {
+  const [l0, l1, l2] = rowCurve(surface, 0, (2 * y) / height - 1)
+  const [a0, a1, a2] = rowCurve(surface, 1, (2 * y) / height - 1)
+  const [b0, b1, b2] = rowCurve(surface, 2, (2 * y) / height - 1)
+  for (let x = 0, i = y * width, j = 3 * i; x < width; x++, i++, j += 3) {
+    const u = (2 * x) / width - 1
+    const backgroundL = l0 + u * (l1 + u * l2)
+    const backgroundA = a0 + u * (a1 + u * a2)
+    const backgroundB = b0 + u * (b1 + u * b2)
+    const dl = data[j] - backgroundL
+    const da = data[j + 1] - backgroundA
+    const db = data[j + 2] - backgroundB
+    difference.data[i] = Math.sqrt(dl * dl + da * da + db * db)
+    const ratio = Math.min(2, Math.max(0, data[j] / Math.max(1, backgroundL)))
+    light.data[i] = ratio
+    const ta = data[j + 1] - ratio * backgroundA
+    const tb = data[j + 2] - ratio * backgroundB
+    tint.data[i] = Math.sqrt(ta * ta + tb * tb)
+  }
 }
 
 // One channel of the background along the row at `y` (−1 to 1): coefficients of 1, x, x².

@@ -13,7 +13,7 @@ import {
 } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
-import { backgroundTolerance, type ComparedImage, compareWithBackground } from './shadow.ts'
+import { backgroundTolerance, type ComparedImage, compareHueAgain } from './shadow.ts'
 
 // Min area of a hole or a speck, as a share of the bitmap.
 const SMALL = 0.0006
@@ -109,7 +109,7 @@ function withoutNoise(image: ComparedImage, background: Mask, inStripes: Mask): 
   const doubtful = subset(near, isOpen)
   const even = { ...lab, data: lab.data.slice() }
   for (let i = 0; i < doubtful.data.length; i++) if (doubtful.data[i]) averageHue(even.data, lab, { i, doubtful })
-  return { lab: even, background: image.background, comparison: compareWithBackground(even, image.background) }
+  return { lab: even, background: image.background, comparison: compareHueAgain(even, image, doubtful) }
 }
 
 function averageHue(

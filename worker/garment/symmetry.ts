@@ -1,3 +1,5 @@
+import { boundsOf } from '../person/bounds.ts'
+import type { Box } from '../person/person.ts'
 import { type Mask, maskToPlane, type Plane, type Point } from '../raster/plane.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
 
@@ -56,7 +58,7 @@ function bestOf(
 ): Candidate {
   let best: Candidate = { angle: 0, shift: 0, score: -1 }
   for (const angle of angles) {
-    const upright = turnUpright(shape, centroid, angle)
+    const upright = measure(turnUpright(shape, centroid, angle))
     for (let shift = about - reach; shift <= about + reach; shift += step) {
       const score = mirrorOverlap(upright, shift)
       if (score - PENALTY_PER_DEGREE * Math.abs(angle) > best.score - PENALTY_PER_DEGREE * Math.abs(best.angle))
@@ -64,6 +66,18 @@ function bestOf(
     }
   }
   return best
+}
+
+/** A turned shape with the bounds and the sum of its values. */
+interface Turned {
+  readonly plane: Plane
+  readonly box: Box
+  readonly sum: number
+}
+
+function measure(plane: Plane): Turned {
+  const box = boundsOf(plane, (value) => value > 0) ?? { x: 0, y: 0, width: 0, height: 0 }
+  return { plane, box, sum: plane.data.reduce((sum, value) => sum + value, 0) }
 }
 
 // The shape rotated back by `angle` about its centroid, which becomes the middle of the result.
@@ -91,20 +105,15 @@ function turnUpright(shape: Plane, centroid: Point, angle: number): Plane {
 }
 
 // Intersection over union of the shape and its mirror image; `shift` in half px from the middle column.
-function mirrorOverlap({ width, height, data }: Plane, shift: number): number {
+function mirrorOverlap({ plane: { width, data }, box, sum }: Turned, shift: number): number {
   const mirror = width - 1 + Math.round(2 * shift)
+  // Columns whose mirror image is inside the box: all others have nothing in common with it.
+  const first = Math.max(box.x, mirror - (box.x + box.width - 1))
+  const end = Math.min(box.x + box.width, mirror - box.x + 1)
   let common = 0
-  let sum = 0
-  for (let y = 0; y < height; y++) {
+  for (let y = box.y; y < box.y + box.height; y++) {
     const row = y * width
-    for (let x = 0; x < width; x++) {
-      const value = data[row + x]
-      if (value === 0) continue
-      sum += value
-      const other = mirror - x
-      if (other < 0 || other >= width) continue
-      common += Math.min(value, data[row + other])
-    }
+    for (let x = first; x < end; x++) common += Math.min(data[row + x], data[row + mirror - x])
   }
   return common / Math.max(1e-6, 2 * sum - common)
 }

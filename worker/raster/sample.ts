@@ -79,24 +79,48 @@ export function resizeArea(
   const row = new Float32Array(stride)
   const out = new Float32Array(size.width * size.height * channels)
   for (let y = 0; y < size.height; y++) {
-    row.fill(0)
     for (let k = rows.first[y]; k < rows.first[y + 1]; k++) {
       const weight = rows.weights[k]
       const from = (rows.start[y] + k - rows.first[y]) * stride
-      for (let i = 0; i < stride; i++) row[i] += weight * data[from + i]
+      if (k === rows.first[y]) for (let i = 0; i < stride; i++) row[i] = weight * data[from + i]
+      else for (let i = 0; i < stride; i++) row[i] += weight * data[from + i]
     }
-    for (let x = 0, to = y * size.width * channels; x < size.width; x++) {
-      const first = columns.first[x]
-      const last = columns.first[x + 1]
-      for (let c = 0; c < channels; c++, to++) {
-        let sum = 0
-        for (let k = first, at = columns.start[x] * channels + c; k < last; k++, at += channels)
-          sum += columns.weights[k] * row[at]
-        out[to] = sum
-      }
-    }
+    const reduced = out.subarray(y * size.width * channels, (y + 1) * size.width * channels)
+    if (channels === 3) reduceColours(row, columns, reduced)
+    else for (let c = 0; c < channels; c++) reduceChannel(row, columns, { out: reduced, channels, c })
   }
   return out
+}
+
+// One row of three channels, unrolled: a loop over the channels takes more than twice as long in V8.
+function reduceColours(row: Float32Array, { start, first, weights }: Taps, out: Float32Array): void {
+  for (let x = 0, to = 0; x < start.length; x++, to += 3) {
+    let red = 0
+    let green = 0
+    let blue = 0
+    for (let k = first[x], at = start[x] * 3; k < first[x + 1]; k++, at += 3) {
+      const weight = weights[k]
+      red += weight * row[at]
+      green += weight * row[at + 1]
+      blue += weight * row[at + 2]
+    }
+    out[to] = red
+    out[to + 1] = green
+    out[to + 2] = blue
+  }
+}
+
+function reduceChannel(
+  row: Float32Array,
+  { start, first, weights }: Taps,
+  { out, channels, c }: { out: Float32Array; channels: number; c: number },
+): void {
+  for (let x = 0, to = c; x < start.length; x++, to += channels) {
+    let sum = 0
+    for (let k = first[x], at = start[x] * channels + c; k < first[x + 1]; k++, at += channels)
+      sum += weights[k] * row[at]
+    out[to] = sum
+  }
 }
 
 export function resizeAreaPlane(plane: Plane, size: Size): Plane {
