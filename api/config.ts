@@ -53,6 +53,10 @@ const schema = Type.Object({
   /** Signs receipts of erasures. */
   RECEIPT_KEY: Type.String({ default: '' }),
   RECEIPT_KEY_FILE: Type.String({ default: '' }),
+  /** URL of a transit key that signs receipts instead. */
+  RECEIPT_TRANSIT_KEY: Type.String({ default: '' }),
+  RECEIPT_TRANSIT_TOKEN: Type.String({ default: '' }),
+  RECEIPT_TRANSIT_TOKEN_FILE: Type.String({ default: '' }),
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
   DASHBOARD_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
   DASHBOARD_HOST: Type.String({ default: '127.0.0.1' }),

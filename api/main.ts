@@ -26,7 +26,6 @@ import { createDocument } from './openapi/document.ts'
 import { createPersonPhotos } from './photos/person-photos.ts'
 import { createProductPhotos } from './photos/product-photos.ts'
 import { startIssuing } from './receipts/issue.ts'
-import { readReceiptKey } from './receipts/sign.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
 import { startRemovals } from './removals/erase.ts'
@@ -49,6 +48,7 @@ import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob } from './shared/generation.ts'
 import { createHostLookup } from './shared/host-lookup.ts'
 import { createHttpServer } from './shared/http-server.ts'
+import { readKeyring } from './shared/keyring.ts'
 import { WORKERS_CHANNEL } from './shared/lanes.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
@@ -312,18 +312,18 @@ const webhooks = createWebhooks(database)
 const listeners = createWebhookListeners(database)
 const listenerWatch = createListenerWatch({ listeners, log })
 const erasures = createErasures(database)
-const receiptKey = readReceiptKey(config.RECEIPT_KEY)
-if (receiptKey.isMade)
-  log.warn(
-    { keyId: receiptKey.keyId },
-    'RECEIPT_KEY is not set: receipts are signed with a key that ends with this process',
-  )
+const keyring = readKeyring({
+  ...{ prefix: 'RECEIPT', pem: config.RECEIPT_KEY, transitKey: config.RECEIPT_TRANSIT_KEY },
+  ...{ token: config.RECEIPT_TRANSIT_TOKEN, tokenFile: config.RECEIPT_TRANSIT_TOKEN_FILE },
+})
+if (keyring.origin === 'made')
+  log.warn('RECEIPT_KEY is not set: receipts are signed with a key that ends with this process')
 // On the connections of deliveries: callers never wait for receipts.
 const issuing = startIssuing({
   erasures: createErasures(webhookDatabase),
   receiptKeys: createReceiptKeys(webhookDatabase),
   dropJobs: tryOnQueues.drop,
-  key: receiptKey,
+  keyring,
   installation: config.PUBLIC_URL,
   ...{ storage, log },
 })

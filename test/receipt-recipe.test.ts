@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { leafOf } from '../api/receipts/merkle.ts'
 import type { Receipt } from '../api/receipts/receipt.ts'
-import { readReceiptKey, signReceipt } from '../api/receipts/sign.ts'
+import { signReceipt } from '../api/receipts/sign.ts'
 import { verifyReceipt } from '../api/receipts/verify.ts'
+import { readKeyring } from '../api/shared/keyring.ts'
 import { missingLanguages, runDocumented } from './support/documented-code.ts'
 
 const DOCS = resolve(import.meta.dirname, '../docs')
@@ -56,13 +57,15 @@ describe('the documented verification of receipts', () => {
     expect(verifyReceipt(receipt, keys).status).toBe(status)
   })
 
-  it('has receipts that the service would sign so', () => {
+  it('has receipts that the service would sign so', async () => {
     const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.from(seed, 'hex')])
     const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
-    const key = readReceiptKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const keyring = readKeyring({ prefix: 'RECEIPT', pem, transitKey: '', token: '', tokenFile: '' })
+    const [key] = await keyring.list()
     const genuine: Receipt = JSON.parse(vectors[0].receipt)
     expect(genuine.leaves).toEqual(objects.map(leafOf).sort())
-    expect(signReceipt(genuine.statement, objects, key)).toEqual(genuine)
+    expect(await signReceipt(genuine.statement, objects, key)).toEqual(genuine)
   })
 
   for (const language of ['ts', 'python'] as const) {

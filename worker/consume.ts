@@ -14,7 +14,7 @@ import type { Inference } from './inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
-import type { Signed, SignResult } from './provenance/provenance.ts'
+import { type Signed, SigningUnavailable, type SignResult } from './provenance/provenance.ts'
 import type { RecordDetections } from './record-detections.ts'
 import { recordStages } from './stage-spans.ts'
 
@@ -24,6 +24,8 @@ export interface ConsumeOptions {
   readonly findWorkersWith: (engine: string) => Promise<readonly { readonly worker: string }[]>
   /** Whether this worker is fenced and must not start a job. */
   readonly isFenced: () => boolean
+  /** Whether the signing key can sign now. No job starts without it, because the result could not be signed. */
+  readonly maySign: () => Promise<boolean>
   /** Pauses the consumer briefly. */
   readonly rest: () => Promise<void>
   readonly generations: Generations
@@ -60,7 +62,7 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     'drape.attempt': job.attempt,
     'drape.engine': job.engine,
   })
-  if (options.isFenced() || (await shouldYield(job, options))) {
+  if (options.isFenced() || (await shouldYield(job, options)) || !(await options.maySign())) {
     await generations.handBack(attempt)
     // The queue serves its workers round robin, which could return the job to this worker every time.
     await options.rest()
@@ -198,8 +200,13 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }
-  if (error instanceof DeviceFault && (await generations.spare({ id, attempt }))) {
+  if (error instanceof DeviceFault && (await generations.spare({ id, attempt, fault: 'device' }))) {
     log.warn({ reason: error.reason }, 'try-on returned to the queue: the device failed')
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
+    return
+  }
+  if (error instanceof SigningUnavailable && (await generations.spare({ id, attempt, fault: 'signing' }))) {
+    log.warn({ err: error }, 'try-on returned to the queue: the signing key is unavailable')
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
   }

@@ -3,6 +3,7 @@ import { createDatabase, pingDatabase } from '../api/shared/database/database.ts
 import { createImageFetcher } from '../api/shared/fetch-image.ts'
 import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
 import { createHostLookup } from '../api/shared/host-lookup.ts'
+import { readKeyring } from '../api/shared/keyring.ts'
 import { laneQueue, WORKERS_CHANNEL } from '../api/shared/lanes.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
@@ -33,8 +34,8 @@ import { createInferencePool } from './inference/pool.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
 import { announceSigningKey, noteSigningKey } from './provenance/announce-key.ts'
-import { createSignResult } from './provenance/provenance.ts'
-import { readSigningKey } from './provenance/signing-key.ts'
+import { createSigner } from './provenance/signer.ts'
+import { createFindSigningKey } from './provenance/signing-key.ts'
 import { createRecordDetections } from './record-detections.ts'
 import { announceWorker, joinPool } from './registry.ts'
 import { watchQueues } from './watchdog.ts'
@@ -43,6 +44,8 @@ import { watchQueues } from './watchdog.ts'
 const MAX_PAUSE_MS = 3000
 /** Interval at which garments of deleted products are evicted. */
 const EVICT_INTERVAL_MS = 5000
+/** Interval at which a worker without jobs notices that the key service is unavailable or available again. */
+const CHECK_KEY_INTERVAL_MS = 5000
 /** Max time for the pool's controller to replace a sick worker. */
 const REPLACEMENT_TIMEOUT_MS = 600_000
 
@@ -134,9 +137,28 @@ const cachedGarments = createCachedGarments({ database, evict: (hashes) => infer
 const evicting = setInterval(() => cachedGarments.sweep(), EVICT_INTERVAL_MS)
 lifecycle.onStop('evicting', () => clearInterval(evicting))
 
-const signingKey = await readSigningKey({ key: config.PROVENANCE_KEY, certificates: config.PROVENANCE_CERTIFICATE })
-announceSigningKey(signingKey, log)
-noteSigningKey(signingKey, createProvenanceKeys(database), log)
+const keyring = readKeyring({
+  ...{ prefix: 'PROVENANCE', pem: config.PROVENANCE_KEY, transitKey: config.PROVENANCE_TRANSIT_KEY },
+  ...{ token: config.PROVENANCE_TRANSIT_TOKEN, tokenFile: config.PROVENANCE_TRANSIT_TOKEN_FILE },
+})
+const provenanceKeys = createProvenanceKeys(database)
+const signer = createSigner({
+  findKey: createFindSigningKey(keyring, config.PROVENANCE_CERTIFICATE),
+  onKey: (key) => {
+    announceSigningKey(key, log)
+    noteSigningKey(key, provenanceKeys, log)
+  },
+  onChange: (fault) => {
+    if (fault === null) log.info('the signing key can sign')
+    else log.error({ err: fault }, 'results cannot be signed: no job is taken until the signing key is available')
+    noteReadiness()
+  },
+})
+const isFirstCheckPassed = await signer.check()
+// A key in a PEM does not become valid by waiting.
+if (!isFirstCheckPassed && keyring.origin !== 'service') throw signer.fault()?.cause
+const checking = setInterval(() => signer.check(), CHECK_KEY_INTERVAL_MS)
+lifecycle.onStop('signing key', () => clearInterval(checking))
 const images = createImages(database)
 const publish = createPublish(redis, log)
 const parts = {
@@ -165,7 +187,8 @@ const parts = {
     metrics,
   ),
   loadLogo: createLogoLoader(storage),
-  signResult: await createSignResult(signingKey),
+  signResult: signer.sign,
+  maySign: signer.check,
   findWeights: (engine: string) => manifests.find(({ name }) => name === engine)?.weights ?? null,
   cachedGarments,
   recordDetections: createRecordDetections({ images, detections: createDetections(database), log }),
@@ -209,7 +232,8 @@ const membership =
         log,
       })
 lifecycle.onStop('membership', () => membership?.leave())
-const mayTake = () => inference.countReady() > 0 && !health.isFenced() && (membership?.mayTake() ?? true)
+const mayTake = () =>
+  inference.countReady() > 0 && !health.isFenced() && signer.fault() === null && (membership?.mayTake() ?? true)
 
 // Jobs are taken only while a process can run them, so that a crashing process does not consume attempts.
 let taking = false
@@ -233,6 +257,10 @@ const probes = createProbeServer({
     inference: async () => {
       health.assertHealthy()
       if (inference.countReady() === 0) throw new Error(inference.problem() ?? 'no inference process is ready')
+    },
+    signing: async () => {
+      const fault = signer.fault()
+      if (fault !== null) throw fault
     },
   },
 })

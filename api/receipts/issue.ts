@@ -1,10 +1,11 @@
 import { type OutboxConsumer, startOutboxConsumer } from '../delivery/outbox-consumer.ts'
+import type { Keyring, KeyVersion } from '../shared/keyring.ts'
 import type { Log } from '../shared/log.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Confirmation, DueErasure, Erasures } from '../stores/erasures.ts'
 import type { ReceiptKeys } from '../stores/receipt-keys.ts'
 import type { Receipt } from './receipt.ts'
-import { type ReceiptKey, signReceipt } from './sign.ts'
+import { presentKey, signReceipt } from './sign.ts'
 import { presentFacts } from './statement.ts'
 
 export interface IssueOptions {
@@ -12,7 +13,7 @@ export interface IssueOptions {
   readonly storage: Pick<ObjectStorage, 'exists'>
   /** Drops attempts that no worker has taken, and returns those that one still holds. */
   readonly dropJobs: (jobs: readonly { readonly id: string; readonly attempt: number }[]) => Promise<number>
-  readonly key: ReceiptKey
+  readonly keyring: Keyring
   readonly receiptKeys: Pick<ReceiptKeys, 'note'>
   /** Address of the installation. */
   readonly installation: string
@@ -39,24 +40,41 @@ interface Open {
 
 /**
  * Issues receipts of erasures, each when everything has confirmed it. Any number of processes may do so; each takes others. While the
- * storage, Redis or the database cannot be reached, nothing is issued.
+ * storage, Redis, the database or the key service cannot be reached, nothing is issued.
  */
 export function startIssuing(options: IssueOptions): OutboxConsumer {
-  const { erasures, receiptKeys, key, log } = options
-  let isNoted = false
+  const { erasures, log } = options
+  const publishKeys = createPublishKeys(options)
   return startOutboxConsumer({
     ...{ name: 'erasure receipt', log, concurrency: CONCURRENCY, idleMs: IDLE_MS, failureMs: FAILURE_MS },
     claim: async ({ limit }) => {
-      // Publish the key before its first use: a receipt by an unknown key cannot be verified.
-      if (!isNoted) await receiptKeys.note(key)
-      isNoted = true
+      await publishKeys()
       return { items: await erasures.claimDue({ limit, leaseSeconds: LEASE_SECONDS }) }
     },
-    handle: (erasure) => confirm(erasure, options),
+    handle: async (erasure) => confirm(erasure, { ...options, findKey: publishKeys }),
   })
 }
 
-async function confirm(erasure: DueErasure, options: IssueOptions): Promise<void> {
+/**
+ * Publishes every version of the key before its first use: a receipt by an unknown key cannot be verified. Returns the version that signs.
+ */
+function createPublishKeys({ keyring, receiptKeys }: IssueOptions): () => Promise<KeyVersion> {
+  const published = new Set<string>()
+  return async () => {
+    const versions = await keyring.list()
+    for (const version of versions.toReversed()) {
+      if (published.has(version.fingerprint)) continue
+      await receiptKeys.note(presentKey(version))
+      published.add(version.fingerprint)
+    }
+    return versions[0]
+  }
+}
+
+async function confirm(
+  erasure: DueErasure,
+  options: IssueOptions & { findKey: () => Promise<KeyVersion> },
+): Promise<void> {
   const { erasures, log } = options
   const { id } = erasure
   const open =
@@ -82,7 +100,7 @@ async function confirm(erasure: DueErasure, options: IssueOptions): Promise<void
     webhooks,
     installation: options.installation,
   })
-  const { leaves, ...receipt }: Receipt = signReceipt(facts, keys, options.key)
+  const { leaves, ...receipt }: Receipt = await signReceipt(facts, keys, await options.findKey())
   if (await erasures.issue(erasure, { receipt, leaves: leaves.join('') })) log.info({ erasureId: id }, 'receipt issued')
 }
 

@@ -1,27 +1,11 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { fingerprintOfKey, readPrivateKey } from '../shared/provenance/private-key.ts'
+import type { KeyVersion } from '../shared/keyring.ts'
 import { leafOf, rootOf } from './merkle.ts'
 import { type Receipt, type Statement, signedBytes } from './receipt.ts'
 
-export interface ReceiptKey {
-  readonly privateKey: KeyObject
-  /** SHA-256 of the public key, as hex. */
-  readonly keyId: string
-  /** Base64. */
-  readonly publicKey: string
-  /** Whether the key was made now, and ends with the process. */
-  readonly isMade: boolean
-}
-
-/**
- * The key that signs receipts, as configured in PEM; one is made where it is empty.
- * @throws Error that says what is wrong
- */
-export function readReceiptKey(pem: string): ReceiptKey {
-  const privateKey = pem === '' ? generateKeyPairSync('ed25519').privateKey : readPrivateKey(pem, 'RECEIPT_KEY')
-  const publicKey = createPublicKey(privateKey)
+/** ID and public key of a key of receipts: SHA-256 as hex, and the 32 bytes as base64. */
+export function presentKey({ fingerprint, publicKey }: KeyVersion) {
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
-  return { privateKey, keyId: fingerprintOfKey(publicKey), publicKey: raw.toString('base64'), isMade: pem === '' }
+  return { keyId: fingerprint, publicKey: raw.toString('base64') }
 }
 
 /** What a statement says except of the objects, which are given by their keys. */
@@ -29,17 +13,14 @@ export type Facts = Omit<Statement, 'type' | 'version' | 'objects'> & {
   readonly objects: Omit<Statement['objects'], 'merkleRoot' | 'count'>
 }
 
-export function signReceipt(
-  facts: Facts,
-  keys: readonly string[],
-  { privateKey, keyId, publicKey }: ReceiptKey,
-): Receipt {
+/** The receipt of these facts and the keys of the erased objects. Throws like `sign` of the key. */
+export async function signReceipt(facts: Facts, keys: readonly string[], key: KeyVersion): Promise<Receipt> {
   const leaves = keys.map(leafOf).sort()
   const statement: Statement = {
     ...{ type: 'drape/erasure-receipt', version: 1 },
     ...facts,
     objects: { ...facts.objects, count: leaves.length, merkleRoot: rootOf(leaves) },
   }
-  const value = sign(null, signedBytes(statement), privateKey).toString('base64')
-  return { statement, signature: { algorithm: 'Ed25519', keyId, publicKey, value }, leaves }
+  const value = Buffer.from(await key.sign(signedBytes(statement))).toString('base64')
+  return { statement, signature: { algorithm: 'Ed25519', ...presentKey(key), value }, leaves }
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { readConfig, splitList } from '../shared/config.ts'
 import { Type } from '../shared/schema.ts'
 import { clearText, type SecretBox } from '../shared/secret-box.ts'
+import { readTransits } from '../shared/transit.ts'
 import type { KeyEncryptionKey } from './key.ts'
 import { createLocalKey, readKeyBytes } from './local-key.ts'
 import { createSecretBox } from './secret-box.ts'
-import { createTransitKey, TRANSIT_KEY_URL } from './transit-key.ts'
+import { createTransitKey } from './transit-key.ts'
 
 const SECRET_VARIABLES = {
   SECRETS_KEY: Type.String({ default: '' }),
@@ -61,15 +61,11 @@ function readLocalKeys({ SECRETS_KEY, SECRETS_KEY_FILE }: Config, problems: stri
 }
 
 function readTransitKeys(config: Config, problems: string[]): KeyEncryptionKey[] {
-  const urls = splitList(config.SECRETS_TRANSIT_KEY)
-  const { SECRETS_TRANSIT_TOKEN: token, SECRETS_TRANSIT_TOKEN_FILE: path } = config
-  if (urls.length > 0 && (token === '') === (path === '')) {
-    problems.push('SECRETS_TRANSIT_KEY needs one of SECRETS_TRANSIT_TOKEN and SECRETS_TRANSIT_TOKEN_FILE')
+  const variables = {
+    prefix: 'SECRETS',
+    urls: splitList(config.SECRETS_TRANSIT_KEY),
+    token: config.SECRETS_TRANSIT_TOKEN,
+    tokenFile: config.SECRETS_TRANSIT_TOKEN_FILE,
   }
-  if (!urls.every((url) => TRANSIT_KEY_URL.test(url) && URL.canParse(url))) {
-    problems.push('SECRETS_TRANSIT_KEY must be addresses of keys: https://host:8200/v1/transit/keys/NAME')
-    return []
-  }
-  const readToken = async () => (path === '' ? token : (await readFile(path, 'utf8')).trim())
-  return urls.map((url) => createTransitKey({ url, readToken }))
+  return readTransits(variables, problems).map(createTransitKey)
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readApiConfig } from '../../api/config.ts'
-import { readReceiptKey } from '../../api/receipts/sign.ts'
 import { readSecretBox } from '../../api/secrets/read-keys.ts'
+import { readKeyring } from '../../api/shared/keyring.ts'
 import { readControllerConfig } from '../../controller/config.ts'
 import { completeData } from '../../controller/generated-secrets/secret-keys.ts'
 import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
@@ -28,6 +28,7 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     SECRETS_KEY_FILE: 'the Secret comes as a variable',
     RECEIPT_KEY_FILE: 'the Secret comes as a variable',
     SECRETS_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
+    RECEIPT_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
   },
   controller: { PROBE_PORT: PORTS },
   worker: {
@@ -38,6 +39,7 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ...{
       PROVENANCE_KEY_FILE: 'the Secret comes as a variable',
       PROVENANCE_CERTIFICATE_FILE: 'the Secret comes as a variable',
+      PROVENANCE_TRANSIT_TOKEN_FILE: 'for an agent beside the worker: extraEnv and extraVolumes of the pool',
     },
   },
 }
@@ -117,6 +119,38 @@ describe.skipIf(chart === null)('the key that signs results', () => {
   })
 })
 
+describe.skipIf(chart === null)('keys of a key service', () => {
+  const URL = 'https://bao.example:8200/v1/transit/keys/drape'
+  const transit = (name: string) => ({
+    [`provenance.${name}.key`]: `${URL}-${name}`,
+    [`provenance.${name}.tokenSecret`]: `${name}-token`,
+  })
+  const signing = ({ name }: Rendered) => /^(RECEIPT|PROVENANCE)_/.test(name)
+
+  it('replace those of the Secret, each with a token of its own', async () => {
+    const values = { ...transit('transit'), ...transit('receiptTransit'), 'provenance.existingSecret': 'mine' }
+    const objects = await render(values)
+    expect((named(objects, 'WorkerPool', 'drape-cpu').spec.template.env as Rendered[]).filter(signing)).toEqual([
+      { name: 'PROVENANCE_TRANSIT_KEY', value: `${URL}-transit` },
+      { name: 'PROVENANCE_TRANSIT_TOKEN', secret: { name: 'transit-token', key: 'token' } },
+      { name: 'PROVENANCE_CERTIFICATE', secret: { name: 'mine', key: 'tls.crt' } },
+    ])
+    const { containers } = named(objects, 'Deployment', 'drape-api').spec.template.spec
+    expect((containers[0].env as Rendered[]).filter(signing)).toEqual([
+      { name: 'RECEIPT_TRANSIT_KEY', value: `${URL}-receiptTransit` },
+      {
+        name: 'RECEIPT_TRANSIT_TOKEN',
+        valueFrom: { secretKeyRef: { name: 'receiptTransit-token', key: 'token' } },
+      },
+    ])
+  })
+
+  it.each(['transit', 'receiptTransit'])('are refused without a token: %s', async (name) => {
+    const url = { [`provenance.${name}.key`]: URL }
+    await expect(render(url)).rejects.toThrow(`provenance.${name}.key requires a token`)
+  })
+})
+
 describe.skipIf(chart === null)('the key that signs receipts', () => {
   const envOf = (objects: readonly Rendered[]) =>
     (named(objects, 'Deployment', 'drape-api').spec.template.spec.containers[0].env as Rendered[])
@@ -131,7 +165,8 @@ describe.skipIf(chart === null)('the key that signs receipts', () => {
     expect(Object.keys(added.added)).toEqual(['receipts.key'])
     expect(added.missing).toEqual([])
     const pem = Buffer.from(added.added['receipts.key'], 'base64').toString()
-    expect(readReceiptKey(pem).isMade).toBe(false)
+    const variables = { prefix: 'RECEIPT', transitKey: '', token: '', tokenFile: '' }
+    expect(readKeyring({ ...variables, pem }).origin).toBe('pem')
     expect(JSON.stringify(named(objects, 'WorkerPool', 'drape-cpu'))).not.toContain('receipts.key')
   })
 

@@ -25,10 +25,9 @@ export async function createAuthority(name = 'CN=Test authority, O=Example') {
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
-  return {
-    certificate: root.toString('pem'),
-    /** Key and certificates in PEM, valid for these days from now. */
-    issue: async ({
+  const certify = async (
+    publicKey: KeyObject,
+    {
       days = [-1, 30],
       subject = 'CN=Example shop, O=Example',
       usages = [ExtendedKeyUsage.emailProtection],
@@ -36,23 +35,32 @@ export async function createAuthority(name = 'CN=Test authority, O=Example') {
       days?: readonly [number, number]
       subject?: string
       usages?: ExtendedKeyUsage[]
-    } = {}) => {
+    } = {},
+  ) => {
+    const publicCryptoKey = publicKey.toCryptoKey(ALGORITHM, true, ['verify'])
+    const leaf = await X509CertificateGenerator.create({
+      ...{ subject, issuer: root.subject, publicKey: publicCryptoKey, signingKey: keys.privateKey },
+      signingAlgorithm: ALGORITHM,
+      notBefore: new Date(Date.now() + days[0] * DAY_MS),
+      notAfter: new Date(Date.now() + days[1] * DAY_MS),
+      extensions: [
+        new BasicConstraintsExtension(false, undefined, true),
+        new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+        new ExtendedKeyUsageExtension(usages),
+        await AuthorityKeyIdentifierExtension.create(root),
+        await SubjectKeyIdentifierExtension.create(publicCryptoKey),
+      ],
+    })
+    return `${leaf.toString('pem')}\n${root.toString('pem')}`
+  }
+  return {
+    certificate: root.toString('pem'),
+    /** Certificates in PEM for a public key, valid for these days from now. */
+    certify,
+    /** Key and certificates in PEM. */
+    issue: async (options: Parameters<typeof certify>[1] = {}) => {
       const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-      const publicCryptoKey = publicKey.toCryptoKey(ALGORITHM, true, ['verify'])
-      const leaf = await X509CertificateGenerator.create({
-        ...{ subject, issuer: root.subject, publicKey: publicCryptoKey, signingKey: keys.privateKey },
-        signingAlgorithm: ALGORITHM,
-        notBefore: new Date(Date.now() + days[0] * DAY_MS),
-        notAfter: new Date(Date.now() + days[1] * DAY_MS),
-        extensions: [
-          new BasicConstraintsExtension(false, undefined, true),
-          new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-          new ExtendedKeyUsageExtension(usages),
-          await AuthorityKeyIdentifierExtension.create(root),
-          await SubjectKeyIdentifierExtension.create(publicCryptoKey),
-        ],
-      })
-      return { key: pemOf(privateKey), certificates: `${leaf.toString('pem')}\n${root.toString('pem')}` }
+      return { key: pemOf(privateKey), certificates: await certify(publicKey, options) }
     },
   }
 }

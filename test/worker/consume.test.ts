@@ -20,7 +20,7 @@ import { type ConsumeOptions, consumeTryOn } from '../../worker/consume.ts'
 import { DeviceFault } from '../../worker/inference/device-fault.ts'
 import type { Inference } from '../../worker/inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../../worker/inference/protocol.ts'
-import { createSignResult } from '../../worker/provenance/provenance.ts'
+import { createSignResult, SigningUnavailable } from '../../worker/provenance/provenance.ts'
 import { readSigningKey } from '../../worker/provenance/signing-key.ts'
 import { type Caller, callOf, createCaller } from '../support/accepted.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -98,6 +98,7 @@ describe('a try-on that a worker takes', () => {
     worker: 'this',
     findWorkersWith: async () => [{ worker: 'this' }],
     isFenced: () => false,
+    maySign: async () => true,
     rest: async () => void rests++,
     generations,
     objects: createObjects(database),
@@ -236,6 +237,25 @@ describe('a try-on that a worker takes', () => {
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, due: 1 })
     expect([requests.length, rests]).toEqual([0, 1])
     expect(await outcomes()).toEqual([['try-on', 'handed back', 1]])
+  })
+
+  it('goes back unopened, at no attempt, when the signing key is unavailable', async () => {
+    const job = await accept()
+    for (let time = 0; time < 4; time++) await consumeTryOn(job, optionsOf({ maySign: async () => false }))
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, balance: 9 })
+    expect([requests.length, rests]).toEqual([0, 4])
+  })
+
+  it('goes back at no attempt, as often as it takes, when the key becomes unavailable during the inference', async () => {
+    const signResult = () => Promise.reject(new SigningUnavailable(new Error('The key service answered 503')))
+    let job = await accept()
+    for (let time = 0; time <= MAX_SPARED; time++) {
+      await consumeTryOn(job, optionsOf({ signResult }))
+      expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, failedOn: null })
+      job = await queue(job.generationId)
+    }
+    await consumeTryOn(job, optionsOf())
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED', balance: 9 })
   })
 
   it.each([

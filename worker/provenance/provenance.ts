@@ -1,7 +1,7 @@
-import { sign } from 'node:crypto'
 import { X509Certificate } from '@peculiar/x509'
 import { CoseAlgorithmIdentifier, type Signer } from '@trustnxt/c2pa-ts/cose'
 import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
+import { DrapeError } from '../../api/shared/errors.ts'
 import { encodeImage } from '../../api/shared/image.ts'
 import { makeIngredientSalt, nameIngredient } from '../../api/shared/provenance/ingredient.ts'
 import { verifyProvenance } from '../../api/shared/provenance/verify.ts'
@@ -25,20 +25,36 @@ export interface Signed {
   readonly ingredientSalt: string
 }
 
-/** Signs a new result: returns the image with Content Credentials. */
+/** The key cannot sign now: any job would fail, so the job is not to blame. */
+export class SigningUnavailable extends Error {
+  constructor(cause: unknown) {
+    // A DrapeError names the reason in its cause, because callers can read its own message.
+    const reason = cause instanceof DrapeError ? cause.cause : cause
+    super(reason instanceof Error ? reason.message : 'The signing key is unavailable', { cause })
+    this.name = 'SigningUnavailable'
+  }
+}
+
+/** Signs a new result: returns the image with Content Credentials. Throws SigningUnavailable while the key cannot sign. */
 export type SignResult = (made: Made) => Promise<Signed>
 
 /**
  * Creates the function that signs results with this key.
  * @throws Error if the certificates cannot sign Content Credentials
  */
-export async function createSignResult({ privateKey, certificates }: SigningKey): Promise<SignResult> {
+export async function createSignResult({ sign, certificates }: SigningKey): Promise<SignResult> {
   const [certificate, ...chainCertificates] = certificates.map(({ raw }) => new X509Certificate(new Uint8Array(raw)))
   const signer: Signer = {
     algorithm: CoseAlgorithmIdentifier.Ed25519,
     certificate,
     chainCertificates,
-    sign: async (payload) => new Uint8Array(sign(null, payload, privateKey)),
+    sign: async (payload) => {
+      try {
+        return new Uint8Array(await sign(payload))
+      } catch (cause) {
+        throw new SigningUnavailable(cause)
+      }
+    },
   }
   const signResult: SignResult = async ({ image, engine, weights, person, product }) => {
     const ingredientSalt = makeIngredientSalt()

@@ -209,23 +209,26 @@ function createAttempts(database: Database, move: Move) {
     },
 
     /**
-     * PROCESSING → PENDING under the same attempt, for another worker, because this worker's device failed. Returns
-     * false when the generation has already had `MAX_SPARED` device failures.
+     * PROCESSING → PENDING under the same attempt, because the worker's device failed or no key could sign. After a device failure
+     * another worker is preferred; returns false when the generation has already had `MAX_SPARED` device failures.
      */
-    spare: async ({ id, attempt }: { id: string; attempt: number }) =>
+    spare: async ({ id, attempt, fault }: { id: string; attempt: number; fault: 'device' | 'signing' }) =>
       moves(moving`
         with again as (
           update generations
           set status = 'PENDING', past_attempts = ${withAttempt('spared')}, lease_until = null, progress = null,
               updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING' and exists (
-            select from outbox where generation_id = ${id} and coalesce((payload->>'spared')::int, 0) < ${MAX_SPARED})
+            select from outbox where generation_id = ${id}
+              and (${fault === 'signing'} or coalesce((payload->>'spared')::int, 0) < ${MAX_SPARED}))
           returning ${touched}
         ), requeued as (
           update outbox
           set dispatched_at = null, available_at = ${dueIn(REDISPATCH_DELAY_SECONDS)},
-              payload = payload || jsonb_build_object('spared', coalesce((payload->>'spared')::int, 0) + 1,
-                'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
+              payload = payload || case when ${fault === 'device'} then
+                jsonb_build_object('spared', coalesce((payload->>'spared')::int, 0) + 1,
+                  'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
+                else '{}' end
           from again where outbox.generation_id = again.id
         )
         select ${moved} from again`),
@@ -356,7 +359,7 @@ function createEndings(move: Move) {
   }
 }
 
-/** How an attempt ended without a result: the worker was lost, an error, or a failing device. */
+/** How an attempt ended without a result: the worker was lost, an error, or a failing device or signing key. */
 export const ATTEMPT_ENDS = ['lost', 'retried', 'spared'] as const
 type AttemptEnd = (typeof ATTEMPT_ENDS)[number]
 

@@ -16,6 +16,10 @@
 {{- if and (not .redis.enabled) (eq $redis 0) }}{{ $problems = append $problems "no queue: set queue.existingSecret, queue.url or redis.enabled" }}{{ end -}}
 {{- if gt $redis 1 }}{{ $problems = append $problems "two queues: set only one of queue.url, queue.existingSecret and externalSecrets.queueUrl" }}{{ end -}}
 {{- if and .signing.value .signing.existingSecret }}{{ $problems = append $problems "two signing secrets: set only one of signing.value and signing.existingSecret" }}{{ end -}}
+{{- range $name := list "transit" "receiptTransit" -}}
+{{- $transit := index $.Values.provenance $name -}}
+{{- if and $transit.key (not $transit.tokenSecret) }}{{ $problems = append $problems (printf "provenance.%s.key requires a token: set provenance.%s.tokenSecret" $name $name) }}{{ end -}}
+{{- end -}}
 {{- if and .encryption.transit.key (not .encryption.transit.tokenSecret) }}{{ $problems = append $problems "encryption.transit.key requires a token: set encryption.transit.tokenSecret" }}{{ end -}}
 {{- if and (eq .exposure "ingress") (not .host) }}{{ $problems = append $problems "exposure ingress requires a host: set host" }}{{ end -}}
 {{- if and (eq .exposure "httpRoute") (or (not .host) (not .httpRoute.parentRefs)) }}{{ $problems = append $problems "exposure httpRoute requires host and httpRoute.parentRefs" }}{{ end -}}

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { leafOf, rootOf } from '../../../api/receipts/merkle.ts'
-import { readReceiptKey, signReceipt } from '../../../api/receipts/sign.ts'
+import { presentKey, signReceipt } from '../../../api/receipts/sign.ts'
 import { listsObject, verifyReceipt } from '../../../api/receipts/verify.ts'
+import { readKeyring } from '../../../api/shared/keyring.ts'
 
 const FACTS = {
   ...{ id: 'era_1', installation: 'https://tryon.example', account: 'acc_1', customer: 'ab'.repeat(32) },
@@ -11,8 +12,10 @@ const FACTS = {
   ...{ cancelledJobs: 0, confirmations: [], kept: [] },
 }
 const KEYS = Array.from({ length: 7 }, (_, i) => `persons/acc_1/img_${i}.jpg`)
-const key = readReceiptKey('')
-const receipt = signReceipt(FACTS, KEYS, key)
+const makeKey = (pem = '') => readKeyring({ prefix: 'RECEIPT', pem, transitKey: '', token: '', tokenFile: '' })
+const [version] = await makeKey().list()
+const key = presentKey(version)
+const receipt = await signReceipt(FACTS, KEYS, version)
 const text = JSON.stringify(receipt)
 const verify = (changed: unknown) => verifyReceipt(JSON.stringify(changed), [key.keyId])
 
@@ -77,15 +80,15 @@ describe('a receipt', () => {
     expect(verify({ ...receipt, note: 'paid' }).status).toBe('invalid')
   })
 
-  it('of another key is foreign, also with the ID of ours', () => {
-    const other = readReceiptKey('')
-    const forged = signReceipt(FACTS, KEYS, other)
+  it('of another key is foreign, also with the ID of ours', async () => {
+    const [other] = await makeKey().list()
+    const forged = await signReceipt(FACTS, KEYS, other)
     expect(verify(forged)).toMatchObject({
       status: 'foreign',
       problems: [expect.stringContaining('https://tryon.example')],
     })
     expect(verify({ ...forged, signature: { ...forged.signature, keyId: key.keyId } }).status).toBe('invalid')
-    const borrowed = { ...forged.signature, keyId: key.keyId, publicKey: key.publicKey }
+    const borrowed = { ...forged.signature, ...presentKey(version) }
     expect(verify({ ...forged, signature: borrowed }).status).toBe('invalid')
   })
 
@@ -98,7 +101,7 @@ describe('a receipt', () => {
   it.each([['nonsense'], ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----']])(
     'refuses a key that is none',
     (pem) => {
-      expect(() => readReceiptKey(pem)).toThrow(/RECEIPT_KEY must be an unencrypted private key in PEM/)
+      expect(() => makeKey(pem)).toThrow(/RECEIPT_KEY must be an unencrypted private key in PEM/)
     },
   )
 })

@@ -52,10 +52,10 @@ describe('the life of a generation', () => {
   })
 
   it('is spared three times under the same attempt when devices of workers fail, and no more', async () => {
-    expect(await generations.spare({ id, attempt: 1 })).toBe(false)
+    expect(await generations.spare({ id, attempt: 1, fault: 'device' })).toBe(false)
     for (let fault = 1; fault <= MAX_SPARED; fault++) {
       await generations.start({ id, attempt: 1, worker: `w${fault}` })
-      expect(await generations.spare({ id, attempt: 1 })).toBe(true)
+      expect(await generations.spare({ id, attempt: 1, fault: 'device' })).toBe(true)
       expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 1, progress: null })
     }
     expect(
@@ -63,9 +63,22 @@ describe('the life of a generation', () => {
         select payload->'failedOn' from outbox where generation_id = ${id} and dispatched_at is null and available_at > now()`),
     ).toEqual(['w1', 'w2', 'w3'])
     await start(1)
-    expect(await generations.spare({ id, attempt: 1 })).toBe(false)
+    expect(await generations.spare({ id, attempt: 1, fault: 'device' })).toBe(false)
     expect(await generations.retry({ id, attempt: 1, delaySeconds: 0 })).toBe(true)
     expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 2 })
+  })
+
+  it('is spared without limit, for any worker, while no key can sign', async () => {
+    for (let time = 0; time <= MAX_SPARED; time++) {
+      await start(1)
+      expect(await generations.spare({ id, attempt: 1, fault: 'signing' })).toBe(true)
+    }
+    expect(
+      await database.oneFirst(sql.unsafe`
+        select coalesce(payload->'failedOn', '[]') from outbox where generation_id = ${id} and dispatched_at is null`),
+    ).toEqual([])
+    await start(1)
+    expect(await generations.spare({ id, attempt: 1, fault: 'device' })).toBe(true)
   })
 
   it('ends COMPLETED, keeps the credit and leaves the outbox', async () => {
