@@ -54,6 +54,11 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortRun,
   },
   {
+    file: 'test/openbao/transit.test.ts',
+    reason: `downloads and runs a real OpenBao; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
     file: 'test/cluster/many-pools.test.ts',
     reason: `1,000 pools of 5 pods each; ${IS_LONG}`,
     when: inShortRun,

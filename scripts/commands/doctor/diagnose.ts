@@ -6,6 +6,7 @@ import { examineModels } from './models.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineAccelerator, examineKeys, examineNode, examinePorts } from './process.ts'
 import { examineRedis } from './redis.ts'
+import { examineSigningKeys } from './signing-keys.ts'
 import { examineStorage } from './storage.ts'
 
 export interface Diagnosis {
@@ -25,6 +26,7 @@ export async function diagnose(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
       examineRedis(database),
       examineStorage(),
       examineKeys(env),
+      examineSigningKeys(env),
       examineAccelerator({ env }),
       examineModels(env),
     ])

@@ -12,6 +12,7 @@ import { compareClocks } from '../../../scripts/commands/doctor/clock.ts'
 import type { Finding } from '../../../scripts/commands/doctor/finding.ts'
 import { examineModels } from '../../../scripts/commands/doctor/models.ts'
 import { examineAccelerator, examineNode, OLDEST_NODE } from '../../../scripts/commands/doctor/process.ts'
+import { examineSigningKeys } from '../../../scripts/commands/doctor/signing-keys.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createCommandLine } from '../../support/command-line.ts'
@@ -19,6 +20,7 @@ import { type Drape, startDrape } from '../../support/drape.ts'
 import { asProcess } from '../../support/process-roles.ts'
 import { startOwnRedis } from '../../support/redis.ts'
 import { requestService } from '../../support/request-service.ts'
+import { startTransitServer } from '../../support/transit-server.ts'
 
 const find = (findings: readonly Finding[], check: string) => {
   const found = findings.filter((finding) => finding.check === check)
@@ -137,6 +139,29 @@ describe('an examination', () => {
     expect(engines.node).toBe(`>=${OLDEST_NODE.join('.')}`)
     expect(examineNode('24.6.9')).toMatchObject(isProblem('24.6.9', 'Install Node 24.7'))
     expect(examineNode('25.0.0').state).toBe('ok')
+  })
+
+  it('finds out whether each key that signs can do so now', async () => {
+    const server = await startTransitServer()
+    const env = {
+      RECEIPT_KEY: 'not a key',
+      ...{ PROVENANCE_TRANSIT_KEY: server.keyUrl, PROVENANCE_TRANSIT_TOKEN: server.token },
+    }
+    const problems = async () => {
+      const findings = await examineSigningKeys(env)
+      return { receipts: find(findings, 'receipt key'), results: find(findings, 'provenance key') }
+    }
+    server.rotate()
+    expect(await problems()).toMatchObject({
+      receipts: isProblem(/RECEIPT_KEY must be an unencrypted private key/, 'Check RECEIPT_KEY'),
+      results: { state: 'ok', found: 'signs, in the key service, version 2' },
+    })
+    server.refusesToSign = true
+    const { results } = await problems()
+    expect(results).toMatchObject(isProblem(/^The key service answered 403/, 'the token may read the key and sign'))
+    expect(JSON.stringify(results)).not.toContain(server.token)
+    await server.stop()
+    expect(await examineSigningKeys({})).toEqual([])
   })
 
   it('tells a missing driver, a GPU that is not given to the container, and a GPU', async () => {

