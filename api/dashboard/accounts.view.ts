@@ -153,10 +153,16 @@ export const SETTING_NAMES = {
 } as const
 
 /** What each level refuses, in the words of `docs/safety.md`. */
-const LEVELS = [
-  ['', 'off: images are not checked'],
+const CHECKS = [
   ['standard', 'standard: refuse nudity'],
   ['strict', 'strict: refuse nudity, underwear, swimwear and several people'],
+] as const
+const LEVELS = [['', 'off: images are not checked'], ...CHECKS] as const
+/** Levels of a shop, which may be less than those of its account. */
+export const SHOP_LEVELS = [
+  ['', 'the level of the account'],
+  ['off', 'off: images are not checked'],
+  ...CHECKS,
 ] as const
 
 const WINDOW = { min: RETENTION_WINDOW.minimum, max: RETENTION_WINDOW.maximum }

@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import type { AddressRule } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
+import { SAFETY_LEVELS } from '../shared/generation.ts'
 import { Type } from '../shared/schema.ts'
 import { adminUrlProblem } from '../shop-platforms/admin-url.ts'
 import { HOST_NAME, parseDomains } from '../shops/domains.ts'
@@ -81,6 +82,8 @@ const SETTINGS = {
   requiresConsent: Type.Boolean({ default: false }),
   privacyContact: Type.Optional(Type.String({ maxLength: 300 })),
   defaultEngine: Type.Optional(Type.String()),
+  safetyLevel: Type.Optional(Type.Enum([...SAFETY_LEVELS])),
+  allowsSwimwear: Type.Optional(Type.Boolean()),
 }
 const Secret = Type.Optional(Type.String({ minLength: 16, maxLength: 500 }))
 
@@ -167,6 +170,8 @@ async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
     visitorGenerations = null,
     privacyContact = null,
     defaultEngine = null,
+    safetyLevel = null,
+    allowsSwimwear = null,
     ...rest
   } = given
   assertAdminUrl(adminUrl, options.isPlainAllowed)
@@ -181,6 +186,8 @@ async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
     visitorGenerations,
     privacyContact,
     defaultEngine,
+    safetyLevel,
+    allowsSwimwear,
     ...settings,
   }
   const changed = await options.audit.record(actorOf(ctx), async (within) => {

@@ -3,7 +3,7 @@ import type { RefusedRequest } from '../shops/refused-requests.ts'
 import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../stores/shop-limits.ts'
 import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../stores/shops.ts'
 import type { VisitorCounts } from '../stores/visitor-addresses.ts'
-import { stateOf } from './accounts.view.ts'
+import { SHOP_LEVELS, stateOf } from './accounts.view.ts'
 import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
@@ -66,10 +66,18 @@ export const SHOP_SETTINGS = {
   requiresConsent: 'Require consent before a photo is stored',
   privacyContact: 'Contact for questions about data',
   defaultEngine: 'Default engine',
+  safetyLevel: 'Safety level',
+  allowsSwimwear: 'Images may show underwear and swimwear',
   adminUrl: 'URL of the platform’s API',
   billingAllowed: 'Bill try-ons of shoppers',
   isActive: 'Active',
 } as const
+
+const SWIMWEAR = [
+  ['', 'as in the account'],
+  ['true', 'yes'],
+  ['false', 'no'],
+] as const
 
 function settingFields({ field, choice, tick }: Fields, shop: ShopRecord | null, names: readonly string[]): Html {
   const engines = [['', 'default of the account'] as const, ...names.map((name) => [name, name] as const)]
@@ -82,6 +90,8 @@ ${tick({ name: 'requiresVisitorToken', label: SHOP_SETTINGS.requiresVisitorToken
 ${tick({ name: 'requiresConsent', label: SHOP_SETTINGS.requiresConsent, value: 'true', checked: shop?.requiresConsent ?? true })}
 ${field({ name: 'privacyContact', label: SHOP_SETTINGS.privacyContact, value: shop?.privacyContact, hint: 'Shown on the privacy page: an e-mail address, an https URL or an address. Empty: visitors contact the shop.' })}
 ${choice({ name: 'defaultEngine', label: SHOP_SETTINGS.defaultEngine, options: engines, value: shop?.defaultEngine ?? '' })}
+<div class="pair">${choice({ name: 'safetyLevel', label: SHOP_SETTINGS.safetyLevel, options: SHOP_LEVELS, value: shop?.safetyLevel ?? '' })}
+${choice({ name: 'allowsSwimwear', label: SHOP_SETTINGS.allowsSwimwear, options: SWIMWEAR, value: String(shop?.allowsSwimwear ?? '') })}</div>
 ${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: shop?.adminUrl, hint: 'https only. Empty: the domain of the shop.' })}`
 }
 

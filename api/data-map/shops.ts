@@ -75,7 +75,8 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     },
     { name: 'name of the shop, which can be a person', privacy_contact: 'contact for questions about privacy' },
     `id account_id platform domain secrets admin_url admin_token monthly_generations billing_allowed plan_ends_at is_active created_at
-    extra_domains address_generations visitor_generations requires_visitor_token default_engine requires_consent`,
+    extra_domains address_generations visitor_generations requires_visitor_token default_engine requires_consent
+    safety_level allows_swimwear`,
   ),
   proxy_nonces: impersonal('shop_id nonce expires_at'),
 }

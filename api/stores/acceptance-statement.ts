@@ -159,7 +159,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
           'description', product.description, 'images', product.images),
         'traceparent', call.traceparent)
       from generation join call on call.id = generation.id join image on image.id = generation.image_id
-        join product on product.id = generation.product_id cross join account
+        join product on product.id = generation.product_id cross join account cross join shop
       returning generation_id
     )
     select queued.generation_id is not null as accepted,
@@ -177,10 +177,12 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     order by place`
 }
 
-/** Null for an account without a level, or with the level `off`. */
-const safetyPolicy = sql.fragment`case when account.settings->>'safetyLevel' <> 'off' then jsonb_build_object(
-          'level', account.settings->>'safetyLevel',
-          'allowsSwimwear', coalesce((account.settings->>'allowsSwimwear')::boolean, false)) end`
+const safetyLevel = sql.fragment`coalesce(shop.safety_level, account.settings->>'safetyLevel', 'off')`
+
+/** The shop's own settings override those of the account. Null for the level `off`. */
+const safetyPolicy = sql.fragment`case when ${safetyLevel} <> 'off' then jsonb_build_object(
+          'level', ${safetyLevel},
+          'allowsSwimwear', coalesce(shop.allows_swimwear, (account.settings->>'allowsSwimwear')::boolean, false)) end`
 
 /** A shopper's result expires no later than the shopper's photo. */
 const resultExpiry = sql.fragment`case

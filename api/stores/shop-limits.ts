@@ -37,14 +37,15 @@ export const roomOfShop = sql.fragment`
           then monthly_generations - count_of_shop(shops.id, date_trunc('month', now(), 'UTC')) end`
 
 /**
- * SQL fragments for calls of one shop, or of none. `rooms`: CTEs `shop` (is_paid, room) and, with a shop, `shopper`
+ * SQL fragments for calls of one shop, or of none. `rooms`: CTEs `shop` (is_paid, room, safety_level, allows_swimwear) and, with a shop, `shopper`
  * (id, room) of each `call`, counted after `account` was locked. `possible`: the calls of `possible` that the limits of
  * their shoppers allow. `state`: the reason that refuses a further `call`, given the calls in `allowed`.
  */
 export function shopLimits(shop: ShopCall | undefined) {
   if (!shop)
     return {
-      rooms: sql.fragment`shop as (select true as is_paid, null::bigint as room)`,
+      rooms: sql.fragment`shop as (
+        select true as is_paid, null::bigint as room, null::text as safety_level, null::boolean as allows_swimwear)`,
       possible: sql.fragment`possible`,
       state: sql.fragment`'open'`,
     }
@@ -58,7 +59,7 @@ export function shopLimits(shop: ShopCall | undefined) {
     sql.fragment`${generations}::bigint, ${generations}::bigint * ${attemptsPerGeneration}`
   return {
     rooms: sql.fragment`shop as (
-      select ${isPaid} as is_paid, ${roomOfShop} as room
+      select ${isPaid} as is_paid, ${roomOfShop} as room, safety_level, allows_swimwear
       from account join shops on shops.account_id = account.id where shops.id = ${shop.id}
     ), shopper as (
       select named.id, room_of_shopper(account.id, ${shop.id}, named.id, date_trunc('week', now(), 'UTC'),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
+import { SAFETY_LEVELS } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import type { SecretPlace } from '../shared/secret-box.ts'
 import { type AccountRecord, AccountRow, accountColumns } from './accounts.ts'
@@ -32,6 +33,9 @@ const ShopRow = Type.Object({
   requiresVisitorToken: Type.Boolean(),
   /** Engine of try-ons by shoppers; null: the default engine of the account. */
   defaultEngine: Nullable(Type.String()),
+  /** What images of its try-ons are checked for, and whether they may show underwear and swimwear; null: as the account. */
+  safetyLevel: Nullable(Type.Enum([...SAFETY_LEVELS])),
+  allowsSwimwear: Nullable(Type.Boolean()),
   /** Whether photos are stored only of visitors who agreed to the policy of the shop. */
   requiresConsent: Type.Boolean(),
   /** Whom visitors ask about their data. */
@@ -48,14 +52,15 @@ export type EditedShop = Static<typeof EditedRow>
 
 const shopEdition = sql.fragment`
   md5(row(name, extra_domains, admin_url, admin_token, monthly_generations, address_generations,
-    visitor_generations, requires_visitor_token, default_engine, requires_consent, privacy_contact, billing_allowed, plan_ends_at,
-    is_active)::text)`
+    visitor_generations, requires_visitor_token, default_engine, safety_level, allows_swimwear, requires_consent, privacy_contact,
+    billing_allowed, plan_ends_at, is_active)::text)`
 
 const columns = sql.fragment`
   shops.id, shops.account_id as "accountId", platform, domain, extra_domains as "extraDomains", shops.name, secrets, admin_url as "adminUrl",
   admin_token as "adminToken", monthly_generations as "monthlyGenerations",
   address_generations as "addressGenerations", visitor_generations as "visitorGenerations",
-  requires_visitor_token as "requiresVisitorToken", default_engine as "defaultEngine", requires_consent as "requiresConsent",
+  requires_visitor_token as "requiresVisitorToken", default_engine as "defaultEngine", safety_level as "safetyLevel",
+  allows_swimwear as "allowsSwimwear", requires_consent as "requiresConsent",
   privacy_contact as "privacyContact", billing_allowed as "billingAllowed",
   plan_ends_at as "planEndsAt", shops.is_active as "isActive"`
 
@@ -77,6 +82,8 @@ export interface ShopSettings {
   readonly visitorGenerations?: number | null
   readonly requiresVisitorToken?: boolean
   readonly defaultEngine?: string | null
+  readonly safetyLevel?: ShopRecord['safetyLevel']
+  readonly allowsSwimwear?: boolean | null
   /** True when a new shop does not say. */
   readonly requiresConsent?: boolean
   readonly privacyContact?: string | null
@@ -209,13 +216,14 @@ async function insertShop(database: Database, { accountId, platform, domain, sec
   const { rowCount } = await database.query(sql.unsafe`
     insert into shops (
       id, account_id, platform, domain, extra_domains, name, secrets, admin_url, admin_token, monthly_generations,
-      address_generations, visitor_generations, requires_visitor_token, default_engine, requires_consent,
+      address_generations, visitor_generations, requires_visitor_token, default_engine, safety_level, allows_swimwear, requires_consent,
       privacy_contact, billing_allowed, plan_ends_at, is_active
     ) values (
       ${id}, ${accountId}, ${platform}, lower(${domain}), ${domainArray(settings.extraDomains)}, ${settings.name ?? null}, ${sql.jsonb(secrets)},
       ${settings.adminUrl ?? null}, ${adminToken}, ${settings.monthlyGenerations ?? null},
       ${settings.addressGenerations ?? null}, ${settings.visitorGenerations ?? null}, ${settings.requiresVisitorToken ?? false},
-      ${settings.defaultEngine ?? null}, ${settings.requiresConsent ?? true}, ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
+      ${settings.defaultEngine ?? null}, ${settings.safetyLevel ?? null}, ${settings.allowsSwimwear ?? null},
+      ${settings.requiresConsent ?? true}, ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
     )
     on conflict (domain) do nothing`)
   if (rowCount === 0) throw invalid('domain', `A shop with the domain ${domain} already exists.`)
@@ -268,6 +276,8 @@ function assignments(settings: ShopSettings): SqlFragment {
     settings.requiresVisitorToken !== undefined &&
       sql.fragment`requires_visitor_token = ${settings.requiresVisitorToken}`,
     settings.defaultEngine !== undefined && sql.fragment`default_engine = ${settings.defaultEngine}`,
+    settings.safetyLevel !== undefined && sql.fragment`safety_level = ${settings.safetyLevel}`,
+    settings.allowsSwimwear !== undefined && sql.fragment`allows_swimwear = ${settings.allowsSwimwear}`,
     settings.requiresConsent !== undefined && sql.fragment`requires_consent = ${settings.requiresConsent}`,
     settings.privacyContact !== undefined && sql.fragment`privacy_contact = ${settings.privacyContact}`,
     billingAllowed !== undefined && sql.fragment`billing_allowed = ${billingAllowed}`,

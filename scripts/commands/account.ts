@@ -17,6 +17,7 @@ import { createLogos } from '../../api/stores/logos.ts'
 import type { DatabaseCommand } from './command.ts'
 import { readDefaultEngine, readFallbackEngines, warnAboutEngines } from './engine-options.ts'
 import { mandatory, type Options, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'
+import { readSafetyLevel } from './safety-options.ts'
 import { withStorage } from './storage.ts'
 
 const ACCOUNT = mandatory('--account <id>', 'account, acc_…')
@@ -193,13 +194,6 @@ function readServiceClass(text: string | undefined) {
   if (found === undefined && text !== NONE)
     throw new UsageError(`--service-class must be ${ACCOUNT_CLASSES.join(' or ')}, or none`)
   return { serviceClass: found ?? null }
-}
-
-function readSafetyLevel(text: string | undefined) {
-  if (text === undefined || text === NONE) return text && null
-  const level = SAFETY_LEVELS.find((known) => known === text)
-  if (level === undefined) throw new UsageError(`--safety-level must be ${SAFETY_LEVELS.join(', ')} or none`)
-  return level
 }
 
 function toOption(setting: string): string {

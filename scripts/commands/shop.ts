@@ -1,6 +1,7 @@
 import { createRangeRule } from '../../api/shared/addresses.ts'
 import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/config.ts'
 import type { Database } from '../../api/shared/database/database.ts'
+import { SAFETY_LEVELS } from '../../api/shared/generation.ts'
 import { Type } from '../../api/shared/schema.ts'
 import { adminUrlProblem } from '../../api/shop-platforms/admin-url.ts'
 import { parseDomains } from '../../api/shops/domains.ts'
@@ -16,6 +17,7 @@ import {
 import type { DatabaseCommand } from './command.ts'
 import { readDefaultEngine, warnAboutEngines } from './engine-options.ts'
 import { mandatory, type Options, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'
+import { readSafetyLevel } from './safety-options.ts'
 import { secretOptions } from './secret-options.ts'
 
 const SHOP = mandatory('--shop <id|domain>', 'shop')
@@ -24,6 +26,14 @@ const SETTINGS = [
   option('--name <name>', 'name of the shop, or none'),
   option('--active <true|false>', 'whether its pages may use the service'),
   option('--default-engine <name>', 'engine of the try-ons of shoppers; none: the default of the account'),
+  option(
+    `--safety-level <${SAFETY_LEVELS.join('|')}>`,
+    'what images of the try-ons of shoppers are checked for; none: as the account',
+  ),
+  option(
+    '--allows-swimwear <true|false>',
+    'whether these images may show underwear and swimwear; none: as the account',
+  ),
   option('--extra-domains <domain,domain>', 'additional domains for share links, or none'),
   option(
     '--address-generations <n>',
@@ -158,6 +168,8 @@ function readSettings(options: Options): ShopSettings {
     requiresConsent: readSwitch(options['requires-consent'], 'requires-consent'),
     privacyContact: read('privacy-contact', readContact),
     defaultEngine: readDefaultEngine(options['default-engine']),
+    safetyLevel: readSafetyLevel(options['safety-level']),
+    allowsSwimwear: read('allows-swimwear', (text) => readSwitch(text, 'allows-swimwear') ?? null),
     planEndsAt: read('plan-ends-at', readTime),
     billingAllowed: readSwitch(options['billing-allowed'], 'billing-allowed'),
     isActive: readSwitch(options.active, 'active'),

@@ -162,6 +162,13 @@ describe('the pages of the dashboard', () => {
     await browser.submit(page, page, { defaultEngine: '' })
     expect(await shops.findByDomain('new.example')).toMatchObject({ defaultEngine: null })
     expect(await shops.findByDomain('new.example')).toMatchObject({ requiresConsent: true, privacyContact: null })
+    expect(await shops.findByDomain('new.example')).toMatchObject({ safetyLevel: null, allowsSwimwear: null })
+    await browser.submit(page, page, { safetyLevel: 'strict', allowsSwimwear: 'false' })
+    expect(await shops.findByDomain('new.example')).toMatchObject({ safetyLevel: 'strict', allowsSwimwear: false })
+    expect((await browser.get(page)).text).toContain('<option value="false" selected>no')
+    expect((await browser.submit(page, page, { safetyLevel: 'lax' })).status).toBe(400)
+    await browser.submit(page, page, { safetyLevel: '', allowsSwimwear: '' })
+    expect(await shops.findByDomain('new.example')).toMatchObject({ safetyLevel: null, allowsSwimwear: null })
     await browser.submit(page, page, { requiresConsent: '', privacyContact: HOSTILE })
     expect(await shops.findByDomain('new.example')).toMatchObject({ requiresConsent: false, privacyContact: HOSTILE })
     expect((await browser.get(page)).text).toContain('neutral-1')
@@ -185,6 +192,7 @@ describe('the pages of the dashboard', () => {
       expect((await publish(typed)).status, JSON.stringify(typed).slice(0, 60)).toBe(400)
     expect(await listAudit(page.slice(7))).toMatchObject([
       { action: 'policy.publish', details: { version: '2026-11', languages: 'en, de' } },
+      ...[{ action: 'shop.update' }, { action: 'shop.update' }],
       ...[{ action: 'shop.update' }, { action: 'shop.update' }, { action: 'shop.update' }, { action: 'shop.create' }],
     ])
     const added = await browser.submit(page, `${page}/secrets`)

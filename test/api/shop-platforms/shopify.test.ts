@@ -52,6 +52,8 @@ describe('a shop on Shopify', () => {
       visitorGenerations: null,
       defaultEngine: null,
       requiresVisitorToken: false,
+      safetyLevel: null,
+      allowsSwimwear: null,
       requiresConsent: false,
       privacyContact: null,
       billingAllowed: true,

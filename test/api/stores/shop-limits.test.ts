@@ -1,12 +1,13 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database/database.ts'
+import { Type } from '../../../api/shared/schema.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { createImages } from '../../../api/shared/stores/images.ts'
 import { customerShopperId } from '../../../api/shoppers/shopper.ts'
 import { acceptGeneration, acceptGenerations } from '../../../api/stores/acceptance.ts'
-import { createAccounts } from '../../../api/stores/accounts.ts'
-import { createShops } from '../../../api/stores/shops.ts'
+import { type AccountChanges, createAccounts } from '../../../api/stores/accounts.ts'
+import { createShops, type ShopSettings } from '../../../api/stores/shops.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
@@ -56,6 +57,9 @@ describe('limits of a shop', () => {
     })
     return { ...shop, externalUserId, imageId }
   }
+  const policyOf = (generationId: string) =>
+    database.oneFirst(sql.type(rowType(Type.Object({ safety: Json })))`
+      select payload->'safety' as safety from outbox where generation_id = ${generationId}`)
   const callOfShopper = ({ shopId, externalUserId, ...caller }: Shopper) =>
     callOf(caller, { externalUserId, shop: { id: shopId, weeklyGenerations: WEEKLY } })
   const accept = async (shopper: Shopper) => {
@@ -232,5 +236,38 @@ describe('limits of a shop', () => {
     expect(await database.one(sql.unsafe`select shop_id as "shopId" from generations where id = ${id}`)).toEqual({
       shopId: shopper.shopId,
     })
+  })
+
+  it('overrides the safety policy of its account, in parts or not at all', async () => {
+    const shop = await createShop()
+    const shopper = await createShopper(shop)
+    const safetyOf = async (
+      account: AccountChanges['settings'],
+      settings: Pick<ShopSettings, 'safetyLevel' | 'allowsSwimwear'>,
+    ) => {
+      await createAccounts(database).update(shop.accountId, { settings: account })
+      await createShops(database).update(shop.shopId, settings)
+      const call = callOfShopper(shopper)
+      await acceptGeneration(database, call)
+      return policyOf(call.generationId)
+    }
+    const account = { safetyLevel: 'strict', allowsSwimwear: false } as const
+    const none = { safetyLevel: null, allowsSwimwear: null }
+    expect(await safetyOf(account, none)).toEqual({ level: 'strict', allowsSwimwear: false })
+    expect(await safetyOf(account, { ...none, allowsSwimwear: true })).toEqual({
+      level: 'strict',
+      allowsSwimwear: true,
+    })
+    expect(await safetyOf(account, { ...none, safetyLevel: 'standard' })).toMatchObject({ level: 'standard' })
+    expect(await safetyOf(account, { ...none, safetyLevel: 'off' })).toBeNull()
+    const open = { safetyLevel: null, allowsSwimwear: true }
+    expect(await safetyOf(open, { safetyLevel: 'strict', allowsSwimwear: false })).toEqual({
+      ...{ level: 'strict', allowsSwimwear: false },
+    })
+    const own = await createCaller(database, 10)
+    await createAccounts(database).update(own.accountId, { settings: account })
+    const call = callOf(own)
+    await acceptGeneration(database, call)
+    expect(await policyOf(call.generationId)).toMatchObject({ level: 'strict' })
   })
 })

@@ -112,6 +112,17 @@ describe('the command line of shops', () => {
     })
     expect(await update('--default-engine', 'catvton')).toMatchObject({ defaultEngine: 'catvton' })
     expect(await update('--default-engine', 'none')).toMatchObject({ defaultEngine: null })
+    expect(await update('--safety-level', 'strict', '--allows-swimwear', 'true')).toMatchObject({
+      ...{ safetyLevel: 'strict', allowsSwimwear: true },
+    })
+    expect(await update('--safety-level', 'none', '--allows-swimwear', 'none')).toMatchObject({
+      ...{ safetyLevel: null, allowsSwimwear: null },
+    })
+    for (const wrong of [
+      ['--safety-level', 'lax'],
+      ['--allows-swimwear', 'yes'],
+    ])
+      expect(await drape('shop', 'update', '--shop', 'changing.example', ...wrong)).toMatchObject({ code: 2 })
     expect(await update('--extra-domains', 'none')).toMatchObject({ extraDomains: [] })
     expect(await update('--monthly-generations', 'none', '--plan-ends-at', 'none', '--active', 'false')).toMatchObject({
       monthlyGenerations: null,
