@@ -60,7 +60,7 @@ describe('what tells a key or a signature from a wrong one', () => {
 })
 
 /** Their receivers compare: those of webhooks, and who checks which photo was used in a result. */
-const NEVER_COMPARED = ['api/shared/provenance/ingredient.ts', 'api/webhooks/signature.ts']
+const NEVER_COMPARED = ['api/shared/provenance/ingredient.ts', 'api/shared/webhook-signature.ts']
 
 function countBits(byte: number): number {
   return byte.toString(2).replaceAll('0', '').length

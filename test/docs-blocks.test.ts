@@ -143,6 +143,7 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/widget.md', 'liquid', 1),
     blocks('docs/widget.md', 'js', 2),
     blocks('docs/api.md', 'json', 1),
+    blocks('docs/safety.md', 'json', 2),
     blocks('docs/signing.md', 'json', 1),
     blocks('docs/privacy.md', 'json', 1),
     blocks('docs/contributing.md', 'mermaid', 2),

@@ -4,6 +4,7 @@ import { WORKER_ENGINES } from '../api/shared/engine-catalogue.ts'
 import { readEngines } from '../api/shared/engine-names.ts'
 import { QUEUES, type QueueName } from '../api/shared/redis.ts'
 import { Type } from '../api/shared/schema.ts'
+import { isWebhookSecret } from '../api/shared/webhook-signature.ts'
 import { TOLERANCES } from './engines/conformance.ts'
 
 /** Directory of the models. */
@@ -32,6 +33,9 @@ const schema = Type.Object({
   PROVENANCE_TRANSIT_TOKEN_FILE: Type.String({ default: '' }),
   PROVENANCE_CERTIFICATE: Type.String({ default: '' }),
   PROVENANCE_CERTIFICATE_FILE: Type.String({ default: '' }),
+  /** URL of the operator's list of images that are refused, and the secret that signs the requests to it. */
+  SAFETY_LIST_URL: Type.String({ default: '', pattern: '^(https?://.+)?$' }),
+  SAFETY_LIST_SECRET: Type.String({ default: '' }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
   /** Max seconds to load the models and pass the self-test. */
   START_SECONDS: Type.Integer({ minimum: 10, maximum: 3600, default: 180 }),
@@ -46,6 +50,10 @@ const schema = Type.Object({
 /** Throws one Error that lists every configuration problem. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>) {
   const config = readConfig(schema, env)
+  if (config.SAFETY_LIST_URL !== '' && !isWebhookSecret(config.SAFETY_LIST_SECRET))
+    throw new Error(
+      'The configuration is not valid:\n  SAFETY_LIST_SECRET must be whsec_ and 24 to 64 bytes in base64, because SAFETY_LIST_URL is set',
+    )
   return {
     ...config,
     QUEUES: splitList(config.QUEUES) as QueueName[],

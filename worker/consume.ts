@@ -16,6 +16,8 @@ import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
 import { type Signed, SigningUnavailable, type SignResult } from './provenance/provenance.ts'
 import type { RecordDetections } from './record-detections.ts'
+import type { AskList } from './safety/list.ts'
+import { hashTryOn, screen } from './safety/screen.ts'
 import { recordStages } from './stage-spans.ts'
 
 export interface ConsumeOptions {
@@ -35,6 +37,8 @@ export interface ConsumeOptions {
   readonly fetchImage: (url: string) => Promise<Uint8Array>
   readonly loadLogo: LoadLogo
   readonly signResult: SignResult
+  /** Asks the operator's list about images; null without a list. */
+  readonly askList: AskList | null
   /** SHA-256 of the model files of an engine; null for an engine without model files. */
   readonly findWeights: (engine: string) => string | null
   readonly recordDetections: RecordDetections
@@ -113,10 +117,12 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   )
   if (!photo)
     throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
+  const crop = person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto')
+  const doubts = await lease.during(screenImages(job, { photo, garment: garment.bytes, crop }, options))
   const request: TryOnRequest = {
     engine: job.engine,
     photo,
-    crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto'),
+    crop,
     garment: garment.bytes,
     garmentHash: garment.hash,
     logo: logoKey === null ? null : (logo ?? 'missing'),
@@ -148,7 +154,17 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       ...{ person: photo, product: garment.bytes },
     }),
   )
-  return { ...result, ...signed }
+  return { ...result, ...signed, warnings: [...new Set([...doubts, ...result.warnings])] }
+}
+
+async function screenImages(
+  { safety }: TryOnJob,
+  { photo, crop, garment }: Pick<TryOnRequest, 'photo' | 'crop' | 'garment'>,
+  { askList, log }: ConsumeOptions,
+): Promise<readonly string[]> {
+  if (safety === null || askList === null) return []
+  const images = await hashTryOn({ photo, garment, crop: typeof crop === 'string' ? null : crop })
+  return screen(images, { policy: safety, askList, log })
 }
 
 type SignedResult = TryOnResult & Signed

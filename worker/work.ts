@@ -38,6 +38,7 @@ import { createSigner } from './provenance/signer.ts'
 import { createFindSigningKey } from './provenance/signing-key.ts'
 import { createRecordDetections } from './record-detections.ts'
 import { announceWorker, joinPool } from './registry.ts'
+import { createListClient } from './safety/list.ts'
 import { watchQueues } from './watchdog.ts'
 
 /** Max pause, in which another worker can take the job that this worker returned. */
@@ -189,6 +190,9 @@ const parts = {
   loadLogo: createLogoLoader(storage),
   signResult: signer.sign,
   maySign: signer.check,
+  askList: config.SAFETY_LIST_URL
+    ? createListClient({ url: config.SAFETY_LIST_URL, secret: config.SAFETY_LIST_SECRET })
+    : null,
   findWeights: (engine: string) => manifests.find(({ name }) => name === engine)?.weights ?? null,
   cachedGarments,
   recordDetections: createRecordDetections({ images, detections: createDetections(database), log }),

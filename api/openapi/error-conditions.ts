@@ -49,6 +49,8 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   EXPOSURE_NOT_ALLOWED:
     'the photo or the product image shows a person in underwear or swimwear, which the safety level `strict` refuses',
   SEVERAL_PEOPLE: 'the photo shows several people, which the safety level `strict` refuses',
+  IMAGE_LISTED:
+    'the photo or the product image is on the list of the operator, which the safety levels `standard` and `strict` use; the message ends with the reason',
   SAFETY_UNAVAILABLE: 'the safety level of the account is `strict`, and a check of the images was unavailable',
   PROXY_SIGNATURE_INVALID:
     'the request has no valid, recent signature of a known shop; details.check names the failed check',

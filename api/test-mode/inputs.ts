@@ -21,6 +21,7 @@ export const TEST_FAILURES: Readonly<Partial<Record<ErrorCode, string>>> = {
   NUDITY_DETECTED: 'The photo shows nudity.',
   EXPOSURE_NOT_ALLOWED: 'The photo shows a person in underwear or swimwear.',
   SEVERAL_PEOPLE: 'The photo shows several people.',
+  IMAGE_LISTED: 'The photo is on the list of the operator: EXAMPLE.',
   SAFETY_UNAVAILABLE: 'The images could not be checked.',
   INVALID_IMAGE: 'The image is damaged.',
   UNSUPPORTED_IMAGE_TYPE: 'The image is not JPEG, PNG, WebP or HEIC.',

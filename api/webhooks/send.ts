@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream'
 import { createAddressRule } from '../shared/addresses.ts'
 import { type GuardedResponse, requestGuarded, vetUrl } from '../shared/guarded-request.ts'
 import type { LookUpHost } from '../shared/host-lookup.ts'
+import { createMessage } from '../shared/webhook-message.ts'
 import type { ClaimedDelivery } from '../stores/webhook-deliveries.ts'
-import { createMessage } from './message.ts'
 
 export interface WebhookSenderSettings {
   /** Non-public networks that endpoints may be in. */

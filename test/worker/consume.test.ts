@@ -16,6 +16,7 @@ import { createStorage, type ObjectStorage } from '../../api/shared/storage/stor
 import { createGenerations, type Generations } from '../../api/shared/stores/generations.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
+import { createAccounts } from '../../api/stores/accounts.ts'
 import { type ConsumeOptions, consumeTryOn } from '../../worker/consume.ts'
 import { DeviceFault } from '../../worker/inference/device-fault.ts'
 import type { Inference } from '../../worker/inference/pool.ts'
@@ -23,6 +24,7 @@ import type { TryOnRequest, TryOnResult } from '../../worker/inference/protocol.
 import { createSignResult, SigningUnavailable } from '../../worker/provenance/provenance.ts'
 import { readSigningKey } from '../../worker/provenance/signing-key.ts'
 import { type Caller, callOf, createCaller } from '../support/accepted.ts'
+import { readSample } from '../support/drape.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const SIGN = await createSignResult(await readSigningKey({ key: '', certificates: '' }))
@@ -112,6 +114,7 @@ describe('a try-on that a worker takes', () => {
     fetchImage: () => Promise.reject(new Error('the image is stored already')),
     loadLogo: async () => null,
     signResult: SIGN,
+    askList: null,
     findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
     recordDetections: async () => {},
     cachedGarments: { note: (_, hash) => void noted.push(hash), sweep: async () => {} },
@@ -185,6 +188,39 @@ describe('a try-on that a worker takes', () => {
     )
     const text = Buffer.from(stored ?? '').toString('latin1')
     for (const id of [job.generationId, job.accountId, 'shopper-77', job.person.imageId]) expect(text).not.toContain(id)
+  })
+
+  it('asks the list about photo and product before the engine runs, only for accounts with a safety level', async () => {
+    const asked: unknown[] = []
+    const askList: ConsumeOptions['askList'] = async (images) => {
+      asked.push(images)
+      return [{ image: 'person', reason: 'PUBLIC_FIGURE' }]
+    }
+    const unchecked = await accept()
+    await consumeTryOn(unchecked, optionsOf({ askList }))
+    expect(await generations.find(unchecked.generationId)).toMatchObject({ status: 'COMPLETED' })
+    expect(asked).toEqual([])
+    await createAccounts(database).update(caller.accountId, { settings: { safetyLevel: 'standard' } })
+    const [sent, job] = [requests.length, await accept()]
+    await storage.put(job.person.objectKey, await readSample('persons/down-half-teal.jpg'), {
+      contentType: 'image/jpeg',
+    })
+    await consumeTryOn(job, optionsOf({ askList }))
+    const { status, errorCode, errorDetails } = (await generations.find(job.generationId)) ?? {}
+    expect({ status, errorCode, errorDetails }).toMatchObject({
+      ...{ status: 'FAILED', errorCode: 'IMAGE_LISTED', errorDetails: [{ path: 'person.image' }] },
+    })
+    expect([asked.length, requests.length]).toEqual([1, sent])
+    const late = await accept()
+    await storage.put(late.person.objectKey, await readSample('persons/down-half-teal.jpg'), {
+      contentType: 'image/jpeg',
+    })
+    await consumeTryOn(late, optionsOf({ askList: () => Promise.reject(new Error('no answer')) }))
+    expect(await generations.find(late.generationId)).toMatchObject({
+      ...{ status: 'COMPLETED', warnings: ['SAFETY_CHECK_SKIPPED', 'CATEGORY_ASSUMED'] },
+    })
+    // The refusal was refunded.
+    expect(await stateOf(late.generationId)).toMatchObject({ balance: 8 })
   })
 
   it('gives the engine photo, product and options as the call has them', async () => {

@@ -21,6 +21,7 @@
 {{- if and $transit.key (not $transit.tokenSecret) }}{{ $problems = append $problems (printf "provenance.%s.key requires a token: set provenance.%s.tokenSecret" $name $name) }}{{ end -}}
 {{- end -}}
 {{- if and .encryption.transit.key (not .encryption.transit.tokenSecret) }}{{ $problems = append $problems "encryption.transit.key requires a token: set encryption.transit.tokenSecret" }}{{ end -}}
+{{- if and .safetyList.url (not .safetyList.existingSecret) }}{{ $problems = append $problems "safetyList.url requires a secret that signs the requests: set safetyList.existingSecret" }}{{ end -}}
 {{- if and (eq .exposure "ingress") (not .host) }}{{ $problems = append $problems "exposure ingress requires a host: set host" }}{{ end -}}
 {{- if and (eq .exposure "httpRoute") (or (not .host) (not .httpRoute.parentRefs)) }}{{ $problems = append $problems "exposure httpRoute requires host and httpRoute.parentRefs" }}{{ end -}}
 {{- if and .ingress.tls.enabled (eq .exposure "none") }}{{ $problems = append $problems "ingress.tls.enabled requires an ingress: set exposure to ingress" }}{{ end -}}

@@ -145,6 +145,11 @@ components are api, controller, workers, migrations and tests.
 {{- $list = append $list (dict "name" "PROVENANCE_CERTIFICATE" "secret" (dict "name" $key.name "key" $values.provenance.certificateKey)) -}}
 {{- end -}}
 {{- end -}}
+{{- if and (eq .component "workers") $values.safetyList.url -}}
+{{- $list = concat $list (list
+  (dict "name" "SAFETY_LIST_URL" "value" $values.safetyList.url)
+  (dict "name" "SAFETY_LIST_SECRET" "secret" (dict "name" $values.safetyList.existingSecret "key" $values.safetyList.key))) -}}
+{{- end -}}
 {{- if has .component (list "api" "workers" "controller") -}}
 {{- $list = concat $list (include "drape.telemetryVariables" .root | fromYamlArray) -}}
 {{- end -}}

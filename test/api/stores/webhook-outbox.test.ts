@@ -5,7 +5,7 @@ import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { acceptGeneration, acceptGenerations } from '../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent } from '../../../api/stores/webhooks.ts'
-import { generateWebhookSecret } from '../../../api/webhooks/signature.ts'
+import { generateWebhookSecret } from '../../../api/shared/webhook-signature.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 

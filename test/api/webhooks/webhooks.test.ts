@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database/database.ts'
 import { compileCheck } from '../../../api/shared/schema.ts'
 import { createRetention } from '../../../api/shared/stores/retention.ts'
+import { generateWebhookSecret } from '../../../api/shared/webhook-signature.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
 import {
   createWebhooks,
@@ -10,7 +11,6 @@ import {
   type WebhookEvent,
 } from '../../../api/stores/webhooks.ts'
 import { WEBHOOK_MESSAGES } from '../../../api/webhooks/messages.schema.ts'
-import { generateWebhookSecret } from '../../../api/webhooks/signature.ts'
 import { callOf } from '../../support/accepted.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
 import { startProgram } from '../../support/process.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generateWebhookSecret, isWebhookSecret, signWebhook } from '../../../api/webhooks/signature.ts'
+import { generateWebhookSecret, isWebhookSecret, signWebhook } from '../../../api/shared/webhook-signature.ts'
 
 describe('the signature of a webhook', () => {
   // The vector in the tests of the standard's own libraries.

@@ -1,4 +1,4 @@
-import { signWebhook } from './signature.ts'
+import { signWebhook } from './webhook-signature.ts'
 
 export interface WebhookContent {
   readonly type: string

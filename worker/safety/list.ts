@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import type { TryOnImage } from '../../api/shared/errors.ts'
+import type { ImageHashes } from '../../api/shared/image-hash.ts'
+import { compileParser, type Static, Type } from '../../api/shared/schema.ts'
+import { createMessage } from '../../api/shared/webhook-message.ts'
+
+/** Perceptual hashes of the images of a try-on. */
+export interface HashedImage {
+  readonly image: TryOnImage
+  readonly hashes: readonly ImageHashes[]
+}
+
+const Answer = Type.Object({
+  matches: Type.Array(
+    Type.Object({
+      image: Type.Enum(['person', 'product']),
+      /** Why the image is listed, as a code of the operator. */
+      reason: Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,63}$' }),
+    }),
+    { maxItems: 100 },
+  ),
+})
+export type ListMatch = Static<typeof Answer>['matches'][number]
+
+/** Asks the operator's list which of the images it contains. Throws when there is no valid answer in time. */
+export type AskList = (images: readonly HashedImage[]) => Promise<readonly ListMatch[]>
+
+export interface ListSettings {
+  readonly url: string
+  /** `whsec_…` */
+  readonly secret: string
+  /** Default 3 s. */
+  readonly timeoutMs?: number
+}
+
+const MAX_ANSWER_BYTES = 65_536
+const parseAnswer = compileParser(Answer)
+
+/** Posts the hashes, and nothing else, to the list, signed as webhooks are. Does not follow redirects. */
+export function createListClient({ url, secret, timeoutMs = 3000 }: ListSettings): AskList {
+  return async (images) => {
+    const sentAt = new Date()
+    const content = { type: 'safety.check', timestamp: sentAt.toISOString(), data: { images } }
+    const { headers, body } = createMessage({ eventId: `chk_${randomUUID()}`, sentAt, content }, [secret])
+    const signal = AbortSignal.timeout(timeoutMs)
+    const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
+    if (response.status !== 200) {
+      await response.body?.cancel()
+      throw new Error(`the list returned ${response.status}`)
+    }
+    return parseAnswer(JSON.parse(await readText(response))).matches
+  }
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength
+    if (size > MAX_ANSWER_BYTES) throw new Error(`the answer of the list is larger than ${MAX_ANSWER_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
