@@ -28,6 +28,12 @@ export const REQUIREMENTS = {
     packages: ['chromium', 'fonts-dejavu-core'],
     otherwise: 'set CHROMIUM_PATH',
   },
+  firefox: {
+    name: 'Firefox',
+    find: () => findFirefox(process.env.FIREFOX_PATH),
+    packages: ['firefox-esr', 'fonts-dejavu-core'],
+    otherwise: 'set FIREFOX_PATH',
+  },
   faketime: {
     name: 'libfaketime',
     find: () => FAKETIME.flatMap((place) => globSync(place))[0],
@@ -71,6 +77,11 @@ export type RequirementName = keyof typeof REQUIREMENTS
 export function findAllNames(isRoot: boolean): RequirementName[] {
   const all = Object.entries(REQUIREMENTS) as [RequirementName, Requirement][]
   return all.filter(([, { root }]) => isRoot || !root).map(([name]) => name)
+}
+
+/** The file that is named, or that of Debian or of Mozilla's own package. */
+function findFirefox(named: string | undefined): string | undefined {
+  return named === undefined ? findCommand(['firefox-esr', 'firefox']) : [named].find((path) => existsSync(path))
 }
 
 const PYTHONS = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11']

@@ -13,6 +13,7 @@ const IN_TURN = {
     'test/client/browser.test.ts',
     'test/dashboard-flow.test.ts',
     'test/dashboard-sign-on-flow.test.ts',
+    'test/firefox-flow.test.ts',
     'test/playground-flow.test.ts',
     'test/storefront-flow.test.ts',
     'test/widget/faults.test.ts',

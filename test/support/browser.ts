@@ -15,10 +15,14 @@ export async function startBrowser({ args = [] }: { args?: readonly string[] } =
     args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
     protocolTimeout: 120_000,
   })
+  await guardBrowser(browser, 'chromium')
+  return browser
+}
+
+/** Ends the processes of this browser with the tests, also after a crash. */
+export async function guardBrowser(browser: Browser, name: string): Promise<void> {
   const pid = browser.process()?.pid
   const startedAt = pid === undefined ? undefined : inspectProcess(pid)?.startedAt
-  if (pid !== undefined && startedAt !== undefined) {
-    await requestService('guard', { name: 'chromium', pid, startedAt, signal: 'SIGKILL', graceSeconds: 5, stage: 1 })
-  }
-  return browser
+  if (pid === undefined || startedAt === undefined) return
+  await requestService('guard', { name, pid, startedAt, signal: 'SIGKILL', graceSeconds: 5, stage: 1 })
 }

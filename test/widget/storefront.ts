@@ -30,7 +30,14 @@ export interface Storefront {
 
 const SITE = { platform: 'plugin', domain: 'halden.example', name: 'Halden', secret: 'silence' } as const
 
-export async function startStorefront({ credits = 50 }: { credits?: number } = {}): Promise<Storefront> {
+/** `launch` starts another browser than Chromium; `openPage` needs Chromium. */
+export async function startStorefront({
+  credits = 50,
+  launch = () => startBrowser({ args: ['--use-fake-device-for-media-stream'] }),
+}: {
+  credits?: number
+  launch?: () => Promise<Browser>
+} = {}): Promise<Storefront> {
   const reserved = await reserveFreePort()
   const lineUrl = `http://127.0.0.1:${reserved.port}`
   const drape = await startDrape({ credits, env: { PUBLIC_URL: lineUrl }, pictures: true })
@@ -45,7 +52,7 @@ export async function startStorefront({ credits = 50 }: { credits?: number } = {
     ...{ customerId: '', port: 0 },
   }
   const shop = await startShop(shopOptions)
-  const browser = await startBrowser({ args: ['--use-fake-device-for-media-stream'] })
+  const browser = await launch()
   const downloads = await mkdtemp(join(tmpdir(), 'drape-downloads-'))
   const complaints: string[] = []
 

@@ -19,7 +19,7 @@ describe('what tests need of a machine', () => {
   })
 
   it('is less for a user who cannot start a node', () => {
-    expect(findAllNames(true)).toEqual(expect.arrayContaining(['chromium', 'containerd']))
+    expect(findAllNames(true)).toEqual(expect.arrayContaining(['chromium', 'firefox', 'containerd']))
     expect(findAllNames(false)).toContain('chromium')
     expect(findAllNames(false)).not.toContain('containerd')
   })

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createShops } from '../api/stores/shops.ts'
+import { run } from '../scripts/stack/commands.ts'
+import { inspectProcess } from '../scripts/stack/processes.ts'
+import { OPERATOR, startDashboard, type TestDashboard } from './support/dashboard.ts'
+import { type DashboardContents, fillDashboard } from './support/dashboard-contents.ts'
+import { formOf, readSample } from './support/drape.ts'
+import { firefoxReason, startFirefox } from './support/firefox.ts'
+import { type ShopProxy, startShopProxy } from './support/shop-proxy-server.ts'
+import { until } from './support/until.ts'
+import { type Storefront, startStorefront } from './widget/storefront.ts'
+import { createWidgetPage } from './widget/widget-page.ts'
+
+const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
+const SHOP = { platform: 'shopify', domain: 'linen-house.myshopify.com', name: 'The Linen House' } as const
+if (firefoxReason) console.warn(`The walk in Firefox is skipped: ${firefoxReason}`)
+
+/** The main path of each page. Chromium walks all of them. */
+describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firefoxReason})`}`, () => {
+  let front: Storefront
+  let dashboard: TestDashboard
+  let contents: DashboardContents
+  let proxy: ShopProxy
+  let page: Page
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    ;[front, dashboard] = await Promise.all([startStorefront({ launch: startFirefox }), startDashboard()])
+    contents = await fillDashboard(dashboard, 'The Linen House')
+    await createShops(front.drape.database).insert({
+      ...{ ...SHOP, accountId: front.drape.accountId, secret: 'hush' },
+      ...{ extraDomains: ['shop.localhost'], requiresConsent: false },
+    })
+    const product = {
+      externalId: 'gid://shopify/Product/1001',
+      title: 'Mustard T-shirt',
+      images: [{ source: { fileKey: 'shirt' }, classifications: { type: 'flat_lay' } }],
+    }
+    const shirt = await readSample('garments/tshirt-mustard.jpg')
+    const { status } = await front.drape.call('POST', '/tryon/v1/products', { body: formOf(product, { shirt }) })
+    expect(status).toBe(200)
+    const signed = { shop: SHOP.domain, secret: 'hush', customerId: '42' }
+    proxy = await startShopProxy({ apiUrl: front.drape.api.url, ...signed })
+  })
+  afterAll(async () => {
+    await proxy?.stop()
+    await Promise.all([front?.stop(), dashboard?.stop()])
+  })
+  beforeEach(async () => {
+    await page?.close()
+    page = await front.browser.newPage()
+    page.setDefaultTimeout(100_000)
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await page.evaluateOnNewDocument(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.error('content security policy: ' + violatedDirective + ' ' + blockedURI))`)
+  })
+
+  const text = (selector: string) => page.$eval(selector, ({ textContent }) => textContent ?? '')
+  const becomes = (condition: string) => page.waitForFunction(condition)
+  const upload = async (selector: string) => {
+    const input = await page.waitForSelector(selector)
+    await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(PHOTO)
+  }
+
+  it('an operator signs in, adds credits by keyboard, sees the plots and signs out', async () => {
+    const focused = () =>
+      page.evaluate(`(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()`)
+    const tabTo = async (name: string) => {
+      for (let i = 0; i < 150; i++) {
+        await page.keyboard.press('Tab')
+        if ((await focused()) === name) return
+      }
+      throw new Error(`Tab does not lead to "${name}"`)
+    }
+    const press = () => Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+    await page.setViewport({ width: 1280, height: 800 })
+    await page.goto(`${dashboard.url}/accounts/${contents.accountId}`)
+    await page.type('[name=email]', OPERATOR.email)
+    await page.type('[name=password]', OPERATOR.password)
+    await press()
+    expect(await text('h1')).toBe('The Linen House')
+    await tabTo('Credits to add')
+    await page.keyboard.type('1200')
+    await tabTo('Reason')
+    await page.keyboard.type('Paid by bank transfer')
+    await press()
+    expect(await text('[role=status]')).toBe('The credits were added.')
+    await page.goto(`${dashboard.url}/`)
+    const [plot] = await page.$$eval('.plot svg', (all) => all.map((svg) => svg.querySelectorAll('rect').length))
+    expect(plot).toBeGreaterThan(10)
+    await tabTo('Sign out')
+    await press()
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+  })
+
+  it('a developer tries a sample on in the playground and reads the answer', async () => {
+    await page.goto(`${front.line.url}/playground`)
+    await becomes(`document.querySelector('#code').textContent !== ''`)
+    await page.type('#key', front.drape.apiKey)
+    await page.click('#key-form button')
+    await page.waitForSelector('#account:not([hidden])')
+    for (const name of ['photo', 'product']) await page.click(`[data-picture=${name}] .sample`)
+    await becomes(`document.querySelectorAll('.drop.filled').length === 2`)
+    await page.click('#go')
+    await becomes(`document.querySelector('#said').textContent.startsWith('Done')`)
+    await becomes(`document.querySelector('.frame .after').naturalWidth > 100`)
+    await page.click('#tab-json')
+    expect(JSON.parse(await text('#code'))).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('a shopper of a Shopify shop sends a photo, tries the product on and shares the result', async () => {
+    const reach = async (state: string) => {
+      await becomes(`[${JSON.stringify(state)}, 'failed'].includes(document.body.dataset.state)`)
+      expect(await page.$eval('body', ({ dataset }) => dataset.state), await text('#message')).toBe(state)
+    }
+    await page.goto(proxy.url)
+    await upload('#photo')
+    await reach('uploaded')
+    await page.click('#try')
+    await reach('tried')
+    const [red, , blue] = (await page.evaluate(`colourAt('result', 0.5, 0.55)`)) as number[]
+    // Teal before, mustard now.
+    expect(red).toBeGreaterThan(blue + 40)
+    await page.click('#share')
+    await reach('shared')
+    await page.goto(await text('#link'))
+    expect(await page.title()).toBe('Mustard T-shirt – The Linen House')
+  })
+
+  it('a shopper agrees in the widget and sees the product on the own photo', async () => {
+    const widget = createWidgetPage(page)
+    await page.goto(`${front.shop.url}/products/101`)
+    await widget.arrive()
+    await page.focus('#add')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await widget.choose(PHOTO)
+    await widget.reach('Your photo')
+    await widget.start()
+    await widget.reach('Here you are')
+    const chest = await until(() => widget.colourAt(0.5, 0.55))
+    expect(chest[0]).toBeGreaterThan(chest[2] + 40)
+    await page.keyboard.press('Escape')
+    await expect.poll(widget.focused).toBe('See your picture')
+  })
+
+  it('no page has made the browser complain', () => {
+    expect(complaints).toEqual([])
+  })
+
+  it('no process outlives the browser, not even one that is killed', async () => {
+    const killed: Browser = await startFirefox()
+    const first = killed.process()?.pid ?? 0
+    await killed.newPage()
+    const family = await listFamily(first)
+    expect(family.length).toBeGreaterThan(2)
+    process.kill(first, 'SIGKILL')
+    await killed.close().catch(() => {})
+    for (const pid of family) while (inspectProcess(pid) !== undefined) await sleep(50)
+  })
+})
+
+/** The process and all that it started. */
+async function listFamily(first: number): Promise<number[]> {
+  const rows = (await run('ps', ['-eo', 'pid=,ppid='])).trim().split('\n')
+  const parents = rows.map((row) => row.trim().split(/\s+/).map(Number))
+  const family = [first]
+  for (const member of family) family.push(...parents.filter(([, ppid]) => ppid === member).map(([pid]) => pid))
+  return family
+}
