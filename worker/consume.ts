@@ -9,6 +9,7 @@ import type { Generations } from '../api/shared/stores/generations.ts'
 import type { Objects } from '../api/shared/stores/objects.ts'
 import { describeSpan, withSpan } from '../api/shared/telemetry.ts'
 import type { CachedGarments } from './cached-garments.ts'
+import { type HandBack, HandedBack } from './hand-back.ts'
 import { DeviceFault } from './inference/device-fault.ts'
 import type { Inference } from './inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
@@ -30,6 +31,8 @@ export interface ConsumeOptions {
   readonly maySign: () => Promise<boolean>
   /** Pauses the consumer briefly. */
   readonly rest: () => Promise<void>
+  /** Aborts the job when the node of this worker ends before it. */
+  readonly handBack: Pick<HandBack, 'signal'>
   readonly generations: Generations
   readonly objects: Objects
   readonly storage: ObjectStorage
@@ -82,7 +85,8 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
   metrics.queueWait.observe(waited)
   if (start.isFirst)
     metrics.starts.observe({ engine: job.engine, class: start.serviceClass, outcome: 'started' }, waited)
-  const lease = renewLease(attempt, { generations, secondsLeft: start.secondsLeft, log })
+  const handBack = options.handBack.signal()
+  const lease = renewLease(attempt, { generations, secondsLeft: start.secondsLeft, handBack, log })
   try {
     const result = await runTryOn(job, lease, options)
     const outcome = await store(job, result, options)
@@ -216,13 +220,9 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }
-  if (error instanceof DeviceFault && (await generations.spare({ id, attempt, fault: 'device' }))) {
-    log.warn({ reason: error.reason }, 'try-on returned to the queue: the device failed')
-    metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
-    return
-  }
-  if (error instanceof SigningUnavailable && (await generations.spare({ id, attempt, fault: 'signing' }))) {
-    log.warn({ err: error }, 'try-on returned to the queue: the signing key is unavailable')
+  const cause = causeOutside(error)
+  if (cause !== null && (await generations.spare({ id, attempt, fault: cause.fault }))) {
+    log.warn({ reason: cause.reason }, 'try-on returned to the queue')
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
   }
@@ -231,6 +231,13 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0 }),
   )
   metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
+}
+
+/** What failed besides the job, if the job is not the cause of the error; null if it may be. */
+function causeOutside(error: unknown): { readonly fault: 'device' | 'signing'; readonly reason: string } | null {
+  if (error instanceof DeviceFault) return { fault: 'device', reason: error.reason }
+  if (error instanceof HandedBack) return { fault: 'device', reason: 'NodeEnds' }
+  return error instanceof SigningUnavailable ? { fault: 'signing', reason: error.message } : null
 }
 
 /** The index of the product image that the engine uses; null if no image is usable. */
@@ -248,21 +255,31 @@ interface Lease {
   end(): void
 }
 
-/** Renews the lease of the attempt. Aborts the signal when the lease is lost or the deadline has passed. */
+/** Renews the lease of the attempt. Aborts the signal when the lease is lost, the deadline has passed, or the job is handed back. */
 function renewLease(
   attempt: { id: string; attempt: number },
-  { generations, secondsLeft, log }: { generations: Generations; secondsLeft: number; log: Log },
+  {
+    generations,
+    secondsLeft,
+    handBack,
+    log,
+  }: { generations: Generations; secondsLeft: number; handBack: AbortSignal; log: Log },
 ): Lease {
   const abort = new AbortController()
   let progress = 0
   let lost = false
   const { promise: over, reject } = Promise.withResolvers<never>()
   over.catch(() => {})
+  const stop = (reason: Error) => {
+    abort.abort(reason)
+    reject(reason)
+  }
   const lose = (reason: string) => {
     lost = true
-    abort.abort(new Error(reason))
-    reject(abort.signal.reason)
+    stop(new Error(reason))
   }
+  const returnJob = () => stop(handBack.reason)
+  handBack.addEventListener('abort', returnJob, { once: true })
   const renewal = setInterval(async () => {
     try {
       if (!(await generations.renew({ ...attempt, progress }))) lose('the attempt is over')
@@ -282,6 +299,7 @@ function renewLease(
     end: () => {
       clearInterval(renewal)
       clearTimeout(deadline)
+      handBack.removeEventListener('abort', returnJob)
     },
   }
 }

@@ -102,7 +102,8 @@ export interface Membership {
 
 /**
  * Follows the orders of the pool's controller until `leave`. The last order stays valid if Redis is unavailable or loses
- * it: a worker that has reported itself drained accepts no job until it is ordered to.
+ * it: a worker that has reported itself drained accepts no job until it is ordered to. While the node of a draining worker ends,
+ * the controller limits the time of its jobs: they are handed back after that time, unless the controller withdraws the limit before.
  */
 export function joinPool({
   registry,
@@ -111,6 +112,7 @@ export function joinPool({
   consumers,
   findSickness,
   onChange,
+  handBack,
   log,
 }: {
   registry: PoolRegistry
@@ -121,6 +123,8 @@ export function joinPool({
   findSickness: () => Sickness | null
   /** Called when the return value of `mayTake` changes. */
   onChange: () => void
+  /** Aborts the running jobs and returns them to the queue. */
+  handBack: () => void
   log: Log
 }): Membership {
   let [known, left] = [false, false]
@@ -129,6 +133,7 @@ export function joinPool({
   let draining: Promise<unknown> = Promise.resolve()
   let idleSince = Date.now()
   let last = { text: '', at: 0 }
+  let untilHandBack: NodeJS.Timeout | null = null
 
   async function listen(): Promise<void> {
     const word = await registry.readOrder(host)
@@ -139,6 +144,7 @@ export function joinPool({
       fence = null
     }
     known = true
+    limitJobs(fence === null ? null : await registry.readJobLimit(host))
     await report()
   }
 
@@ -151,6 +157,15 @@ export function joinPool({
       })
     }
     fence = request
+  }
+
+  function limitJobs(ms: number | null): void {
+    if (ms !== null) {
+      untilHandBack ??= setTimeout(handBack, ms)
+      return
+    }
+    if (untilHandBack !== null) clearTimeout(untilHandBack)
+    untilHandBack = null
   }
 
   async function report(): Promise<void> {
@@ -185,6 +200,7 @@ export function joinPool({
     leave: async () => {
       left = true
       clearInterval(timer)
+      limitJobs(null)
       await registry.forget(host).catch(() => {})
     },
   }

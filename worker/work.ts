@@ -27,6 +27,7 @@ import { createDetections } from './detections.ts'
 import { createDeviceHealth } from './device-health.ts'
 import type { EngineManifest } from './engines/engine.ts'
 import { config, firstProcesses, inferenceProgram } from './first-processes.ts'
+import { createHandBack } from './hand-back.ts'
 import { DEVICE_FAULT_REASONS } from './inference/device-fault.ts'
 import { createInferenceHost } from './inference/host.ts'
 import { measureInference } from './inference/measured.ts'
@@ -162,6 +163,7 @@ const checking = setInterval(() => signer.check(), CHECK_KEY_INTERVAL_MS)
 lifecycle.onStop('signing key', () => clearInterval(checking))
 const images = createImages(database)
 const publish = createPublish(redis, log)
+const handBack = createHandBack()
 const parts = {
   worker,
   rest: async () => {
@@ -170,6 +172,7 @@ const parts = {
     await setTaking()
   },
   isFenced: health.isFenced,
+  handBack,
   findWorkersWith: redis.findWorkersWith,
   generations: createGenerations(
     database,
@@ -233,6 +236,7 @@ const membership =
         consumers,
         findSickness: health.sickness,
         onChange: () => noteReadiness(),
+        handBack: handBack.now,
         log,
       })
 lifecycle.onStop('membership', () => membership?.leave())

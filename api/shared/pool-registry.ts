@@ -66,6 +66,16 @@ export function createPoolRegistry(redis: Redis) {
       })
       return new Map(reports.map((report) => [report.host, report]))
     },
+    /** Sets how long a draining worker may still run its jobs, in ms; null: as long as its drain permits. */
+    limitJobs: async (host: string, ms: number | null): Promise<void> => {
+      if (ms === null) await client.del(limitKey(host))
+      else await client.set(limitKey(host), String(ms), { expiration: { type: 'EX', value: ORDER_SECONDS } })
+    },
+    /** How long the worker may still run its jobs after it has read this, in ms; null without a limit. */
+    readJobLimit: async (host: string): Promise<number | null> => {
+      const ms = Number((await client.get(limitKey(host))) ?? Number.NaN)
+      return Number.isFinite(ms) ? ms : null
+    },
     order: async (host: string, word: DrainOrder): Promise<void> => {
       await client.set(orderKey(host), String(word), { expiration: { type: 'EX', value: ORDER_SECONDS } })
     },
@@ -83,6 +93,10 @@ function parse(text: string | null): unknown {
 
 function reportKey(host: string): string {
   return `drape:pool-worker:${host}`
+}
+
+function limitKey(host: string): string {
+  return `drape:pool-job-limit:${host}`
 }
 
 function orderKey(host: string): string {

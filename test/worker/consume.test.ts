@@ -18,6 +18,7 @@ import { createObjects } from '../../api/shared/stores/objects.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { type ConsumeOptions, consumeTryOn } from '../../worker/consume.ts'
+import { createHandBack } from '../../worker/hand-back.ts'
 import { DeviceFault } from '../../worker/inference/device-fault.ts'
 import type { Inference } from '../../worker/inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../../worker/inference/protocol.ts'
@@ -101,6 +102,7 @@ describe('a try-on that a worker takes', () => {
     findWorkersWith: async () => [{ worker: 'this' }],
     isFenced: () => false,
     maySign: async () => true,
+    handBack: createHandBack(),
     rest: async () => void rests++,
     generations,
     objects: createObjects(database),
@@ -381,6 +383,23 @@ describe('a try-on that a worker takes', () => {
     expect(await outcomes()).toEqual([['try-on', 'handed back', MAX_SPARED]])
     await consumeTryOn(job, optionsOf())
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 2 })
+  })
+
+  it('goes back without an attempt spent when the node of the worker ends, and a later one runs', async () => {
+    const handBack = createHandBack()
+    infer = (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        handBack.now()
+      })
+    const job = await accept()
+    await consumeTryOn(job, optionsOf({ handBack }))
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, failedOn: ['this'] })
+    expect(await outcomes()).toEqual([['try-on', 'handed back', 1]])
+    infer = async () => RESULT
+    const next = await accept()
+    await consumeTryOn(next, optionsOf({ handBack }))
+    expect(await stateOf(next.generationId)).toMatchObject({ status: 'COMPLETED' })
   })
 
   it('leaves no result behind when it is cancelled while the result is stored', async () => {

@@ -1,18 +1,30 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rowType, sql } from '../../api/shared/database/database.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createPoolRegistry, type PoolRegistry } from '../../api/shared/pool-registry.ts'
 import { createRedis, type Redis } from '../../api/shared/redis.ts'
+import { Type } from '../../api/shared/schema.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { until } from '../support/until.ts'
+
+const AttemptRow = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer() }))
 
 describe('a worker of a pool', () => {
   let drape: Drape
   let redis: Redis
   let registry: PoolRegistry
+  /** Answers no request. */
+  const images = createServer(() => {})
+  const portOf = (server: typeof images) => String((server.address() as AddressInfo).port)
 
   beforeAll(async () => {
-    drape = await startDrape({ env: { POOL: 'default/small' } })
+    images.listen(0, '127.0.0.1')
+    await once(images, 'listening')
+    drape = await startDrape({ env: { POOL: 'default/small', FETCH_ALLOW_PORTS: portOf(images) } })
     await drape.startWorker()
     redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
     registry = createPoolRegistry(redis)
@@ -20,6 +32,8 @@ describe('a worker of a pool', () => {
   afterAll(async () => {
     await redis.close()
     await drape.stop()
+    images.closeAllConnections()
+    images.close()
   })
 
   const reported = async () => (await registry.findWorkers()).get(hostname())
@@ -52,5 +66,28 @@ describe('a worker of a pool', () => {
     await registry.order(hostname(), 'take')
     await drape.finish(id)
     expect(await until(reported)).toMatchObject({ fence: null })
+  })
+
+  it('hands its job back, at no attempt, when its node ends before the job', async () => {
+    // A product image that never arrives keeps the job in hand.
+    const url = `http://127.0.0.1:${portOf(images)}/shirt.jpg`
+    const asked = once(images, 'request')
+    const id = await drape.tryOn(
+      {
+        products: [{ images: [{ source: { url } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        output: { engine: 'mock' },
+      },
+      { me: await readSample('persons/down-half-teal.jpg') },
+    )
+    await asked
+    await until(async () => (await reported())?.jobs === 1)
+    await registry.limitJobs(hostname(), 0)
+    await registry.order(hostname(), 4712)
+    await until(async () => (await reported())?.state === 'drained')
+    const found = await drape.database.one(
+      sql.type(AttemptRow)`select status, attempt from generations where id = ${id}`,
+    )
+    expect(found).toEqual({ status: 'PENDING', attempt: 1 })
   })
 })

@@ -64,9 +64,39 @@ it('a worker of a pool knows its order before the first look is due', async () =
     ...{ registry, host: 'fresh', slots: 1, consumers: [], log },
     findSickness: () => null,
     onChange: () => changes++,
+    handBack: () => {},
   })
   expect(membership.mayTake()).toBe(false)
   await until(() => changes === 1)
   expect(membership.mayTake()).toBe(true)
+  await membership.leave()
+})
+
+it('a draining worker hands its jobs back after the time that they have left, unless that is withdrawn', async () => {
+  const registry = createPoolRegistry(redis)
+  let returned = 0
+  const membership = joinPool({
+    ...{ registry, host: 'ending', slots: 1, consumers: [], log },
+    findSickness: () => null,
+    onChange: () => {},
+    handBack: () => returned++,
+  })
+  const look = async (limitMs: number | null) => {
+    await registry.limitJobs('ending', limitMs)
+    const read = vi.spyOn(registry, 'readJobLimit')
+    // A look that is under way leaves out the next.
+    await until(() => {
+      vi.advanceTimersByTime(1000)
+      return read.mock.results.length > 0
+    })
+    await read.mock.results[0].value
+    read.mockRestore()
+  }
+  await registry.order('ending', 4711)
+  await look(3_600_000)
+  // Withdrawn: only then can the next limit replace it.
+  await look(null)
+  await look(0)
+  await until(() => returned === 1)
   await membership.leave()
 })
