@@ -101,9 +101,8 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
   'verifies a published release; test/scripts/releases/publish.test.ts runs the same cosign on one of its own': [
     blocks('docs/security.md', 'console', 1),
   ],
-  'restarts the Postgres of a cluster; test/faults/wal-archive.test.ts runs the same scripts as the pods of the chart': [
-    blocks(`${CHART}/backup.md`, 'sh', 2),
-  ],
+  'restarts the Postgres of a cluster; test/faults/wal-archive.test.ts runs the same scripts as the pods of the chart':
+    [blocks(`${CHART}/backup.md`, 'sh', 2)],
   'forwards a port until it is stopped': [blocks(`${CHART}/dashboard.md`, 'sh', 1)],
   'replaces objects of Helm; test/chart/gitops.test.ts applies the same manifests': [
     blocks(`${CHART}/gitops.md`, 'sh', 1),

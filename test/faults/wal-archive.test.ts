@@ -184,12 +184,19 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     await rm(env.ARCHIVE)
     await rename(`${env.ARCHIVE}-away`, env.ARCHIVE)
     await until(async () => (await state()) === 'works')
-    const [last] = (await readdir(join(env.ARCHIVE, 'wal'))).filter((name) => /^[0-9A-F]{24}\.gz$/.test(name)).sort().reverse()
+    const [last] = (await readdir(join(env.ARCHIVE, 'wal')))
+      .filter((name) => /^[0-9A-F]{24}\.gz$/.test(name))
+      .sort()
+      .reverse()
     const path = join(env.ARCHIVE, 'wal', last)
     const before = await readFile(path)
-    await follow(`gzip -dc ${path} > ${folder}/volume/copy; ${folder}/scripts/archive-wal ${folder}/volume/copy ${last.slice(0, -3)}`)
+    await follow(
+      `gzip -dc ${path} > ${folder}/volume/copy; ${folder}/scripts/archive-wal ${folder}/volume/copy ${last.slice(0, -3)}`,
+    )
     await expect(
-      follow(`echo other > ${folder}/volume/copy; ${folder}/scripts/archive-wal ${folder}/volume/copy ${last.slice(0, -3)}`),
+      follow(
+        `echo other > ${folder}/volume/copy; ${folder}/scripts/archive-wal ${folder}/volume/copy ${last.slice(0, -3)}`,
+      ),
     ).rejects.toThrow('with other contents')
     expect(await readFile(path)).toEqual(before)
   })
@@ -197,7 +204,11 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
   it('loses its volume: no empty database starts, and the archive restores the newest state', async () => {
     await add('h')
     await switchLog()
-    await until(async () => (await query('select count(*)::text as name from pg_ls_archive_statusdir() where name like \'%.ready\''))[0] === '0')
+    await until(
+      async () =>
+        (await query("select count(*)::text as name from pg_ls_archive_statusdir() where name like '%.ready'"))[0] ===
+        '0',
+    )
     await kill()
     await rm(join(folder, 'volume'), { recursive: true })
     await mkdir(join(folder, 'volume'))
