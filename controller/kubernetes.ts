@@ -8,6 +8,7 @@ import { watchPools } from './watching/pools.ts'
 import { watchPrefetching } from './watching/prefetching.ts'
 import { createWatchKind, type ReconcileQueues, type WatchKind } from './watching/watch-kind.ts'
 import { watchWorkers } from './watching/workers.ts'
+import { POOL_LABEL } from './worker-pool/pods.ts'
 
 /** Max wait of pools for the cost budgets. If these cannot be read, pools scale without them. */
 const MAX_BUDGET_WAIT_MS = 10_000
@@ -48,6 +49,11 @@ export function watchCluster({
     interested,
     mayWatchNodes,
     engines: engineObjects,
+    onNotice: (node) => {
+      for (const pod of pods.list())
+        if (pod.spec?.nodeName === node)
+          interested.pool(keyOf({ ...pod.metadata, name: pod.metadata.labels?.[POOL_LABEL] ?? '' }))
+    },
   })
   const every = {
     WorkerPool: pools,

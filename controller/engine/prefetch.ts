@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Taint } from '../node-taint/taint.ts'
 import { type KubernetesObject, ownedBy, type ResourceType } from '../runtime/resource.ts'
+import type { NodeCondition } from '../worker-pool/node-problems.ts'
 import type { WorkerPool } from '../worker-pool/resource.ts'
 import type { Engine } from './resource.ts'
 import { engineVolume } from './volume.ts'
@@ -24,7 +25,7 @@ const NAME_IN_JOB = 43
 
 /** The fields of a node that the controller reads. */
 export interface Node extends KubernetesObject {
-  readonly status?: { readonly conditions?: readonly { type: string; status: string; message?: string }[] }
+  readonly status?: { readonly conditions?: readonly NodeCondition[] }
   readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[] }
 }
 

@@ -1,9 +1,10 @@
 import { ENGINE_LABEL, JOBS, type Job, NODES, type Node, PREFETCH_JOBS } from '../engine/prefetch.ts'
 import { PREFETCH_LABEL } from '../image-prefetch/plan.ts'
-import { isSickTaint } from '../node-taint/taint.ts'
+import { isSickTaint, type Taint } from '../node-taint/taint.ts'
 import { keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
-import { isAcceleratorProblem } from '../worker-pool/node-problems.ts'
+import { isEndingCondition, isEndingTaint, noticesOf } from '../worker-pool/interruption.ts'
+import { isAcceleratorProblem, type NodeCondition } from '../worker-pool/node-problems.ts'
 import type { EngineSettings } from './pools.ts'
 import type { ReconcileQueues, WatchKind } from './watch-kind.ts'
 
@@ -17,7 +18,14 @@ export function watchPrefetching(
     interested,
     mayWatchNodes,
     engines: engineObjects,
-  }: { interested: ReconcileQueues; mayWatchNodes: boolean; engines: Watched<EngineSettings> },
+    onNotice,
+  }: {
+    interested: ReconcileQueues
+    mayWatchNodes: boolean
+    engines: Watched<EngineSettings>
+    /** Called when a node is to end, and when it is not to end any more. */
+    onNotice: (node: string) => void
+  },
 ) {
   const jobs = watch<Job>(
     JOBS,
@@ -36,8 +44,14 @@ export function watchPrefetching(
       if (spec?.prefetch?.enabled) interested.engine(keyOf(metadata))
   }
   const tainted = new Set<string>()
-  const noteNode = ({ metadata, spec }: Node) => {
+  const notices = new Map<string, string>()
+  const noteNode = (node: Node) => {
+    const { metadata, spec } = node
     const key = keyOf(metadata)
+    const notice = nodes?.get(key) ? noticesOf(node) : ''
+    if (notice !== (notices.get(key) ?? '')) onNotice(metadata.name)
+    if (notice === '') notices.delete(key)
+    else notices.set(key, notice)
     if (spec?.taints?.some(isSickTaint) && nodes?.get(key)) tainted.add(key)
     else tainted.delete(key)
     interested.node(key)
@@ -48,8 +62,8 @@ export function watchPrefetching(
     watch<Node>(NODES, noteNode, {
       keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec, status }) => ({
         metadata: { name, uid, labels, resourceVersion, deletionTimestamp },
-        spec: { unschedulable: spec?.unschedulable, taints: spec?.taints?.filter(isSickTaint) },
-        status: { conditions: status?.conditions?.filter(isAcceleratorProblem) },
+        spec: { unschedulable: spec?.unschedulable, taints: spec?.taints?.filter(isWatchedTaint) },
+        status: { conditions: status?.conditions?.filter(isWatchedCondition) },
       }),
     })
   const nodes: Watched<Node> | null = mayWatchNodes ? watchNodes() : null
@@ -68,4 +82,12 @@ export function watchPrefetching(
     findNodes: () => nodes && ifKnown(nodes),
     findNode: (name: string) => nodes?.get(keyOf({ name })),
   }
+}
+
+function isWatchedTaint(taint: Taint): boolean {
+  return isSickTaint(taint) || isEndingTaint(taint)
+}
+
+function isWatchedCondition(condition: NodeCondition): boolean {
+  return isAcceleratorProblem(condition) || isEndingCondition(condition)
 }

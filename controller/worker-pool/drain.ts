@@ -19,6 +19,8 @@ export interface PoolPod {
   readonly template: string | null
   /** Another writer has changed the pod's deletion cost so that Kubernetes may delete a pod other than a marked one. */
   readonly costChanged?: boolean
+  /** The controller has deleted the pod because its node ends. */
+  readonly interrupted?: boolean
 }
 
 /** The last report of a pod's worker. A silent worker has none. */

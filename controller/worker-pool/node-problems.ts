@@ -9,7 +9,9 @@ export interface NodeProblem {
 export interface NodeCondition {
   readonly type: string
   readonly status: string
+  readonly reason?: string
   readonly message?: string
+  readonly lastTransitionTime?: string
 }
 
 interface NodeWithConditions extends KubernetesObject {

@@ -47,12 +47,14 @@ interface Ending {
 const FENCED_AT = 'drape.dev/fenced-at'
 const MARKED_AT = 'drape.dev/marked-at'
 const REFUSED_AT = 'drape.dev/refused-at'
+/** The notice of the ending node that the worker leaves for. */
+const INTERRUPTED_BY = 'drape.dev/interrupted-by'
 /** Digest of the template of a pod. */
 export const TEMPLATE_DIGEST = 'drape.dev/template-digest'
 /** Kubernetes deletes the pods with the lowest cost first, among equally ready pods. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
-  ...[FENCED_AT, MARKED_AT, REFUSED_AT],
+  ...[FENCED_AT, MARKED_AT, REFUSED_AT, INTERRUPTED_BY],
   ...[TEMPLATE_DIGEST, DELETION_COST],
 ])
 const LOWEST_COST = '-2147483648'
@@ -64,6 +66,8 @@ export const annotationsFor = {
   release: () => ({ [FENCED_AT]: null, [MARKED_AT]: null, [DELETION_COST]: null }),
   refuse: (now: number) => ({ ...annotationsFor.release(), [REFUSED_AT]: String(now) }),
   restore: () => ({ [DELETION_COST]: null }),
+  interrupt: (notice: string) => ({ [INTERRUPTED_BY]: notice }),
+  resume: () => ({ [INTERRUPTED_BY]: null }),
   /** For operators, and for tools that collect pods with failing devices. */
   sick: (reason: string) => ({ 'drape.dev/sick': reason }),
 }
@@ -72,6 +76,8 @@ export const annotationsFor = {
 export function withoutOwnAnnotations(annotations: Readonly<Record<string, string>> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => !OWN_ANNOTATIONS.has(name)))
 }
+
+const KEPT_CONDITIONS: ReadonlySet<string> = new Set(['Ready', 'PodScheduled', 'Initialized', 'DisruptionTarget'])
 
 /** The small part of a pod that the controller reads. */
 export function keepOfPod({ metadata, spec, status }: Pod): Pod {
@@ -85,9 +91,7 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
     spec: { nodeName: spec?.nodeName },
     status: {
       phase: status?.phase,
-      conditions: status?.conditions
-        ?.filter(({ type }) => type === 'Ready' || type === 'PodScheduled' || type === 'Initialized')
-        .map(keepOfCondition),
+      conditions: status?.conditions?.filter(({ type }) => KEPT_CONDITIONS.has(type)).map(keepOfCondition),
       containerStatuses: status?.containerStatuses?.map(({ name: container, started, state }) => ({
         name: container,
         started,
@@ -99,8 +103,8 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
 }
 
 function keepOfCondition({ type, status, reason, message, lastTransitionTime }: PodCondition): PodCondition {
-  const isUnscheduled = type === 'PodScheduled' && status === 'False'
-  return { type, status, lastTransitionTime, ...(isUnscheduled && { reason, message }) }
+  const isExplained = (type === 'PodScheduled' && status === 'False') || type === 'DisruptionTarget'
+  return { type, status, lastTransitionTime, ...(isExplained && { reason, message }) }
 }
 
 function pickOwnAnnotations(
@@ -116,24 +120,43 @@ function keepOfContainer({ name, state, lastState }: ContainerStatus): Container
   return { name, state: ending(state?.terminated), lastState: ending(lastState?.terminated) }
 }
 
-export function readPod({ metadata, status }: Pod): PoolPod {
+/** Whether all containers of the pod have ended. */
+export function isEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
+
+/** Whether the pod was evicted, for example by `kubectl drain`. */
+export function isEvicted({ status }: Pod): boolean {
+  return (
+    status?.conditions?.some(({ type, reason }) => type === 'DisruptionTarget' && reason === 'EvictionByEvictionAPI') ??
+    false
+  )
+}
+
+/** The notice of the ending node that the controller interrupted the worker for; null if it did not. */
+export function interruptedBy({ metadata }: Pod): string | null {
+  return metadata.annotations?.[INTERRUPTED_BY] ?? null
+}
+
+export function readPod(pod: Pod): PoolPod {
+  const { metadata, status } = pod
   const { name, annotations = {}, creationTimestamp, deletionTimestamp } = metadata
   const time = (annotation: string) => {
     const ms = Number(annotations[annotation])
     return Number.isFinite(ms) ? ms : null
   }
-  const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed'
   const isCheapest = annotations[DELETION_COST] === LOWEST_COST
   return {
     name,
     ready: status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') ?? false,
     started: workerOf(status)?.started === true,
     createdAt: Date.parse(creationTimestamp ?? ''),
-    deleting: deletionTimestamp !== undefined || ended,
+    deleting: deletionTimestamp !== undefined || isEnded(pod),
     fencedAt: time(FENCED_AT),
     markedAt: time(MARKED_AT),
     refusedAt: time(REFUSED_AT),
     template: annotations[TEMPLATE_DIGEST] ?? null,
+    ...(interruptedBy(pod) !== null && { interrupted: true }),
     ...(isCheapest === (time(MARKED_AT) === null) && { costChanged: true }),
   }
 }

@@ -36,6 +36,8 @@ export interface PoolMemory {
   unreportedSince: number | null
   /** Sick workers, newest first. */
   sickWorkers: readonly SickWorker[]
+  /** When the notice of each ending node was first seen (ms since 1970). */
+  notices: ReadonlyMap<string, number>
   /** Names of the pods that have been ready in a previous reconcile. */
   readyPods: ReadonlySet<string>
   /** The last worker start with known phases. */
@@ -65,6 +67,7 @@ export function firstMemory(pool: WorkerPool, replicaSet: ReplicaSet | undefined
     unreported: [],
     unreportedSince: null,
     sickWorkers: pool.status?.sickWorkers ?? [],
+    notices: new Map(),
     readyPods: new Set(),
     lastStart: pool.status?.lastStart,
     statusWrittenAt: Number.NEGATIVE_INFINITY,

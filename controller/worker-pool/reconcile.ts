@@ -16,6 +16,7 @@ import type { Claim, Decision, Demand } from './decide.ts'
 import { sumDemand } from './demand.ts'
 import { type DrainPlan, freeze, type PoolPod } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
+import { createInterrupt, findInterruptions, type Interruptions } from './interruption.ts'
 import { outcomeFor, untilNextSample } from './outcome.ts'
 import { findPlacement, type Placement } from './placement.ts'
 import {
@@ -57,7 +58,7 @@ export interface PoolParts {
   readonly applyOnce: ApplyOnce
   readonly record: RecordEvent
   readonly reportInvalid: ReportInvalid
-  readonly registry: Pick<PoolRegistry, 'order'>
+  readonly registry: Pick<PoolRegistry, 'order' | 'limitJobs'>
   readonly sample: () => Promise<Sample>
   readonly pools: Pick<Watched<KubernetesObject>, 'get' | 'list'>
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
@@ -88,6 +89,7 @@ interface Observation {
   readonly placement: Placement
   readonly workers: ReturnType<typeof liveWorkers>
   readonly sick: SickWorkers
+  readonly interruptions: Interruptions
   /** Number of sick workers that are held in addition to the desired ones. */
   readonly heldCount: number
   readonly queueReachable: boolean
@@ -117,6 +119,7 @@ const UNREPORTED_MS = 5000
 export function createPoolReconcile(parts: PoolParts) {
   const memories = new Map<string, PoolMemory>()
   const takeSteps = createSteps(parts)
+  const interrupt = createInterrupt(parts)
   const divide = createDivision(parts, memories)
   const sharedCaps = createSharedCaps(parts, memories)
 
@@ -134,10 +137,17 @@ export function createPoolReconcile(parts: PoolParts) {
 
   async function reconcilePool(pool: WorkerPool, key: string, failures: number): Promise<Done> {
     const observation = await observe(pool, key)
-    const { memory, outcome, pods, plan, now } = observation
+    const { memory, outcome, pods, plan, interruptions, now } = observation
     // Recorded before the cluster can act on the marks: the pods of this pass do not have these marks yet.
     const staying = pods.filter(({ name }) => !plan.remove.includes(name))
-    memory.pods = new Map(staying.map((pod) => [pod.name, withMarks(plan, pod, now)]))
+    const isInterrupted = ({ name }: PoolPod) => interruptions.begin.some(({ pod }) => pod === name)
+    memory.pods = new Map(
+      staying.map((pod) => [
+        pod.name,
+        { ...withMarks(plan, pod, now), ...(isInterrupted(pod) && { interrupted: true }) },
+      ]),
+    )
+    memory.notices = interruptions.seenAt
     await reportSick(parts, observation)
     const { wrote, refusal } = await carryOut(observation).then(
       (done) => ({ wrote: done, refusal: null }),
@@ -190,19 +200,29 @@ export function createPoolReconcile(parts: PoolParts) {
     const seen = { pool, pods, workers, sick, rules, pausedUntil, template, replicaSet, replicas, now, memory }
     const queueReachable = reports !== null
     const placement = findPlacement(parts.podsOf(pool), replicaSet ? [replicaSet] : [], now)
-    return { ...seen, placement, queueReachable, demand, engines, outcome, ...planFor(seen, outcome) }
+    const interruptions = findInterruptions({
+      pods: parts.podsOf(pool),
+      findNode: parts.findNode,
+      seenBefore: memory.notices,
+      now,
+    })
+    return { ...seen, interruptions, placement, queueReachable, demand, engines, outcome, ...planFor(seen, outcome) }
   }
 
   /** Resolves to whether an object was written. */
   async function carryOut(observation: Observation): Promise<boolean> {
     await takeSteps(observation)
+    await interrupt(observation.pool, observation.interruptions)
     return 'list' in observation.engines ? applyObjects(parts, observation, observation.engines.list) : false
   }
 }
 
 /** Plans which workers stay, leave and are created. */
 function planFor(
-  seen: Omit<Observation, 'outcome' | 'plan' | 'heldCount' | 'placement' | 'queueReachable' | 'demand' | 'engines'>,
+  seen: Omit<
+    Observation,
+    'outcome' | 'plan' | 'heldCount' | 'interruptions' | 'placement' | 'queueReachable' | 'demand' | 'engines'
+  >,
   { decision, bounds }: Observation['outcome'],
 ) {
   const { pool, pods, workers, sick, rules, pausedUntil, template, replicaSet, replicas, now, memory } = seen
@@ -298,7 +318,7 @@ function detectWrongVictims(
   const now = new Map(pods.map((pod) => [pod.name, pod]))
   for (const before of memory.pods.values()) {
     const isRemoved = !before.deleting && (now.get(before.name)?.deleting ?? true)
-    if (!isRemoved || memory.expected === 0) continue
+    if (!isRemoved || memory.expected === 0 || before.interrupted || now.get(before.name)?.interrupted) continue
     memory.expected--
     const isMarked = (before.markedAt ?? now.get(before.name)?.markedAt ?? null) !== null
     // A sick worker is not ready, so the cluster deletes it first; it has no job to lose.

@@ -1,6 +1,7 @@
 import { conditionsAfter, type Finding, shorten, wholeSeconds } from '../runtime/conditions.ts'
 import type { Decision, Demand } from './decide.ts'
 import type { DrainPlan, LiveWorker, PoolPod } from './drain.ts'
+import type { Interruptions } from './interruption.ts'
 import type { Placement } from './placement.ts'
 import type { TimedDecision } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
@@ -32,6 +33,7 @@ export interface PoolFacts {
   readonly decided: readonly TimedDecision[]
   readonly plan: DrainPlan
   readonly sick: SickWorkers
+  readonly interruptions: Pick<Interruptions, 'ending'>
   /** Number of sick workers that are held in addition to the desired ones. */
   readonly heldCount: number
   /** Digest of the template of new pods; null while unknown. */
@@ -136,6 +138,13 @@ function describeSick({ records, avoided, problems, replaced, held }: SickWorker
   return parts.length === 0 ? null : parts.join(' ')
 }
 
+/** Human-readable message about the workers on nodes that end; null if there are none. */
+function describeEnding({ ending }: PoolFacts['interruptions']): string | null {
+  if (ending.length === 0) return null
+  const nodes = new Set(ending.map(({ node, reason }) => `${node} (${reason})`))
+  return `${ending.length} workers are on nodes that end: ${[...nodes].sort().join(', ')}.`
+}
+
 function presentWorker(pod: PoolPod, worker: LiveWorker | undefined): WorkerStatus {
   return { name: pod.name, state: stateOf(pod, worker), jobs: worker?.jobs ?? 0 }
 }
@@ -210,6 +219,12 @@ function findingsOf(facts: PoolFacts): Finding[] {
       unhealthy === null,
       ['Healthy', facts.sick.records.length > 0 ? 'SickWorkers' : 'NodesUnhealthy'],
       unhealthy ?? 'No worker is sick, no node is avoided, and no node reports a failing accelerator.',
+    ),
+    found(
+      'NodesEnding',
+      facts.interruptions.ending.length > 0,
+      ['NodesEnding', 'NodesStay'],
+      describeEnding(facts.interruptions) ?? 'No worker is on a node that ends.',
     ),
     found(
       'WorkersUpdated',

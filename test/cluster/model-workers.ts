@@ -11,11 +11,17 @@ export interface ModelWorkers {
   /** Has the workers in pods of these names fence themselves, as they do when their accelerator keeps failing. */
   failWhere(isFailing: (pod: string) => boolean): void
   isBusy(pod: string): boolean
+  /** How long the controller lets the worker in a pod run its job after it is fenced, in ms; null for as long as its drain. */
+  jobLimit(pod: string): Promise<number | null>
+  /** How many times faster than a real worker they hand their jobs back. */
+  hasten(factor: number): void
   takesJobs(pod: string): boolean
   /** Pods that were told to go while their worker had a job. */
   readonly interrupted: readonly string[]
   /** Those of them whose worker still had it when they ended. */
   readonly killed: readonly string[]
+  /** Pods whose worker has handed its job back in the time that the controller set, and that time in ms. */
+  readonly handedBack: ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
@@ -26,6 +32,7 @@ interface ModelWorker {
   /** It was told to go: it finishes its jobs and takes no others. */
   isEnding: boolean
   sickSince?: number
+  handsBackAt?: number
 }
 
 const BEAT_MS = 100
@@ -37,6 +44,8 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
   let isFailing: (pod: string) => boolean = () => false
   const interrupted: string[] = []
   const killed: string[] = []
+  const handedBack = new Map<string, number>()
+  let haste = 20
   nodes.onPod((_, name, state) => {
     const worker = workers.get(name)
     const isBusy = (worker?.jobs ?? 0) > 0
@@ -53,6 +62,12 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
     for (const [host, worker] of workers) {
       const word = await registry.readOrder(host)
       if (word !== null) worker.fence = word === 'take' ? null : word
+      const limitMs = worker.fence === null || worker.jobs === 0 ? null : await registry.readJobLimit(host)
+      worker.handsBackAt = limitMs === null ? undefined : (worker.handsBackAt ?? Date.now() + limitMs / haste)
+      if (limitMs !== null && Date.now() >= (worker.handsBackAt ?? 0)) {
+        Object.assign(worker, { jobs: 0, idleSince: Date.now() })
+        handedBack.set(host, limitMs)
+      }
       if (worker.sickSince === undefined && isFailing(host)) Object.assign(worker, { jobs: 0, sickSince: Date.now() })
       const { fence, jobs, idleSince, sickSince: since } = worker
       const sick = since !== undefined && { sick: { reason: 'DeviceError', message: 'CUDA failure 700', since } }
@@ -84,9 +99,13 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
     failWhere: (found) => {
       isFailing = found
     },
+    jobLimit: registry.readJobLimit,
+    hasten: (factor) => {
+      haste = factor
+    },
     isBusy: (pod) => (workers.get(pod)?.jobs ?? 0) > 0,
     takesJobs: (pod) => workers.get(pod)?.fence === null && workers.get(pod)?.isEnding === false,
-    ...{ interrupted, killed },
+    ...{ interrupted, killed, handedBack },
     close: async () => {
       clearInterval(timer)
       await beating

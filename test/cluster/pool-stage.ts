@@ -54,7 +54,15 @@ export async function startPoolStage(
   {
     env = async () => ({}),
     graceful = false,
-  }: { env?: (drape: Drape) => Promise<Readonly<Record<string, string>>>; graceful?: boolean } = {},
+    nodeNames = NODES,
+    resources = {},
+  }: {
+    env?: (drape: Drape) => Promise<Readonly<Record<string, string>>>
+    graceful?: boolean
+    nodeNames?: readonly string[]
+    /** What each node has beside processors and memory. */
+    resources?: Readonly<Record<string, string>>
+  } = {},
 ): Promise<PoolStage> {
   const place = await createTestNamespace(controlPlane)
   const { client, namespace } = place
@@ -62,7 +70,7 @@ export async function startPoolStage(
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
   await client.patch(NAMESPACES, { name: namespace }, { metadata: { labels } })
   const drape = await startDrape()
-  const nodes = await startFakeNodes(place, NODES, {}, (pod) => !graceful || !workers.isBusy(pod))
+  const nodes = await startFakeNodes(place, nodeNames, resources, (pod) => !graceful || !workers.isBusy(pod))
   const workers = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
   const ways = await env(drape)
   const controllers: TestProgram[] = []

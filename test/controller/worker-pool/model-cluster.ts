@@ -221,7 +221,7 @@ export class ModelCluster {
       reportInvalid: async (_, __, problems) => {
         throw new Error(problems)
       },
-      registry: { order: async (host, word) => void this.words.set(host, word) },
+      registry: { order: async (host, word) => void this.words.set(host, word), limitJobs: async () => {} },
       sample: async () => ({
         demand: this.demand && new Map([['mock', this.demand]]),
         workers: this.queueReachable ? this.reports() : null,
