@@ -45,6 +45,7 @@ import { type KubernetesObject, keyOf } from './runtime/resource.ts'
 import { createPolicyReconcile } from './scaling-policy/reconcile.ts'
 import { createDecisionTimes } from './worker-pool/decision-times.ts'
 import { readDemand } from './worker-pool/demand.ts'
+import { createDemandPage } from './worker-pool/demand-page.ts'
 import { createPoolGauges } from './worker-pool/gauges.ts'
 import { START_PHASES } from './worker-pool/pods.ts'
 import { createPoolReconcile } from './worker-pool/reconcile.ts'
@@ -307,9 +308,16 @@ for (const task of Object.keys(KINDS) as Task[])
     synced.add(task)
     loops[task].setLeading(election.isLeader())
   })
+const demandPage = createDemandPage({
+  ...cluster,
+  sample: sampler.sample,
+  isListed: () => synced.has('pool') && synced.has('engine'),
+  now,
+})
 const probes = createProbeServer({
   log,
   metrics: figures,
+  pages: { '/demand': demandPage },
   checks: {
     cluster: async () => {
       if (!synced.has('pool')) throw new Error('the objects have not been listed yet')

@@ -6,20 +6,25 @@ import type { Metrics } from './metrics.ts'
 /** A named readiness check: resolves if the condition holds, throws the reason otherwise. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
+/** Answers requests for one more path, such as figures for other programs. */
+export type Page = () => Promise<{ readonly status: number; readonly body: unknown }>
+
 /** A probe is one short request. */
 const REQUEST_MS = 10_000
 
 /**
- * Serves `/healthz` (the process responds), `/readyz` (all checks pass; 503 names the failed checks) and `/metrics`. A
- * check that takes longer than 1 s counts as failed.
+ * Serves `/healthz` (the process responds), `/readyz` (all checks pass; 503 names the failed checks), `/metrics` and
+ * `pages`, by path. A check that takes longer than 1 s counts as failed.
  */
 export function createProbeServer({
   metrics,
   checks,
+  pages = {},
   log,
 }: {
   metrics: Metrics
   checks: ReadyChecks
+  pages?: Readonly<Record<string, Page>>
   log: Pick<Log, 'error'>
 }): Server {
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
@@ -36,7 +41,9 @@ export function createProbeServer({
       response.writeHead(200, { 'content-type': type })
       return response.end(text)
     }
-    return answer(response, 404, { status: 'unknown' })
+    const page = path !== undefined && Object.hasOwn(pages, path) ? pages[path] : undefined
+    const { status, body } = page ? await page() : { status: 404, body: { status: 'unknown' } }
+    return answer(response, status, body)
   }
   return createHttpServer(handle, { name: 'probes', log, metrics, headersMs: REQUEST_MS, requestMs: REQUEST_MS })
 }

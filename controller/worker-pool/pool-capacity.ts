@@ -70,6 +70,13 @@ function isReady(engine: (KubernetesObject & { status?: unknown }) | undefined):
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
+/** The slots of the workers that jobs require by the target of the pool, without its bounds. */
+export function slotsFor(pool: WorkerPool, demand: Demand, policies: Objects): number {
+  const found = findRules(pool, policies)
+  const { slotsPerReplica } = pool.spec
+  return workersFor(demand, 'rules' in found ? found.rules : null, slotsPerReplica) * slotsPerReplica
+}
+
 function maxWorkersOf(pool: WorkerPool, rules: ScalingRules, now: Date): number {
   if (pausedAt(pool, now) !== null) return pool.status?.desiredReplicas ?? 0
   return ownBounds({ rules, hourlyCost: highestCost(pool), now }).max

@@ -87,12 +87,15 @@ describe.skipIf(controlPlane === null || chart === null || files === null)('an A
     expect(await dryRun(objects)).toEqual([])
   })
 
-  it('takes the ScaledObject of the page on GPUs, with a field for each of its settings', async () => {
-    const page = await readFile(join(ROOT, 'charts/drape/docs/gpu.md'), 'utf8')
-    const [scaled] = readYaml(/^```yaml\n(apiVersion: keda\.sh.*?)^```$/ms.exec(page)?.[1] ?? '') as [Rendered]
-    expect(scaled).toMatchObject({ kind: 'ScaledObject', spec: { scaleTargetRef: { kind: 'WorkerPool' } } })
-    expect(await dryRun([scaled])).toEqual([])
-  })
+  it.for(['gpu', 'nodes'])(
+    'takes the ScaledObject of the page %s, with a field for each of its settings',
+    async (name) => {
+      const page = await readFile(join(ROOT, `charts/drape/docs/${name}.md`), 'utf8')
+      const [scaled] = readYaml(/^```yaml\n(apiVersion: keda\.sh.*?)^```$/ms.exec(page)?.[1] ?? '') as [Rendered]
+      expect(scaled).toMatchObject({ kind: 'ScaledObject', spec: { scaleTargetRef: { kind: 'WorkerPool' } } })
+      expect(await dryRun([scaled])).toEqual([])
+    },
+  )
 
   it('refuses what these kinds do not have, so that these tests could fail', async () => {
     const [secret] = (await render(SET)).filter(({ kind }) => kind === 'ExternalSecret')

@@ -222,6 +222,23 @@ describe.skipIf(chart === null)('the chart', () => {
     }
   })
 
+  it('lets those who read the demand reach the controller alone, beside those who scrape metrics', async () => {
+    const demandFrom = [{ ipBlock: { cidr: '192.0.2.0/24' } }]
+    const everyPod = [{ namespaceSelector: {} }]
+    const sourcesOf = (objects: readonly Rendered[], component: string) =>
+      named(objects, 'NetworkPolicy', `drape-${component}`)
+        .spec.ingress.filter(({ ports }: Rendered) => ports[0].port === 9090)
+        .map(({ from }: Rendered) => from)
+    const objects = await render({ 'networkPolicy.demandFrom': demandFrom })
+    expect(sourcesOf(objects, 'controller')).toEqual([everyPod, demandFrom])
+    expect(sourcesOf(objects, 'api')).toEqual([everyPod])
+    const metricsFrom = [{ podSelector: {} }]
+    const both = await render({ 'networkPolicy.demandFrom': demandFrom, 'networkPolicy.metricsFrom': metricsFrom })
+    expect(sourcesOf(both, 'controller')).toEqual([metricsFrom, demandFrom])
+    expect(sourcesOf(both, 'workers')).toEqual([metricsFrom])
+    expect(sourcesOf(await render(), 'controller')).toEqual([everyPod])
+  })
+
   it('makes no network policy where they are turned off', async () => {
     expect(kinds(await render({ 'networkPolicy.enabled': false }))).not.toContain('NetworkPolicy')
   })

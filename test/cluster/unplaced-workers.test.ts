@@ -128,12 +128,20 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     await stage.apply('blind', { engines: ['mock'], scaling: { policy }, template })
     await stage.untilReady('blind', 2)
     const busy = stage.podsOf('blind')
+    const askDemand = async () => {
+      const response = await fetch(`${stage.controller.probeUrl}/demand`)
+      return { status: response.status, body: await response.json() }
+    }
+    const idle = { waiting: 0, running: 0, desiredSlots: 0 }
+    const pools = { [stage.namespace]: { blind: idle } }
+    expect(await askDemand()).toEqual({ status: 200, body: { engines: { mock: idle }, pools } })
     for (const pod of busy) await until(() => stage.workers.work(pod))
     await until(async () => (await stage.statusOf('blind'))?.busyReplicas === 2)
 
     toPostgres.suffer({ partitioned: true })
     await until(async () => (await stage.conditionOf('blind', 'Ready'))?.reason === 'DemandUnknown')
     expect(await stage.conditionOf('blind', 'Ready')).toMatchObject({ status: 'False' })
+    expect(await askDemand()).toEqual({ status: 503, body: { status: 'unknown' } })
     expect(await stage.conditionOf('blind', 'AbleToScale')).toMatchObject({ status: 'False', reason: 'DemandUnknown' })
     toPostgres.suffer()
     await stage.untilReady('blind', 2)
