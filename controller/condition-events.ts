@@ -6,6 +6,7 @@ const NOTABLE: Readonly<Record<string, { status: ConditionStatus; type: Happenin
   AboveCap: { status: 'True', type: 'Warning' },
   WorkersScheduled: { status: 'False', type: 'Warning' },
   WorkersCreated: { status: 'False', type: 'Warning' },
+  WorkersAdmitted: { status: 'False', type: 'Normal' },
   WorkersHealthy: { status: 'False', type: 'Warning' },
   WorkersUpdated: { status: 'False', type: 'Normal' },
 }

@@ -98,6 +98,11 @@ const POOL_GAUGES: readonly PoolGauge[] = [
     read: ({ unschedulableReplicas }) => ({ '': unschedulableReplicas }),
   },
   {
+    name: 'drape_pool_gated_workers',
+    help: 'Workers that Kueue holds back until their queue has quota',
+    read: ({ gatedReplicas }) => ({ '': gatedReplicas }),
+  },
+  {
     name: 'drape_pool_hourly_cost',
     help: 'Cost of the workers on nodes per hour, in the unit of hourlyCost',
     read: ({ hourlyCost }) => ({ '': hourlyCost }),

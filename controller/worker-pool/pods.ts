@@ -11,7 +11,7 @@ export const WORKER = 'worker'
 export const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
 
 export interface Pod extends KubernetesObject {
-  readonly spec?: { readonly nodeName?: string }
+  readonly spec?: { readonly nodeName?: string; readonly schedulingGates?: readonly { readonly name: string }[] }
   readonly status?: {
     readonly phase?: string
     readonly conditions?: readonly PodCondition[]
@@ -88,7 +88,7 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
       labels: { [POOL_LABEL]: labels?.[POOL_LABEL] ?? '' },
       annotations: pickOwnAnnotations(annotations),
     },
-    spec: { nodeName: spec?.nodeName },
+    spec: { nodeName: spec?.nodeName, ...(spec?.schedulingGates && { schedulingGates: spec.schedulingGates }) },
     status: {
       phase: status?.phase,
       conditions: status?.conditions?.filter(({ type }) => KEPT_CONDITIONS.has(type)).map(keepOfCondition),

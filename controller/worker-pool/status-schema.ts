@@ -100,6 +100,11 @@ export const PoolStatusSchema = fields(
         'Number of workers that have no node or cannot be created. The conditions WorkersScheduled and WorkersCreated give the reasons.',
       ),
     ),
+    gatedReplicas: Type.Optional(
+      count(
+        'Number of workers that Kueue holds back with a scheduling gate until their queue has quota. They are not part of unschedulableReplicas.',
+      ),
+    ),
     demand: Type.Optional(
       fields(
         {

@@ -78,6 +78,7 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
       drainingReplicas: count('Draining') + count('Drained'),
     }),
     unschedulableReplicas: missingFrom(facts.placement, alive.length, decision.to),
+    gatedReplicas: facts.placement.gated,
     ...(demand && {
       demand: {
         waiting: demand.waiting,
@@ -207,6 +208,14 @@ function findingsOf(facts: PoolFacts): Finding[] {
       placement.whyUnscheduled === null
         ? 'Every worker has a node.'
         : `${placement.unscheduled} workers have no node: ${placement.whyUnscheduled}`,
+    ),
+    found(
+      'WorkersAdmitted',
+      placement.gated === 0,
+      ['Admitted', 'WaitingForQuota'],
+      placement.gated === 0
+        ? 'No worker is waiting for quota.'
+        : `${placement.gated} workers are waiting for quota of their Kueue queue. They cost nothing.`,
     ),
     found(
       'WorkersCreated',

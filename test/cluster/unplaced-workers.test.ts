@@ -86,6 +86,32 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     await stage.remove('claimless')
   })
 
+  it('for lack of quota are not missing and cost nothing, and start when Kueue admits them', async () => {
+    const { client, namespace } = stage
+    const gates = [{ name: 'kueue.x-k8s.io/admission' }]
+    const podTemplate = { spec: { schedulingGates: gates } }
+    const labels = { 'kueue.x-k8s.io/queue-name': 'gpu' }
+    await stage.apply('queued', { ...spec, template: { ...template, labels }, podTemplate })
+    expect(await whyNot('queued', 'WorkersAdmitted')).toBe(
+      '2 workers are waiting for quota of their Kueue queue. They cost nothing.',
+    )
+    expect(await stage.conditionOf('queued', 'WorkersAdmitted')).toMatchObject({ reason: 'WaitingForQuota' })
+    expect(await stage.conditionOf('queued', 'WorkersScheduled')).toMatchObject({ status: 'True' })
+    expect(await stage.statusOf('queued')).toMatchObject({
+      ...{ replicas: 2, gatedReplicas: 2, unschedulableReplicas: 0, readyReplicas: 0, hourlyCost: 0 },
+    })
+    const metrics = await (await fetch(`${stage.controller.probeUrl}/metrics`)).text()
+    expect(metrics).toContain(`drape_pool_gated_workers{pool="${namespace}/queued"} 2`)
+    const pods = await client.list(PODS, { namespace, labelSelector: 'kueue.x-k8s.io/queue-name=gpu' })
+    for (const { metadata } of pods) {
+      await client.patch(PODS, { namespace, name: metadata.name }, { spec: { schedulingGates: null } })
+    }
+    const status = await stage.untilReady('queued', 2)
+    expect(status).toMatchObject({ gatedReplicas: 0, hourlyCost: 6 })
+    expect(await stage.conditionOf('queued', 'WorkersAdmitted')).toMatchObject({ status: 'True' })
+    await stage.remove('queued')
+  })
+
   it.for([
     [
       'a missing PriorityClass',

@@ -14,6 +14,7 @@ const status: PoolStatus = {
   hourlyCost: 1.5,
   limitedBy: 'bounds.max, drain',
   decisions: [],
+  gatedReplicas: 1,
   sickWorkers: [],
   avoidedNodes: [],
   workers: [
@@ -53,6 +54,7 @@ describe('the gauges of pools', () => {
     expect(figures.get('drape_pool_bounds{pool="shop/warp",bound="desired"}')).toBe(4)
     expect(figures.get('drape_pool_jobs{pool="shop/warp",state="waiting"}')).toBe(7)
     expect(figures.get('drape_pool_oldest_wait_seconds{pool="shop/warp"}')).toBe(40)
+    expect(figures.get('drape_pool_gated_workers{pool="shop/warp"}')).toBe(1)
     expect(figures.get('drape_pool_hourly_cost{pool="shop/warp"}')).toBe(1.5)
     expect(figures.get('drape_pool_limited{pool="shop/warp",by="bounds.max"}')).toBe(1)
     expect(figures.get('drape_pool_limited{pool="shop/warp",by="drain"}')).toBe(1)
