@@ -138,7 +138,7 @@ function metadataOf(pool: WorkerPool) {
 function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   const { accelerator, capacity, template } = pool.spec
   const tiers = pool.spec.tiers ?? []
-  const affinity = { ...nextTo(template.nextTo), ...(tiers.length > 0 && preferring(tiers)) }
+  const affinity = { ...acrossZones(pool), ...nextTo(template.nextTo), ...(tiers.length > 0 && preferring(tiers)) }
   const claims = accelerator?.resourceClaims ?? []
   const models = engines.flatMap((engine) => engineVolume(engine, template) ?? [])
   const initContainers = models.flatMap((model) => model.initContainers)
@@ -168,7 +168,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
         labelSelector: { matchLabels: poolLabels(pool) },
       },
     ],
-    ...(Object.keys(affinity).length > 0 && { affinity }),
+    affinity,
     ...(initContainers.length > 0 && { initContainers }),
     containers: [worker(pool, models, engines)],
     volumes: [
@@ -224,6 +224,14 @@ function graceSeconds({ spec: { drain } }: WorkerPool): number {
 function preferring(tiers: readonly Tier[]) {
   const preferred = nodeAffinity(tiers)
   return preferred && { nodeAffinity: preferred }
+}
+
+/** Not a topology spread constraint: where nodes have no zones, the scheduler would then ignore the spread over nodes too. */
+function acrossZones(pool: WorkerPool) {
+  const term = { labelSelector: { matchLabels: poolLabels(pool) }, topologyKey: 'topology.kubernetes.io/zone' }
+  return {
+    podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm: term }] },
+  }
 }
 
 function nextTo(matchLabels: Readonly<Record<string, string>>) {

@@ -54,7 +54,17 @@ describe('the pods of a pool', () => {
     expect(podSpec({ nextTo: { files: 'shop' } })).toMatchObject({
       affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
     })
-    expect(podSpec({})).not.toHaveProperty('affinity')
+    expect(podSpec({}).affinity).not.toHaveProperty('podAffinity')
+  })
+
+  it('prefer zones with fewer workers of the pool, and nodes with fewer', () => {
+    const labelSelector = { matchLabels: { 'app.kubernetes.io/name': 'drape-worker', 'drape.dev/pool': 'small' } }
+    const podAffinityTerm = { labelSelector, topologyKey: 'topology.kubernetes.io/zone' }
+    const preferred = [{ weight: 100, podAffinityTerm }]
+    expect(podSpec({})).toMatchObject({
+      affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } },
+      topologySpreadConstraints: [{ topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }],
+    })
   })
 
   it('know which licences are acknowledged, and change for no other engine', () => {

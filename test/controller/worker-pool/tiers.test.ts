@@ -20,6 +20,7 @@ describe('the tiers of a pool', () => {
     const toleration = { key: 'spot', operator: 'Exists' }
     const spec = podSpec([{ ...SPOT, tolerations: [toleration] }, FIXED])
     expect(spec.affinity).toEqual({
+      podAntiAffinity: expect.anything(),
       nodeAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [spot, fixed] },
         preferredDuringSchedulingIgnoredDuringExecution: [
@@ -34,6 +35,7 @@ describe('the tiers of a pool', () => {
   it('let pods run anywhere when one of them is any node', () => {
     const { affinity } = podSpec([SPOT, { name: 'any', hourlyCost: 3 }])
     expect(affinity).toEqual({
+      podAntiAffinity: expect.anything(),
       nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [expect.objectContaining({ weight: 100 })] },
     })
   })
