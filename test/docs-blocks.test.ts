@@ -77,7 +77,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
   ],
   'test/chart/values.test.ts': [blocks(`${CHART}/gitops.md`, 'yaml', 2)],
   'test/faults/point-in-time.test.ts': [blocks(`${CHART}/backup.md`, 'sh', 3)],
-  'test/chart/foreign-kinds.test.ts': [blocks(`${CHART}/gpu.md`, 'yaml', 1)],
+  'test/chart/foreign-kinds.test.ts': [blocks(`${CHART}/gpu.md`, 'yaml', 1), blocks(`${CHART}/nodes.md`, 'yaml', 1)],
 }
 
 /** Blocks that no test runs, and why. */
@@ -130,6 +130,7 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks(`${CHART}/install.md`, 'yaml', 2),
     blocks(`${CHART}/dashboard.md`, 'yaml', 2),
     blocks(`${CHART}/gpu.md`, 'yaml', 3),
+    blocks(`${CHART}/nodes.md`, 'yaml', 3),
     blocks(`${CHART}/gitops.md`, 'yaml', 2),
   ],
   'settings of the Prometheus adapter': [blocks(`${CHART}/sizing.md`, 'yaml', 1)],
@@ -143,6 +144,7 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/widget.md', 'js', 2),
     blocks('docs/api.md', 'json', 1),
     blocks('docs/safety.md', 'json', 2),
+    blocks(`${CHART}/nodes.md`, 'json', 1),
     blocks('docs/signing.md', 'json', 1),
     blocks('docs/privacy.md', 'json', 1),
     blocks('docs/contributing.md', 'mermaid', 2),

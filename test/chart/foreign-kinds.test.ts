@@ -87,10 +87,10 @@ describe.skipIf(controlPlane === null || chart === null || files === null)('an A
     expect(await dryRun(objects)).toEqual([])
   })
 
-  it.for(['gpu', 'nodes'])(
+  it.for(['gpu.md', 'nodes.md'])(
     'takes the ScaledObject of the page %s, with a field for each of its settings',
     async (name) => {
-      const page = await readFile(join(ROOT, `charts/drape/docs/${name}.md`), 'utf8')
+      const page = await readFile(join(ROOT, `charts/drape/docs/${name}`), 'utf8')
       const [scaled] = readYaml(/^```yaml\n(apiVersion: keda\.sh.*?)^```$/ms.exec(page)?.[1] ?? '') as [Rendered]
       expect(scaled).toMatchObject({ kind: 'ScaledObject', spec: { scaleTargetRef: { kind: 'WorkerPool' } } })
       expect(await dryRun([scaled])).toEqual([])
