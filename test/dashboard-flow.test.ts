@@ -127,6 +127,30 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(violations).toEqual([])
   })
 
+  it('sees the main actions and the sign-out without scrolling, and copies the id of an account', async () => {
+    await page.setViewport(SIZES.desktop)
+    const bottomOf = (selector: string) => page.$eval(selector, (one) => one.getBoundingClientRect().bottom)
+    const shop = `/shops/${contents.shopId}`
+    const actions = { '/accounts': '/accounts/new', '/shops': '/shops/new', '/webhooks': '/webhooks/new' }
+    for (const [path, action] of Object.entries({
+      ...actions,
+      '/operators': '#new-operator',
+      [shop]: `${shop}/analytics`,
+    })) {
+      await open(path)
+      expect(await bottomOf(`main a[href="${action}"]`), path).toBeLessThan(150)
+      expect(await bottomOf('form[action="/sign-out"] button'), path).toBeLessThan(SIZES.desktop.height)
+    }
+    await open(`/accounts/${contents.accountId}`)
+    expect(await bottomOf(`form[action$="/credits"] button`)).toBeLessThan(SIZES.desktop.height)
+    const context = browser.defaultBrowserContext()
+    await context.overridePermissions(dashboard.url, ['clipboard-read', 'clipboard-sanitized-write'])
+    await page.click('.id button')
+    await page.waitForFunction(`document.querySelector('.id [role=status]').textContent === 'Copied'`)
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(contents.accountId)
+    context.clearPermissionOverrides()
+  })
+
   it('creates a key, sees it in one line and copies it', async () => {
     await page.setViewport(SIZES.desktop)
     await browser.defaultBrowserContext().setPermission(dashboard.url, {
@@ -153,6 +177,24 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(row.find((text) => text.startsWith('Checkout server'))).toContain(`sk_…${key.slice(-4)}`)
     await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`)
     expect(await inspectLooks(page, { name: 'account-opened' })).toEqual([])
+  })
+
+  it('opens the menu on a phone by keyboard, and leaves it', async () => {
+    await page.setViewport(SIZES.phone)
+    await open('/accounts')
+    const isShown = () => page.$eval('header nav', (menu) => menu.checkVisibility())
+    expect(await isShown()).toBe(false)
+    await tabTo('Menu')
+    await page.keyboard.press('Enter')
+    expect(await isShown()).toBe(true)
+    expect(await inspectLooks(page, { name: 'menu', sizes: ['phone'] })).toEqual([])
+    await page.keyboard.press('Escape')
+    expect(await isShown()).toBe(false)
+    await page.keyboard.press('Enter')
+    await tabTo('Shops')
+    await press('Enter')
+    expect(new URL(page.url()).pathname).toBe('/shops')
+    await tabTo('Sign out')
   })
 
   it('sees no page that is wider than a phone, and hears of no error', async () => {
@@ -211,6 +253,8 @@ function nameOf(path: string, { accountId, shopId, endpointId, completedId, fail
     [completedId]: 'completed',
     [failedId]: 'failed',
   }
-  const named = Object.entries(ids).reduce((text, [id, word]) => text.replace(id, word), path)
+  const named = Object.entries(ids)
+    .reduce((text, [id, word]) => text.replace(id, word), path)
+    .replace(/rem_[\w-]+/, 'one')
   return named.replaceAll(/\W+/g, '-').replace(/^-|-$/g, '') || 'overview'
 }

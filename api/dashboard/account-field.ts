@@ -6,7 +6,7 @@ const MAX_SUGGESTED = 200
 /** Accounts that a message names. */
 const MAX_NAMED = 5
 
-export type AccountSearch = Pick<Accounts, 'search' | 'find'>
+export type AccountSearch = Pick<Accounts, 'search' | 'find' | 'findNames'>
 
 /** The newest accounts, as `The Linen House (acc_…)`. */
 export async function suggestAccounts(accounts: AccountSearch): Promise<string[]> {

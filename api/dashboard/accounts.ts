@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import { html } from '../answers/html.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { SAFETY_LEVELS } from '../shared/generation.ts'
 import { Type } from '../shared/schema.ts'
@@ -18,6 +19,7 @@ import type { Usage } from '../stores/usage.ts'
 import type { Webhooks } from '../stores/webhooks.ts'
 import {
   presentAccount,
+  presentAccountLinks,
   presentAccounts,
   presentLedger,
   presentNewAccount,
@@ -71,6 +73,7 @@ async function showAccounts(ctx: DashboardContext, { accounts }: AccountPagesOpt
   const found = kept === null ? await accounts.search({ text: q, before, limit: PAGE }) : []
   showPage(ctx, {
     title: 'Accounts',
+    actions: html`<a class="button" href="/accounts/new">New account</a>`,
     body: presentAccounts(found, { query, q, isFull: found.length === PAGE, forms }),
   })
 }
@@ -117,7 +120,6 @@ async function createAccount(ctx: DashboardContext, { audit, engines }: AccountP
   if (made === null) return
   showPage(ctx, {
     title: 'Account created',
-    copies: true,
     body: presentNewKeys({
       accountId: made.created.id,
       keys: [
@@ -142,6 +144,7 @@ async function showAccount(ctx: DashboardContext, options: AccountPagesOptions):
   ])
   showPage(ctx, {
     title: account.name,
+    actions: presentAccountLinks(accountId),
     body: presentAccount({ account, keys, ledger, steps, failures, shops, endpoints, engines, forms: ctx.state.forms }),
   })
 }

@@ -5,9 +5,10 @@ import type { LedgerEntry } from '../stores/ledger.ts'
 import type { ShopRecord } from '../stores/shops.ts'
 import type { FailureCount, UsageStep } from '../stores/usage.ts'
 import type { WebhookEndpoint } from '../stores/webhooks.ts'
-import { badge, code, copied, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
+import { badge, copied, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, searchForm } from './form-elements.ts'
+import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentKeys } from './keys.view.ts'
 import { plotUsage, presentFailures } from './overview.ts'
@@ -22,17 +23,16 @@ export function presentAccounts(
   accounts: readonly AccountRecord[],
   { query, q, isFull, forms }: List & { q: string },
 ): Html {
-  return html`<p class="actions"><a class="button" href="/accounts/new">New account</a></p>
-${searchForm({
-  action: '/accounts',
-  forms,
-  body: ({ field }) => field({ name: 'q', label: 'Name, e-mail address or id', type: 'search', value: q }),
-})}
+  return html`${searchForm({
+    action: '/accounts',
+    forms,
+    body: ({ field }) => field({ name: 'q', label: 'Name, e-mail address or id', type: 'search', value: q }),
+  })}
 ${table({
   caption: 'Accounts',
   head: ['Name', 'E-mail', 'State', 'Credits', 'Kept for', 'Since'],
   rows: accounts.map(({ id, name, email, balance, isActive, retentionDays, createdAt }) => [
-    html`<a href="/accounts/${id}">${name}</a>`,
+    accountLink({ id, name }),
     email ?? '',
     stateOf(isActive),
     count(balance),
@@ -41,7 +41,7 @@ ${table({
   ]),
   empty:
     q === ''
-      ? 'There are no accounts yet. Create one with the button above: it gets its first keys and credits.'
+      ? 'There are no accounts yet. Create one with the button “New account”: it gets its first keys and credits.'
       : html`No account matches “${q}”. <a href="/accounts">Show all accounts</a>`,
   numeric: [3],
 })}${nextPage(query, isFull ? (accounts.at(-1)?.id ?? null) : null)}`
@@ -90,21 +90,25 @@ interface AccountPage {
 export function presentAccount(page: AccountPage): Html {
   const { account, forms } = page
   const { id, edition } = account
-  const own = `?account=${encodeURIComponent(id)}`
   return html`${facts([
-    ['Id', code(id)],
+    ['Id', copiedId(id)],
     ['State', stateOf(account.isActive)],
     ['Credits', count(account.balance)],
     ['Images are stored for', days(account.retentionDays)],
     ['Since', time(account.createdAt)],
   ])}
-<p class="actions"><a href="/accounts/${id}/requests">Requests</a> <a href="/generations${own}">Generations</a> <a href="/products${own}">Products</a> <a href="/audit?about=${encodeURIComponent(id)}">Audit log</a></p>
 <div class="columns">${section('Credits', presentCredits(page))}${section('Settings', presentSettings(page))}</div>
 ${section('Keys', presentKeys({ accountId: id, keys: page.keys, forms }))}
-${section('Use in 14 days', html`${plotUsage(page.steps, { step: 'day' })}${presentFailures(page.failures, id)}`)}
+${section('Use in 14 days', html`${plotUsage(page.steps, { step: 'day', within: 'the last 14 days' })}${presentFailures(page.failures, id)}`)}
 <div class="columns">${section('Shops', presentShops(page.shops, id))}${section('Webhooks', presentEndpoints(page.endpoints, id))}</div>
 ${section('Logo', presentLogo(account, forms))}
 ${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edition, isActive: account.isActive, forms }))}`
+}
+
+/** Pages about the account. */
+export function presentAccountLinks(id: string): Html {
+  const own = `?account=${encodeURIComponent(id)}`
+  return html`<a class="button quiet" href="/accounts/${id}/requests">Requests</a> <a class="button quiet" href="/generations${own}">Generations</a> <a class="button quiet" href="/products${own}">Products</a> <a class="button quiet" href="/audit?about=${encodeURIComponent(id)}">Audit log</a>`
 }
 
 function presentCredits({ account, ledger, forms }: AccountPage): Html {
@@ -268,7 +272,7 @@ function entriesTable(entries: readonly LedgerEntry[]): Html {
       time(createdAt),
       kind,
       amount > 0 ? `+${count(amount)}` : count(amount),
-      generationId === null ? (note ?? '') : html`<a href="/generations/${generationId}">${code(generationId)}</a>`,
+      generationId === null ? (note ?? '') : html`<a href="/generations/${generationId}">${shortId(generationId)}</a>`,
     ]),
     empty: 'No credits were added or spent yet.',
     numeric: [2],

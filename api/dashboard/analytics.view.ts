@@ -88,10 +88,12 @@ function plotDays(days: readonly AnalyticsDay[]): Html {
   return html`<div class="columns">${plotBars({
     title: 'Visitors who saw a result, by day (UTC)',
     labels,
+    empty: 'No visitor saw a result in these days.',
     series: [{ name: 'saw a result', tone: 'first', values: values('resultViewed') }],
   })}${plotBars({
     title: 'Orders by day (UTC)',
     labels,
+    empty: 'The shop reported no orders in these days.',
     series: [
       { name: 'after a try-on', tone: 'first', values: values('tryOnOrders') },
       { name: 'other', tone: 'third', values: days.map(({ orders, tryOnOrders }) => orders - tryOnOrders) },

@@ -1,18 +1,25 @@
 import Router from '@koa/router'
-import { html } from '../answers/html.ts'
+import { type Html, html } from '../answers/html.ts'
 import { Type } from '../shared/schema.ts'
+import type { Accounts } from '../stores/accounts.ts'
 import type { AuditEntry, OperatorAudit } from '../stores/operator-audit.ts'
 import { PAGE } from './accounts.ts'
-import { code, nextPage, table, time } from './elements.ts'
+import { code, nextPage, table, time, when } from './elements.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { searchForm } from './form-elements.ts'
+import { shortId } from './ids.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
 
+export interface AuditPagesOptions {
+  readonly audit: OperatorAudit
+  readonly accounts: Pick<Accounts, 'findNames'>
+}
+
 /** GET /audit: the audit log. */
-export function auditPages({ audit }: { audit: OperatorAudit }): Router<DashboardState> {
+export function auditPages({ audit, accounts }: AuditPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/audit', (ctx: DashboardContext) => showAudit(ctx, audit))
+  router.get('/audit', (ctx: DashboardContext) => showAudit(ctx, { audit, accounts }))
   return router
 }
 
@@ -23,11 +30,14 @@ const readSearch = fieldsReader(
   }),
 )
 
-async function showAudit(ctx: DashboardContext, audit: OperatorAudit): Promise<void> {
+async function showAudit(ctx: DashboardContext, { audit, accounts }: AuditPagesOptions): Promise<void> {
   const query = queryOf(ctx)
   const { about = null, before = null } = readSearch(query)
   const { kept, forms } = ctx.state
   const entries = kept === null ? await audit.list({ about, before, limit: PAGE }) : []
+  const names = await accounts.findNames(
+    entries.flatMap(({ object, accountId }) => [object ?? [], accountId ?? []].flat()),
+  )
   const label = 'Id, action or operator'
   showPage(ctx, {
     title: 'Audit log',
@@ -43,9 +53,7 @@ ${table({
     time(entry.createdAt),
     entry.operatorEmail ?? entry.actor ?? 'not signed in',
     code(entry.action),
-    entry.object === null
-      ? ''
-      : html`<a href="/audit?about=${encodeURIComponent(entry.object)}">${code(entry.object)}</a>`,
+    presentObject(entry, names),
     entry.reason ?? '',
     presentDetails(entry),
     entry.address ?? '',
@@ -56,6 +64,16 @@ ${table({
       : html`No action matches “${about}”. <a href="/audit">Show all actions</a>`,
 })}${nextPage(query, entries.length === PAGE ? (entries.at(-1)?.id ?? null) : null)}`,
   })
+}
+
+/** The object, and the name of the account if it is one or belongs to one. */
+function presentObject({ object, accountId }: AuditEntry, names: ReadonlyMap<string, string>): Html {
+  const name = names.get(object ?? '') ?? names.get(accountId ?? '')
+  const link = when(
+    object,
+    html`<a href="/audit?about=${encodeURIComponent(object ?? '')}">${shortId(object ?? '')}</a>`,
+  )
+  return html`${link}${when(name, html`<br><span class="beneath">${name ?? ''}</span>`)}`
 }
 
 function presentDetails({ details }: AuditEntry): string {

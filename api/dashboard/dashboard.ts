@@ -230,12 +230,12 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     productPages({ accounts, searches: createProductSearches(database) }),
     leadPages({ leads: createLeads(database), shops, audit }),
     removalPages({
-      ...{ storage, audit },
+      ...{ storage, accounts, audit },
       removals: createRemovals(database),
       candidates: createRemovalCandidates(database),
     }),
     webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
-    auditPages({ audit }),
+    auditPages({ audit, accounts }),
     operatorPages({ audit, passwords, operators: createOperators(database) }),
     secondFactorPages({
       ...{ audit, policy: secondFactor, issuer: options.issuer ?? 'Drape' },

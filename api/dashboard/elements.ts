@@ -34,7 +34,7 @@ export function code(text: string): Html {
   return html`<code>${text}</code>`
 }
 
-/** A secret on one line that can be selected with a click and copied with a button. Requires a page with `copies`. */
+/** A secret on one line that can be selected with a click and copied with a button. */
 export function copied(secret: string): Html {
   const id = `secret-${randomUUID().slice(0, 8)}`
   return html`<div class="secret"><code id="${id}" tabindex="0">${secret}</code><button type="button" data-copy="${id}" hidden>Copy</button><span role="status"></span></div>`

@@ -9,8 +9,9 @@ import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { PAGE } from './accounts.ts'
 import { fieldsReader, queryOf } from './form.ts'
-import { presentGeneration, presentGenerations, presentImage } from './generations.view.ts'
+import { presentGeneration, presentGenerationActions, presentGenerations, presentImage } from './generations.view.ts'
 import { seeOther, showPage } from './layout.ts'
+import { isPermitted } from './roles.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 import { Minute, readTime } from './times.ts'
 
@@ -73,7 +74,12 @@ async function findGeneration(ctx: DashboardContext, searches: GenerationSearche
 async function showGeneration(ctx: DashboardContext, { searches }: GenerationPagesOptions): Promise<void> {
   const generation = await findGeneration(ctx, searches)
   const events = await searches.listEvents(generation.id)
-  showPage(ctx, { title: 'Generation', body: presentGeneration(generation, { events, forms: ctx.state.forms }) })
+  const { operator, forms } = ctx.state
+  showPage(ctx, {
+    title: 'Generation',
+    actions: presentGenerationActions(generation, (path) => isPermitted(operator?.role ?? 'viewer', 'POST', path)),
+    body: presentGeneration(generation, { events, forms }),
+  })
 }
 
 const readRequest = fieldsReader(

@@ -4,6 +4,7 @@ import type { FoundGeneration, GenerationDetail, GenerationEvent } from '../stor
 import { badge, type Content, code, facts, nextPage, section, type Tone, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, searchForm } from './form-elements.ts'
+import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentWaterfall } from './waterfall.ts'
 
@@ -38,9 +39,9 @@ ${table({
   caption: 'Generations, newest first',
   head: ['Id', 'Status', 'Account', 'Product', 'Engine', 'Seconds', 'Accepted (UTC)'],
   rows: found.map((generation): Content[] => [
-    html`<a href="/generations/${generation.id}">${code(generation.id)}</a>`,
+    html`<a href="/generations/${generation.id}">${shortId(generation.id)}</a>`,
     html`${badge(generation.status.toLowerCase(), TONES[generation.status])}${when(generation.errorCode, html`<br>${code(generation.errorCode ?? '')}`)}`,
-    html`<a href="/accounts/${generation.accountId}">${generation.accountName}</a>`,
+    accountLink({ id: generation.accountId, name: generation.accountName }),
     generation.productExternalId,
     generation.engine,
     generation.seconds === null ? '' : generation.seconds.toFixed(1),
@@ -60,7 +61,7 @@ export function presentGeneration(
 ): Html {
   const { id, status, errorCode, errorMessage, errorDetails, warnings } = generation
   return html`${facts([
-    ['Id', code(id)],
+    ['Id', copiedId(id)],
     ['Status', badge(status.toLowerCase(), TONES[status])],
     ...(errorCode === null
       ? []
@@ -70,10 +71,12 @@ export function presentGeneration(
             html`${code(errorCode)}<br>${errorMessage ?? ''}${(errorDetails ?? []).map(({ path }) => html`<br>${code(path)}`)}`,
           ],
         ] as const)),
-    ['Account', html`<a href="/accounts/${generation.accountId}">${generation.accountName}</a>`],
+    ['Account', accountLink({ id: generation.accountId, name: generation.accountName })],
     [
       'Shop',
-      generation.shopId === null ? 'none' : html`<a href="/shops/${generation.shopId}">${code(generation.shopId)}</a>`,
+      generation.shopId === null
+        ? 'none'
+        : html`<a href="/shops/${generation.shopId}">${shortId(generation.shopId)}</a>`,
     ],
     ['Product', generation.productExternalId],
     ['Engine', engineOf(generation)],
@@ -94,8 +97,20 @@ export function presentGeneration(
 ${section('Events', presentEvents(generation, events))}
 ${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
 <div class="columns">${section('Options', json(generation.options))}${section('Product at acceptance', json(generation.snapshot))}</div>
-${section('Images', imageForm(generation, forms))}
-${when(status === 'PENDING' || status === 'PROCESSING', cancelForm(id, forms))}`
+<div id="images">${section('Images', imageForm(generation, forms))}</div>
+${when(isRunning(generation), html`<div id="cancel">${section('Cancel', cancelForm(id, forms))}</div>`)}`
+}
+
+function isRunning({ status }: GenerationDetail): boolean {
+  return status === 'PENDING' || status === 'PROCESSING'
+}
+
+/** Links to the forms at the end of the page that this operator may submit. */
+export function presentGenerationActions(generation: GenerationDetail, mayPost: (path: string) => boolean): Html {
+  const { id, personKey, resultKey } = generation
+  const mayShow = (personKey ?? resultKey) !== null && mayPost(`/generations/${id}/picture`)
+  const mayCancel = isRunning(generation) && mayPost(`/generations/${id}/cancel`)
+  return html`${when(mayShow, html`<a class="button quiet" href="#images">Show an image</a>`)}${when(mayCancel, html`<a class="button quiet" href="#cancel">Cancel</a>`)}`
 }
 
 /** What happened to it and because of it, in the order of time. */

@@ -104,7 +104,7 @@ function describeRestrictions({ scopes, expiresAt, allowedCidrs }: KeyRestrictio
 }
 
 function showKey(ctx: DashboardContext, { accountId, key }: { accountId: string; key: string }): void {
-  showPage(ctx, { title: 'Key created', body: presentNewKeys({ accountId, keys: [['Key', key]] }), copies: true })
+  showPage(ctx, { title: 'Key created', body: presentNewKeys({ accountId, keys: [['Key', key]] }) })
 }
 
 function unknownKey(id: string): DrapeError {

@@ -3,6 +3,7 @@ import { SCOPES, type Scope } from '../keys/restrictions.ts'
 import type { KeyRecord } from '../stores/api-keys.ts'
 import { badge, type Content, code, disclosure, table, time } from './elements.ts'
 import { actForm } from './form-elements.ts'
+import { shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 
 /** The keys of an account, by name and last characters, and their actions. */
@@ -46,7 +47,7 @@ ${field({ name: 'cidrs', label: 'Allowed IP addresses', hint: 'IP addresses or C
     caption: 'Keys',
     head: ['Name', 'Key', 'Scope', 'Allowed from', 'State', 'Created (UTC)', 'Last used (UTC)', 'Change'],
     rows: keys.map((key): Content[] => [
-      html`${key.name ?? html`<span class="none">no name</span>`}<br><span class="hint">${key.id}</span>`,
+      html`${key.name ?? html`<span class="none">no name</span>`}<br><span class="beneath">${shortId(key.id)}</span>`,
       code(`${key.isTest ? 'sk_test' : key.kind === 'secret' ? 'sk' : 'pk'}_…${key.lastFour ?? ''}`),
       key.kind === 'publishable' ? 'send events' : (key.scopes?.join(', ') ?? 'everything'),
       key.allowedCidrs?.join(', ') ?? 'anywhere',

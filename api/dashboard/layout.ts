@@ -13,12 +13,16 @@ import type { DashboardContext } from './state.ts'
 export interface Page {
   readonly title: string
   readonly body: Content
+  /** Main actions of the page, beside its title. */
+  readonly actions?: Content
   /** Message about the last action. */
   readonly notice?: string
-  /** Whether the page has secrets with a copy button, which needs a script. */
-  readonly copies?: boolean
 }
 
+/** Mark of a copy button, which needs a script. Quotes in values are escaped, so it comes from a view. */
+const COPY_MARK = ' data-copy="'
+
+/** Pages in the menu, in its order. */
 const PLACES = [
   ['/', 'Overview'],
   ['/accounts', 'Accounts'],
@@ -44,7 +48,9 @@ const NOTICES: Readonly<Record<string, string>> = {
 }
 
 /** Responds with a page. */
-export function showPage(ctx: DashboardContext, { title, body, notice, copies = false }: Page): void {
+export function showPage(ctx: DashboardContext, { title, body, actions, notice }: Page): void {
+  const content = html`${body}`.markup
+  const copies = content.includes(COPY_MARK)
   if (copies) allowScript(ctx)
   const { operator, forms, kept } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
@@ -60,21 +66,23 @@ export function showPage(ctx: DashboardContext, { title, body, notice, copies = 
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/dashboard.css">
 ${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
-<body>
+<body${when(operator, html` class="framed"`)}>
 <a class="skip" href="#content">Skip to content</a>
 ${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
 ${operator === null ? html`<main id="content" class="door" tabindex="-1">${BRAND}` : html`<main id="content" tabindex="-1">`}
-${when(said, html`<p class="notice" role="status">${said}</p>`)}${when(kept && !html`${body}`.markup.includes(KEPT_MARK), sayLost(kept))}
-<h1>${title}</h1>
-${body}
+${when(said, html`<p class="notice" role="status">${said}</p>`)}${when(kept && !content.includes(KEPT_MARK), sayLost(kept))}
+${actions === undefined ? html`<h1>${title}</h1>` : html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`}
+${{ markup: content }}
 </main>
 </body>
 </html>`.markup
   ctx.body = operator === null ? page : removeForbiddenLinks(page, operator.role)
 }
 
+const LOGO = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="true"><rect width="32" height="32" rx="9" fill="#1f4f8a"/><path d="M11 7 5 11l2.5 4.5L10 14v11h12V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-10 0z" fill="#fff"/><path d="M16 12.5V25h6V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-5 5.5z" fill="#8fbdf0"/></svg>`
+
 /** Logo above the pages for visitors who are not signed in. */
-const BRAND = html`<p class="face"><svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true"><rect width="32" height="32" rx="9" fill="#1f4f8a"/><path d="M11 7 5 11l2.5 4.5L10 14v11h12V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-10 0z" fill="#fff"/><path d="M16 12.5V25h6V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-5 5.5z" fill="#8fbdf0"/></svg><span><strong>Drape</strong> Operators’ dashboard</span></p>`
+const BRAND = html`<p class="face">${LOGO}<span><strong>Drape</strong> Operators’ dashboard</span></p>`
 
 /** Explains a refused form that the page no longer shows. */
 function sayLost(kept: KeptForm | null): Html {
@@ -92,6 +100,7 @@ function removeForbiddenLinks(page: string, role: Role): string {
   )
 }
 
+/** Phones show the menu as a popover, which needs no script. */
 function header({ operator, forms, path }: { operator: SignedIn; forms: Forms; path: string }): Html {
   const places = PLACES.filter(([place]) => isPermitted(operator.role, 'GET', place))
   const links = places.map(([place, name]) => {
@@ -99,9 +108,10 @@ function header({ operator, forms, path }: { operator: SignedIn; forms: Forms; p
     return html`<li><a href="${place}"${when(isHere, html` aria-current="page"`)}>${name}</a></li>`
   })
   return html`<header>
-<p class="brand">Drape</p>
-<nav aria-label="Dashboard"><ul>${links}</ul></nav>
-<div class="who"><a href="/second-factor">${operator.email}</a>${actForm({ action: '/sign-out', forms, submit: 'Sign out' })}</div>
+<p class="brand">${LOGO}Drape</p>
+<button type="button" class="menu" popovertarget="menu">Menu</button>
+<nav id="menu" popover aria-label="Dashboard"><ul>${links}</ul></nav>
+<div class="who"><a href="/second-factor" title="${operator.email}">${operator.email}</a>${actForm({ action: '/sign-out', forms, submit: 'Sign out' })}</div>
 </header>`
 }
 

@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import { html } from '../answers/html.ts'
 import { randomBase62 } from '../base62.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
@@ -30,7 +31,9 @@ export function operatorPages(options: OperatorPagesOptions): Router<DashboardSt
 
 async function showOperators(ctx: DashboardContext, { operators }: OperatorPagesOptions): Promise<void> {
   const own = ctx.state.operator?.id ?? ''
-  showPage(ctx, { title: 'Operators', body: presentOperators(await operators.list(), { own, forms: ctx.state.forms }) })
+  const actions = html`<a class="button" href="#new-operator">New operator</a>`
+  const body = presentOperators(await operators.list(), { own, forms: ctx.state.forms })
+  showPage(ctx, { title: 'Operators', actions, body })
 }
 
 const RoleName = Type.Enum([...ROLES])
@@ -53,7 +56,7 @@ async function createOperator(ctx: DashboardContext, { audit, passwords }: Opera
     return { act: { action: 'operator.create', object: id, details: { email, role } } }
   })
   if (!passwords) return seeOther(ctx, '/operators', 'created')
-  showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }), copies: true })
+  showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }) })
 }
 
 /** Another operator: operators cannot change their own role, so an administrator always remains. */

@@ -37,7 +37,7 @@ ${fields.field({ name: 'name', label: 'Name' })}${roleChoice(fields, 'viewer')}`
       operator.id === own ? 'you' : changes(operator, forms),
     ]),
     empty: 'No operators found.',
-  })}${section('New operator', create)}`
+  })}<div id="new-operator">${section('New operator', create)}</div>`
 }
 
 function roleChoice({ choice }: Fields, value: Role): Html {

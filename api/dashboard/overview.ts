@@ -4,7 +4,7 @@ import type { PoolRegistry } from '../shared/pool-registry.ts'
 import { QUEUES, type QueueName, type Redis } from '../shared/redis.ts'
 import type { Backlog, Unfinished } from '../stores/backlog.ts'
 import type { FailureCount, Usage, UsageStep } from '../stores/usage.ts'
-import { badge, code, count, section, table } from './elements.ts'
+import { badge, code, count, section, type Tone, table, when } from './elements.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
 import { plotBars } from './plot.ts'
@@ -49,9 +49,9 @@ async function showOverview(ctx: DashboardContext, { usage, backlog, redis, pool
   )
   showPage(ctx, {
     title: 'Overview',
-    body: html`<div class="tiles">${tiles({ steps, unfinished, workers, overdue })}</div>
+    body: html`${when(isStuck({ unfinished, workers }), STUCK)}<div class="tiles">${tiles({ steps, unfinished, workers, overdue })}</div>
 <nav aria-label="Time range"><ul class="spans">${links}</ul></nav>
-${plotUsage(steps, span)}
+${plotUsage(steps, { ...span, within: `the last ${span.name}` })}
 <div class="columns">${section('Queue', presentQueue(unfinished))}${section('Failed, refused and cancelled by code', presentFailures(failures))}</div>
 ${section('Workers', presentWorkers(workers))}
 ${section('Worker pools', presentPools([...reports.values()]))}`,
@@ -71,6 +71,22 @@ async function findAllWorkers(redis: OverviewOptions['redis']): Promise<Worker[]
   return found.flat()
 }
 
+const STUCK = html`<p class="problem" role="status"><strong>Try-ons wait, but no worker accepts jobs.</strong> Start a worker with ${code('npm run worker')}, or check the pools with ${code('kubectl get workerpools')}. ${code('drape doctor')} finds most causes.</p>
+`
+
+function countWaiting(unfinished: readonly Unfinished[]): number {
+  return unfinished.filter(({ state }) => state !== 'running').reduce((total, entry) => total + entry.count, 0)
+}
+
+function countSlots(workers: readonly Worker[]): number {
+  return workers.filter(({ queue }) => queue === 'try-on').reduce((total, entry) => total + entry.slots, 0)
+}
+
+/** Whether try-ons wait for a worker that does not exist. */
+function isStuck({ unfinished, workers }: Pick<Glance, 'unfinished' | 'workers'>): boolean {
+  return countWaiting(unfinished) > 0 && countSlots(workers) === 0
+}
+
 interface Glance {
   readonly steps: readonly UsageStep[]
   readonly unfinished: readonly Unfinished[]
@@ -82,30 +98,38 @@ function tiles({ steps, unfinished, workers, overdue }: Glance) {
   const sum = (pick: (step: UsageStep) => number) => steps.reduce((total, step) => total + pick(step), 0)
   const [completed, failed] = [sum((step) => step.completed), sum((step) => step.failed)]
   const ended = completed + failed
-  const waiting = unfinished.filter(({ state }) => state !== 'running').reduce((total, entry) => total + entry.count, 0)
-  const slots = workers.filter(({ queue }) => queue === 'try-on').reduce((total, entry) => total + entry.slots, 0)
-  const entries: [string, string][] = [
+  const stuck = isStuck({ unfinished, workers }) ? 'bad' : undefined
+  const entries: [string, string, Tone?][] = [
     ['Completed', count(completed)],
     // A photo without a person and a cancellation are not failures of the service.
     ['Failed', ended === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
     ['Refused images', count(sum((step) => step.refused))],
     ['Cancelled', count(sum((step) => step.cancelled))],
     ['Credits spent', count(sum((step) => step.credits))],
-    ['Waiting', count(waiting)],
-    ['Worker slots', count(slots)],
-    ['Overdue deletion', overdue === null ? 'none' : presentSeconds(overdue)],
+    ['Waiting', count(countWaiting(unfinished)), stuck],
+    ['Worker slots', count(countSlots(workers)), stuck],
+    ['Overdue deletion', overdue === null ? 'none' : presentSeconds(overdue), overdue === null ? undefined : 'bad'],
   ]
-  return entries.map(([name, value]) => html`<div class="tile"><span>${name}</span><strong>${value}</strong></div>`)
+  return entries.map(
+    ([name, value, tone = '']) => html`<div class="tile ${tone}"><span>${name}</span><strong>${value}</strong></div>`,
+  )
+}
+
+interface UsagePlot {
+  readonly step: 'hour' | 'day'
+  /** The time range in a sentence, as `the last 14 days`. */
+  readonly within: string
 }
 
 /** Accepted generations per step by outcome, and their cost. */
-export function plotUsage(steps: readonly UsageStep[], { step }: { step: 'hour' | 'day' }) {
+export function plotUsage(steps: readonly UsageStep[], { step, within }: UsagePlot) {
   const labels = steps.map(({ at }) =>
     step === 'hour' ? at.toISOString().slice(11, 16) : at.toISOString().slice(5, 10),
   )
   return html`<div class="columns">${plotBars({
     title: `Generations by ${step} (UTC)`,
     labels,
+    empty: `No generation was accepted in ${within}.`,
     series: [
       { name: 'completed', tone: 'first', values: steps.map(({ completed }) => completed) },
       { name: 'failed', tone: 'second', values: steps.map(({ failed }) => failed) },
@@ -116,6 +140,7 @@ export function plotUsage(steps: readonly UsageStep[], { step }: { step: 'hour' 
   })}${plotBars({
     title: `Credits by ${step} (UTC)`,
     labels,
+    empty: `No credits were spent in ${within}.`,
     series: [{ name: 'credits', tone: 'first', values: steps.map(({ credits }) => credits) }],
   })}</div>`
 }

@@ -13,13 +13,17 @@ export interface PlotOptions {
   /** Labels of the bars. */
   readonly labels: readonly string[]
   readonly series: readonly Series[]
+  /** Sentence in place of bars that are all 0. */
+  readonly empty: string
 }
 
 const SIZE = { width: 480, height: 190, left: 40, right: 4, top: 8, bottom: 22 } as const
 
 /** Stacked bars over time as SVG; each bar shows its value, the legend shows the sums. */
-export function plotBars({ title, labels, series }: PlotOptions): Html {
+export function plotBars({ title, labels, series, empty }: PlotOptions): Html {
   const totals = labels.map((_, i) => series.reduce((sum, { values }) => sum + values[i], 0))
+  if (totals.every((total) => total === 0))
+    return html`<figure class="plot"><figcaption>${title}</figcaption><p class="empty">${empty}</p></figure>`
   const top = niceTop(Math.max(1, ...totals))
   const step = (SIZE.width - SIZE.left - SIZE.right) / Math.max(1, labels.length)
   const heightOf = (value: number) => (value / top) * (SIZE.height - SIZE.top - SIZE.bottom)
@@ -52,7 +56,7 @@ export function plotBars({ title, labels, series }: PlotOptions): Html {
 }
 
 /** The same as a table, for those who need the numbers, the newest first. */
-function presentNumbers({ title, labels, series }: PlotOptions): Html {
+function presentNumbers({ title, labels, series }: Omit<PlotOptions, 'empty'>): Html {
   const rows = labels.map((label, i) => [label, ...series.map(({ values }) => values[i].toLocaleString('en-GB'))])
   const head = ['Time (UTC)', ...series.map(({ name }) => name)]
   const numeric = series.map((_, i) => i + 1)

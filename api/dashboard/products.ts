@@ -8,6 +8,7 @@ import { code, disclosure, nextPage, table, time } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { searchForm } from './form-elements.ts'
+import { accountLink } from './ids.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
 
@@ -49,7 +50,7 @@ ${table({
   rows: found.map((product) => [
     code(product.externalId),
     product.title ?? '',
-    html`<a href="/accounts/${product.accountId}">${product.accountName}</a>`,
+    accountLink({ id: product.accountId, name: product.accountName }),
     presentImages(product),
     time(product.lastUsedAt),
     time(product.expiresAt),

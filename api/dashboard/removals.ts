@@ -3,6 +3,7 @@ import { DrapeError } from '../shared/errors.ts'
 import { decodeImage, encodeView } from '../shared/image.ts'
 import { Type } from '../shared/schema.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { Accounts } from '../stores/accounts.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { createRemovalCandidates, type RemovalCandidates } from '../stores/removal-candidates.ts'
 import { createRemovals, type Removal, type Removals } from '../stores/removals.ts'
@@ -12,6 +13,7 @@ import { presentCandidates, presentRemoval, presentRemovals } from './removals.v
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface RemovalPagesOptions {
+  readonly accounts: Pick<Accounts, 'findNames'>
   readonly removals: Removals
   readonly candidates: RemovalCandidates
   readonly storage: ObjectStorage
@@ -48,9 +50,10 @@ async function showRemoval(ctx: DashboardContext, options: RemovalPagesOptions):
     options.candidates.find(removal.hashes),
     options.removals.findErasures(removal.id),
   ])
+  const names = await options.accounts.findNames([...near.found, ...erasures].map(({ accountId }) => accountId))
   showPage(ctx, {
     title: 'Removal request',
-    body: presentRemoval(removal, { ...near, erasures, forms: ctx.state.forms }),
+    body: presentRemoval(removal, { ...near, erasures, names, forms: ctx.state.forms }),
   })
 }
 

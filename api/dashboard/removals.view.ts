@@ -4,6 +4,7 @@ import type { Removal, RemovalState } from '../stores/removals.ts'
 import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
+import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 
 const TONES: Readonly<Record<RemovalState, Tone>> = { OPEN: 'busy', ERASING: 'busy', ERASED: 'good', DECLINED: 'quiet' }
@@ -14,7 +15,7 @@ ${table({
   caption: 'Removal requests, those that are due first at the top',
   head: ['Request', 'State', 'Due (UTC)', 'Received (UTC)'],
   rows: found.map((removal): Content[] => [
-    html`<a href="/removals/${removal.id}">${code(removal.id)}</a>`,
+    html`<a href="/removals/${removal.id}">${shortId(removal.id)}</a>`,
     stateOf(removal),
     removal.decidedAt === null ? time(removal.dueAt) : 'decided',
     time(removal.createdAt),
@@ -33,18 +34,21 @@ export function presentRemoval(
     found,
     isCut,
     erasures,
+    names,
     forms,
   }: {
     found: readonly Candidate[]
     isCut: boolean
     erasures: readonly { readonly accountId: string; readonly erasureId: string | null }[]
+    /** Names of the accounts, by ID. */
+    names: ReadonlyMap<string, string>
     forms: Forms
   },
 ): Html {
   const { id, email, reason, state, answer, createdAt, dueAt, decidedAt } = removal
   const isOpen = state === 'OPEN'
   return html`${facts([
-    ['Id', code(id)],
+    ['Id', copiedId(id)],
     ['State', stateOf(removal)],
     ['Due', time(dueAt)],
     ['Received', time(createdAt)],
@@ -53,10 +57,10 @@ export function presentRemoval(
     ['Reason of the requester', reason],
     ...(answer === null ? [] : ([['Answer', answer]] as const)),
   ])}
-${when(erasures.length > 0, section('Erasures', presentErasures(erasures)))}
+${when(erasures.length > 0, section('Erasures', presentErasures(erasures, names)))}
 ${when(
   isOpen,
-  html`${section('Images that may match', html`${presentFound(found)}${when(isCut, html`<p class="hint">More images are near. After the erasure of the chosen ones the request is open again, with the next; decline it when none is a copy.</p>`)}`)}${when(found.length > 0, actions(id, found, forms))}
+  html`${section('Images that may match', html`${presentFound(found, names)}${when(isCut, html`<p class="hint">More images are near. After the erasure of the chosen ones the request is open again, with the next; decline it when none is a copy.</p>`)}`)}${when(found.length > 0, actions(id, found, forms))}
 ${section('Decline', declineForm(id, forms))}`,
 )}`
 }
@@ -66,25 +70,28 @@ function addressOf(email: string): string {
   return encodeURIComponent(email).replaceAll('%40', '@')
 }
 
-function presentErasures(erasures: readonly { readonly accountId: string; readonly erasureId: string | null }[]): Html {
+function presentErasures(
+  erasures: readonly { readonly accountId: string; readonly erasureId: string | null }[],
+  names: ReadonlyMap<string, string>,
+): Html {
   return table({
     caption: 'Erasures by account',
     head: ['Account', 'Erasure, which has a signed receipt'],
     rows: erasures.map(({ accountId, erasureId }): Content[] => [
-      html`<a href="/accounts/${accountId}">${code(accountId)}</a>`,
+      accountLink({ id: accountId, name: names.get(accountId) }),
       erasureId === null ? 'waits' : code(erasureId),
     ]),
     empty: '',
   })
 }
 
-function presentFound(found: readonly Candidate[]): Html {
+function presentFound(found: readonly Candidate[], names: ReadonlyMap<string, string>): Html {
   return table({
     caption: 'Stored images near the image of the requester, the nearest first',
     head: ['Photo or try-on', 'Account', 'Nearest image', 'Different bits of 256', 'Stored (UTC)'],
     rows: found.map((candidate): Content[] => [
       code(candidate.id),
-      html`<a href="/accounts/${candidate.accountId}">${code(candidate.accountId)}</a>`,
+      accountLink({ id: candidate.accountId, name: names.get(candidate.accountId) }),
       candidate.kind === 'person' ? 'photo' : 'result',
       String(candidate.distance),
       time(candidate.createdAt),

@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import { html } from '../answers/html.ts'
 import type { AddressRule } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { SAFETY_LEVELS } from '../shared/generation.ts'
@@ -52,9 +53,11 @@ export function shopPages(options: ShopPagesOptions): Router<DashboardState> {
   return router
 }
 
-async function showShops(ctx: DashboardContext, { shops, listRefused }: ShopPagesOptions): Promise<void> {
+async function showShops(ctx: DashboardContext, { shops, accounts, listRefused }: ShopPagesOptions): Promise<void> {
   const [found, refused] = await Promise.all([shops.list(queryOf(ctx).get('account')), listRefused(null)])
-  showPage(ctx, { title: 'Shops', body: presentShops(found, refused) })
+  const names = await accounts.findNames(found.map(({ accountId }) => accountId))
+  const actions = html`<a class="button" href="/shops/new">New shop</a>`
+  showPage(ctx, { title: 'Shops', actions, body: presentShops(found, { names, refused }) })
 }
 
 async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPagesOptions): Promise<void> {
@@ -117,7 +120,7 @@ async function createShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
   })
   if (made === null) return
   if (!isMade || live === undefined) return seeOther(ctx, `/shops/${made.id}`, 'created')
-  showPage(ctx, { title: 'Shop created', body: presentShopSecret({ id: made.id, secret: live }), copies: true })
+  showPage(ctx, { title: 'Shop created', body: presentShopSecret({ id: made.id, secret: live }) })
 }
 
 /** Throws `VALIDATION_FAILED` for an address to which no token may be sent. */
@@ -141,14 +144,17 @@ async function findEdition(ctx: DashboardContext, { shops }: ShopPagesOptions): 
 
 async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
   const shop = await findEdition(ctx, options)
-  const [spent, engines, refused, consents] = await Promise.all([
+  const [names, spent, engines, refused, consents] = await Promise.all([
+    options.accounts.findNames([shop.accountId]),
     options.visitors.countToday(shop.id),
     findEngineNames(options.engines, [shop.defaultEngine]),
     options.listRefused(shop),
     findConsents(shop, options.consents),
   ])
-  const body = presentShop(shop, { engines, forms: ctx.state.forms, spent, refused, consents })
-  showPage(ctx, { title: shop.name ?? shop.domain, body })
+  const accountName = names.get(shop.accountId)
+  const body = presentShop(shop, { accountName, engines, forms: ctx.state.forms, spent, refused, consents })
+  const actions = html`<a class="button" href="/shops/${shop.id}/analytics">Analytics</a>`
+  showPage(ctx, { title: shop.name ?? shop.domain, actions, body })
 }
 
 const readSettings = fieldsReader(
@@ -217,7 +223,7 @@ async function addSecret(ctx: DashboardContext, options: ShopPagesOptions): Prom
     return { act: { action: 'shop.secret.add', object: id, accountId } }
   })
   if (secret !== undefined) return seeOther(ctx, `/shops/${id}`, 'saved')
-  showPage(ctx, { title: 'Secret created', body: presentShopSecret({ id, secret: added }), copies: true })
+  showPage(ctx, { title: 'Secret created', body: presentShopSecret({ id, secret: added }) })
 }
 
 async function removeSecret(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {

@@ -7,27 +7,30 @@ import { SHOP_LEVELS, stateOf } from './accounts.view.ts'
 import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
+import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { ShopConsents } from './policies.ts'
 import { presentPolicy } from './policies.view.ts'
 import { presentSecrets } from './secrets.view.ts'
 
-export function presentShops(shops: readonly ShopRecord[], refused: readonly RefusedRequest[]): Html {
-  return html`<p class="actions"><a class="button" href="/shops/new">New shop</a></p>
-${table({
-  caption: 'Shops',
-  head: ['Domain', 'Name', 'Platform', 'State', 'Generations per month', 'Account'],
-  rows: shops.map(({ id, domain, name, platform, isActive, monthlyGenerations, accountId }) => [
-    html`<a href="/shops/${id}">${domain}</a>`,
-    name ?? '',
-    platform,
-    stateOf(isActive),
-    monthlyGenerations === null ? 'any' : count(monthlyGenerations),
-    html`<a href="/accounts/${accountId}">${code(accountId)}</a>`,
-  ]),
-  empty: 'No shops found.',
-  numeric: [4],
-})}${when(refused.length > 0, section('Refused requests of unknown shops', refusedRequests(refused, 'No requests.')))}`
+export function presentShops(
+  shops: readonly ShopRecord[],
+  { names, refused }: { names: ReadonlyMap<string, string>; refused: readonly RefusedRequest[] },
+): Html {
+  return html`${table({
+    caption: 'Shops',
+    head: ['Domain', 'Name', 'Platform', 'State', 'Generations per month', 'Account'],
+    rows: shops.map(({ id, domain, name, platform, isActive, monthlyGenerations, accountId }) => [
+      html`<a href="/shops/${id}">${domain}</a>`,
+      name ?? '',
+      platform,
+      stateOf(isActive),
+      monthlyGenerations === null ? 'any' : count(monthlyGenerations),
+      accountLink({ id: accountId, name: names.get(accountId) }),
+    ]),
+    empty: html`There are no shops yet. <a href="/shops/new">Create one</a> for each domain that shows try-ons.`,
+    numeric: [4],
+  })}${when(refused.length > 0, section('Refused requests of unknown shops', refusedRequests(refused, 'No requests.')))}`
 }
 
 export function presentNewShop({
@@ -102,6 +105,7 @@ ${facts([['Secret', copied(secret)]])}<p><a class="button" href="/shops/${id}">O
 }
 
 interface ShopPage {
+  readonly accountName: string | undefined
   readonly engines: readonly string[]
   readonly forms: Forms
   readonly spent: VisitorCounts
@@ -109,20 +113,22 @@ interface ShopPage {
   readonly consents: ShopConsents
 }
 
-export function presentShop(shop: EditedShop, { engines, forms, spent, refused, consents }: ShopPage): Html {
-  return html`<p class="actions"><a class="button" href="/shops/${shop.id}/analytics">Analytics</a></p>
-${facts([
-  ['Id', code(shop.id)],
-  ['Domain', shop.domain],
-  ['Platform', shop.platform],
-  ['State', stateOf(shop.isActive)],
-  ['Account', html`<a href="/accounts/${shop.accountId}">${code(shop.accountId)}</a>`],
-  ['End of the plan (UTC)', time(shop.planEndsAt)],
-])}
+export function presentShop(
+  shop: EditedShop,
+  { accountName, engines, forms, spent, refused, consents }: ShopPage,
+): Html {
+  return html`${facts([
+    ['Id', copiedId(shop.id)],
+    ['Domain', shop.domain],
+    ['Platform', shop.platform],
+    ['State', stateOf(shop.isActive)],
+    ['Account', accountLink({ id: shop.accountId, name: accountName })],
+    ['End of the plan (UTC)', time(shop.planEndsAt)],
+  ])}
+<div class="columns">${section('Settings', settings(shop, { engines, forms }))}${section('Secrets', secrets(shop, forms))}</div>
 ${section('Consent', presentPolicy(shop, { ...consents, forms }))}
 ${section('Visitors today (UTC)', visitorsToday(shop, spent))}
-${section('Refused requests of the last 24 hours', refusedRequests(refused, 'All requests were signed correctly.'))}
-<div class="columns">${section('Settings', settings(shop, { engines, forms }))}${section('Secrets', secrets(shop, forms))}</div>`
+${section('Refused requests of the last 24 hours', refusedRequests(refused, 'All requests were signed correctly.'))}`
 }
 
 /** Reasons for refusals, which the responses do not contain. */

@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import { html } from '../answers/html.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
 import { generateWebhookSecret } from '../shared/webhook-signature.ts'
@@ -41,8 +42,11 @@ export function webhookPages(options: WebhookPagesOptions): Router<DashboardStat
   return router
 }
 
-async function showEndpoints(ctx: DashboardContext, { webhooks }: WebhookPagesOptions): Promise<void> {
-  showPage(ctx, { title: 'Webhooks', body: presentEndpoints(await webhooks.list(queryOf(ctx).get('account'))) })
+async function showEndpoints(ctx: DashboardContext, { webhooks, accounts }: WebhookPagesOptions): Promise<void> {
+  const endpoints = await webhooks.list(queryOf(ctx).get('account'))
+  const names = await accounts.findNames(endpoints.map(({ accountId }) => accountId))
+  const actions = html`<a class="button" href="/webhooks/new">New endpoint</a>`
+  showPage(ctx, { title: 'Webhooks', actions, body: presentEndpoints(endpoints, names) })
 }
 
 async function showNewEndpoint(ctx: DashboardContext, { accounts }: WebhookPagesOptions): Promise<void> {
@@ -82,16 +86,18 @@ function readEvents(ctx: DashboardContext): WebhookEvent[] {
 }
 
 function showSecret(ctx: DashboardContext, secret: { id: string; secret: string }): void {
-  showPage(ctx, { title: 'Secret created', body: presentEndpointSecret(secret), copies: true })
+  showPage(ctx, { title: 'Secret created', body: presentEndpointSecret(secret) })
 }
 
 const DELIVERIES = 100
 
-async function showEndpoint(ctx: DashboardContext, { webhooks }: WebhookPagesOptions): Promise<void> {
+async function showEndpoint(ctx: DashboardContext, { webhooks, accounts }: WebhookPagesOptions): Promise<void> {
   const endpoint = await webhooks.getEdition(ctx.params.id)
   const failed = queryOf(ctx).get('only') === 'failed'
   const deliveries = await webhooks.listDeliveries({ endpointId: endpoint.id, failed, limit: DELIVERIES })
-  showPage(ctx, { title: 'Endpoint', body: presentEndpoint({ endpoint, deliveries, failed, forms: ctx.state.forms }) })
+  const accountName = (await accounts.findNames([endpoint.accountId])).get(endpoint.accountId)
+  const page = { accountName, endpoint, deliveries, failed, forms: ctx.state.forms }
+  showPage(ctx, { title: 'Endpoint', body: presentEndpoint(page) })
 }
 
 const readSettings = fieldsReader(

@@ -16,23 +16,23 @@ import {
 } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
+import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentSecrets } from './secrets.view.ts'
 
-export function presentEndpoints(endpoints: readonly WebhookEndpoint[]): Html {
-  return html`<p class="actions"><a class="button" href="/webhooks/new">New endpoint</a></p>
-${table({
-  caption: 'Webhook endpoints',
-  head: ['Address', 'State', 'Events', 'Failing since (UTC)', 'Account'],
-  rows: endpoints.map(({ id, url, isActive, eventTypes, failingSince, accountId }) => [
-    html`<a href="/webhooks/${id}">${url}</a>`,
-    stateOf(isActive),
-    eventTypes.join(', '),
-    time(failingSince),
-    html`<a href="/accounts/${accountId}">${code(accountId)}</a>`,
-  ]),
-  empty: 'There are no endpoints yet. Create one to notify a server when a generation ends.',
-})}`
+export function presentEndpoints(endpoints: readonly WebhookEndpoint[], names: ReadonlyMap<string, string>): Html {
+  return html`${table({
+    caption: 'Webhook endpoints',
+    head: ['Address', 'State', 'Events', 'Failing since (UTC)', 'Account'],
+    rows: endpoints.map(({ id, url, isActive, eventTypes, failingSince, accountId }) => [
+      html`<a href="/webhooks/${id}">${url}</a>`,
+      stateOf(isActive),
+      eventTypes.join(', '),
+      time(failingSince),
+      accountLink({ id: accountId, name: names.get(accountId) }),
+    ]),
+    empty: html`There are no endpoints yet. <a href="/webhooks/new">Create one</a> to notify a server when a generation ends.`,
+  })}`
 }
 
 export function presentNewEndpoint({
@@ -74,20 +74,21 @@ ${facts([['Secret', copied(secret)]])}<p><a class="button" href="/webhooks/${id}
 }
 
 interface EndpointPage {
+  readonly accountName: string | undefined
   readonly endpoint: EditedEndpoint
   readonly deliveries: readonly WebhookDelivery[]
   readonly failed: boolean
   readonly forms: Forms
 }
 
-export function presentEndpoint({ endpoint, deliveries, failed, forms }: EndpointPage): Html {
+export function presentEndpoint({ accountName, endpoint, deliveries, failed, forms }: EndpointPage): Html {
   const { id, isActive, disabledReason } = endpoint
   return html`${facts([
-    ['Id', code(id)],
+    ['Id', copiedId(id)],
     ['Address', code(endpoint.url)],
     ['State', html`${stateOf(isActive)}${when(disabledReason, html`<br>${disabledReason ?? ''}`)}`],
     ['Failing since (UTC)', time(endpoint.failingSince)],
-    ['Account', html`<a href="/accounts/${endpoint.accountId}">${code(endpoint.accountId)}</a>`],
+    ['Account', accountLink({ id: endpoint.accountId, name: accountName })],
   ])}
 ${section('Deliveries of the last 14 days', presentDeliveries({ endpoint, deliveries, failed, forms }))}
 <div class="columns">${section('Settings', settings(endpoint, forms))}${section('Secrets', secrets(endpoint, forms))}</div>
@@ -96,7 +97,7 @@ ${section('Delete', disclosure('With all its deliveries …', actForm({ action: 
 
 const TONES: Readonly<Record<WebhookDelivery['status'], Tone>> = { waiting: 'busy', delivered: 'good', failed: 'bad' }
 
-function presentDeliveries({ endpoint, deliveries, failed, forms }: EndpointPage): Html {
+function presentDeliveries({ endpoint, deliveries, failed, forms }: Omit<EndpointPage, 'accountName'>): Html {
   const { id, isActive } = endpoint
   const other = failed
     ? html`<a href="/webhooks/${id}">Show all</a>`

@@ -99,6 +99,8 @@ export const accountColumns = sql.fragment`
   accounts.id, name, email, balance, is_active as "isActive", retention_days as "retentionDays", settings,
   accounts.created_at as "createdAt", test_of as "testOf"`
 
+const NameRow = rowType(Type.Object({ id: Type.String(), name: Type.String() }))
+
 const EditedRow = Type.Object({
   ...AccountRow.properties,
   edition: Type.String(),
@@ -163,6 +165,13 @@ export function createAccounts(database: Database) {
         where test_of is null and (id = ${text} or strpos(lower(concat_ws(' ', name, email)), lower(${text})) > 0)
           and (${before}::text is null or id < ${before})
         order by id desc limit ${limit}`),
+
+    /** Names of these accounts, by ID. */
+    findNames: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+      const rows = await database.any(sql.type(NameRow)`
+        select id, name from accounts where id = any(${sql.array([...new Set(ids)], 'text')})`)
+      return new Map(rows.map(({ id, name }) => [id, name]))
+    },
 
     /** Creates an account and its first keys. Only this response contains the keys. */
     insert: (account: NewAccount) => database.transaction((transaction) => insertAccount(transaction, account)),

@@ -23,6 +23,9 @@ export interface DashboardContents {
   readonly pages: readonly string[]
 }
 
+/** Screenshots of one hour have the same plots. */
+const BASE = process.env.SCREENSHOTS ? sql.fragment`date_trunc('hour', now())` : sql.fragment`now()`
+
 const Id = rowType(Type.Object({ id: Type.String() }))
 
 /** An account with all that it can have, under this name, and a day's generations. */
@@ -137,7 +140,7 @@ async function insertGenerations(database: Database, { accountId, shopId, name, 
     insert into generations (id, account_id, product_id, product_external_id, shop_id, status, deadline_at, cost, engine,
       options, snapshot, result_key, images_expire_at, error_code, error_message, warnings, timings, engine_info, category,
       created_at, started_at, finished_at)
-    select 'gen_' || lpad(i::text, 6, '0') || md5(${accountId}), ${accountId}, 'prod_1', 'sku-' || (i % 5), ${shopId},
+    select 'gen_' || md5(${accountId}) || lpad(i::text, 6, '0'), ${accountId}, 'prod_1', 'sku-' || (i % 5), ${shopId},
       case when i % 9 = 0 then 'FAILED' when i > 176 then 'PENDING' else 'COMPLETED' end, now() + interval '10 minutes', 1,
       'warp', jsonb_build_object('format', 'jpeg', 'note', ${name}::text), jsonb_build_object('title', ${name}::text),
       case when i % 9 <> 0 then ${resultKey} end, now() + interval '7 days',
@@ -146,7 +149,7 @@ async function insertGenerations(database: Database, { accountId, shopId, name, 
       jsonb_build_object('fetch', 120.4, 'person', 830, 'warp', 2210.7), jsonb_build_object('name', 'warp', 'version', '1'),
       'tops', at, at + interval '1 second', case when i <= 176 or i % 9 = 0 then at + interval '4 seconds' end
     from generate_series(1, 180) as i
-    cross join lateral (select now() - make_interval(mins => (180 - i) * 8) as at) as times`)
+    cross join lateral (select ${BASE} - make_interval(mins => (180 - i) * 8) as at) as times`)
   await database.query(sql.unsafe`
     insert into outbox (generation_id, account_id, queue, payload)
     select id, account_id, 'try-on', jsonb_build_object('engine', engine) from generations

@@ -19,6 +19,11 @@ import { TEST_SECRETS } from './secrets.ts'
 
 export const OPERATOR = { email: 'ada@example.com', password: 'correct horse battery' }
 
+/** A page without the one script that a page may load, which copies. */
+export function withoutOwnScript(text: string): string {
+  return text.replace('<script src="/dashboard.js" defer></script>', '')
+}
+
 export interface PageAnswer {
   readonly status: number
   readonly headers: Headers

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'puppeteer-core'
 import { expect } from 'vitest'
+import { releasePage, stillPage } from './still-page.ts'
 
 /** Folder for screenshots of the pages; none without it. */
 const SCREENSHOTS = process.env.SCREENSHOTS
@@ -12,6 +13,16 @@ const SCHEMES = ['light', 'dark'] as const
 /** Each size and each scheme once. The long form, and a run for screenshots, look at all four. */
 const EACH_ONCE = ['desktop light', 'phone dark']
 const SEES_ALL = SCREENSHOTS !== undefined || process.env.LONG_TESTS !== undefined
+
+type Size = keyof typeof SIZES
+
+export interface Looks {
+  readonly name: string
+  readonly open?: () => Promise<unknown>
+  readonly fullPage?: boolean
+  /** Default: all. */
+  readonly sizes?: readonly Size[]
+}
 
 interface Finding {
   readonly id: string
@@ -25,10 +36,11 @@ interface Finding {
  */
 export async function inspectLooks(
   page: Page,
-  { name, open = async () => {}, fullPage = true }: { name: string; open?: () => Promise<unknown>; fullPage?: boolean },
+  { name, open = async () => {}, fullPage = true, sizes = Object.keys(SIZES) as Size[] }: Looks,
 ): Promise<string[]> {
   const violations: string[] = []
-  for (const [size, viewport] of Object.entries(SIZES)) {
+  for (const size of sizes) {
+    const viewport = SIZES[size]
     for (const scheme of SCHEMES) {
       const look = `${size} ${scheme}`
       if (!SEES_ALL && !EACH_ONCE.includes(look)) continue
@@ -36,7 +48,9 @@ export async function inspectLooks(
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
       await open()
       if (SCREENSHOTS) {
+        await stillPage(page)
         await page.screenshot({ path: join(SCREENSHOTS, `${name}-${size}-${scheme}.png`) as `${string}.png`, fullPage })
+        await releasePage(page)
       }
       violations.push(...(await inspect(page)).map((violation) => `${name} ${look}: ${violation}`))
     }

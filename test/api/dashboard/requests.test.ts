@@ -23,7 +23,9 @@ describe('requests in the dashboard', () => {
   const idsOf = (text: string) => [...text.matchAll(/<code>req-(\d+)-end/g)].map(([, id]) => Number(id))
 
   it('have a page that says what to do while there are none', async () => {
-    expect((await browser.get(`/accounts/${accountId}`)).text).toContain(`<a href="${page}">Requests</a>`)
+    expect((await browser.get(`/accounts/${accountId}`)).text).toContain(
+      `<a class="button quiet" href="${page}">Requests</a>`,
+    )
     const { status, text } = await browser.get(page)
     expect(status).toBe(200)
     expect(text).toContain('No requests in the last 7 days.')
