@@ -194,6 +194,20 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     const picture = await fetch(link[0])
     expect(picture.headers.get('content-type')).toBe('image/png')
     expect(await drape.balance()).toBe(credits)
+    const shownId = async () => JSON.parse(await text('#code')).generationId as string
+    const first = await shownId()
+    await page.click('#go')
+    await until(`document.querySelectorAll('#history li').length === 2`)
+    expect(await shownId()).not.toBe(first)
+    await page.click('#history li:last-child button')
+    await until(`document.querySelector('#history li:last-child button').ariaPressed === 'true'`)
+    expect(await shownId()).toBe(first)
+    expect(await page.evaluate(`document.querySelector('#download').download`)).toContain(first)
+    await page.click('#forget')
+    expect(
+      await page.$$eval('#history li, #comparison:not([hidden]), #download:not([hidden])', (all) => all.length),
+    ).toBe(0)
+    expect(await text('#code')).toBe('')
   })
 
   it('takes a key that was typed in, with nothing pressed but the button that starts', async () => {
@@ -347,6 +361,10 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await drape.balance()).toBe(credits)
     await page.click('#go')
     await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
+    // Also while the service has nothing new to report.
+    const bar = () => page.$eval('#progress', (one) => (one as unknown as { value: number }).value)
+    const seen = await bar()
+    await expect.poll(bar, LONG).toBeGreaterThan(seen)
     violations.push(...(await inspectLooks(page, { name: 'playground-waiting' })))
     line.setUp(false)
     await appear('#look-again')

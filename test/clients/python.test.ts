@@ -17,6 +17,9 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const CLIENT = join(ROOT, 'clients/python')
 const SAMPLES = join(ROOT, 'scripts/samples')
 const run = promisify(execFile)
+const { writePython } = await import(
+  new URL('../../api/routes/playground/browser/request-code.js', import.meta.url).href
+)
 const reason = await reasonWithout('python')
 
 const SUPPORTED = ['3.10', '3.11', '3.12', '3.13']
@@ -95,6 +98,18 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
     const [version] = [...found.keys()].slice(-1)
     const { stdout } = await run(await environment(version), ['shown.py'], { cwd: folder, env })
     expect(stdout).toMatch(expected)
+  })
+
+  it.each([true, false])('does what the playground shows (crop: %s)', async (crop) => {
+    const program = writePython({
+      ...{ origin: drape.api.url, photo: { name: 'me.jpg' }, product: { name: 'shirt.jpg' } },
+      ...{ title: `Ada's "best" \\ T-shirt`, category: 'tops', answer: null },
+      options: { format: 'png', fallback: false, keepForDays: 1, ...(!crop && { crop }) },
+    })
+    await writeFile(join(folder, 'played.py'), program)
+    const [version] = [...found.keys()].slice(-1)
+    const { stdout } = await run(await environment(version), ['played.py'], { cwd: folder, env })
+    expect(stdout).toMatch(/COMPLETED [\s\S]*gen_\S+ http\S+\.png/)
   })
 
   it('has the types of the OpenAPI document; scripts/client python-models writes them', async () => {

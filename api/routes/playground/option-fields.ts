@@ -28,6 +28,17 @@ const LABELS: Readonly<Record<string, string>> = {
   deadlineSeconds: 'Deadline in seconds',
 }
 
+/** Hints in the words of the page; other options have the description of the interface. */
+const HINTS: Readonly<Record<string, string>> = {
+  engine: 'The program that makes the image. “mock” returns the photo as it is and is free.',
+  fallback: 'If the engine is busy or unavailable, another engine of the account may do the work.',
+  fullResolution: 'Otherwise the result shows only the part around the person.',
+  watermark: 'Only if the account has a logo.',
+  keepForDays: 'The photo and the result are deleted after this time.',
+  deadlineSeconds: 'A try-on that takes longer ends, and its credit is refunded.',
+  crop: 'Best for most photos. Without it, the result keeps the framing of the photo.',
+}
+
 export interface OptionFields {
   /** Fields of an upload that a try-on does not have. */
   readonly of: 'upload' | 'try-on'
@@ -44,7 +55,7 @@ export function presentOptions({ of }: OptionFields): Html[] {
 function presentOption(name: string, schema: OptionSchema): Html {
   const label = LABELS[name] ?? name
   const id = `option-${name}`
-  const hint = schema.description
+  const hint = HINTS[name] ?? schema.description
   const described = hint === undefined ? html`` : html` aria-describedby="${id}-hint"`
   const shown = hint === undefined ? html`` : html`<p class="hint" id="${id}-hint">${hint}</p>`
   if (schema.type === 'boolean') {

@@ -14,7 +14,7 @@ export function presentPage({ serviceName, assets }: PageOptions): string {
     account: html`<div class="account" id="account" hidden><span id="account-name"></span><strong id="credits"></strong>
 <button type="button" class="quiet" id="forget">Remove key</button></div>`,
     content: html`<h1>Try a product on a person</h1>
-<p class="lead">Choose a photo and a product. The request that this page sends is shown below, for you to copy.</p>
+<p class="lead">Choose a photo and a product. The code below does the same from your own program.</p>
 <noscript><p class="problem">This page needs JavaScript. The <a href="/docs">API reference</a> works without JavaScript.</p></noscript>
 ${keyForm()}
 <form id="try-on" novalidate>
@@ -26,6 +26,7 @@ ${resultPanel()}
 <details class="card" id="options"><summary>Engine and options</summary>
 <div class="options">${presentOptions({ of: 'try-on' })}</div></details>
 </form>
+${historyPanel()}
 ${codePanel()}`,
     end: cameraDialog(),
   })
@@ -103,7 +104,7 @@ function resultPanel(): Html {
 </figure>
 </div>
 <progress id="progress" max="1" aria-label="Progress of the generation" hidden></progress>
-<p class="said" id="said" role="status"></p>
+<div class="progress-line"><p class="said" id="said" role="status"></p><span id="elapsed" aria-hidden="true" hidden></span></div>
 <div class="problem" id="problem" role="alert" tabindex="-1" hidden></div>
 <div class="actions"><button id="go">Try it on</button>
 <button type="button" id="look-again" hidden>Check again</button>
@@ -113,13 +114,20 @@ function resultPanel(): Html {
 </section>`
 }
 
+/** Nothing stores these results; they leave with the tab or the key. */
+function historyPanel(): Html {
+  return html`<section class="card history" id="history" aria-labelledby="history-title" hidden>
+<h2 id="history-title">Results in this tab</h2><ul></ul></section>`
+}
+
 function codePanel(): Html {
   return html`<section class="card code" aria-labelledby="code-title">
 <div class="code-head"><h2 id="code-title">Use this request in your code</h2>
 <div role="tablist" aria-label="Language">
 <button type="button" role="tab" id="tab-curl" aria-controls="code-panel" aria-selected="true">curl</button>
 <button type="button" role="tab" id="tab-sdk" aria-controls="code-panel" aria-selected="false" tabindex="-1">TypeScript</button>
-<button type="button" role="tab" id="tab-json" aria-controls="code-panel" aria-selected="false" tabindex="-1">Answer</button></div>
+<button type="button" role="tab" id="tab-python" aria-controls="code-panel" aria-selected="false" tabindex="-1">Python</button>
+<button type="button" role="tab" id="tab-json" aria-controls="code-panel" aria-selected="false" tabindex="-1">JSON</button></div>
 <button type="button" class="quiet" id="copy">Copy</button><span class="unseen" role="status" id="copied"></span></div>
 <pre role="tabpanel" id="code-panel" aria-labelledby="tab-curl" tabindex="0"><code id="code"></code></pre>
 <p class="hint" id="code-hint"></p>

@@ -1,4 +1,4 @@
-import { writeCurl, writeProgram } from './request-code.js'
+import { writeCurl, writeProgram, writePython } from './request-code.js'
 
 const LANGUAGES = [
   {
@@ -12,9 +12,14 @@ const LANGUAGES = [
     hint: 'For Node, with the client from the repository of the service. The key comes from the environment.',
   },
   {
+    tab: document.querySelector('#tab-python'),
+    write: writePython,
+    hint: 'For Python 3.10 and later, with the package drape-client from the repository of the service. The key comes from the environment.',
+  },
+  {
     tab: document.querySelector('#tab-json'),
     write: ({ answer }) => (answer === null ? '' : JSON.stringify(answer, null, 2)),
-    hint: 'What GET /tryon/v1/generations/{id} answered last, as JSON. It is empty before the first try-on.',
+    hint: 'The answer of the service to the try-on that is shown. It is empty before the first try-on.',
   },
 ]
 const code = document.querySelector('#code')

@@ -3,10 +3,12 @@ import { createAttempt, forgetUpload } from './attempt.js'
 import { DrapeConnectionError, DrapeTimeoutError } from './client/index.ts'
 import { createCodeView } from './code-view.js'
 import { hideComparison, showComparison } from './comparison.js'
+import { createHistory } from './history.js'
 import { acceptPastes, createImageField } from './image-field.js'
 import { peekOptions, readOptions } from './options.js'
 import { element, showProblem } from './problem-view.js'
 import { explain, explainWarning } from './problems.js'
+import { endProgress, showProgress, startProgress } from './progress.js'
 
 const find = (id) => document.getElementById(id)
 const showCode = createCodeView()
@@ -16,9 +18,15 @@ let running = null
 /** The generation as the service answered last; null before the first one. */
 let answer = null
 
+const history = createHistory({
+  onChoose: async (result) => {
+    if (running === null) await showResult(result)
+  },
+})
 const account = createAccount({
   onForget: () => {
     running?.abort()
+    forgetResults()
     attempt = null
   },
 })
@@ -44,6 +52,17 @@ function describeCall(options) {
   const title = find('product-name').value.trim()
   const category = find('product-category').value
   return { origin: location.origin, photo: photo.get(), product: product.get(), title, category, options, answer }
+}
+
+/** Results belong to the key that is removed. */
+function forgetResults() {
+  history.clear()
+  answer = null
+  hideComparison()
+  for (const id of ['facts', 'download']) find(id).hidden = true
+  find('waiting').hidden = false
+  say('')
+  showCode(describeCall(peekOptions(find('try-on'))))
 }
 
 /** The next start is a new request. */
@@ -89,9 +108,9 @@ async function proceed() {
   begin()
   try {
     const generation = await mine.proceed({ signal, onStage: showStage })
-    answer = generation
-    showCode(describeCall(peekOptions(find('try-on'))))
-    await showResult(mine, generation)
+    const result = describeResult(mine, generation)
+    await showResult(result)
+    history.add(result)
     attempt = null
   } catch (error) {
     if (error !== signal.reason) fail(error)
@@ -107,13 +126,15 @@ function begin() {
   find('waiting').hidden = true
   hideComparison()
   for (const id of ['facts', 'download', 'look-again']) find(id).hidden = true
-  for (const id of ['progress', 'cancel']) find(id).hidden = false
+  find('cancel').hidden = false
+  startProgress()
   find('stage').classList.add('busy')
   find('go').disabled = true
 }
 
 function end() {
-  for (const id of ['progress', 'cancel']) find(id).hidden = true
+  find('cancel').hidden = true
+  endProgress()
   find('stage').classList.remove('busy')
   find('go').disabled = false
   if (find('comparison').hidden) find('waiting').hidden = false
@@ -121,9 +142,9 @@ function end() {
 }
 
 function showStage({ stage, generation }) {
-  const progress = find('progress')
-  if (stage === 'wait' && generation.status === 'PROCESSING') progress.value = generation.progress
-  else progress.removeAttribute('value')
+  if (stage !== 'wait') showProgress(stage)
+  else if (generation.status === 'PROCESSING') showProgress('work', generation.progress)
+  else if (generation.status === 'PENDING') showProgress('queue')
   say(describeStage(stage, generation))
 }
 
@@ -141,14 +162,29 @@ function say(text) {
   if (find('said').textContent !== text) find('said').textContent = text
 }
 
-async function showResult(mine, { generationId, resultImageUrl, engine, category, warnings = [] }) {
-  if (!resultImageUrl) throw new Error('The result has already been deleted')
-  await showComparison({ beforeUrl: mine.beforeUrl(), afterUrl: resultImageUrl })
-  const seconds = (mine.elapsed() / 1000).toFixed(1)
-  say(`Done in ${seconds} s.`)
+/** What is shown of a generation that has completed. */
+function describeResult(mine, generation) {
+  if (!generation.resultImageUrl) throw new Error('The result has already been deleted')
+  return {
+    generation,
+    title: find('product-name').value.trim(),
+    beforeUrl: mine.beforeUrl(),
+    afterUrl: generation.resultImageUrl,
+    said: `Done in ${(mine.elapsed() / 1000).toFixed(1)} s.`,
+  }
+}
+
+async function showResult({ generation, beforeUrl, afterUrl, said }) {
+  const { generationId, engine, category, warnings = [] } = generation
+  answer = generation
+  showCode(describeCall(peekOptions(find('try-on'))))
+  await showComparison({ beforeUrl, afterUrl })
+  find('problem').hidden = true
+  find('waiting').hidden = true
+  say(said)
   const download = find('download')
-  download.href = resultImageUrl
-  download.download = `${generationId}${/\.\w+(?=\?|$)/.exec(resultImageUrl)?.[0] ?? ''}`
+  download.href = afterUrl
+  download.download = `${generationId}${/\.\w+(?=\?|$)/.exec(afterUrl)?.[0] ?? ''}`
   download.hidden = false
   showFacts([
     ...(engine ? [['Engine', `${engine.name} ${engine.version} (${engine.license})`]] : []),

@@ -67,6 +67,40 @@ export function writeProgram({ origin, photo, product, title, category, options 
   ].join('\n')
 }
 
+/** The call as a program with the Python client. */
+export function writePython({ origin, photo, product, title, category, options }) {
+  const { crop = true, ...output } = options
+  const path = (image, name) => `Path(${JSON.stringify(nameOf(image, name))})`
+  const image = path(product, 'product.jpg')
+  const classified =
+    category === '' ? image : `{"source": ${image}, "classifications": {"category": ${JSON.stringify(category)}}}`
+  const fields = [...(title === '' ? [] : [`"title": ${JSON.stringify(title)}`]), `"images": [${classified}]`]
+  const sent = crop ? output : without(output, 'keepForDays')
+  const days = output.keepForDays === undefined ? '' : `, keep_for_days=${output.keepForDays}`
+  const photoCode = path(photo, 'photo.jpg')
+  return [
+    'import os',
+    'from pathlib import Path',
+    '',
+    'from drape_client import Drape',
+    '',
+    `drape = Drape(${JSON.stringify(origin)}, api_key=os.environ["DRAPE_API_KEY"])`,
+    ...(crop ? [] : [`photo = drape.upload(${photoCode}, crop=False${days})`]),
+    'generation = drape.try_on(',
+    `    person=${crop ? photoCode : '{"id": photo["imageId"]}'},`,
+    `    product={${fields.join(', ')}},`,
+    ...(Object.keys(sent).length === 0 ? [] : [`    output={${Object.entries(sent).map(pythonEntry).join(', ')}},`]),
+    ').wait(on_progress=lambda g: print(g["status"], g.get("progress", "")))',
+    'print(generation["generationId"], generation["resultImageUrl"])',
+  ].join('\n')
+}
+
+/** Strings of JSON are strings of Python too. */
+function pythonEntry([name, value]) {
+  const written = typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value)
+  return `"${name}": ${written}`
+}
+
 /** A product as the call sends it. */
 export function describeProduct({ title, category, source }) {
   return {
