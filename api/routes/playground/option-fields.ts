@@ -32,6 +32,8 @@ const LABELS: Readonly<Record<string, string>> = {
 const HINTS: Readonly<Record<string, string>> = {
   engine: 'The program that makes the image. “mock” returns the photo as it is and is free.',
   fallback: 'If the engine is busy or unavailable, another engine of the account may do the work.',
+  mode: 'Faster or more careful work, if the engine offers it.',
+  seed: 'The same number, with the same engine and images, gives the same result.',
   fullResolution: 'Otherwise the result shows only the part around the person.',
   watermark: 'Only if the account has a logo.',
   keepForDays: 'The photo and the result are deleted after this time.',
