@@ -18,6 +18,7 @@ const INSTALL = 'test/cluster/install/install.test.ts'
 const OPERATIONS = 'test/cluster/install/operations.test.ts'
 const COMMAND_LINE = 'test/docs-command-line.test.ts'
 const COMMANDS = 'test/docs-commands.test.ts'
+const DATA = 'test/docs-data.test.ts'
 
 /** The test that runs blocks as they are on the page, or reads them as the program does that they are for. */
 const RUN: Readonly<Record<string, readonly Blocks[]>> = {
@@ -44,8 +45,9 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/shops.md', 'sh', 2),
     blocks('docs/webhooks.md', 'sh', 1),
     blocks('docs/api.md', 'sh', 4),
-    blocks('docs/configuration.md', 'sh', 2),
+    blocks('docs/configuration.md', 'sh', 3),
     blocks('docs/dashboard.md', 'sh', 1),
+    blocks('README.md', 'sh', 1),
     blocks('docs/retention.md', 'sh', 1),
     blocks('docs/widget.md', 'sh', 2),
     blocks('docs/safety.md', 'sh', 1),
@@ -57,6 +59,23 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/erasure.md', 'sh', 1),
     blocks('docs/deprecation.md', 'sh', 1),
   ],
+  [DATA]: [
+    blocks('docs/api.md', 'json', 1),
+    blocks('docs/signing.md', 'json', 1),
+    blocks('docs/privacy.md', 'json', 1),
+    blocks('docs/dashboard.md', 'sh', 1),
+    blocks('README.md', '', 1),
+  ],
+  'test/chart/documented.test.ts': [
+    blocks('charts/drape/README.md', 'sh', 1),
+    blocks('charts/drape-crds/README.md', 'sh', 1),
+    blocks(`${CHART}/install.md`, 'sh', 1),
+    blocks(`${CHART}/install.md`, 'yaml', 2),
+    blocks(`${CHART}/dashboard.md`, 'yaml', 2),
+    blocks(`${CHART}/gpu.md`, 'yaml', 3),
+    blocks(`${CHART}/gitops.md`, 'yaml', 2),
+  ],
+  'test/scripts/commands/provenance.test.ts': [blocks('docs/provenance.md', 'sh', 1)],
   'test/webhook-recipe.test.ts': [
     blocks('docs/webhooks.md', 'sh', 1),
     ...['ts', 'python', 'php', 'ruby'].map((language) => blocks('docs/webhooks.md', language, 1)),
@@ -89,15 +108,7 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
       blocks(`${CHART}/air-gap.md`, 'sh', 2),
       blocks('README.md', 'sh', 1),
     ],
-  'installs charts from the repository; install.test.ts installs the same chart from its archive': [
-    blocks(`${CHART}/install.md`, 'sh', 1),
-    blocks('charts/drape/README.md', 'sh', 1),
-    blocks('charts/drape-crds/README.md', 'sh', 1),
-  ],
   'removes the installation; the long form of install.test.ts runs it': [blocks(`${CHART}/install.md`, 'sh', 1)],
-  'needs a Postgres of others with its owner; test/scripts/commands/database-rights.test.ts creates the same roles': [
-    blocks('docs/configuration.md', 'sh', 1),
-  ],
   'verifies a published release; test/scripts/releases/publish.test.ts runs the same cosign on one of its own': [
     blocks('docs/security.md', 'console', 1),
   ],
@@ -112,43 +123,26 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/engines/fashn-vton.md', 'sh', 4),
   ],
   'starts a whole stack until it is stopped; test/scripts/stack starts the same programs': [
-    blocks('README.md', 'sh', 2),
+    blocks('README.md', 'sh', 1),
     blocks('docs/widget.md', 'sh', 1),
   ],
   'changes the shell of its reader; test/scripts/commands/program.test.ts reads the same scripts': [
     blocks('docs/configuration.md', 'sh', 1),
   ],
-  'settings, without a command': [blocks('docs/dashboard.md', 'sh', 1)],
-  'needs a result with its salt; test/scripts/commands/provenance.test.ts verifies one': [
-    blocks('docs/provenance.md', 'sh', 1),
-  ],
   'packs or installs a package; package.test.ts and python.test.ts do': [
     blocks('api/client/README.md', 'sh', 1),
     blocks('clients/python/README.md', 'sh', 1),
   ],
-  'values, as helm reads them; test/chart/values.test.ts knows each name': [
-    blocks(`${CHART}/install.md`, 'yaml', 2),
-    blocks(`${CHART}/dashboard.md`, 'yaml', 2),
-    blocks(`${CHART}/gpu.md`, 'yaml', 3),
-    blocks(`${CHART}/nodes.md`, 'yaml', 3),
-    blocks(`${CHART}/gitops.md`, 'yaml', 2),
-  ],
   'settings of the Prometheus adapter': [blocks(`${CHART}/sizing.md`, 'yaml', 1)],
   'part of a page or of a message': [
     blocks('README.md', 'html', 1),
-    blocks('README.md', '', 1),
     blocks('docs/start/shop.md', 'html', 1),
     blocks('docs/widget.md', 'html', 1),
     blocks('docs/widget.md', 'css', 1),
     blocks('docs/widget.md', 'liquid', 1),
     blocks('docs/widget.md', 'js', 2),
-    blocks('docs/api.md', 'json', 1),
-    blocks('docs/safety.md', 'json', 2),
-    blocks(`${CHART}/nodes.md`, 'json', 1),
-    blocks('docs/signing.md', 'json', 1),
-    blocks('docs/privacy.md', 'json', 1),
-    blocks('docs/contributing.md', 'mermaid', 2),
   ],
+  'diagrams, which the site of the code host draws': [blocks('docs/contributing.md', 'mermaid', 2)],
 }
 
 const keyOf = ({ page, language }: Omit<Blocks, 'count'>) => `${page} ${language}`
@@ -172,6 +166,15 @@ describe('every block of the pages', () => {
       console.log(
         `not run: ${list.map(({ page, language, count }) => `${page} (${count} ${language})`).join(', ')}: ${reason}`,
       )
+  })
+
+  it('is run, but for a few', () => {
+    const sum = (lists: Readonly<Record<string, readonly Blocks[]>>) =>
+      Object.values(lists)
+        .flat()
+        .reduce((total, { count }) => total + count, 0)
+    console.log(`${sum(RUN)} blocks are run, ${sum(NOT_RUN)} are not.`)
+    expect(sum(NOT_RUN) / sum(RUN)).toBeLessThan(0.3)
   })
 
   it.each(Object.entries(RUN))('has a test that reads it: %s', (file, list) => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -17,16 +18,20 @@ const PAGES: readonly (readonly [page: string, blocks: readonly number[], writte
   ['docs/shops.md', [0, 1], /shop_[\s\S]*www\.my-shop\.example/],
   ['docs/webhooks.md', [0], /whsec_[\s\S]*delivery +\d/],
   ['docs/api.md', [0, 1, 2, 3], /\{"success":true\}\{"timeZone":"UTC"[\s\S]*checkout[\s\S]*products +1/],
-  ['docs/configuration.md', [0, 1], /password[\s\S]*apiKey[\s\S]*balanced +true[\s\S]*COMPLETED/],
+  ['docs/configuration.md', [0, 1, 4], /password[\s\S]*apiKey[\s\S]*balanced +true[\s\S]*COMPLETED[\s\S]*granted/],
   ['docs/dashboard.md', [0], /"password"/],
   ['docs/retention.md', [2], /orphans/],
   ['docs/widget.md', [1, 2], /"secret"[\s\S]*"externalId":"shirt-1"/],
   ['docs/removal.md', [0], /hashed +\d/],
+  ['README.md', [1], /"generationId":"gen_[\s\S]*"status":"COMPLETED"/],
   ['docs/safety.md', [0], /strict[\s\S]*allowsSwimwear/],
 ]
 
 /** Lines that start processes which run until they are stopped, and the one whose whole page runs it elsewhere. */
 const LEFT_OUT = /^DASHBOARD_PORT=8081 (scripts\/dev|npm run api)/
+
+/** Prefix of the roles that a page calls `drape_`. */
+const ROLES = `docs_${randomBytes(6).toString('hex')}`
 
 /** How the pages call the command line: npm finds package.json in the folder of the clone, which this is not. */
 const NPM = `npm() {
@@ -35,7 +40,7 @@ const NPM = `npm() {
   node "$ROOT/scripts/drape.ts" "$@"
 }`
 
-describe('the commands of operators on the pages', { timeout: 120_000 }, () => {
+describe('the commands of operators on the pages', { timeout: 300_000 }, () => {
   let drape: Drape
   let folder: string
   let placeholders: Readonly<Record<string, string>>
@@ -56,6 +61,7 @@ describe('the commands of operators on the pages', { timeout: 120_000 }, () => {
     await drape.startWorker()
     await drape.finish(generationId)
     const { id, delivery } = await createEndpoint()
+    const { host, pathname, username, password } = new URL(drape.env.DATABASE_URL)
     placeholders = {
       'acc_…': drape.accountId,
       $ACCOUNT: drape.accountId,
@@ -63,7 +69,12 @@ describe('the commands of operators on the pages', { timeout: 120_000 }, () => {
       'gen_…': generationId,
       'endpoint_…': id,
       '--delivery 7': `--delivery ${delivery}`,
+      'sk_…': drape.apiKey,
+      'http://127.0.0.1:8080': drape.api.url,
       'https://tryon.example.com': drape.api.url,
+      'postgres://drape_': `postgres://${ROLES}_`,
+      ':…@host/drape': `:password@${host}${pathname}`,
+      'postgres://owner:password': `postgres://${username}:${password}`,
       // It ends with 1 when it finds something, as here: an installation without TLS, backups and more.
       '-- doctor  ': '-- doctor || test $? -eq 1; true  ',
     }
@@ -76,7 +87,14 @@ describe('the commands of operators on the pages', { timeout: 120_000 }, () => {
     }))
       writeFileSync(join(folder, name), content)
   }, 120_000)
-  afterAll(() => drape?.stop())
+  afterAll(async () => {
+    // Roles belong to the server and outlive the database.
+    for (const role of ['api', 'worker', 'controller'].map((process) => sql.identifier([`${ROLES}_${process}`]))) {
+      await drape?.database.query(sql.unsafe`drop owned by ${role}`)
+      await drape?.database.query(sql.unsafe`drop role ${role}`)
+    }
+    await drape?.stop()
+  })
   // Pages name the same domain and the same operator.
   beforeEach(async () => {
     await drape.database.query(sql.unsafe`delete from shops`)

@@ -1,12 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeImage, normaliseImage } from '../../../api/shared/image.ts'
+import { run } from '../../../scripts/stack/commands.ts'
+import { ROOT } from '../../../scripts/stack/session.ts'
 import { createSignResult, type Signed } from '../../../worker/provenance/provenance.ts'
 import { readSigningKey } from '../../../worker/provenance/signing-key.ts'
 import { createAuthority } from '../../support/certificates.ts'
 import { createCommandLine } from '../../support/command-line.ts'
+import { commandsOf } from '../../support/documented-blocks.ts'
 
 const { drape } = createCommandLine('postgres://nobody@127.0.0.1:1/nothing')
 const bitmapOf = (value: number) => ({
@@ -65,6 +68,15 @@ describe('drape provenance verify', () => {
     expect(await verify(path('result.png'), '--ingredient', path('result.png'), ...salted)).toMatchObject({
       ...{ code: 1, isIngredient: false },
     })
+  })
+
+  it('verifies with the command of docs/provenance.md', async () => {
+    await Promise.all([put('result.jpg', signed.image), put('photo.jpg', await readFile(join(folder, 'photo.png')))])
+    const command = commandsOf('docs/provenance.md', 'Keyed hashes of ingredients')
+    expect(command).toContain('9f2c…')
+    const script = `drape() { node "$ROOT/scripts/drape.ts" "$@"; }\n${command.replace('9f2c…', signed.ingredientSalt)}`
+    const env = { ...process.env, ROOT }
+    expect(await run('bash', ['--norc', '-euc', script], { cwd: folder, env })).toMatch(/isIngredient +true/)
   })
 
   it.each([

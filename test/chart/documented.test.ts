@@ -1,0 +1,122 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { readYaml } from '../../controller/runtime/yaml.ts'
+import { packChart } from '../../scripts/charts/archive.ts'
+import { findHelm } from '../../scripts/charts/helm.ts'
+import { run } from '../../scripts/stack/commands.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
+import { blocksOf, commandsOf } from '../support/documented-blocks.ts'
+import { requestService } from '../support/request-service.ts'
+import { findChart } from './charts.ts'
+
+const DOCS = 'charts/drape/docs'
+const chart = await findChart('drape')
+
+/** A block of values by its page and its number among the YAML of the page. */
+type Place = readonly [page: string, index: number]
+const yamlOf = ([page, index]: Place) =>
+  blocksOf(`${DOCS}/${page}`).filter(({ language }) => language === 'yaml')[index].text
+
+/** Blocks of values, with the values that they build on, and what they lead to. */
+const VALUES: readonly {
+  readonly place: Place
+  readonly on?: readonly (Place | string)[]
+  readonly contains: string
+}[] = [
+  { place: ['install.md', 0], contains: 's3://drape-images' },
+  { place: ['install.md', 1], on: [['install.md', 0]], contains: 'controller=drape_controller' },
+  { place: ['dashboard.md', 0], contains: 'host: "drape.ops.example"' },
+  { place: ['dashboard.md', 1], on: [['dashboard.md', 0]], contains: 'https://login.example.com/realms/staff' },
+  { place: ['gpu.md', 0], on: ['values-gpu.yaml'], contains: 'NVIDIA-A100-SXM4-40GB' },
+  { place: ['gpu.md', 1], on: ['values-gpu.yaml'], contains: 'resourceClaimTemplateName: mig-2g' },
+  { place: ['gitops.md', 2], contains: 'example.com/secrets: 2026-11' },
+]
+
+/** Pages whose commands of Helm no cluster runs. `helm test` needs one: test/cluster/install runs it. */
+const COMMANDS: readonly (readonly [page: string, heading: string, contains: RegExp])[] = [
+  ['charts/drape/README.md', 'drape', /^(?=[\s\S]*tryon\.example\.com)[\s\S]*storageClassName: "standard"/],
+  ['charts/drape-crds/README.md', 'drape-crds', /kind: CustomResourceDefinition/],
+  ['charts/drape/docs/install.md', 'From a Git repository', /tryon\.example\.com/],
+]
+const HELM = `helm() {
+  local command=$1
+  shift
+  case $command in
+    install | upgrade) "$HELM" template "\${@/--install/--include-crds}" ;;
+    test) "$HELM" template "$1" ./charts/drape | grep 'helm.sh/hook: test' ;;
+    *) echo "not known: helm $command" >&2; return 1 ;;
+  esac
+}
+scripts/chart() { :; } # packed by this test`
+
+describe.skipIf(chart === null)('what the pages of the charts show', () => {
+  it.each(VALUES)('renders: values $place', async ({ place, on = [], contains }) => {
+    const { path } = await requestService('folder', null)
+    const files = await Promise.all(
+      [...on, place].map(async (one, i) => {
+        if (typeof one === 'string') return join(ROOT, 'charts/drape', one)
+        const file = join(path, `${i}.yaml`)
+        await writeFile(file, yamlOf(one))
+        return file
+      }),
+    )
+    const values = files.flatMap((file) => ['--values', file])
+    const folder = chart?.folder ?? ''
+    const rendered = await chart?.helm('template', 'drape', folder, '--namespace', 'drape', ...values)
+    const usual = await chart?.helm('template', 'drape', folder, '--namespace', 'drape')
+    expect([rendered?.includes(contains), usual?.includes(contains)], contains).toEqual([true, false])
+  })
+
+  it('shows a CostBudget that the controller reads', () => {
+    const [shown] = readYaml(yamlOf(['gpu.md', 2])) as (KubernetesObject & { kind: string })[]
+    const stored = { ...shown, metadata: { ...shown.metadata, namespace: 'drape', uid: '1', generation: 1 } }
+    const resource = CUSTOM_RESOURCES.find(({ type }) => type.kind === shown.kind)
+    expect(resource?.read(stored)).toMatchObject({ object: { spec: { hourlyCap: 40 } } })
+  })
+
+  it('names a field of our definitions that Argo CD ignores', async () => {
+    const { ignoreDifferences } = readYaml(yamlOf(['gitops.md', 3]))[0] as { ignoreDifferences: Ignored[] }
+    for (const { group, kind, jsonPointers } of ignoreDifferences) {
+      const type = CUSTOM_RESOURCES.find((one) => one.type.kind === kind)?.type
+      const file = join(chart?.folder ?? '', `charts/crds/crds/${type?.plural}.yaml`)
+      const [definition] = readYaml(await readFile(file, 'utf8')) as Definition[]
+      expect(definition.spec.group).toBe(group)
+      const fields = definition.spec.versions[0].schema.openAPIV3Schema
+      for (const pointer of jsonPointers) expect(fieldOf(fields, pointer.split('/').slice(1))).toBeDefined()
+    }
+  })
+
+  it.each(COMMANDS)('renders: Helm on %s below %s', async (page, heading, contains) => {
+    const { path } = await requestService('folder', null)
+    for (const name of ['drape', 'drape-crds'] as const) await packChart(name, join(path, '.cache/charts'))
+    await run('cp', ['-r', join(ROOT, 'charts'), path])
+    const script = `${HELM}\n${commandsOf(page, heading)}`
+    const env = { ...process.env, HELM: await findHelm() }
+    expect(await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: path, env })).toSatisfy(
+      (text: string) => contains.test(text),
+    )
+  })
+})
+
+interface Ignored {
+  readonly group: string
+  readonly kind: string
+  readonly jsonPointers: readonly string[]
+}
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+interface Definition {
+  readonly spec: {
+    readonly group: string
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[]
+  }
+}
+
+function fieldOf(schema: Schema | undefined, [name, ...rest]: readonly string[]): Schema | undefined {
+  const field = schema?.properties?.[name]
+  return rest.length === 0 ? field : fieldOf(field, rest)
+}
