@@ -1,9 +1,7 @@
-import { DrapeError } from '../../api/shared/errors.ts'
 import { type FreeCommand, inClone } from './command.ts'
-import { CheckFailure } from './failure.ts'
-import { argument, mandatory, type Options, option, required, UsageError } from './options.ts'
+import { argument, mandatory, type Options, option, required } from './options.ts'
 import { secretFileOption } from './secret-options.ts'
-import { readService } from './service.ts'
+import { explained, readService } from './service.ts'
 
 /** Commands whose modules load large dependencies; some images do not contain them. */
 export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
@@ -58,11 +56,7 @@ async function importCatalogue({ file, key, report, 'wait-images': waitImages }:
   const service = readService(process.env, key)
   const { importProducts } = await import('./products/import-products.ts')
   const options = { ...service, path: required(file, 'file'), report, waitsForImages: waitImages !== undefined }
-  const counts = await importProducts(options).catch((error) => {
-    if (error instanceof UsageError || error instanceof DrapeError) throw error
-    if (!(error instanceof Error) || !error.name.startsWith('Drape')) throw error
-    throw new CheckFailure(`${error.message} Run the command again to continue.`)
-  })
+  const counts = await explained(importProducts(options), ' Run the command again to continue.')
   if (Number(counts.failed) > 0) process.exitCode = 1
   return counts
 }

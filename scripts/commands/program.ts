@@ -66,9 +66,11 @@ const GROUPS: Readonly<Record<string, string>> = {
 }
 
 const NOTES = `
-Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments.
+Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments, 3 the
+program at DRAPE_URL is not Drape: it received neither the key nor data.
 DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
-listen, trigger, events, analytics, products, mcp and receipt use the service at DRAPE_URL with the key DRAPE_API_KEY.
+listen, trigger, events, analytics, products, mcp and receipt use the service at DRAPE_URL (default: http://localhost:8080) with
+the key DRAPE_API_KEY.
 The audit log of the dashboard records every command that changes data, with user and host or --actor (DRAPE_ACTOR).`
 
 type Run = (name: string, options: Options) => Promise<void>

@@ -1,25 +1,30 @@
-import { CheckFailure } from './failure.ts'
+import type { ConnectionOptions } from '../../api/client/connection.ts'
+import { isApiError } from '../../api/client/node.ts'
+import { CheckFailure, ForeignService } from './failure.ts'
 import { UsageError } from './options.ts'
+import { createVerifiedFetch } from './verified-fetch.ts'
 
 /**
- * Client of the service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY.
+ * Connection to the service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY. Before the first request it
+ * checks that the program at the address is Drape.
  * @throws UsageError if they are not set
  */
 export function readService(
   { DRAPE_URL = 'http://localhost:8080', DRAPE_API_KEY }: NodeJS.ProcessEnv,
   apiKey = DRAPE_API_KEY,
-): { readonly url: string; readonly apiKey: string } {
+): Required<Pick<ConnectionOptions, 'url' | 'fetch'>> & { readonly apiKey: string } {
   if (!apiKey) throw new UsageError('DRAPE_API_KEY is not set: the secret key sk_… of an account')
   if (!URL.canParse(DRAPE_URL)) throw new UsageError('DRAPE_URL must be the address of the service')
-  return { url: DRAPE_URL, apiKey }
+  return { url: DRAPE_URL, apiKey, fetch: createVerifiedFetch(DRAPE_URL) }
 }
 
-/** Converts rejections by the service to failures of the command, without a stack. */
-export async function explained<T>(answer: Promise<T>): Promise<T> {
+/** Converts rejections by the service to failures of the command, without a stack; `then` says what to do next. */
+export async function explained<T>(answer: Promise<T>, then = ''): Promise<T> {
   try {
     return await answer
   } catch (error) {
-    if (!(error instanceof Error) || !error.name.startsWith('Drape')) throw error
-    throw new CheckFailure(error.message)
+    if (isApiError(error, 'UNEXPECTED_ANSWER')) throw new ForeignService(error.message)
+    if (!(error instanceof Error) || !/^Drape.+Error$/.test(error.name)) throw error
+    throw new CheckFailure(`${error.message}${then}`)
   }
 }
