@@ -75,6 +75,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks(`${CHART}/gpu.md`, 'yaml', 3),
     blocks(`${CHART}/gitops.md`, 'yaml', 2),
   ],
+  'test/scripts/commands/completion.test.ts': [blocks('docs/configuration.md', 'sh', 1)],
   'test/scripts/commands/provenance.test.ts': [blocks('docs/provenance.md', 'sh', 1)],
   'test/webhook-recipe.test.ts': [
     blocks('docs/webhooks.md', 'sh', 1),
@@ -125,9 +126,6 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
   'starts a whole stack until it is stopped; test/scripts/stack starts the same programs': [
     blocks('README.md', 'sh', 1),
     blocks('docs/widget.md', 'sh', 1),
-  ],
-  'changes the shell of its reader; test/scripts/commands/program.test.ts reads the same scripts': [
-    blocks('docs/configuration.md', 'sh', 1),
   ],
   'packs or installs a package; package.test.ts and python.test.ts do': [
     blocks('api/client/README.md', 'sh', 1),

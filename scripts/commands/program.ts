@@ -1,10 +1,10 @@
-import tab from '@bomb.sh/tab/commander'
 import { CommanderError, Command as Program } from 'commander'
 import { accountCommands } from './account.ts'
 import { analyticsCommands } from './analytics.ts'
 import { checkCommands } from './check.ts'
 import { cloneCommands } from './clone.ts'
 import type { Command } from './command.ts'
+import { addCompletion } from './completion.ts'
 import { debugCommand } from './debug.ts'
 import { doctorCommand } from './doctor.ts'
 import { erasureCommands } from './erasures.ts'
@@ -90,7 +90,7 @@ export function createProgram(run: Run): Program {
   endWithUsageError(program, '')
   const groups = new Map([['', program]])
   for (const [name, command] of Object.entries(COMMANDS)) addCommand(groupOf(name, groups), { name, command, run })
-  tab(program, { completionCommandName: 'completion' })
+  addCompletion(program)
   return program
 }
 

@@ -115,7 +115,7 @@ describe('the command line', () => {
     expect(await complete('key', 'create', '--sc')).toEqual(['--scope'])
     expect(await complete('operator', 'role', '--role', 'vi')).toEqual(['viewer'])
     const script = await ask('completion', 'bash')
-    expect(script).toContain('complete -F __drape_complete drape')
+    expect(script).toContain('-F _drape_complete drape')
     await promisify(execFile)('bash', ['-n', '-c', script])
     expect(await ask('completion', 'zsh')).toMatch(/^#compdef drape\n/)
   })
