@@ -73,8 +73,11 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks(`${CHART}/install.md`, 'yaml', 2),
     blocks(`${CHART}/dashboard.md`, 'yaml', 2),
     blocks(`${CHART}/gpu.md`, 'yaml', 3),
+    blocks(`${CHART}/nodes.md`, 'yaml', 3),
     blocks(`${CHART}/gitops.md`, 'yaml', 2),
   ],
+  'test/controller/worker-pool/demand-page.test.ts': [blocks(`${CHART}/nodes.md`, 'json', 1)],
+  'test/worker/safety/list.test.ts': [blocks('docs/safety.md', 'json', 2)],
   'test/scripts/commands/completion.test.ts': [blocks('docs/configuration.md', 'sh', 1)],
   'test/scripts/commands/provenance.test.ts': [blocks('docs/provenance.md', 'sh', 1)],
   'test/webhook-recipe.test.ts': [

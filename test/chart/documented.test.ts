@@ -32,6 +32,9 @@ const VALUES: readonly {
   { place: ['dashboard.md', 1], on: [['dashboard.md', 0]], contains: 'https://login.example.com/realms/staff' },
   { place: ['gpu.md', 0], on: ['values-gpu.yaml'], contains: 'NVIDIA-A100-SXM4-40GB' },
   { place: ['gpu.md', 1], on: ['values-gpu.yaml'], contains: 'resourceClaimTemplateName: mig-2g' },
+  { place: ['nodes.md', 0], on: ['values-gpu.yaml'], contains: 'whenUnsatisfiable: DoNotSchedule' },
+  { place: ['nodes.md', 1], on: ['values-gpu.yaml'], contains: 'kueue.x-k8s.io/queue-name: gpu' },
+  { place: ['nodes.md', 3], contains: 'kubernetes.io/metadata.name: keda' },
   { place: ['gitops.md', 2], contains: 'example.com/secrets: 2026-11' },
 ]
 

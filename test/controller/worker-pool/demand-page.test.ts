@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
 import type { Demand } from '../../../controller/worker-pool/decide.ts'
 import { createDemandPage } from '../../../controller/worker-pool/demand-page.ts'
+import { blocksOf } from '../../support/documented-blocks.ts'
 
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
 const status = { conditions: [{ type: 'Ready', status: 'True' }] }
@@ -51,6 +52,16 @@ it('the demand is there for each engine and pool, also for those without jobs, a
       pools: { shop: { busy: { waiting: 7, running: 3, desiredSlots: 6 }, idle: NONE } },
     },
   })
+})
+
+it('the demand is as the page shows it', async () => {
+  const pools = ['drape-cpu', 'drape-gpu'].map((name) => poolOf(name, { scaling: { policy: policyOf(1) } }))
+  const { body } = await pageOf(pools, new Map())()
+  const shown = blocksOf('charts/drape/docs/nodes.md').find(({ language }) => language === 'json')
+  const { engines, pools: namespaces } = JSON.parse(shown?.text ?? '{}')
+  expect(Object.keys(body as object).sort()).toEqual(['engines', 'pools'])
+  for (const slots of [...Object.values(engines), namespaces.drape['drape-cpu']])
+    expect(Object.keys(slots as object)).toEqual(Object.keys(NONE))
 })
 
 it('an external autoscaler gets the jobs of a pool that has no workers yet', async () => {

@@ -4,6 +4,7 @@ import { generateWebhookSecret } from '../../../api/shared/webhook-signature.ts'
 import { readWorkerConfig } from '../../../worker/config.ts'
 import { createListClient } from '../../../worker/safety/list.ts'
 import { hashTryOn, screen } from '../../../worker/safety/screen.ts'
+import { blocksOf } from '../../support/documented-blocks.ts'
 import { readSample } from '../../support/drape.ts'
 import { hashDistance } from '../../support/hash-distance.ts'
 import { isGenuine, type Mood, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
@@ -58,6 +59,15 @@ describe("the operator's list of images", () => {
     expect(hashDistance(images[0].hashes[0].hash, images[0].hashes[1].hash)).toBeGreaterThan(0)
   })
 
+  it('asks and is answered as the page shows', async () => {
+    const [request, reply] = blocksOf('docs/safety.md').flatMap(({ language, text }) =>
+      language === 'json' ? [JSON.parse(text)] : [],
+    )
+    answer(reply)
+    await expect(ask('strict')).rejects.toMatchObject({ code: 'IMAGE_LISTED', image: 'person' })
+    expect(namesIn(list.received[0].message)).toEqual(namesIn(request))
+  })
+
   it.each(['standard', 'strict'] as const)(
     'refuses a listed image with the reason of the list at %s',
     async (level) => {
@@ -97,3 +107,10 @@ describe("the operator's list of images", () => {
     expect(readWorkerConfig({ ...env, SAFETY_LIST_SECRET: secret }).SAFETY_LIST_SECRET).toBe(secret)
   })
 })
+
+/** The names of all members of a document, with the path to each. */
+function namesIn(value: unknown, path = ''): Set<string> {
+  if (typeof value !== 'object' || value === null) return new Set()
+  const entries: [string, unknown][] = Array.isArray(value) ? value.map((one) => ['', one]) : Object.entries(value)
+  return new Set(entries.flatMap(([name, one]) => [`${path}/${name}`, ...namesIn(one, `${path}/${name}`)]))
+}
