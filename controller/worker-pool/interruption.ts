@@ -132,8 +132,8 @@ function noticeOf({ spec, status }: Node, pods: readonly Pod[]): { reason: strin
 }
 
 /**
- * Interrupts workers: each takes no more jobs, is replaced at once because its pod is deleted, and hands back the jobs that it cannot
- * finish in time. Without Redis it gets no such order, and is tried again.
+ * Interrupts workers: each is replaced at once because its pod is deleted, takes no more jobs, and hands back the jobs that it cannot
+ * finish in time. An order that cannot be sent is tried again in the next pass.
  */
 export function createInterrupt({
   client,
@@ -154,12 +154,15 @@ export function createInterrupt({
       await registry.limitJobs(name, limitMs)
       await registry.order(name, now().getTime())
     }
-    for (const { pod, node, reason, deleting } of begin) {
+    // First, because an order waits while Redis is unavailable. SIGTERM alone makes a worker take no more jobs.
+    await Promise.all(
+      begin.filter(({ deleting }) => !deleting).map(({ pod }) => client.delete(PODS, { namespace, name: pod })),
+    )
+    for (const { pod, node, reason } of begin) {
       const ordered = await order(pod, reason === GKE_TAINT ? GKE_HAND_BACK_MS : HAND_BACK_MS).then(
         () => true,
         () => false,
       )
-      if (!deleting) await client.delete(PODS, { namespace, name: pod })
       if (!ordered) continue
       await annotate(pod, annotationsFor.interrupt(reason))
       const message = `${pod} takes no more jobs and is replaced, because its node ${node} ends: ${reason}.`
