@@ -2,6 +2,8 @@ import { chown, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, pingDatabase } from '../../api/shared/database/database.ts'
+import { translateDatabaseError } from '../../api/shared/database/errors.ts'
 import { migrate } from '../../api/shared/database/migrate.ts'
 import { findCommand, run } from '../../scripts/stack/commands.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
@@ -67,8 +69,8 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     return run(command, args, { ...ids, cwd: '/', env: { ...process.env, ...env, ...more } })
   }
   const script = (name: string, more: Record<string, string> = {}) => follow(join(folder, 'scripts', name), more)
-  const start = async () => {
-    const given = ['-c', `port=${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
+  const start = async (...more: string[]) => {
+    const given = [...more, '-c', `port=${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
     server = await spawnProcess({
       ...identity.wrap(join(String(programs), 'postgres'), ['-D', env.PGDATA, ...args, ...given]),
       cwd: '/',
@@ -237,5 +239,22 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     await kill()
     await restoreTo(times.i)
     expect(await names()).toEqual(['a', 'b', 'd', 'g', 'h', 'i'])
+  })
+
+  it('is used by no process while it recovers, though it answers', async () => {
+    await server?.end('SIGINT')
+    await follow(`touch "$PGDATA/standby.signal"; sed -i '/^re/d' "$PGDATA/postgresql.auto.conf"`)
+    await start('-c', 'hot_standby=on')
+    expect(await names()).toContain('a')
+    const database = createDatabase(url, { poolSize: 2 })
+    try {
+      const refused = await pingDatabase(database).catch((error: unknown) => error)
+      expect(String(refused)).toContain('Postgres is in recovery')
+      expect(translateDatabaseError(refused)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })
+      await query('select pg_promote()::text as name')
+      await pingDatabase(database)
+    } finally {
+      await database.end()
+    }
   })
 })

@@ -1,7 +1,9 @@
+import { createPgDriverFactory } from '@slonik/pg-driver'
 import {
   createPool,
   type DatabasePool,
   type DatabaseTransactionConnection,
+  type DriverFactory,
   type DriverTypeParser,
   type Interceptor,
   type QueryResultRow,
@@ -71,6 +73,31 @@ const checkRows: Interceptor = {
   },
 }
 
+const pgDriver = createPgDriverFactory()
+
+/**
+ * Refuses a Postgres in recovery, which shows a state before the one that is being restored: work on it would delete objects whose rows are
+ * still to come. Asks once per connection, because a primary enters recovery only by a restart.
+ */
+const primaryOnly: DriverFactory = async (options) => {
+  const driver = await pgDriver(options)
+  return {
+    createClient: async () => {
+      const client = await driver.createClient()
+      client.acquire()
+      try {
+        const { rows } = await client.query('select pg_is_in_recovery() as "isInRecovery"')
+        if (rows[0]?.isInRecovery !== false) throw new Error('Postgres is in recovery')
+        await client.release()
+      } catch (error) {
+        await client.destroy().catch(() => {})
+        throw error
+      }
+      return client
+    },
+  }
+}
+
 /** Maximum number of prepared statements. More texts than that are generated at run time; they are not prepared. */
 const MAX_PREPARED = 1000
 
@@ -102,7 +129,7 @@ const QUEUE_MS = 60_000
 /**
  * Creates a pool that connects at the first statement, so that a process can start while Postgres is unavailable; until
  * then statements throw a retryable `SERVICE_UNAVAILABLE`. Cancels a statement after `statementSeconds`. If the
- * connection does not even respond to the cancellation, all connections are replaced. Statements are prepared, so a
+ * connection does not even respond to the cancellation, all connections are replaced. A Postgres in recovery counts as unavailable. Statements are prepared, so a
  * connection pooler must support prepared statements per client.
  */
 export function createDatabase(
@@ -201,6 +228,7 @@ async function openPool(
     connectionRetryLimit: 1,
     connectionTimeout: CONNECT_MS,
     idleTimeout: 60_000,
+    driverFactory: primaryOnly,
     interceptors: [prepareStatements(), checkRows],
     maxPoolSize: poolSize,
     // No statement here changes session state, so connections need no DISCARD ALL before reuse.
