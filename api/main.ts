@@ -92,6 +92,7 @@ import { createShops } from './stores/shops.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
 import { createTestMode } from './stores/test-mode.ts'
 import { createWaiting } from './stores/waiting.ts'
+import { readWalArchive } from './stores/wal-archive.ts'
 import { createWebhookDeliveries } from './stores/webhook-deliveries.ts'
 import { createWebhookEvents } from './stores/webhook-events.ts'
 import { createWebhookListeners } from './stores/webhook-listeners.ts'
@@ -250,6 +251,7 @@ const gauges = createBacklogGauges({
   countSlots: () => redis.countSlots('try-on'),
   findEngineSlots: engines.list,
   measureWebhookLag: deliveries.measureLag,
+  readWalArchive: () => readWalArchive(webhookDatabase),
   metrics,
   log,
 })

@@ -1,6 +1,7 @@
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { Backlog, Unfinished } from '../stores/backlog.ts'
+import type { WalArchive } from '../stores/wal-archive.ts'
 
 /** Interval between two measurements, and its minimum as a multiple of a measurement's duration. */
 const MEASURE_MS = 5000
@@ -17,8 +18,11 @@ interface Measurement {
   readonly slots: number | null
   readonly engines: readonly EngineSlots[]
   readonly webhookLag: number | null
+  readonly walArchive: WalArchive | null
 }
-const UNKNOWN: Measurement = { unfinished: [], overdue: null, slots: null, engines: [], webhookLag: null }
+const UNKNOWN: Measurement = {
+  ...{ unfinished: [], overdue: null, slots: null, engines: [], webhookLag: null, walArchive: null },
+}
 
 /**
  * Gauges of waiting work, measured in the background so that a scrape never waits. Absent while the values are unknown.
@@ -28,6 +32,7 @@ export function createBacklogGauges({
   countSlots,
   findEngineSlots,
   measureWebhookLag,
+  readWalArchive,
   metrics,
   log,
 }: {
@@ -38,6 +43,7 @@ export function createBacklogGauges({
   findEngineSlots: () => Promise<readonly EngineSlots[]>
   /** Seconds since the oldest due webhook became due; null when none is due. */
   measureWebhookLag: () => Promise<number | null>
+  readWalArchive: () => Promise<WalArchive>
   metrics: Metrics
   log: Log
 }): { stop(): void } {
@@ -46,14 +52,15 @@ export function createBacklogGauges({
   const measure = async () => {
     const started = performance.now()
     try {
-      const [unfinished, overdue, slots, engines, webhookLag] = await Promise.all([
+      const [unfinished, overdue, slots, engines, webhookLag, walArchive] = await Promise.all([
         backlog.findUnfinished(),
         backlog.measureOverdue(),
         countSlots().catch(() => null),
         findEngineSlots().catch(() => []),
         measureWebhookLag(),
+        readWalArchive().catch(() => null),
       ])
-      seen = { unfinished, overdue: overdue ?? 0, slots, engines, webhookLag: webhookLag ?? 0 }
+      seen = { unfinished, overdue: overdue ?? 0, slots, engines, webhookLag: webhookLag ?? 0, walArchive }
     } catch (error) {
       seen = UNKNOWN
       log.debug({ err: error }, 'backlog measurement failed')
@@ -97,6 +104,20 @@ function watch(metrics: Metrics, seen: () => Measurement): void {
       help: 'Seconds since the oldest pending webhook delivery was due; 0 if none is due',
     },
     () => readingOf(seen().webhookLag),
+  )
+  metrics.watch(
+    {
+      name: 'drape_wal_archived_timestamp_seconds',
+      help: 'Time at which Postgres last archived a file of its write-ahead log, in seconds since 1970; 0 if never',
+    },
+    () => readingOf(seen().walArchive?.archivedAt ?? null),
+  )
+  metrics.watch(
+    {
+      name: 'drape_wal_archive_failed_timestamp_seconds',
+      help: 'Time at which Postgres last failed to archive a file of its write-ahead log, in seconds since 1970; 0 if never',
+    },
+    () => readingOf(seen().walArchive?.failedAt ?? null),
   )
   metrics.watch({ name: 'drape_worker_slots', help: 'Slots of all live workers of the try-on queue' }, () =>
     readingOf(seen().slots),
