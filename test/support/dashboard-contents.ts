@@ -122,7 +122,7 @@ async function insertRequests(database: Database, accountId: string) {
 async function insertProducts(database: Database, { accountId, name }: { accountId: string; name: string }) {
   await database.query(sql.unsafe`
     insert into products (id, account_id, external_id, title, images, images_edition)
-    select 'prod_' || md5(${accountId} || i), ${accountId}, 'sku-' || i, ${name} || ' ' || i,
+    select 'prod_' || md5(${accountId}) || i, ${accountId}, 'sku-' || i, ${name} || ' ' || i,
       jsonb_build_array(jsonb_build_object('sourceUrl', 'https://shop.example/' || i || '.jpg', 'order', 0,
         'classifications', null)), 'first'
     from generate_series(1, 5) as i`)

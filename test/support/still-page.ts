@@ -13,6 +13,7 @@ const CHANGING: readonly (readonly [string, string])[] = [
   ['127\\.0\\.0\\.1:\\d+', 'drape.example'],
   // Secrets of authenticator apps and recovery codes.
   ['([A-Z2-7]{4} ){3,}[A-Z2-7]{4}', 'ABCD EFGH IJKL MNOP QRST UVWX YZ23 4567'],
+  ['^[a-z\\d]{12}$', 'abcdefghjkmn'],
   ['^\\d\\d:\\d\\d$', '12:00'],
   ['^\\d\\d-\\d\\d$', '01-31'],
   ['\\b\\d+(\\.\\d+)? (s|min)\\b', '4.0 $2'],
@@ -39,6 +40,11 @@ export async function stillPage(page: Page): Promise<void> {
         changed.push([texts.currentNode, data])
         texts.currentNode.data = still(data)
       }
+      for (const field of root.querySelectorAll('input:not([type=file], [type=hidden]), textarea')) {
+        if (still(field.value) === field.value) continue
+        changed.push([field, field.value])
+        field.value = still(field.value)
+      }
       for (const one of root.querySelectorAll('*')) if (one.shadowRoot) roots.push(one.shadowRoot)
       await Promise.all([...root.querySelectorAll('img')].map((image) => image.decode().catch(() => {})))
     }
@@ -46,7 +52,10 @@ export async function stillPage(page: Page): Promise<void> {
   })()`)
 }
 
-/** Gives the texts of the page back, which tests read. */
+/** Gives the page back its texts, which tests read. */
 export async function releasePage(page: Page): Promise<void> {
-  await page.evaluate(`for (const [text, data] of globalThis.stilled) text.data = data`)
+  await page.evaluate(`for (const [place, text] of globalThis.stilled) {
+    if (place instanceof Text) place.data = text
+    else place.value = text
+  }`)
 }
