@@ -1,4 +1,4 @@
-import type { ObjectStorage, StoredObject } from './storage/object.ts'
+import { deleteUnlessRefused, type ObjectStorage, type StoredObject } from './storage/object.ts'
 import type { ObjectKeys } from './stores/object-keys.ts'
 
 export interface Reconciliation {
@@ -129,7 +129,10 @@ async function deleteOrphans(
   let foreign = 0
   // No later request can claim bytes of an upload: its link has expired.
   const [uploads, others] = [orphans.filter(isUpload), orphans.filter((object) => !isUpload(object))]
-  await storage.delete(uploads.map(({ key }) => key))
+  await deleteUnlessRefused(
+    uploads.map(({ key }) => key),
+    (keys) => storage.delete(keys),
+  )
   for (let i = 0; i < others.length; i += ROWS) {
     const part = others.slice(i, i + ROWS)
     foreign += part.length - (await keys.adopt(part)).length

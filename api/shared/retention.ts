@@ -1,5 +1,5 @@
 import { jobId } from './generation.ts'
-import { contentTypeOf, type ObjectStorage } from './storage/object.ts'
+import { contentTypeOf, deleteUnlessRefused, type ObjectStorage } from './storage/object.ts'
 import type { Customer } from './stores/customer.ts'
 import { bytesOf } from './stores/due-objects.ts'
 import type { Generations } from './stores/generations.ts'
@@ -11,6 +11,8 @@ import type { Retention } from './stores/retention.ts'
 
 /** Small enough for one storage request and for a short transaction. */
 const BATCH_SIZE = 500
+/** When the storage has refused so many objects and deleted none, it refuses the whole bucket: a sweep asks for no more. */
+const MAX_REFUSED_AT_FIRST = 1500
 /** A batch has up to 500 products with up to 50 images each. */
 const BATCHES = 10
 
@@ -19,6 +21,8 @@ export interface Swept {
   readonly objects: number
   /** Total size of these objects; unknown sizes count as 0. */
   readonly bytes: number
+  /** Expired objects that the storage refused to delete, for example under a retention lock. The next sweep retries them. */
+  readonly refusedObjects: number
   readonly idempotencyKeys: number
   readonly shareLinks: number
   readonly proxyNonces: number
@@ -57,16 +61,17 @@ export async function sweep({
   await untilNone(() => retention.deleteOldRequests(BATCH_SIZE))
   await untilNone(() => retention.deleteOldConsents(BATCH_SIZE))
   await untilNone(() => retention.deleteOldRemovals(BATCH_SIZE))
-  let bytes = 0
-  const objects = await untilNone(async () => {
-    const deleted = await retention.deleteExpiredObjects({ limit: BATCH_SIZE, graceSeconds }, (expired) =>
-      storage.delete(expired),
-    )
+  let [objects, bytes, refusedObjects] = [0, 0, 0]
+  for (let found = BATCH_SIZE; found > 0; ) {
+    const batch = { limit: BATCH_SIZE, skip: refusedObjects, graceSeconds }
+    const { deleted, refused } = await retention.deleteExpiredObjects(batch, (expired) => storage.delete(expired))
+    objects += deleted.length
     bytes += bytesOf(deleted)
-    return deleted.length
-  })
+    refusedObjects += refused
+    found = objects === 0 && refusedObjects >= MAX_REFUSED_AT_FIRST ? 0 : deleted.length + refused
+  }
   return {
-    ...{ products, objects, bytes },
+    ...{ products, objects, bytes, refusedObjects },
     idempotencyKeys: await untilNone(() => keys.deleteOld(BATCH_SIZE)),
     shareLinks: await untilNone(() => retention.deleteOldShareLinks(BATCH_SIZE)),
     proxyNonces: await untilNone(() => nonces.deleteExpired(BATCH_SIZE)),
@@ -140,8 +145,9 @@ async function hideHeld(
     if (heldKey === null) continue
     const bytes = await storage.get(key)
     if (bytes !== null) await storage.put(heldKey, bytes, { contentType: contentTypeOf(key) })
-    await storage.delete([key])
-    await retention.deleteObjectRow(key)
+    const refused = await deleteUnlessRefused([key], (keys) => storage.delete(keys))
+    if (refused.size > 0) await retention.expireRefused([...refused])
+    else await retention.deleteObjectRow(key)
   }
   return keys.length
 }

@@ -89,7 +89,7 @@ export function createRetentionGauges(
       sweeps.observe({ outcome: counts === null ? 'failed' : 'done' }, took)
       if (counts === null) return
       sweptAt = now() / 1000
-      const { bytes: _, ...things } = counts
+      const { bytes: _, refusedObjects: __, ...things } = counts
       for (const [kind, count] of Object.entries(things)) swept.inc({ kind }, count)
     },
   }

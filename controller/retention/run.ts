@@ -66,13 +66,17 @@ async function deleteAll({
   objects: DueObject[]
 }): Promise<void> {
   const deleteBytes = (batch: readonly string[]) => storage.delete(batch)
-  while (!signal.aborted && objects.length < spec.maxDeletesPerRun) {
+  let skip = 0
+  let isDone = false
+  while (!isDone && !signal.aborted && objects.length < spec.maxDeletesPerRun) {
     const limit = Math.min(spec.batchSize, spec.maxDeletesPerRun - objects.length)
-    const deleted = await dueObjects.delete(selection, { limit, deleteBytes })
-    if (deleted.length === 0) return
+    const { deleted, refused } = await dueObjects.delete(selection, { limit, skip, deleteBytes })
     objects.push(...deleted)
+    skip += refused
+    isDone = deleted.length + refused === 0
   }
-  if (signal.aborted) throw new Error('The run was stopped.')
+  if (!isDone && signal.aborted) throw new Error('The run was stopped.')
+  if (skip > 0) throw new Error(`The storage refused to delete ${skip} objects. The next run retries them.`)
 }
 
 function digestOf(keys: readonly string[]): string {

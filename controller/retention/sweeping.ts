@@ -45,6 +45,11 @@ export function startSweeping({
       await publishHolds()
       const swept = await sweep({ ...stores, storage, graceSeconds })
       report(swept)
+      if (swept.refusedObjects > 0)
+        log.warn(
+          { objects: swept.refusedObjects },
+          'the storage refused to delete expired objects; the next sweep retries',
+        )
       if (Object.values(swept).some((count) => count > 0)) log.info(swept, 'swept')
     } catch (error) {
       report(null)

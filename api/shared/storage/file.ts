@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { access, constants, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { assertContentType, assertKey, isKey, type ObjectStorage, type StoredObject, storageError } from './object.ts'
+import {
+  assertContentType,
+  assertKey,
+  DeletionRefused,
+  isKey,
+  type ObjectStorage,
+  type StoredObject,
+  storageError,
+} from './object.ts'
 import { signObjectLink, verifyObjectLink } from './object-link.ts'
 
 export interface FileStorageSettings {
@@ -13,6 +21,8 @@ export interface FileStorageSettings {
 }
 
 const CONCURRENT_DELETIONS = 32
+/** Errors that concern one file, for example an immutable one. */
+const REFUSALS = ['EACCES', 'EPERM']
 
 /** Stores objects as files of one folder, shared by the processes of one machine. The API serves their links. */
 export function createFileStorage({ root, publicUrl, signingSecret }: FileStorageSettings): ObjectStorage {
@@ -42,12 +52,22 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
       return { content, bytes: size }
     },
     async delete(keys) {
-      const paths = keys.map(pathOf)
-      for (let i = 0; i < paths.length; i += CONCURRENT_DELETIONS) {
-        await withStorageErrors(
-          Promise.all(paths.slice(i, i + CONCURRENT_DELETIONS).map((path) => rm(path, { force: true }))),
-        )
+      for (const key of keys) assertKey(key)
+      const refused = new Map<string, unknown>()
+      for (let i = 0; i < keys.length; i += CONCURRENT_DELETIONS) {
+        const part = keys.slice(i, i + CONCURRENT_DELETIONS)
+        const remove = (key: string) =>
+          rm(pathOf(key), { force: true }).catch((cause: NodeJS.ErrnoException) => {
+            if (!REFUSALS.includes(cause.code ?? '')) throw storageError(cause)
+            refused.set(key, cause)
+          })
+        await Promise.all(part.map(remove))
+        const [cause] = refused.values()
+        // The whole folder is read-only or unavailable.
+        if (i === 0 && refused.size === CONCURRENT_DELETIONS) throw storageError(cause)
       }
+      const [cause] = refused.values()
+      if (refused.size > 0) throw new DeletionRefused(refused.keys(), cause)
     },
     exists: async (key) => (await orNull(stat(pathOf(key)))) !== null,
     async signedUrl(key, { expiresInSeconds, filename }) {

@@ -12,7 +12,10 @@ export interface ObjectStorage {
   get(key: string): Promise<Buffer | null>
   /** The object as a stream, which MUST be read or destroyed; null when the object does not exist. */
   open(key: string): Promise<OpenedObject | null>
-  /** Deletes objects. Missing objects count as deleted. */
+  /**
+   * Deletes objects. Missing objects count as deleted. Throws `DeletionRefused` when the storage refuses some, for example
+   * under a retention lock: all others are deleted.
+   */
   delete(keys: readonly string[]): Promise<void>
   exists(key: string): Promise<boolean>
   /** A public link that expires; with `filename`, browsers save the object instead of showing it. */
@@ -86,6 +89,30 @@ export function assertContentType(key: string, contentType: string): void {
     'INTERNAL_ERROR',
     `The key of an object of type ${contentType} needs its extension, not ${expected}.`,
   )
+}
+
+/** The storage refuses to delete some objects; the others are deleted. */
+export class DeletionRefused extends DrapeError {
+  readonly keys: ReadonlySet<string>
+
+  constructor(keys: Iterable<string>, cause: unknown) {
+    super('SERVICE_UNAVAILABLE', 'The object storage refuses to delete objects.', { retryable: true, cause })
+    this.keys = new Set(keys)
+  }
+}
+
+/** Deletes the bytes of objects. Returns the keys that the storage refuses to delete; throws its other errors. */
+export async function deleteUnlessRefused(
+  keys: readonly string[],
+  deleteBytes: (keys: readonly string[]) => Promise<void>,
+): Promise<ReadonlySet<string>> {
+  try {
+    await deleteBytes(keys)
+    return new Set()
+  } catch (error) {
+    if (error instanceof DeletionRefused) return error.keys
+    throw error
+  }
 }
 
 /** Converts an error of the storage into a retryable error. */

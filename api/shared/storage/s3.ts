@@ -18,7 +18,16 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { attachment } from './attachment.ts'
-import { assertContentType, assertKey, isKey, type ObjectStorage, type StoredObject, storageError } from './object.ts'
+import { deleteAll } from './delete-all.ts'
+import {
+  assertContentType,
+  assertKey,
+  DeletionRefused,
+  isKey,
+  type ObjectStorage,
+  type StoredObject,
+  storageError,
+} from './object.ts'
 
 export interface S3StorageSettings {
   readonly bucket: string
@@ -31,8 +40,6 @@ export interface S3StorageSettings {
   /** Time limit of one attempt for the connection, and again for the response. */
   readonly timeoutMs?: number
 }
-
-const MAX_DELETIONS_PER_REQUEST = 1000
 
 /** Stores objects in an S3 bucket, with credentials from AWS's default chain. */
 export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
@@ -62,10 +69,13 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
       return { content: found.Body, bytes: found.ContentLength }
     },
     async delete(keys) {
-      const objects = keys.map((key) => ({ Key: place(key).Key }))
-      for (let i = 0; i < objects.length; i += MAX_DELETIONS_PER_REQUEST) {
-        await deleteBatch(client, settings.bucket, objects.slice(i, i + MAX_DELETIONS_PER_REQUEST))
-      }
+      const names = keys.map((key) => place(key).Key)
+      const { refused, cause } = await deleteAll(names, (part) => deleteBatch(client, settings.bucket, part))
+      if (refused.length > 0)
+        throw new DeletionRefused(
+          refused.map((name) => name.slice(settings.prefix.length)),
+          cause,
+        )
     },
     exists: async (key) => (await orNull(client.send(new HeadObjectCommand(place(key))))) !== null,
     async signedUrl(key, { expiresInSeconds, filename }) {
@@ -201,10 +211,18 @@ function baseUrl({ bucket, prefix, endpoint, region, pathStyle }: S3StorageSetti
   return `${url.href.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}${prefix}`
 }
 
-async function deleteBatch(client: S3Client, bucket: string, objects: { Key: string }[]): Promise<void> {
-  const command = new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } })
-  const { Errors = [] } = await withStorageErrors(client.send(command))
-  if (Errors.length > 0) throw storageError(new Error(`${Errors.length} objects not deleted: ${Errors[0].Message}`))
+/** Codes of objects that the server protects; others, such as `SlowDown`, are faults of the server. */
+const REFUSALS = /^AccessDenied$|Lock/
+
+/** Returns the names that the server refused one by one. Throws the server's error when it refused the request. */
+async function deleteBatch(client: S3Client, bucket: string, names: readonly string[]): Promise<string[]> {
+  const Objects = names.map((Key) => ({ Key }))
+  const { Errors = [] } = await client.send(
+    new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }),
+  )
+  const fault = Errors.find(({ Code = '' }) => !REFUSALS.test(Code))
+  if (fault !== undefined) throw new Error(`${Errors.length} objects not deleted: ${fault.Message}`)
+  return Errors.map(({ Key = '' }) => Key)
 }
 
 /** A missing object yields null; a missing bucket or account, also a 404, is an error. */

@@ -1,5 +1,6 @@
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Type } from '../schema.ts'
+import { deleteUnlessRefused } from '../storage/object.ts'
 import { type Customer, isOf } from './customer.ts'
 import { noteErasedObjects, noteErasedRows, openErasure } from './erasures.ts'
 import { isHeld, lockHolds } from './legal-holds.ts'
@@ -48,7 +49,8 @@ export function createCustomerImages(database: Database) {
 
     /**
      * Deletes the stored objects of a customer that are not held: bytes by `deleteBytes`, then rows, in one
-     * transaction. Returns the count.
+     * transaction. Objects that the storage refuses to delete expire, without their owner: sweeps retry them, and the
+     * receipt waits for it. Returns the count.
      */
     deleteObjects: (
       customer: Customer,
@@ -63,9 +65,13 @@ export function createCustomerImages(database: Database) {
           order by key limit ${limit} for update`)
         const keys = rows.map(({ key }) => key)
         if (keys.length === 0) return 0
-        await deleteBytes(keys)
+        const refused = await deleteUnlessRefused(keys, deleteBytes)
         if (erasureId !== null) await noteErasedObjects(transaction, { erasureId, keys })
-        await deleteRows(transaction, keys)
+        await deleteRows(
+          transaction,
+          keys.filter((key) => !refused.has(key)),
+        )
+        await expireRefused(transaction, [...refused])
         return keys.length
       }),
 
@@ -92,9 +98,17 @@ export function createCustomerImages(database: Database) {
       return row?.key ?? null
     },
 
+    /** Makes objects that the storage refused to delete due, without their owner, so that sweeps retry them. */
+    expireRefused: (keys: readonly string[]): Promise<void> => expireRefused(database, keys),
+
     /** Deletes the row of an object whose bytes have been moved or deleted. */
     deleteObjectRow: (key: string): Promise<void> => deleteRows(database, [key]),
   }
+}
+
+async function expireRefused(database: Pick<Database, 'query'>, keys: readonly string[]): Promise<void> {
+  await database.query(sql.unsafe`
+    update objects set external_user_id = null, expires_at = now() where key = any(${sql.array([...keys], 'text')})`)
 }
 
 /** MUST be called after the bytes were deleted. */

@@ -1,5 +1,6 @@
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Nullable, Type } from '../schema.ts'
+import { deleteUnlessRefused } from '../storage/object.ts'
 import { isHeld, lockHolds } from './legal-holds.ts'
 import { isLive } from './product-merge.ts'
 
@@ -26,6 +27,12 @@ export interface DueObject {
   readonly bytes: number | null
 }
 
+interface DeletionOptions {
+  readonly limit: number
+  readonly skip?: number
+  readonly deleteBytes: (keys: readonly string[]) => Promise<void>
+}
+
 export type DueObjects = ReturnType<typeof createDueObjects>
 
 /** Store of expired objects. Never finds or deletes objects under a legal hold. */
@@ -33,22 +40,28 @@ export function createDueObjects(database: Database) {
   return {
     /**
      * Deletes at most `limit` due objects and their images: bytes by `deleteBytes`, then rows. Locks the rows until
-     * both are deleted, so that no call can claim them meanwhile. Returns the objects. Safe to run concurrently.
+     * both are deleted, so that no call can claim them meanwhile. Returns the objects, and the count of those that the
+     * storage refused to delete: they stay due. `skip`: count of the oldest due objects to leave out, which earlier
+     * calls could not delete. Safe to run concurrently.
      */
     delete: (
       selection: DueSelection,
-      { limit, deleteBytes }: { limit: number; deleteBytes: (keys: readonly string[]) => Promise<void> },
-    ): Promise<readonly DueObject[]> =>
+      { limit, skip = 0, deleteBytes }: DeletionOptions,
+    ): Promise<{ readonly deleted: readonly DueObject[]; readonly refused: number }> =>
       database.transaction(async (transaction) => {
         await transaction.query(lockHolds)
         const rows = await transaction.any(sql.type(DueRow)`
           select key, bytes from objects where ${isDue(selection)} and not ${isHeld}
-          order by ${dueAt(selection)} limit ${limit} for update skip locked`)
-        const keys = rows.map(({ key }) => key)
-        if (keys.length === 0) return rows
-        await deleteBytes(keys)
+          order by ${dueAt(selection)}, key limit ${limit} offset ${skip} for update skip locked`)
+        if (rows.length === 0) return { deleted: rows, refused: 0 }
+        const refused = await deleteUnlessRefused(
+          rows.map(({ key }) => key),
+          deleteBytes,
+        )
+        const deleted = rows.filter(({ key }) => !refused.has(key))
+        const keys = deleted.map(({ key }) => key)
         await transaction.query(sql.unsafe`delete from objects where key = any(${sql.array(keys, 'text')})`)
-        return rows
+        return { deleted, refused: refused.size }
       }),
 
     /** At most `limit` due objects. */

@@ -2,7 +2,7 @@ import { type Database, sql } from '../database/database.ts'
 import { createCustomerImages } from './customer-images.ts'
 import { createCustomerProofs } from './customer-proofs.ts'
 import { createCustomerTraces } from './customer-traces.ts'
-import { createDueObjects, type DueObject } from './due-objects.ts'
+import { createDueObjects } from './due-objects.ts'
 import { createOldErasures } from './erasures.ts'
 import { createExpiredRows } from './expired-rows.ts'
 
@@ -39,12 +39,11 @@ export function createRetention(database: Database) {
 
     /**
      * Deletes objects that expired more than `graceSeconds` ago and are not held, and their images: bytes first, then
-     * rows. Returns them.
+     * rows. Returns them, and the count of those that the storage refused to delete; `skip` leaves those out.
      */
     deleteExpiredObjects: (
-      { limit, graceSeconds }: { limit: number; graceSeconds: number },
+      { limit, skip, graceSeconds }: { limit: number; skip: number; graceSeconds: number },
       deleteBytes: (keys: readonly string[]) => Promise<void>,
-    ): Promise<readonly DueObject[]> =>
-      dueObjects.delete({ ttlSeconds: null, graceSeconds, kinds: [], accounts: [] }, { limit, deleteBytes }),
+    ) => dueObjects.delete({ ttlSeconds: null, graceSeconds, kinds: [], accounts: [] }, { limit, skip, deleteBytes }),
   }
 }

@@ -78,6 +78,7 @@ describe('the gauges of retention', () => {
       ...nothing,
       objects: 4,
       bytes: 4096,
+      refusedObjects: 1,
       webhookDeliveries: 0,
       productBatches: 0,
       eventDays: 0,

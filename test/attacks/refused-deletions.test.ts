@@ -1,0 +1,149 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { CreateBucketCommand, PutObjectLegalHoldCommand, S3Client } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rowType, sql } from '../../api/shared/database/database.ts'
+import { Nullable, Type } from '../../api/shared/schema.ts'
+import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
+import { sweepOnce } from '../../scripts/commands/sweep.ts'
+import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type S3Server, startS3Server } from '../support/s3-server.ts'
+
+const Row = rowType(Type.Object({ key: Type.String(), externalUserId: Nullable(Type.String()) }))
+const LOCKED = 'locked'
+const server = await startS3Server()
+
+describe.skipIf('unavailable' in server)('an object that the storage refuses to delete', () => {
+  const { endpoint, credentials } = server as S3Server
+  let drape: Drape
+  let storage: ObjectStorage
+  let client: S3Client
+
+  beforeAll(async () => {
+    client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials })
+    await client.send(new CreateBucketCommand({ Bucket: LOCKED, ObjectLockEnabledForBucket: true }))
+    const STORAGE_URL = `s3://${LOCKED}?endpoint=${encodeURIComponent(endpoint)}&pathStyle=true`
+    process.env.AWS_ACCESS_KEY_ID = credentials.accessKeyId
+    process.env.AWS_SECRET_ACCESS_KEY = credentials.secretAccessKey
+    drape = await startDrape({
+      env: {
+        STORAGE_URL,
+        AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      },
+    })
+    storage = await createStorage(STORAGE_URL, { publicUrl: '', signingSecret: '' })
+  })
+  afterAll(async () => {
+    storage?.close()
+    client?.destroy()
+    await drape?.stop()
+    await (server as S3Server).stop()
+  })
+
+  const lock = (key: string, Status: 'ON' | 'OFF') =>
+    client.send(new PutObjectLegalHoldCommand({ Bucket: LOCKED, Key: key, LegalHold: { Status } }))
+  const age = (owner: string) =>
+    drape.database.query(sql.unsafe`
+      update objects set created_at = now() - interval '1 hour' where external_user_id = ${owner}`)
+  const sweep = () => sweepOnce(drape.database, { storage, policies: undefined })
+  const rows = (keys: readonly string[]) =>
+    drape.database.any(sql.type(Row)`
+      select key, external_user_id as "externalUserId" from objects where key = any(${sql.array([...keys], 'text')})`)
+
+  /** Keys of 3 photos of a customer; the middle one is locked. */
+  async function createPhotos(externalUserId: string): Promise<[string, string, string]> {
+    const file = await readSample('persons/down-half-teal.jpg')
+    const keys: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const body = formOf(undefined, { file })
+      body.set('externalUserId', externalUserId)
+      const { imageId } = (await drape.call('POST', '/tryon/v1/images/upload', { body })).body
+      keys.push(`persons/${drape.accountId}/${imageId}.jpg`)
+    }
+    await age(externalUserId)
+    await lock(keys[1], 'ON')
+    return keys as [string, string, string]
+  }
+  const stored = (keys: readonly string[]) => Promise.all(keys.map((key) => storage.exists(key)))
+
+  it('holds up no other in a sweep, is counted, and is deleted when its lock ends', async () => {
+    const keys = await createPhotos('swept')
+    await drape.database.query(sql.unsafe`
+      update objects set expires_at = now() - interval '1 minute' where external_user_id = 'swept'`)
+    expect(await sweep()).toMatchObject({ objects: 2, refusedObjects: 1 })
+    expect(await stored(keys)).toEqual([false, true, false])
+    expect(await rows(keys)).toMatchObject([{ key: keys[1] }])
+    expect(await sweep()).toMatchObject({ objects: 0, refusedObjects: 1 })
+    await lock(keys[1], 'OFF')
+    expect(await sweep()).toMatchObject({ objects: 1, refusedObjects: 0 })
+    expect([await stored(keys), await rows(keys)]).toEqual([[false, false, false], []])
+  })
+
+  it('does not hold up an erasure: the others are deleted, and the receipt waits for it', async () => {
+    const keys = await createPhotos('erased')
+    const { status, headers } = await drape.call('DELETE', '/tryon/v1/customers/erased')
+    expect(status).toBe(204)
+    expect(await stored(keys)).toEqual([false, true, false])
+    expect(await rows(keys)).toEqual([{ key: keys[1], externalUserId: null }])
+    const receipt = await drape.call('GET', headers.get('location') ?? '')
+    expect(receipt.body).toMatchObject({ status: 'PENDING' })
+    const noted = await drape.database.one(
+      sql.type(rowType(Type.Object({ count: Type.Integer() })))`
+        select count(*) as count from erased_objects where key = any(${sql.array(keys, 'text')})`,
+    )
+    expect(noted.count).toBe(3)
+    await lock(keys[1], 'OFF')
+    expect(await sweep()).toMatchObject({ objects: 1, refusedObjects: 0 })
+    expect(await stored(keys)).toEqual([false, false, false])
+  })
+})
+
+describe('a server that refuses the whole request because of one object', () => {
+  const LIMIT = 40
+  const keysOf = (count: number) => Array.from({ length: count }, (_, i) => `persons/p-${i}-.jpg`)
+
+  /** Answers 403 to each deletion that names a refused key. */
+  async function withServer(refused: (body: string) => boolean, use: (storage: ObjectStorage) => Promise<void>) {
+    let requests = 0
+    const program = createServer(async (request, response) => {
+      requests++
+      const isRefused = refused(await text(request))
+      response.writeHead(isRefused ? 403 : 200, { 'content-type': 'application/xml' })
+      response.end(isRefused ? '<Error><Code>AccessDenied</Code></Error>' : '<DeleteResult></DeleteResult>')
+    })
+    await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
+    process.env.AWS_ACCESS_KEY_ID = 'drape'
+    process.env.AWS_SECRET_ACCESS_KEY = 'drape-test-secret'
+    const endpoint = encodeURIComponent(`http://127.0.0.1:${(program.address() as AddressInfo).port}`)
+    const storage = await createStorage(`s3://pictures?endpoint=${endpoint}&pathStyle=true`, {
+      publicUrl: '',
+      signingSecret: '',
+    })
+    await use(storage)
+    storage.close()
+    program.close().closeAllConnections()
+    return requests
+  }
+
+  it('deletes the others with few requests', async () => {
+    const requests = await withServer(
+      (body) => body.includes('p-300-'),
+      (storage) =>
+        expect(storage.delete(keysOf(500))).rejects.toMatchObject({
+          keys: new Set(['persons/p-300-.jpg']),
+          retryable: true,
+        }),
+    )
+    expect(requests).toBeLessThan(LIMIT)
+  })
+
+  it('is not asked for each object when it refuses all', async () => {
+    const requests = await withServer(
+      () => true,
+      (storage) => expect(storage.delete(keysOf(5000))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' }),
+    )
+    expect(requests).toBeLessThan(LIMIT)
+  })
+})
