@@ -57,6 +57,10 @@ const schema = Type.Object({
   RECEIPT_TRANSIT_KEY: Type.String({ default: '' }),
   RECEIPT_TRANSIT_TOKEN: Type.String({ default: '' }),
   RECEIPT_TRANSIT_TOKEN_FILE: Type.String({ default: '' }),
+  /** Server that sends receipts by e-mail. */
+  SMTP_URL: Type.String({ default: '' }),
+  SMTP_URL_FILE: Type.String({ default: '' }),
+  MAIL_FROM: Type.String({ default: '' }),
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
   DASHBOARD_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
   DASHBOARD_HOST: Type.String({ default: '127.0.0.1' }),
@@ -91,6 +95,9 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
       'The configuration is not valid:\n  DASHBOARD_PASSWORD_SIGN_IN=false needs OIDC_ISSUER: otherwise operators cannot sign in',
     )
   }
+  if ((config.SMTP_URL + config.SMTP_URL_FILE === '') !== (config.MAIL_FROM === '')) {
+    throw new Error('The configuration is not valid:\n  SMTP_URL and MAIL_FROM go together')
+  }
   refuseHalfSignOn(config)
   return {
     ...config,
@@ -101,6 +108,7 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
       (config.NODE_ENV === 'development' ? ('optional' as const) : ('admin' as const)),
     SHARE_URL: config.SHARE_URL || config.PUBLIC_URL,
     RECEIPT_KEY: config.RECEIPT_KEY || readFileOf('RECEIPT_KEY_FILE', config.RECEIPT_KEY_FILE),
+    SMTP_URL: (config.SMTP_URL || readFileOf('SMTP_URL_FILE', config.SMTP_URL_FILE)).trim(),
     SIGNING_SECRET: config.SIGNING_SECRET || 'a secret for development only',
     ENGINES: readEngines(config.ENGINES),
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),

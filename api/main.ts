@@ -13,9 +13,11 @@ import { acceptTogether } from './generations/accept-together.ts'
 import { createBacklogGauges } from './generations/backlog-gauges.ts'
 import { createTryOnQueues } from './generations/try-on-queues.ts'
 import { createGenerationWatch } from './generations/watch.ts'
+import { createBudget } from './limits/budget.ts'
 import { createFetchLanes, limitFetches } from './limits/fetch-limit.ts'
 import { createLanes } from './limits/lanes.ts'
 import { createStorageQuota } from './limits/storage-quota.ts'
+import { createSendMail } from './mail/smtp.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
 import { idempotency } from './middleware/idempotency.ts'
@@ -26,6 +28,8 @@ import { createDocument } from './openapi/document.ts'
 import { createPersonPhotos } from './photos/person-photos.ts'
 import { createProductPhotos } from './photos/product-photos.ts'
 import { startIssuing } from './receipts/issue.ts'
+import { startMailing } from './receipts/mail.ts'
+import { createOrderReceiptMail } from './receipts/order-mail.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
 import { startRemovals } from './removals/erase.ts'
@@ -86,6 +90,7 @@ import { createProductBatches } from './stores/product-batches.ts'
 import { createProducts } from './stores/products.ts'
 import { createPublishedEngines } from './stores/published-engines.ts'
 import { createReceiptKeys } from './stores/receipt-keys.ts'
+import { createReceiptMails } from './stores/receipt-mails.ts'
 import { createRemovals } from './stores/removals.ts'
 import { createRequestLog } from './stores/request-log.ts'
 import { createShops } from './stores/shops.ts'
@@ -342,6 +347,19 @@ const erase = async (customer: Customer) => {
   issuing.wake()
   return erasureId
 }
+const sendMail = config.SMTP_URL === '' ? null : createSendMail({ url: config.SMTP_URL, from: config.MAIL_FROM })
+const mailing =
+  sendMail &&
+  startMailing({
+    ...{ mails: createReceiptMails(webhookDatabase), send: sendMail, log },
+    ...{ installation: config.PUBLIC_URL, serviceName: config.SERVICE_NAME },
+  })
+lifecycle.onStop('receipt mails', () => mailing?.stop())
+const orderReceiptMail = createOrderReceiptMail({
+  mails: mailing && createReceiptMails(database),
+  signingSecret: config.SIGNING_SECRET,
+  createBudget: (budget) => createBudget({ redis, onLocal, ...budget }),
+})
 const removing = startRemovals({ removals: createRemovals(webhookDatabase), erase, log })
 lifecycle.onStop('removals', () => removing.stop())
 const storefront = createStorefront({
@@ -374,7 +392,20 @@ const app = createApp({
   routes: [
     mount(SERVER_ROUTES, {
       ...{ reading, writing, authenticate, personPhotos, productPhotos, storage, accounts, generations, products },
-      ...{ watch, present, accept, wake, erase, erasures, batches, listeners, listenerWatch, engines, reserveStorage },
+      ...{
+        watch,
+        present,
+        accept,
+        wake,
+        erase,
+        erasures,
+        orderReceiptMail,
+        batches,
+        listeners,
+        listenerWatch,
+        engines,
+        reserveStorage,
+      },
       polling: [authenticate, rateLimit({ redis, kind: 'polls', onLocal }), keyScope(), refuseTests, parseBody()],
       writingBatch: [
         ...reading,

@@ -31,6 +31,7 @@ const DOORS: Doors = {
   '@koa/*': inApi,
   'koa-body': inApi,
   bullmq: only('api/shared/queue.ts'),
+  nodemailer: only('api/mail/smtp.ts'),
   redis: only('api/shared/redis.ts'),
   'rate-limiter-flexible': only('api/limits/budget.ts'),
   slonik: only('api/shared/database/', 'api/shared/stores/', 'api/stores/'),

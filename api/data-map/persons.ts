@@ -111,6 +111,15 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     { customer: 'hash of the ID of the end user' },
     'id account_id requested_at log_key erased_at cached_until held_objects waits_for check_at issued_at receipt leaves',
   ),
+  receipt_mails: personal(
+    {
+      purpose: 'sends the receipt of an erasure by e-mail',
+      lifetime: 'until the e-mail is sent or given up, 14 days after the receipt at most',
+      erasure: 'sending the e-mail',
+    },
+    { address: 'e-mail address that the call for the erasure named' },
+    'erasure_id attempts send_at created_at',
+  ),
   erased_objects: personal(
     {
       purpose: 'lists what an erasure deleted',

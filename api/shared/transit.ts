@@ -29,7 +29,7 @@ export interface Transit {
 type TransitData = Readonly<Record<string, unknown>>
 
 /** Whether a text is the URL of a transit key, without user, password, query or fragment. */
-export function isTransitKeyUrl(text: string): boolean {
+function isTransitKeyUrl(text: string): boolean {
   if (!TRANSIT_KEY_URL.test(text) || !URL.canParse(text)) return false
   const { username, password, search, hash } = new URL(text)
   return username === '' && password === '' && search === '' && hash === ''

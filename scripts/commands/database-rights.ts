@@ -39,6 +39,7 @@ const RIGHTS = {
     'select (id, state, decided_at), delete, update (check_at) on removal_requests',
     'select, delete, update (erased_at) on erased_customers',
     'select (id, issued_at, requested_at), delete, update (issued_at) on erasures',
+    'select (erasure_id), delete on receipt_mails',
     // Records objects without a row, so that the next sweep deletes them.
     'select (id) on accounts',
     'insert (key, account_id, kind, bytes, expires_at) on objects',

@@ -28,6 +28,7 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     SECRETS_KEY_FILE: 'the Secret comes as a variable',
     RECEIPT_KEY_FILE: 'the Secret comes as a variable',
     SECRETS_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
+    SMTP_URL_FILE: 'the Secret comes as a variable',
     RECEIPT_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
   },
   controller: { PROBE_PORT: PORTS },
@@ -197,6 +198,14 @@ describe.skipIf(chart === null)('a provider of the API', () => {
     expect(secretOf(objects, 'CAPTCHA_SECRET')).toEqual({ name: 'mine', key: 'captcha-secret' })
     expect(secretOf(objects, 'ANALYTICS_KEY')).toEqual({ name: 'mine', key: 'analytics-key' })
     expect(envOf(objects)).toContainEqual({ name: 'SECRETS_REWRAP_DELAY', value: '30' })
+  })
+
+  it('that sends e-mails has its URL from an existing Secret, and needs a sender', async () => {
+    const secret = { 'config.smtp.existingSecret': 'mine' }
+    const objects = await render({ ...secret, 'config.smtp.from': 'Example Ltd <privacy@example.com>' })
+    expect(secretOf(objects, 'SMTP_URL')).toEqual({ name: 'mine', key: 'smtp-url' })
+    expect(envOf(objects)).toContainEqual({ name: 'MAIL_FROM', value: 'Example Ltd <privacy@example.com>' })
+    await expect(render(secret)).rejects.toThrow('config.smtp.existingSecret and config.smtp.from go together')
   })
 
   it('has its secret from an ExternalSecret', async () => {

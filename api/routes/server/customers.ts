@@ -1,3 +1,5 @@
+import { HEADER } from '../../receipts/mail-address.ts'
+import type { OrderReceiptMail } from '../../receipts/order-mail.ts'
 import type { Receipt } from '../../receipts/receipt.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { Customer } from '../../shared/stores/customer.ts'
@@ -11,6 +13,7 @@ export interface CustomerParts {
   /** Returns the id of the erasure. */
   readonly erase: (customer: Customer) => Promise<string>
   readonly erasures: Pick<Erasures, 'find'>
+  readonly orderReceiptMail: OrderReceiptMail
 }
 
 const tag = 'Customers'
@@ -28,8 +31,12 @@ export const customerRoutes = [
 end user; the generations themselves stay. Unfinished generations are cancelled and refunded. The
 header \`Location\` is the path of the erasure, which later returns its signed receipt.`,
     parameters: { customerId: 'The externalUserId of the calls.' },
+    headers: {
+      [HEADER]:
+        'E-mail address to which the signed receipt is sent when it is issued. The address is stored until then. At most 5 receipts per day for each mailbox and 500 for each account.',
+    },
     answers: { 204: { description: 'Erased, or unknown.' } },
-    errors: [],
+    errors: ['VALIDATION_FAILED', 'RATE_LIMITED'],
     guards: reading,
     handler: deleteCustomer,
   }),
@@ -52,10 +59,14 @@ header \`Location\` is the path of the erasure, which later returns its signed r
 
 async function deleteCustomer(
   ctx: AppContext,
-  { erase }: CustomerParts,
+  { erase, orderReceiptMail }: CustomerParts,
   { params }: { readonly params: { readonly customerId: string } },
 ): Promise<void> {
-  const id = await erase({ accountId: ctx.state.account.id, externalUserId: params.customerId })
+  const accountId = ctx.state.account.id
+  // Before the erasure: a refused call has changed nothing.
+  const order = await orderReceiptMail(accountId, ctx.get(HEADER))
+  const id = await erase({ accountId, externalUserId: params.customerId })
+  await order(id)
   ctx.set('Location', `/tryon/v1/erasures/${id}`)
 }
 

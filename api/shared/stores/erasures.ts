@@ -7,6 +7,9 @@ const ErasureId = rowType(Type.Object({ id: Type.String() }))
 /** For 3 years claims for damages can be made in most countries of the EU. */
 const RECEIPT_DAYS = 1096
 
+/** Longer than an e-mail is tried; e-mails that no process sends are not kept. */
+const ADDRESS_DAYS = 14
+
 /** Somebody would have repeated the call, or asked why there is no receipt. */
 const UNFINISHED_DAYS = 90
 
@@ -63,9 +66,12 @@ export async function noteErasedObjects(
 /** The end of what is stored of erasures. */
 export function createOldErasures(database: Database) {
   return {
-    /** Deletes old receipts of erasures, and erasures that no call has finished. Returns the count. */
+    /** Deletes old receipts of erasures, erasures that no call has finished, and old addresses for receipts. Returns the count of erasures. */
     deleteOldErasures: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
+        with addresses as (
+          delete from receipt_mails using erasures
+          where erasures.id = erasure_id and issued_at < now() - make_interval(days => ${ADDRESS_DAYS}))
         delete from erasures where id in (
           select id from erasures
           where issued_at < now() - make_interval(days => ${RECEIPT_DAYS})
