@@ -93,6 +93,7 @@ import { createReceiptKeys } from './stores/receipt-keys.ts'
 import { createReceiptMails } from './stores/receipt-mails.ts'
 import { createRemovals } from './stores/removals.ts'
 import { createRequestLog } from './stores/request-log.ts'
+import { createSafetyReviews } from './stores/safety-reviews.ts'
 import { createShops } from './stores/shops.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
 import { createTestMode } from './stores/test-mode.ts'
@@ -419,6 +420,7 @@ const app = createApp({
       estimateWait: estimate.ofCall,
       findProduct: products.find,
       consents: createConsents(database),
+      reviews: createSafetyReviews(database),
       analytics: createEventAnalytics(analyticsDatabase),
       shops: createShops(database),
       analyticsLanes,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AccountSettings, createAccounts } from '../api/stores/accounts.ts'
+import { createSafetyReviews } from '../api/stores/safety-reviews.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import { mistakenShapes } from './support/mistaken-shapes.ts'
 
@@ -55,6 +56,28 @@ describe('the safety level of an account', () => {
     expect(harmless).toMatchObject({ status: 'COMPLETED', timings: { safety: expect.any(Number) } })
     expect(await drape.balance()).toBe(before - 1)
     expect(await accounts().findLedgerGaps()).toEqual([])
+    await set({ safetyLevel: null })
+  })
+
+  it('lets an allowed pair pass the appealed check alone: the result is checked on', async () => {
+    await set({ safetyLevel: 'standard' })
+    const before = await drape.balance()
+    const refused = async () => {
+      const { generationId, status, errorCode } = await tryOn({ me: shapes })
+      const appealed = await drape.call('POST', `/tryon/v1/generations/${generationId}/appeal`, {
+        body: { reason: 'These are ellipses.' },
+      })
+      expect([status, appealed.status, appealed.body.state]).toEqual(['FAILED', 200, 'OPEN'])
+      const decision = { version: 1, decision: 'ALLOWED', answer: 'They are.' } as const
+      expect(await createSafetyReviews(drape.database).decide(generationId, decision)).toBe(true)
+      return errorCode
+    }
+    expect(await refused()).toBe('NUDITY_DETECTED')
+    expect(await refused()).toBe('RESULT_REJECTED')
+    expect(await drape.balance()).toBe(before)
+    expect(await tryOn({ me: shapes })).toMatchObject({ status: 'COMPLETED' })
+    expect(await tryOn({ me: shapes })).toMatchObject({ status: 'FAILED', errorCode: 'NUDITY_DETECTED' })
+    expect(await drape.balance()).toBe(before - 1)
     await set({ safetyLevel: null })
   })
 

@@ -18,6 +18,7 @@ import { loadProductImage } from './product-image.ts'
 import { type Signed, SigningUnavailable, type SignResult } from './provenance/provenance.ts'
 import type { RecordDetections } from './record-detections.ts'
 import type { AskList } from './safety/list.ts'
+import type { SafetyRefusals } from './safety/refusals.ts'
 import { hashTryOn, screen } from './safety/screen.ts'
 import { recordStages } from './stage-spans.ts'
 
@@ -42,6 +43,7 @@ export interface ConsumeOptions {
   readonly signResult: SignResult
   /** Asks the operator's list about images; null without a list. */
   readonly askList: AskList | null
+  readonly refusals: SafetyRefusals
   /** SHA-256 of the model files of an engine; null for an engine without model files. */
   readonly findWeights: (engine: string) => string | null
   readonly recordDetections: RecordDetections
@@ -122,7 +124,6 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   if (!photo)
     throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
   const crop = person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto')
-  const doubts = await lease.during(screenImages(job, { photo, garment: garment.bytes, crop }, options))
   const request: TryOnRequest = {
     engine: job.engine,
     photo,
@@ -139,15 +140,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     minQuality: job.minQuality,
     safety: job.safety,
   }
-  const noteKept = () => options.cachedGarments.note(product, garment.hash)
-  noteKept()
-  const result = await withSpan('infer', {}, async () => {
-    const inferred = await options.inference
-      .run('try-on', request, { signal: lease.signal, onProgress: lease.report, subject: job.generationId })
-      .finally(noteKept)
-    recordStages(inferred.timings, Date.now())
-    return inferred
-  })
+  const result = await inferSafely(request, { job, lease, options })
   for (const [stage, ms] of Object.entries(result.timings)) {
     options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
   }
@@ -158,17 +151,47 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       ...{ person: photo, product: garment.bytes },
     }),
   )
-  return { ...result, ...signed, warnings: [...new Set([...doubts, ...result.warnings])] }
+  return { ...result, ...signed }
 }
 
-async function screenImages(
-  { safety }: TryOnJob,
-  { photo, crop, garment }: Pick<TryOnRequest, 'photo' | 'crop' | 'garment'>,
-  { askList, log }: ConsumeOptions,
-): Promise<readonly string[]> {
-  if (safety === null || askList === null) return []
-  const images = await hashTryOn({ photo, garment, crop: typeof crop === 'string' ? null : crop })
-  return screen(images, { policy: safety, askList, log })
+interface Attempt {
+  readonly job: TryOnJob
+  readonly lease: Lease
+  readonly options: ConsumeOptions
+}
+
+/** Infers what the safety policy of the job allows, and records which check refused it, for an appeal. */
+async function inferSafely(request: TryOnRequest, attempt: Attempt): Promise<TryOnResult> {
+  const { job, lease, options } = attempt
+  const { safety, generationId: id } = job
+  if (safety === null) return infer(request, attempt)
+  const { photo, garment, crop } = request
+  const pair = await lease.during(hashTryOn({ photo, garment, crop: typeof crop === 'string' ? null : crop }))
+  const { askList, refusals, log } = options
+  const passes = await lease.during(refusals.takePasses(id, job.accountId, pair))
+  try {
+    const screening = { policy: safety, passes, findBlocked: refusals.findBlocked, askList, log }
+    const doubts = await lease.during(screen(pair, screening))
+    const inferred = await infer({ ...request, passes }, attempt)
+    return { ...inferred, warnings: [...new Set([...doubts, ...inferred.warnings])] }
+  } catch (error) {
+    const isAppealable = pair.person.length > 0 && pair.product.length > 0
+    if (isAppealable && error instanceof DrapeError && error.check !== undefined)
+      await refusals.insert({ id, attempt: job.attempt, check: error.check, image: error.image ?? null, pair })
+    throw error
+  }
+}
+
+function infer(request: TryOnRequest, { job, lease, options }: Attempt): Promise<TryOnResult> {
+  const noteKept = () => options.cachedGarments.note(job.product, request.garmentHash)
+  noteKept()
+  return withSpan('infer', {}, async () => {
+    const inferred = await options.inference
+      .run('try-on', request, { signal: lease.signal, onProgress: lease.report, subject: job.generationId })
+      .finally(noteKept)
+    recordStages(inferred.timings, Date.now())
+    return inferred
+  })
 }
 
 type SignedResult = TryOnResult & Signed

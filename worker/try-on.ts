@@ -75,7 +75,7 @@ async function drawBitmap(
     countsPeople: safety?.level === 'strict',
   })
   clock.lap('decode')
-  const judge = safety && { policy: safety, models: context.models }
+  const judge = safety && { policy: safety, models: context.models, passes: request.passes }
   const doubts = judge
     ? [
         ...(await judgeInput({ image: 'person', bitmap: photo, person: seen.person }, judge)),

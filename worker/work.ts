@@ -40,6 +40,7 @@ import { createFindSigningKey } from './provenance/signing-key.ts'
 import { createRecordDetections } from './record-detections.ts'
 import { announceWorker, joinPool } from './registry.ts'
 import { createListClient } from './safety/list.ts'
+import { createSafetyRefusals } from './safety/refusals.ts'
 import { watchQueues } from './watchdog.ts'
 
 /** Max pause, in which another worker can take the job that this worker returned. */
@@ -193,6 +194,7 @@ const parts = {
   loadLogo: createLogoLoader(storage),
   signResult: signer.sign,
   maySign: signer.check,
+  refusals: createSafetyRefusals(database),
   askList: config.SAFETY_LIST_URL
     ? createListClient({ url: config.SAFETY_LIST_URL, secret: config.SAFETY_LIST_SECRET })
     : null,

@@ -31,6 +31,7 @@ import { createProductSearches } from '../stores/product-search.ts'
 import { createRemovalCandidates } from '../stores/removal-candidates.ts'
 import { createRemovals } from '../stores/removals.ts'
 import { createRequestLog } from '../stores/request-log.ts'
+import { createSafetyReviews } from '../stores/safety-reviews.ts'
 import { createSecondFactors } from '../stores/second-factors.ts'
 import { createShops } from '../stores/shops.ts'
 import { createUsage } from '../stores/usage.ts'
@@ -58,6 +59,7 @@ import { productPages } from './products.ts'
 import { refuseByPage } from './refusals.ts'
 import { removalPages } from './removals.ts'
 import { requestPages } from './requests.ts'
+import { reviewPages } from './reviews.ts'
 import { secondFactorPages } from './second-factor.ts'
 import { createSecondFactorCheck } from './second-factor-check.ts'
 import {
@@ -234,6 +236,7 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
       removals: createRemovals(database),
       candidates: createRemovalCandidates(database),
     }),
+    reviewPages({ audit, reviews: createSafetyReviews(database) }),
     webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
     auditPages({ audit, accounts }),
     operatorPages({ audit, passwords, operators: createOperators(database) }),

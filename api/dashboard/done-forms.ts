@@ -83,6 +83,7 @@ const DONE: Readonly<Record<string, Done>> = {
   'removal.view': { said: 'The images were shown.', at: '/removals/:object' },
   'removal.erase': { said: 'The erasure was started.', at: '/removals/:object' },
   'removal.decline': { said: 'The request was declined.', at: '/removals/:object' },
+  'review.decide': { said: 'The decision was saved.', at: '/reviews/:object' },
   'picture.view': { said: 'The image was shown.', at: '/generations/:object' },
   'generation.cancel': { said: 'The generation was cancelled.', at: '/generations/:object' },
   'operator.create': { said: 'The operator was created.', at: '/operators', secret: true },

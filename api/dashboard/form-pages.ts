@@ -24,6 +24,7 @@ export const FORM_PAGES: Readonly<Record<string, string>> = {
   '/removals/:id/pictures': '/removals/:id',
   '/removals/:id/erase': '/removals/:id',
   '/removals/:id/decline': '/removals/:id',
+  '/reviews/:id/decide': '/reviews/:id',
   '/generations/:id/picture': '/generations/:id',
   '/generations/:id/cancel': '/generations/:id',
   '/webhooks': '/webhooks/new',

@@ -31,6 +31,7 @@ const PLACES = [
   ['/products', 'Products'],
   ['/leads', 'Leads'],
   ['/removals', 'Removals'],
+  ['/reviews', 'Reviews'],
   ['/webhooks', 'Webhooks'],
   ['/audit', 'Audit log'],
   ['/operators', 'Operators'],

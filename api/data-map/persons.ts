@@ -143,6 +143,42 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     },
     'id reference state created_at due_at decided_at check_at',
   ),
+  safety_refusals: personal(
+    {
+      purpose: 'lets the account appeal the refusal of a try-on, and an allowed pair of images pass',
+      lifetime: '90 days; longer while an appeal is open',
+      erasure: 'deleted with the appeal',
+    },
+    {
+      person_hashes: 'perceptual hashes of the photo',
+      product_hashes: 'perceptual hash of the product image',
+      generation_id: 'ID of the try-on',
+    },
+    'account_id failed_check image created_at',
+  ),
+  safety_reviews: personal(
+    {
+      purpose: 'appeals against refusals by safety checks, and the decisions of operators',
+      lifetime: 'as the refusal',
+      erasure: 'deleted with the refusal',
+    },
+    {
+      reason: 'why the refusal is wrong, in the words of the account',
+      answer: 'what an operator answered',
+      generation_id: 'ID of the try-on',
+      used_by: 'ID of the try-on that the allowed pair passed in',
+    },
+    'version state created_at decided_at',
+  ),
+  safety_blocks: personal(
+    {
+      purpose: 'images that operators blocked after a review',
+      lifetime: 'no end',
+      erasure: 'none: the hash names nobody, and keeps the image refused',
+    },
+    { hash: 'perceptual hash of a photo or a product image' },
+    'created_at',
+  ),
   removal_erasures: impersonal('request_id account_id erasure_id'),
   applied_erasures: personal(
     {

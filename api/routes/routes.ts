@@ -1,5 +1,6 @@
 import { accountRoutes } from './server/account.ts'
 import { analyticsRoutes } from './server/analytics.ts'
+import { appealRoutes } from './server/appeals.ts'
 import { customerRoutes } from './server/customers.ts'
 import { engineRoutes } from './server/engines.ts'
 import { generationRoutes } from './server/generations.ts'
@@ -30,6 +31,7 @@ import { visitorRoutes } from './storefront/visitor.ts'
 export const SERVER_ROUTES = [
   ...tryOnRoutes,
   ...generationRoutes,
+  ...appealRoutes,
   ...imageRoutes,
   ...productRoutes,
   ...productBatchRoutes,

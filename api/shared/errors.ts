@@ -68,7 +68,27 @@ export interface FieldProblem {
   readonly message: string
 }
 
-export type TryOnImage = 'person' | 'product'
+export const TRY_ON_IMAGES = ['person', 'product'] as const
+export type TryOnImage = (typeof TRY_ON_IMAGES)[number]
+
+/** Checks of the safety policy whose refusals can be appealed. */
+export const SAFETY_CHECKS = [
+  'nudity',
+  'exposure',
+  'people',
+  'blocked',
+  'list',
+  'result-nudity',
+  'result-skin',
+] as const
+export type SafetyCheck = (typeof SAFETY_CHECKS)[number]
+
+/** A check that an operator lets a pair of images pass. */
+export interface SafetyPass {
+  readonly check: SafetyCheck
+  /** Null: the result. */
+  readonly image: TryOnImage | null
+}
 
 export type ErrorDetails =
   | readonly FieldProblem[]
@@ -87,6 +107,8 @@ export class DrapeError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** The image that caused the error, when its request field is not known. */
   readonly image: TryOnImage | undefined
+  /** The safety check that refused. */
+  readonly check: SafetyCheck | undefined
 
   constructor(
     code: ErrorCode,
@@ -96,6 +118,7 @@ export class DrapeError extends Error {
       retryable?: boolean
       retryAfterSeconds?: number
       image?: TryOnImage
+      check?: SafetyCheck
       cause?: unknown
     } = {},
   ) {
@@ -106,5 +129,6 @@ export class DrapeError extends Error {
     this.retryable = options.retryable ?? false
     this.retryAfterSeconds = options.retryAfterSeconds
     this.image = options.image
+    this.check = options.check
   }
 }

@@ -61,6 +61,7 @@ export async function sweep({
   await untilNone(() => retention.deleteOldRequests(BATCH_SIZE))
   await untilNone(() => retention.deleteOldConsents(BATCH_SIZE))
   await untilNone(() => retention.deleteOldRemovals(BATCH_SIZE))
+  await untilNone(() => retention.deleteOldReviews(BATCH_SIZE))
   let [objects, bytes, refusedObjects] = [0, 0, 0]
   for (let found = BATCH_SIZE; found > 0; ) {
     const batch = { limit: BATCH_SIZE, skip: refusedObjects, graceSeconds }

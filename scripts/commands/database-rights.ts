@@ -19,6 +19,9 @@ const RIGHTS = {
     'update (crop, warnings, person_detected) on images',
     'select (id, images_edition, detected, expires_at), update (detected) on products',
     'insert on provenance_keys',
+    'select, insert, update (failed_check, image) on safety_refusals',
+    'select, update (used_by) on safety_reviews',
+    'select on safety_blocks',
     // A failed generation refunds its credits.
     'select (id, balance, settings), update (balance) on accounts',
     'select (account_id, amount, generation_id, kind), insert (account_id, amount, kind, generation_id) on ledger',
@@ -37,6 +40,8 @@ const RIGHTS = {
     'select (account_id, is_refused, slot, created_at), delete on request_log',
     'update (withdrawn_at) on consents',
     'select (id, state, decided_at), delete, update (check_at) on removal_requests',
+    'select (generation_id, created_at), delete, update (created_at) on safety_refusals',
+    'select (generation_id, state) on safety_reviews',
     'select, delete, update (erased_at) on erased_customers',
     'select (id, issued_at, requested_at), delete, update (issued_at) on erasures',
     'select (erasure_id), delete on receipt_mails',

@@ -13,6 +13,7 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
     'GET /tryon/v1/generations/gen_1',
     'GET /tryon/v1/generations/gen_1/events',
     'POST /tryon/v1/generations/gen_1/cancel',
+    'POST /tryon/v1/generations/gen_1/appeal',
   ],
   products: [
     'POST /tryon/v1/products',

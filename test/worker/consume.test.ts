@@ -17,6 +17,7 @@ import { createGenerations, type Generations } from '../../api/shared/stores/gen
 import { createObjects } from '../../api/shared/stores/objects.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { createSafetyReviews, type ReviewDecision } from '../../api/stores/safety-reviews.ts'
 import { type ConsumeOptions, consumeTryOn } from '../../worker/consume.ts'
 import { createHandBack } from '../../worker/hand-back.ts'
 import { DeviceFault } from '../../worker/inference/device-fault.ts'
@@ -24,6 +25,7 @@ import type { Inference } from '../../worker/inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../../worker/inference/protocol.ts'
 import { createSignResult, SigningUnavailable } from '../../worker/provenance/provenance.ts'
 import { readSigningKey } from '../../worker/provenance/signing-key.ts'
+import { createSafetyRefusals } from '../../worker/safety/refusals.ts'
 import { type Caller, callOf, createCaller } from '../support/accepted.ts'
 import { readSample } from '../support/drape.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -117,6 +119,7 @@ describe('a try-on that a worker takes', () => {
     loadLogo: async () => null,
     signResult: SIGN,
     askList: null,
+    refusals: createSafetyRefusals(database),
     findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
     recordDetections: async () => {},
     cachedGarments: { note: (_, hash) => void noted.push(hash), sweep: async () => {} },
@@ -223,6 +226,55 @@ describe('a try-on that a worker takes', () => {
     })
     // The refusal was refunded.
     expect(await stateOf(late.generationId)).toMatchObject({ balance: 8 })
+  })
+
+  it('that a safety check refused passes this check alone, once, when an operator allows its pair of images', async () => {
+    await createAccounts(database).update(caller.accountId, { settings: { safetyLevel: 'standard' } })
+    const [person, shirt] = await Promise.all([
+      readSample('persons/down-half-teal.jpg'),
+      readSample('garments/tshirt-mustard.jpg'),
+    ])
+    const refusal = new DrapeError('NUDITY_DETECTED', 'Nude.', { image: 'person', check: 'nudity' })
+    infer = async ({ passes = [] }) => {
+      if (passes.some(({ check, image }) => check === 'nudity' && image === 'person')) return RESULT
+      throw refusal
+    }
+    const consume = async (garment: Buffer) => {
+      const job = await accept()
+      await storage.put(job.person.objectKey, person, { contentType: 'image/jpeg' })
+      await storage.put(garmentKeyOf(job), garment, { contentType: 'application/octet-stream' })
+      await consumeTryOn(job, optionsOf())
+      const { status, errorCode } = (await generations.find(job.generationId)) ?? {}
+      return { id: job.generationId, status, errorCode }
+    }
+    const reviews = createSafetyReviews(database)
+    const decide = async (id: string, decision: ReviewDecision) => {
+      expect(await reviews.appeal(id, 'It is a beige shirt.')).toMatchObject({
+        ...{ state: 'OPEN', check: 'nudity', image: 'person' },
+      })
+      expect(await reviews.decide(id, { version: 1, decision, answer: 'Right.' })).toBe(true)
+    }
+    const [first, sibling] = [await consume(shirt), await consume(shirt)]
+    expect([first.errorCode, sibling.errorCode]).toEqual(['NUDITY_DETECTED', 'NUDITY_DETECTED'])
+    await decide(first.id, 'ALLOWED')
+    // Another product is another pair.
+    expect(await consume(await readSample('garments/tshirt-navy.jpg'))).toMatchObject({ status: 'FAILED' })
+    const passed = await consume(shirt)
+    expect(passed).toMatchObject({ status: 'COMPLETED' })
+    expect(requests.at(-1)?.passes).toEqual([{ check: 'nudity', image: 'person' }])
+    expect(await reviews.find(first.id)).toMatchObject({ state: 'ALLOWED', usedBy: passed.id })
+    expect(await consume(shirt)).toMatchObject({ status: 'FAILED' })
+    await decide(sibling.id, 'BLOCKED')
+    const asked = requests.length
+    expect(await consume(await readSample('garments/tshirt-navy.jpg'))).toMatchObject({ errorCode: 'IMAGE_LISTED' })
+    expect(requests.length).toBe(asked)
+    await createAccounts(database).update(caller.accountId, { settings: { safetyLevel: 'off' } })
+    infer = async () => RESULT
+    const unchecked = await consume(shirt)
+    expect(unchecked).toMatchObject({ status: 'COMPLETED' })
+    // Refusals and appeals were free.
+    expect(await stateOf(unchecked.id)).toMatchObject({ balance: 8 })
+    await database.query(sql.unsafe`delete from safety_blocks`)
   })
 
   it('gives the engine photo, product and options as the call has them', async () => {

@@ -140,8 +140,8 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
   }
 }
 
-function errorOf({ code, message, details, image, retryable, stack }: Failure): Error {
-  if (code) return new DrapeError(code, message, { details, image, retryable })
+function errorOf({ code, message, details, image, check, retryable, stack }: Failure): Error {
+  if (code) return new DrapeError(code, message, { details, image, check, retryable })
   const error = new Error(message)
   error.stack = stack
   return error

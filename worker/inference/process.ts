@@ -64,8 +64,8 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
 function failureOf(error: unknown): Failure {
   const deviceFault = findDeviceFault(error)?.reason ?? null
   if (error instanceof DrapeError) {
-    const { code, message, details, image, retryable } = error
-    return { code, deviceFault, message, details, image, retryable }
+    const { code, message, details, image, check, retryable } = error
+    return { code, deviceFault, message, details, image, check, retryable }
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   return { code: null, deviceFault, message, stack, retryable: true }

@@ -1,5 +1,5 @@
 import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
-import type { ErrorCode, ErrorDetails, TryOnImage } from '../../api/shared/errors.ts'
+import type { ErrorCode, ErrorDetails, SafetyCheck, SafetyPass, TryOnImage } from '../../api/shared/errors.ts'
 import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/shared/generation.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
@@ -46,6 +46,8 @@ export interface TryOnRequest {
   readonly minQuality?: number | null
   /** What the account lets images show; null or absent: anything. */
   readonly safety?: SafetyPolicy | null
+  /** Checks that an operator lets this pair of images pass. */
+  readonly passes?: readonly SafetyPass[]
 }
 
 export interface TryOnResult {
@@ -100,6 +102,7 @@ export interface Failure {
   readonly message: string
   readonly details?: ErrorDetails
   readonly image?: TryOnImage
+  readonly check?: SafetyCheck
   readonly retryable: boolean
   readonly stack?: string
 }

@@ -1,4 +1,4 @@
-import { DrapeError, type TryOnImage } from '../../api/shared/errors.ts'
+import { DrapeError, type SafetyCheck, type SafetyPass, type TryOnImage } from '../../api/shared/errors.ts'
 import type { SafetyPolicy } from '../../api/shared/generation.ts'
 import type { Bitmap } from '../../api/shared/image.ts'
 import { onWhite } from '../engines/diffusion/bytes.ts'
@@ -22,6 +22,8 @@ const EXPOSED = { suggestive: 0.75, trunk: 0.45 }
 
 export interface JudgeOptions {
   readonly policy: SafetyPolicy
+  /** Checks that an operator lets this pair of images pass. Default: none. */
+  readonly passes?: readonly SafetyPass[]
   readonly models: Models
 }
 
@@ -38,20 +40,21 @@ export interface JudgedInput {
  */
 export async function judgeInput(
   { image, bitmap: decoded, person }: JudgedInput,
-  { policy, models }: JudgeOptions,
+  { policy, models, passes = [] }: JudgeOptions,
 ): Promise<readonly string[]> {
+  const isPassed = (check: SafetyCheck) => passes.some((pass) => pass.check === check && pass.image === image)
   const isStrict = policy.level === 'strict'
   if (!models.has(EXPOSURE_MODEL)) return skip(policy)
   const bitmap: Bitmap = { ...onWhite(decoded), channels: 3 }
   const { nude, suggestive } = await classifyExposure(bitmap, models.session(EXPOSURE_MODEL))
-  if (nude >= NUDE) throw refusal('NUDITY_DETECTED', image, 'shows nudity')
-  if (isStrict && image === 'person' && (person?.people ?? 1) > 1)
-    throw refusal('SEVERAL_PEOPLE', image, 'shows several people')
-  if (!isStrict || policy.allowsSwimwear || suggestive < EXPOSED.suggestive) return []
+  if (nude >= NUDE && !isPassed('nudity')) throw refusal('NUDITY_DETECTED', 'shows nudity', { image, check: 'nudity' })
+  if (isStrict && image === 'person' && (person?.people ?? 1) > 1 && !isPassed('people'))
+    throw refusal('SEVERAL_PEOPLE', 'shows several people', { image, check: 'people' })
+  if (!isStrict || policy.allowsSwimwear || suggestive < EXPOSED.suggestive || isPassed('exposure')) return []
   const body = person ?? (await findPerson(bitmap, models, { small: false }))
   const trunk = body && measureTrunk(bitmap, body)
   if (trunk !== null && trunk >= EXPOSED.trunk)
-    throw refusal('EXPOSURE_NOT_ALLOWED', image, 'shows a person in underwear or swimwear')
+    throw refusal('EXPOSURE_NOT_ALLOWED', 'shows a person in underwear or swimwear', { image, check: 'exposure' })
   return []
 }
 
@@ -61,12 +64,14 @@ export async function judgeInput(
  */
 export async function judgeResult(
   { result, photo, person, garment, drawn }: JudgedResult,
-  { policy, models }: JudgeOptions,
+  { policy, models, passes = [] }: JudgeOptions,
 ): Promise<void> {
+  const isPassed = (check: SafetyCheck) => passes.some((pass) => pass.check === check)
   if (!models.has(EXPOSURE_MODEL)) return
   const { nude } = await classifyExposure(result, models.session(EXPOSURE_MODEL))
-  if (nude >= NUDE) throw new DrapeError('RESULT_REJECTED', 'The result shows nudity.')
-  if (policy.allowsSwimwear || !person) return
+  if (nude >= NUDE && !isPassed('result-nudity'))
+    throw new DrapeError('RESULT_REJECTED', 'The result shows nudity.', { check: 'result-nudity' })
+  if (policy.allowsSwimwear || !person || isPassed('result-skin')) return
   const limit = MAX_BARED[policy.level]
   const isBare = (share: BareTrunk | null) => (share?.bared ?? 0) > limit
   // Analysing the product photo takes longer than the rest, and few results resemble skin.
@@ -74,7 +79,9 @@ export async function judgeResult(
     isBare(measureBareTrunk({ photo, person, ...drawn })) &&
     isBare(measureBareTrunk({ photo, person, garment, ...drawn }))
   )
-    throw new DrapeError('RESULT_REJECTED', 'The result shows more skin than the photo and the product require.')
+    throw new DrapeError('RESULT_REJECTED', 'The result shows more skin than the photo and the product require.', {
+      check: 'result-skin',
+    })
 }
 
 export interface JudgedResult {
@@ -95,8 +102,8 @@ function skip({ level }: SafetyPolicy): readonly string[] {
 
 function refusal(
   code: 'NUDITY_DETECTED' | 'EXPOSURE_NOT_ALLOWED' | 'SEVERAL_PEOPLE',
-  image: TryOnImage,
   shows: string,
+  about: { readonly image: TryOnImage; readonly check: SafetyCheck },
 ): DrapeError {
-  return new DrapeError(code, `The ${image === 'person' ? 'photo' : 'product image'} ${shows}.`, { image })
+  return new DrapeError(code, `The ${about.image === 'person' ? 'photo' : 'product image'} ${shows}.`, about)
 }

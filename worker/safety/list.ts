@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { TryOnImage } from '../../api/shared/errors.ts'
+import { TRY_ON_IMAGES, type TryOnImage } from '../../api/shared/errors.ts'
 import type { ImageHashes } from '../../api/shared/image-hash.ts'
 import { compileParser, type Static, Type } from '../../api/shared/schema.ts'
 import { createMessage } from '../../api/shared/webhook-message.ts'
@@ -13,7 +13,7 @@ export interface HashedImage {
 const Answer = Type.Object({
   matches: Type.Array(
     Type.Object({
-      image: Type.Enum(['person', 'product']),
+      image: Type.Enum([...TRY_ON_IMAGES]),
       /** Why the image is listed, as a code of the operator. */
       reason: Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,63}$' }),
     }),

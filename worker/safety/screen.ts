@@ -1,9 +1,10 @@
-import { DrapeError } from '../../api/shared/errors.ts'
+import { DrapeError, type SafetyPass, TRY_ON_IMAGES, type TryOnImage } from '../../api/shared/errors.ts'
 import type { SafetyPolicy } from '../../api/shared/generation.ts'
 import type { Rectangle } from '../../api/shared/image.ts'
 import { hashImage, type ImageHashes } from '../../api/shared/image-hash.ts'
 import type { Log } from '../../api/shared/log.ts'
-import type { AskList, HashedImage } from './list.ts'
+import type { AskList } from './list.ts'
+import type { HashedPair, SafetyRefusals } from './refusals.ts'
 
 export interface ScreenedImages {
   readonly photo: Uint8Array
@@ -13,12 +14,12 @@ export interface ScreenedImages {
 }
 
 /** Hashes of the photo, whole and as it is used, and of the product image. An image with too little detail has none. */
-export async function hashTryOn({ photo, crop, garment }: ScreenedImages): Promise<readonly HashedImage[]> {
+export async function hashTryOn({ photo, crop, garment }: ScreenedImages): Promise<HashedPair> {
   const [whole, part, product] = await Promise.all([hash(photo), crop && hash(photo, crop), hash(garment)])
-  return [
-    { image: 'person' as const, hashes: [whole, part].filter((found) => found !== null) },
-    { image: 'product' as const, hashes: [product].filter((found) => found !== null) },
-  ].filter(({ hashes }) => hashes.length > 0)
+  return {
+    person: [whole, part].filter((found) => found !== null),
+    product: [product].filter((found) => found !== null),
+  }
 }
 
 /** Null also for a damaged image, which the engine refuses. */
@@ -31,15 +32,33 @@ async function hash(bytes: Uint8Array, part?: Rectangle): Promise<ImageHashes | 
   }
 }
 
+export interface Screening {
+  readonly policy: SafetyPolicy
+  /** Checks that an operator lets this pair pass. */
+  readonly passes: readonly SafetyPass[]
+  readonly findBlocked: SafetyRefusals['findBlocked']
+  readonly askList: AskList | null
+  readonly log: Log
+}
+
 /**
- * Asks the operator's list about the images. Without an answer, `strict` refuses, and `standard` returns a warning.
+ * Refuses images that operators blocked, and asks the operator's list about the images. Without an answer of the list, `strict` refuses, and
+ * `standard` returns a warning.
  * @throws DrapeError IMAGE_LISTED, SAFETY_UNAVAILABLE
  */
 export async function screen(
-  images: readonly HashedImage[],
-  { policy, askList, log }: { policy: SafetyPolicy; askList: AskList; log: Log },
+  pair: HashedPair,
+  { policy, passes, findBlocked, askList, log }: Screening,
 ): Promise<readonly string[]> {
+  const images = TRY_ON_IMAGES.map((image) => ({ image, hashes: pair[image] })).filter(
+    ({ hashes }) => hashes.length > 0,
+  )
   if (images.length === 0) return []
+  const isPassed = (check: 'blocked' | 'list', image: TryOnImage) =>
+    passes.some((pass) => pass.check === check && pass.image === image)
+  for (const image of await findBlocked(pair))
+    if (!isPassed('blocked', image)) throw listed(image, { reason: 'BLOCKED', check: 'blocked' })
+  if (askList === null) return []
   const matches = await askList(images).catch((error: unknown) => {
     log.warn({ err: error }, 'the safety list did not answer')
     return null
@@ -48,9 +67,12 @@ export async function screen(
     if (policy.level === 'standard') return ['SAFETY_CHECK_SKIPPED']
     throw new DrapeError('SAFETY_UNAVAILABLE', 'The list that images are checked against did not answer.')
   }
-  const [match] = matches
-  if (!match) return []
-  const { image, reason } = match
+  const match = matches.find(({ image }) => !isPassed('list', image))
+  if (match) throw listed(match.image, { reason: match.reason, check: 'list' })
+  return []
+}
+
+function listed(image: TryOnImage, { reason, check }: { reason: string; check: 'blocked' | 'list' }): DrapeError {
   const name = image === 'person' ? 'photo' : 'product image'
-  throw new DrapeError('IMAGE_LISTED', `The ${name} is on the list of the operator: ${reason}.`, { image })
+  return new DrapeError('IMAGE_LISTED', `The ${name} is on the list of the operator: ${reason}.`, { image, check })
 }

@@ -245,6 +245,18 @@ export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
     answers: { 200: { completed: `id: 4\ndata: ${JSON.stringify(COMPLETED)}\n\n` } },
   },
   cancelGeneration: { answers: { 200: { cancelled: FAILED.GENERATION_CANCELLED } } },
+  appealGeneration: {
+    request: { 'application/json': { reason: 'The photo shows a person in a swimsuit of our catalogue.' } },
+    answers: {
+      200: {
+        open: {
+          ...{ generationId: GENERATION_ID, state: 'OPEN', answer: null },
+          reason: 'The photo shows a person in a swimsuit of our catalogue.',
+          ...{ createdAt: UPDATED_AT, decidedAt: null },
+        },
+      },
+    },
+  },
   uploadImage: {
     request: { 'multipart/form-data': { file: '(bytes of the photo)', externalUserId: 'user-1042', keepForDays: 7 } },
     answers: {

@@ -111,7 +111,8 @@ async function postCancel(
 
 const ID = /^gen_[\w-]{1,100}$/
 
-async function findOwn({ state }: AppContext, generations: Generations, id: string): Promise<GenerationRecord> {
+/** Throws `GENERATION_NOT_FOUND`, or `FORBIDDEN` for a generation of another account. */
+export async function findOwn({ state }: AppContext, generations: Generations, id: string): Promise<GenerationRecord> {
   const generation = ID.test(id) ? await generations.find(id) : null
   if (!generation) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
   if (generation.accountId !== state.account.id) {

@@ -116,6 +116,9 @@ function createTraceDeletions(database: Database) {
           update idempotency_keys set status = null, answer = null, lease_until = now() from unlinked
           where idempotency_keys.account_id = ${accountId} and resource_id = substr(unlinked.id, 5)
             and answer is not null
+        ), refused as (
+          -- With its appeal and what an operator answered. Blocks stay: they name nobody.
+          delete from safety_refusals using unlinked where safety_refusals.generation_id = unlinked.id
         ), ${noteErasedRows(customer, 'generations', sql.fragment`unlinked`)}
         select id from unlinked`)
       return rows.length

@@ -5,6 +5,7 @@ import { createCustomerTraces } from './customer-traces.ts'
 import { createDueObjects } from './due-objects.ts'
 import { createOldErasures } from './erasures.ts'
 import { createExpiredRows } from './expired-rows.ts'
+import { createOldReviews } from './old-reviews.ts'
 
 /** How long operators see the requests of an account. */
 const REQUEST_DAYS = 7
@@ -21,6 +22,7 @@ export function createRetention(database: Database) {
     ...createExpiredRows(database),
     ...createCustomerProofs(database),
     ...createOldErasures(database),
+    ...createOldReviews(database),
     ...createCustomerTraces(database),
     ...createCustomerImages(database),
 

@@ -1,0 +1,60 @@
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { createSafetyReviews, REVIEW_DECISIONS, type Review, type SafetyReviews } from '../stores/safety-reviews.ts'
+import { fieldsReader } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { presentReview, presentReviews } from './reviews.view.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+
+export interface ReviewPagesOptions {
+  readonly reviews: SafetyReviews
+  readonly audit: OperatorAudit
+}
+
+/** Appeals against refusals by safety checks: allow once, refuse or block. */
+export function reviewPages(options: ReviewPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
+  router.get('/reviews', (ctx: DashboardContext) => showReviews(ctx, options))
+  router.get('/reviews/:id', (ctx: DashboardContext) => showReview(ctx, options))
+  router.post('/reviews/:id/decide', (ctx: DashboardContext) => decide(ctx, options))
+  return router
+}
+
+const LISTED = 100
+
+async function showReviews(ctx: DashboardContext, { reviews }: ReviewPagesOptions): Promise<void> {
+  showPage(ctx, { title: 'Reviews', body: presentReviews(await reviews.list(LISTED), LISTED) })
+}
+
+async function findReview(ctx: DashboardContext, { reviews }: ReviewPagesOptions): Promise<Review> {
+  const found = await reviews.find(ctx.params.id)
+  if (found === null) throw new DrapeError('ROUTE_NOT_FOUND', `The review ${ctx.params.id} does not exist.`)
+  return found
+}
+
+async function showReview(ctx: DashboardContext, options: ReviewPagesOptions): Promise<void> {
+  const review = await findReview(ctx, options)
+  showPage(ctx, { title: 'Review', body: presentReview(review, ctx.state.forms) })
+}
+
+const readDecision = fieldsReader(
+  Type.Object({
+    edition: Type.Integer({ minimum: 1 }),
+    decision: Type.Enum([...REVIEW_DECISIONS]),
+    answer: Type.String({ minLength: 3, maxLength: 500 }),
+  }),
+)
+
+async function decide(ctx: DashboardContext, options: ReviewPagesOptions): Promise<void> {
+  const { edition, decision, answer } = readDecision(ctx.state.form)
+  const { generationId: object, accountId } = await findReview(ctx, options)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    if (!(await createSafetyReviews(within).decide(object, { version: edition, decision, answer })))
+      throw new DrapeError('VALIDATION_FAILED', 'The appeal was changed or decided meanwhile. Read it again.')
+    // The answer is for the account alone.
+    return { act: { action: 'review.decide', object, accountId, details: { decision } } }
+  })
+  seeOther(ctx, `/reviews/${object}`, 'saved')
+}

@@ -1,0 +1,80 @@
+import { type Html, html } from '../answers/html.ts'
+import type { SafetyCheck } from '../shared/errors.ts'
+import type { Review } from '../stores/safety-reviews.ts'
+import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
+
+const TONES: Readonly<Record<Review['state'], Tone>> = {
+  OPEN: 'busy',
+  ALLOWED: 'good',
+  REFUSED: 'quiet',
+  BLOCKED: 'bad',
+}
+
+const CHECKS: Readonly<Record<SafetyCheck, string>> = {
+  nudity: 'nudity',
+  exposure: 'underwear or swimwear',
+  people: 'several people',
+  blocked: 'blocked by an operator',
+  list: 'on the list of the operator',
+  'result-nudity': 'nudity',
+  'result-skin': 'more skin than the photo and the product require',
+}
+
+export function presentReviews(found: readonly Review[], limit: number): Html {
+  return html`<p>Accounts appeal refusals by safety checks. Nothing is charged for a refusal or an appeal.</p>
+${table({
+  caption: 'Reviews, the oldest open ones at the top',
+  head: ['Generation', 'State', 'Refused', 'Account', 'Received (UTC)'],
+  rows: found.map((review): Content[] => [
+    html`<a href="/reviews/${review.generationId}">${code(review.generationId)}</a>`,
+    stateOf(review),
+    refusalOf(review),
+    html`<a href="/accounts/${review.accountId}">${code(review.accountId)}</a>`,
+    time(review.createdAt),
+  ]),
+  empty: 'No reviews yet.',
+})}${when(found.length === limit, html`<p class="hint">The first ${String(limit)} reviews.</p>`)}`
+}
+
+function stateOf({ state }: Review): Html {
+  return badge(state.toLowerCase(), TONES[state])
+}
+
+function refusalOf({ check, image }: Review): string {
+  return `${image === null ? 'result' : image === 'person' ? 'photo' : 'product image'}: ${CHECKS[check]}`
+}
+
+export function presentReview(review: Review, forms: Forms): Html {
+  const { generationId, accountId, reason, state, answer, createdAt, decidedAt, usedBy } = review
+  return html`${facts([
+    ['Generation', html`<a href="/generations/${generationId}">${code(generationId)}</a>`],
+    ['Account', html`<a href="/accounts/${accountId}">${code(accountId)}</a>`],
+    ['State', stateOf(review)],
+    ['Refused', refusalOf(review)],
+    ['Received', time(createdAt)],
+    ['Decided', time(decidedAt)],
+    ['Reason of the account', reason],
+    ...(answer === null ? [] : ([['Answer', answer]] as const)),
+    ...(usedBy === null ? [] : ([['Passed in', code(usedBy)]] as const)),
+  ])}
+${when(state === 'OPEN', section('Decide', decisionForm(review, forms)))}`
+}
+
+const DECISIONS = [
+  ['REFUSED', 'refuse: the refusal stays'],
+  ['ALLOWED', 'allow: the next try-on of the account with these two images passes this check, once'],
+  ['BLOCKED', 'block: refuse the image in every account with a safety level'],
+] as const
+
+function decisionForm({ generationId, version }: Review, forms: Forms): Html {
+  return actForm({
+    action: `/reviews/${generationId}/decide`,
+    forms,
+    submit: 'Decide',
+    body: ({ edition, choice, field }) => html`${edition(String(version))}
+${choice({ name: 'decision', label: 'Decision', options: DECISIONS, value: 'REFUSED' })}
+${field({ name: 'answer', label: 'Answer', required: true, minLength: 3, hint: 'The account reads it. It is not in the audit log.' })}`,
+  })
+}

@@ -1,0 +1,21 @@
+import { type Database, sql } from '../database/database.ts'
+
+/** Days in which a refusal by a safety check can be appealed. */
+const REVIEW_DAYS = 90
+
+/** The end of refusals by safety checks, and of their reviews. */
+export function createOldReviews(database: Database) {
+  return {
+    /** Deletes old refusals by safety checks with their reviews, except open ones. */
+    deleteOldReviews: async (limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from safety_refusals where generation_id in (
+          select generation_id from safety_refusals
+          where created_at < now() - make_interval(days => ${REVIEW_DAYS}) and not exists (
+            select from safety_reviews
+            where safety_reviews.generation_id = safety_refusals.generation_id and state = 'OPEN')
+          order by created_at limit ${limit} for update skip locked)`)
+      return rowCount
+    },
+  }
+}

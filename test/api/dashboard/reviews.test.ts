@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
+import { createSafetyReviews } from '../../../api/stores/safety-reviews.ts'
+import { type Caller, createCaller } from '../../support/accepted.ts'
+import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { refuseGeneration } from '../../support/refused.ts'
+
+describe('reviews in the dashboard', () => {
+  let dashboard: TestDashboard
+  let browser: OperatorBrowser
+  let caller: Caller
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    browser = await dashboard.signIn()
+    caller = await createCaller(dashboard.database, 10)
+  })
+  afterAll(() => dashboard.stop())
+
+  const reviews = () => createSafetyReviews(dashboard.database)
+  const appealed = async () => {
+    const id = await refuseGeneration(dashboard.database, caller)
+    await reviews().appeal(id, '<b>A shirt</b>')
+    return { id, page: `/reviews/${id}`, action: `/reviews/${id}/decide` }
+  }
+
+  it('list open appeals and show why, without an image', async () => {
+    const { page } = await appealed()
+    expect((await browser.get('/reviews')).text).toContain(page)
+    const { text } = await browser.get(page)
+    expect(text).toContain('photo: nudity')
+    expect(text).toContain('&#60;b&#62;A shirt')
+    expect(text).not.toMatch(/<img|<b>A shirt/)
+    expect((await browser.get('/reviews/gen_unknown')).status).toBe(404)
+  })
+
+  it('decide once, with an answer that the audit log does not contain', async () => {
+    const { id, page, action } = await appealed()
+    for (const wrong of [
+      { decision: 'OPEN', answer: 'Why not?' },
+      { decision: 'ALLOWED', answer: '' },
+    ])
+      expect((await browser.submit(page, action, wrong)).status).toBe(400)
+    expect((await browser.submit(page, action, { decision: 'ALLOWED', answer: 'A secret word.' })).status).toBe(303)
+    expect(await reviews().find(id)).toMatchObject({ state: 'ALLOWED', answer: 'A secret word.' })
+    const entries = await createOperatorAudit(dashboard.database).list({ about: id, before: null, limit: 9 })
+    expect(entries).toMatchObject([
+      { action: 'review.decide', object: id, accountId: caller.accountId, details: { decision: 'ALLOWED' } },
+    ])
+    expect(JSON.stringify(entries)).not.toContain('secret word')
+    expect((await browser.get(page)).text).not.toContain(action)
+  })
+
+  it('decide on what the operator was shown alone', async () => {
+    const { id, page, action } = await appealed()
+    await reviews().appeal(id, 'Another reason')
+    const stale = await browser.submit(page, action, { edition: '1', decision: 'BLOCKED', answer: 'No.' })
+    expect(stale.status).toBe(400)
+    expect(stale.text).toContain('was changed or decided meanwhile')
+    expect(await reviews().find(id)).toMatchObject({ state: 'OPEN' })
+  })
+})

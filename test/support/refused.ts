@@ -1,0 +1,24 @@
+import type { Database } from '../../api/shared/database/database.ts'
+import type { SafetyCheck } from '../../api/shared/errors.ts'
+import { createGenerations } from '../../api/shared/stores/generations.ts'
+import { acceptGeneration } from '../../api/stores/acceptance.ts'
+import { createSafetyRefusals } from '../../worker/safety/refusals.ts'
+import { type Caller, callOf } from './accepted.ts'
+
+/** A generation of the caller whose photo a safety check refused, as a worker records it. */
+export async function refuseGeneration(
+  database: Database,
+  caller: Caller,
+  { check = 'nudity', externalUserId = null }: { check?: SafetyCheck; externalUserId?: string | null } = {},
+): Promise<string> {
+  const call = callOf(caller, { externalUserId })
+  const attempt = { id: call.generationId, attempt: 1 }
+  const generations = createGenerations(database)
+  await acceptGeneration(database, call)
+  await generations.start({ ...attempt, worker: 'worker' })
+  const hashes = (digit: string) => [{ hash: digit.repeat(64), mirrored: digit.repeat(64) }]
+  const pair = { person: hashes('a'), product: hashes('5') }
+  await createSafetyRefusals(database).insert({ ...attempt, check, image: 'person', pair })
+  await generations.fail({ ...attempt, code: 'NUDITY_DETECTED', message: 'The photo shows nudity.' })
+  return call.generationId
+}

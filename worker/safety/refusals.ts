@@ -1,0 +1,98 @@
+import { type Database, rowType, sql } from '../../api/shared/database/database.ts'
+import {
+  SAFETY_CHECKS,
+  type SafetyCheck,
+  type SafetyPass,
+  TRY_ON_IMAGES,
+  type TryOnImage,
+} from '../../api/shared/errors.ts'
+import type { ImageHashes } from '../../api/shared/image-hash.ts'
+import { Nullable, Type } from '../../api/shared/schema.ts'
+import { toBits } from '../../api/shared/stores/image-hashes.ts'
+
+/** Hashes of photo and product image, the whole image first. */
+export interface HashedPair {
+  readonly person: readonly ImageHashes[]
+  readonly product: readonly ImageHashes[]
+}
+
+/** Different bits, of 256, up to which an image counts as a blocked one. The threshold that the authors of PDQ recommend. */
+const MAX_DISTANCE = 31
+
+const PassRow = rowType(
+  Type.Object({ check: Type.Enum([...SAFETY_CHECKS]), image: Nullable(Type.Enum([...TRY_ON_IMAGES])) }),
+)
+const ImageRow = rowType(Type.Object({ image: Type.Enum([...TRY_ON_IMAGES]) }))
+
+export type SafetyRefusals = ReturnType<typeof createSafetyRefusals>
+
+/** What workers read and write of refusals, allowances and blocks. */
+export function createSafetyRefusals(database: Database) {
+  return {
+    /** Records why an attempt is about to be refused, unless the attempt is over. Needs a hash of both images. */
+    insert: async ({ id, attempt, check, image, pair }: Refusal): Promise<void> => {
+      const [person, product] = [hexes(pair.person), hexes(pair.product)]
+      await database.query(sql.unsafe`
+        insert into safety_refusals (generation_id, account_id, failed_check, image, person_hashes, product_hashes)
+        select id, account_id, ${check}, ${image}, ${person}, ${product} from generations
+        where id = ${id} and attempt = ${attempt} and status = 'PROCESSING' for share
+        on conflict (generation_id) do update set failed_check = excluded.failed_check, image = excluded.image`)
+    },
+
+    /**
+     * The checks that operators let this pair of images pass, and takes each for this try-on: it passes once. A try-on that failed
+     * has not used it.
+     */
+    takePasses: async (
+      id: string,
+      accountId: string,
+      { person, product }: HashedPair,
+    ): Promise<readonly SafetyPass[]> => {
+      if (person.length === 0 || product.length === 0) return []
+      const isFree = sql.fragment`(used_by is null or used_by = ${id}
+        or exists (select from generations where generations.id = used_by and status = 'FAILED'))`
+      return database.any(sql.type(PassRow)`
+        with first as (
+          select distinct on (failed_check, image) generation_id, failed_check, image
+          from safety_refusals join safety_reviews using (generation_id)
+          where account_id = ${accountId} and person_hashes[1] = ${person[0].hash} and product_hashes[1] = ${product[0].hash}
+            and state = 'ALLOWED' and ${isFree}
+          order by failed_check, image, (used_by = ${id}) desc nulls last, decided_at
+        )
+        update safety_reviews set used_by = ${id} from first
+        where safety_reviews.generation_id = first.generation_id and state = 'ALLOWED' and ${isFree}
+        returning failed_check as check, image`)
+    },
+
+    /** The images that operators blocked, also mirrored. */
+    findBlocked: async ({ person, product }: HashedPair): Promise<readonly TryOnImage[]> => {
+      const both = (hashes: readonly ImageHashes[]) =>
+        sql.array(
+          hashes.flatMap(({ hash, mirrored }) => [hash, mirrored]),
+          'text',
+        )
+      const rows = await database.any(sql.type(ImageRow)`
+        select distinct image from safety_blocks cross join (
+          select 'person' as image, unnest(${both(person)}) as hex
+          union all select 'product', unnest(${both(product)})) as named
+        where bit_count(safety_blocks.hash # ${toBits(sql.fragment`hex`)}) <= ${MAX_DISTANCE} order by image`)
+      return rows.map(({ image }) => image)
+    },
+  }
+}
+
+interface Refusal {
+  readonly id: string
+  readonly attempt: number
+  readonly check: SafetyCheck
+  /** Null: the result. */
+  readonly image: TryOnImage | null
+  readonly pair: HashedPair
+}
+
+function hexes(hashes: readonly ImageHashes[]) {
+  return sql.array(
+    hashes.map(({ hash }) => hash),
+    'text',
+  )
+}
