@@ -4,7 +4,8 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sql } from '../api/shared/database/database.ts'
+import { rowType, sql } from '../api/shared/database/database.ts'
+import { Type } from '../api/shared/schema.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { ROOT } from '../scripts/stack/session.ts'
 import { blocksOf } from './support/documented-blocks.ts'
@@ -86,12 +87,16 @@ describe('the commands of operators on the pages', { timeout: 300_000 }, () => {
       'logo.png': await readSample('../../docs/gallery/grace-hopper--vneck-red.jpg'),
     }))
       writeFileSync(join(folder, name), content)
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     // Roles belong to the server and outlive the database.
-    for (const role of ['api', 'worker', 'controller'].map((process) => sql.identifier([`${ROLES}_${process}`]))) {
-      await drape?.database.query(sql.unsafe`drop owned by ${role}`)
-      await drape?.database.query(sql.unsafe`drop role ${role}`)
+    const roles = await drape?.database.anyFirst(
+      sql.type(rowType(Type.Object({ name: Type.String() })))`
+        select rolname::text as name from pg_roles where starts_with(rolname, ${ROLES})`,
+    )
+    for (const role of (roles ?? []).map((name) => sql.identifier([name]))) {
+      await drape.database.query(sql.unsafe`drop owned by ${role}`)
+      await drape.database.query(sql.unsafe`drop role ${role}`)
     }
     await drape?.stop()
   })
