@@ -48,11 +48,10 @@ export function createPoolRegistry(redis: Redis) {
     forget: async (host: string): Promise<void> => {
       await client.multi().del(reportKey(host)).zRem(REPORTS, host).execAsPipeline()
     },
-    /** The last order to the worker on this host; null when there is none. */
+    /** The last order to the worker on this host; null when there is none that this version knows. */
     readOrder: async (host: string): Promise<DrainOrder | null> => {
       const word = await client.get(orderKey(host))
-      if (word === null) return null
-      return word === 'take' ? 'take' : Number(word)
+      return word === 'take' ? 'take' : readNumber(word)
     },
     /** All live workers, by host. */
     findWorkers: async (): Promise<Map<string, WorkerReport>> => {
@@ -73,13 +72,17 @@ export function createPoolRegistry(redis: Redis) {
     },
     /** How long the worker may still run its jobs after it has read this, in ms; null without a limit. */
     readJobLimit: async (host: string): Promise<number | null> => {
-      const ms = Number((await client.get(limitKey(host))) ?? Number.NaN)
-      return Number.isFinite(ms) ? ms : null
+      return readNumber(await client.get(limitKey(host)))
     },
     order: async (host: string, word: DrainOrder): Promise<void> => {
       await client.set(orderKey(host), String(word), { expiration: { type: 'EX', value: ORDER_SECONDS } })
     },
   }
+}
+
+/** An order of a later controller may be another word, which must not become a number. */
+function readNumber(word: string | null): number | null {
+  return word !== null && /^\d+$/.test(word) ? Number(word) : null
 }
 
 /** Any worker can write this key; a malformed report must not hide the others. */

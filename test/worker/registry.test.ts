@@ -56,6 +56,18 @@ it('a worker that reports nonsense is not heard, and hides no other', async () =
   expect([...(await registry.findWorkers()).keys()]).toEqual(['honest'])
 })
 
+it('an order or a limit that a worker does not know is none', async () => {
+  const registry = createPoolRegistry(redis)
+  for (const word of ['hibernate', '', '-1', 'NaN']) {
+    await redis.client.set('drape:pool-word:host', word)
+    await redis.client.set('drape:pool-job-limit:host', word)
+    expect([await registry.readOrder('host'), await registry.readJobLimit('host')], word).toEqual([null, null])
+  }
+  await registry.order('host', 4711)
+  await registry.limitJobs('host', 0)
+  expect([await registry.readOrder('host'), await registry.readJobLimit('host')]).toEqual([4711, 0])
+})
+
 it('a worker of a pool knows its order before the first look is due', async () => {
   const registry = createPoolRegistry(redis)
   await registry.order('fresh', 'take')
