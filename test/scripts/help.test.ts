@@ -17,8 +17,8 @@ const { path: folder } = await requestService('folder', null)
 mkdirSync(join(folder, 'scripts'))
 for (const name of [...commands, ...PARTS]) cpSync(join(ROOT, 'scripts', name), join(folder, 'scripts', name))
 
-describe('the help of scripts', () => {
-  it.each(commands)('%s says what it does and how it is called, and starts nothing', (name) => {
+describe('the --help of scripts', () => {
+  it.each(commands)('%s describes purpose and usage, and starts nothing', (name) => {
     for (const arguments_ of [['--help'], ['-h']]) {
       const { status, stdout, stderr } = spawnSync(join(folder, 'scripts', name), arguments_, {
         encoding: 'utf8',
@@ -33,7 +33,7 @@ describe('the help of scripts', () => {
     }
   })
 
-  it('is printed with other arguments, too', () => {
+  it('is printed also after other arguments', () => {
     const { status, stdout } = spawnSync(join(folder, 'scripts/chart'), ['package', '--help'], { encoding: 'utf8' })
     expect([status, stdout.includes('--output FOLDER')]).toEqual([0, true])
   })

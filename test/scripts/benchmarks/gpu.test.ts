@@ -12,7 +12,7 @@ const ENGINES = [
   ['catvton', '1.0.0'],
 ] as const
 
-describe('the measurement of an engine', () => {
+describe('the benchmark of an engine', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-gpu-'))
@@ -28,7 +28,7 @@ describe('the measurement of an engine', () => {
     return { code, errors, measured: JSON.parse(output || 'null') }
   }
 
-  it.each(ENGINES)('of %s goes through the code of workers, also without a GPU', async (engine, version) => {
+  it.each(ENGINES)('runs %s with the worker code, without a GPU', async (engine, version) => {
     const { code, measured } = await measure('--engine', engine, '--pictures', '1')
     expect(code).toBe(0)
     expect(measured).toMatchObject({
@@ -48,7 +48,7 @@ describe('the measurement of an engine', () => {
     for (const [, { secondsPerStep }] of modes) expect(secondsPerStep).toBeGreaterThan(0)
   })
 
-  it('fails where the engine takes more memory than its manifest says', async () => {
+  it('fails when the engine uses more memory than its manifest states', async () => {
     await changeEngineManifest(join(folder, 'catvton'), (manifest) => {
       manifest.minMemoryMiB = 1
     })

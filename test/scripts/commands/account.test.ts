@@ -4,7 +4,7 @@ import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
-describe('the command line of accounts', () => {
+describe('drape account', () => {
   let database: Database
   let drop: () => Promise<void>
   let drape: ReturnType<typeof createCommandLine>['drape']
@@ -21,7 +21,7 @@ describe('the command line of accounts', () => {
     await drop()
   })
 
-  it('creates an account with everything that it may have', async () => {
+  it('creates an account with all options', async () => {
     const about = ['--name', 'Shirts', '--email', 'shirts@shop.example', '--credits', '50', '--retention-days', '3']
     const limits = ['--writes-per-minute', '10', '--monthly-generations', '1000', '--credits-low-at', '0']
     const created = await answered('account', 'create', ...about, ...limits)
@@ -45,7 +45,7 @@ describe('the command line of accounts', () => {
     expect((await answered('account', 'list')).accounts).toContainEqual(shown)
   })
 
-  it('changes what it is told to and nothing else', async () => {
+  it('updates only the given settings', async () => {
     const { id } = await answered('account', 'create', '--name', 'Old', '--reads-per-minute', '5', '--credits', '7')
     const update = (...options: string[]) => answered('account', 'update', '--account', id, ...options)
     expect(await update('--name', 'New', '--retention-days', '1', '--concurrent-generations', '2')).toMatchObject({
@@ -74,7 +74,7 @@ describe('the command line of accounts', () => {
     expect(await createAccounts(database).find(id)).toMatchObject({ name: 'New', isActive: true, balance: 7 })
   })
 
-  it('takes an engine that only a worker or an Engine resource names, and warns while no resource does', async () => {
+  it('accepts an unknown engine name, and warns until an Engine resource has that name', async () => {
     const { id } = await answered('account', 'create', '--name', 'Studio')
     const update = () => drape('account', 'update', '--account', id, '--default-engine', 'studio')
     const chain = await answered(

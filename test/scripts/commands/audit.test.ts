@@ -32,7 +32,7 @@ describe('the audit log of the command line', () => {
   const list = () => createOperatorAudit(database).list({ about: null, before: null, limit: 50 })
   const actor = `cli:${userInfo().username}@${hostname()}`
 
-  it('has who did what in which account, without a secret', async () => {
+  it('records actor, action and account, without secrets', async () => {
     const { id, apiKey } = await run('account create', { name: 'Shop', credits: '5' })
     const made = await run('key create', { account: id, scope: 'read', actor: 'ada' })
     const secrets = { secret: 'secret-of-the-shop', 'admin-token': 'token-of-the-shop' }
@@ -52,7 +52,7 @@ describe('the audit log of the command line', () => {
       expect(JSON.stringify(entries)).not.toContain(secret)
   })
 
-  it('has every setting that a command changes', async () => {
+  it('records every setting that a command changes', async () => {
     const { id } = await run('account create', { name: 'Budgets' })
     const { id: shop } = await run('shop create', { account: id, platform: 'plugin', domain: 'budgets.example' })
     const budgets = {
@@ -64,7 +64,7 @@ describe('the audit log of the command line', () => {
     expect((await list())[0]).toMatchObject({ action: 'shop.update', object: shop, details: { shop, ...budgets } })
   })
 
-  it('has no option that holds a secret, or names its file', async () => {
+  it('records no option that contains a secret or the path of one', async () => {
     const { id } = await run('account create', { name: 'Secrets' })
     const secret = 'secret-of-the-shop'
     const options = Object.values(COMMANDS).flatMap((command) => ('effect' in command ? (command.options ?? []) : []))
@@ -85,7 +85,7 @@ describe('the audit log of the command line', () => {
     ])
   })
 
-  it('has nothing of what was only read, or was refused', async () => {
+  it('records neither reads nor rejected commands', async () => {
     const before = await list()
     await run('account list')
     await run('shop list')
@@ -94,7 +94,7 @@ describe('the audit log of the command line', () => {
     expect(await list()).toEqual(before)
   })
 
-  it('is written with the change, or neither is', async () => {
+  it('commits the entry and the change in one transaction', async () => {
     const accounts = createAccounts(database)
     const { id } = await accounts.insert({ name: 'Audited', email: null, credits: 0 })
     const { drape } = createCommandLine(url)

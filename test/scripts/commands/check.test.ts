@@ -8,7 +8,7 @@ import { type Drape, startDrape } from '../../support/drape.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { requestService } from '../../support/request-service.ts'
 
-describe('the checks of an installation', () => {
+describe('drape check', () => {
   let drape: Drape
   let said: ReturnType<typeof createCommandLine>
 
@@ -19,7 +19,7 @@ describe('the checks of an installation', () => {
   })
   afterAll(() => drape?.stop())
 
-  it('find a schema that is up to date, and one that is not', async () => {
+  it('detects pending migrations', async () => {
     expect(await said.answered('check', 'migrations')).toEqual({ pending: 0 })
     const { url, drop } = await createTestDatabase()
     const other = createCommandLine(url)
@@ -34,7 +34,7 @@ describe('the checks of an installation', () => {
     await drop()
   })
 
-  it('wait for a database that is being started, and say why when it does not come', async () => {
+  it('waits for the database, and reports the connection error on timeout', async () => {
     const nowhere = createCommandLine('postgres://nobody@127.0.0.1:1/nothing')
     const refused = await nowhere.drape('check', 'migrations', '--wait-seconds', '1')
     expect(refused).toMatchObject({ code: 1, output: '' })
@@ -42,7 +42,7 @@ describe('the checks of an installation', () => {
     expect((await nowhere.drape('migrate')).said).toContain('ECONNREFUSED')
   })
 
-  it('ask the API', async () => {
+  it('checks the API', async () => {
     const { url, probeUrl } = drape.api
     expect(await said.answered('check', 'api', '--url', url, '--probe-urls', probeUrl)).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
@@ -52,18 +52,18 @@ describe('the checks of an installation', () => {
     expect(refused.said).toContain('/tryon/v1/openapi.json answers 404, not 200')
   })
 
-  it('put something into the storage and take it out again', async () => {
+  it('writes an object to storage and reads it back', async () => {
     expect(await said.answered('check', 'storage')).toEqual({ bytes: expect.any(Number) })
     const full = createCommandLine(drape.env.DATABASE_URL, { STORAGE_URL: 'file:/dev/null/objects' })
     expect(await full.drape('check', 'storage')).toMatchObject({ code: 1 })
   })
 
-  it('count the workers', async () => {
+  it('counts the workers', async () => {
     const { slots } = await said.answered('check', 'workers', '--wait-seconds', '30')
     expect(slots).toEqual({ prepare: 1, 'try-on': 1 })
   })
 
-  it('send a job through the queue, and a real one, and leave nothing behind', async () => {
+  it('runs a mock job and a real job, and leaves no access or credits behind', async () => {
     const queue = await said.answered('check', 'queue', '--url', drape.api.url)
     expect(queue).toMatchObject({ engine: 'mock', resultBytes: expect.any(Number) })
     const tryOn = await said.answered('check', 'try-on', '--url', drape.api.url)
@@ -75,14 +75,14 @@ describe('the checks of an installation', () => {
     expect(left.status).toBe(403)
   })
 
-  it('read the metrics of each process', async () => {
+  it('reads the metrics of each process', async () => {
     const { probeUrl } = drape.api
     const { series } = await said.answered('check', 'metrics', '--probe-urls', probeUrl)
     expect(series[probeUrl]).toBeGreaterThan(50)
     expect(await said.drape('check', 'metrics', '--probe-urls', drape.api.url)).toMatchObject({ code: 1 })
   })
 
-  it('look for dashboards that ask for something', async () => {
+  it('rejects a dashboard folder without queries', async () => {
     const { path } = await requestService('folder', null)
     expect((await said.drape('check', 'dashboards', '--folder', path)).said).toContain('contains no dashboard')
     await mkdir(join(path, 'service'))
@@ -95,7 +95,7 @@ describe('the checks of an installation', () => {
     expect((await said.drape('check', 'dashboards', '--folder', path)).said).toContain('contains no query')
   })
 
-  it('are those that the help names', async () => {
+  it('rejects an unknown check and points to the help', async () => {
     const refused = await said.drape('check', 'nothing')
     expect(refused.code).toBe(2)
     expect(refused.said).toBe("unknown command 'nothing'. Help: drape check --help\n")

@@ -78,7 +78,7 @@ describe('the database role of a process', () => {
     "select make_event_partitions('2020-01-01', '2020-01-02')",
     "select drop_event_partition('2020-01-01')",
     'create table mine ()',
-  ])('of a worker may not: %s', async (statement) => {
+  ])('of a worker is denied: %s', async (statement) => {
     expect(await tryAs('worker', statement)).toBe(DENIED)
   })
 
@@ -91,24 +91,24 @@ describe('the database role of a process', () => {
     'insert into ledger (account_id, amount, kind) values (null, 1, null)',
     "update generations set status = 'COMPLETED'",
     'drop table leads',
-  ])('of a controller may not: %s', async (statement) => {
+  ])('of a controller is denied: %s', async (statement) => {
     expect(await tryAs('controller', statement)).toBe(DENIED)
   })
 
   it.each(['drop table leads', 'alter table accounts drop constraint accounts_balance_check', 'truncate ledger'])(
-    'of an API may not: %s',
+    'of an API is denied: %s',
     async (statement) => {
       expect(await tryAs('api', statement)).toBe(DENIED)
     },
   )
 
-  it('of an API makes and drops days of events, which it does not own', async () => {
+  it('of an API creates and drops event partitions only by function', async () => {
     expect(await tryAs('api', "select make_event_partitions('2020-01-01', '2020-01-02')")).toBeNull()
     expect(await tryAs('api', 'drop table events_20200101')).toBe(DENIED)
     expect(await tryAs('api', "select drop_event_partition('2020-01-03')")).toBeNull()
   })
 
-  it('of a controller notes its commands in the audit log, and reads none of it', async () => {
+  it('of a controller writes the audit log, but neither reads nor deletes entries', async () => {
     const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
     const command = { summary: '', effect: 'changes' as const, inDatabase: async () => ({}) }
     await runAudited(database, { name: 'sweep', command, options: { actor: 'timer' } })
@@ -117,7 +117,7 @@ describe('the database role of a process', () => {
     expect(await tryAs('controller', 'delete from operator_audit')).toBe(DENIED)
   })
 
-  it('of a controller sweeps all that has a time', async () => {
+  it('of a controller deletes all expired data', async () => {
     const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
     const storage = await createStorage(`file:${(await requestService('folder', null)).path}`, {
       publicUrl: '',
@@ -132,7 +132,7 @@ describe('the database role of a process', () => {
     expect(Object.values(swept)).toEqual(Object.values(swept).map(() => 0))
   })
 
-  it('of a controller reconciles the storage', async () => {
+  it('of a controller reconciles storage', async () => {
     const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
     const keys = createObjectKeys(database)
     try {
@@ -146,7 +146,7 @@ describe('the database role of a process', () => {
     }
   })
 
-  it('loses what it had beyond its rights, and keeps them when they are given again', async () => {
+  it('loses extra privileges on a grant, and keeps its own', async () => {
     const owner = new pg.Client({ connectionString: url })
     await owner.connect()
     await owner.query('grant select (admin_token), delete on shops to drape_worker')
@@ -158,13 +158,13 @@ describe('the database role of a process', () => {
     expect(await tryAs('worker', 'select status from generations')).toBeNull()
   })
 
-  it('gets its rights from several who give them at once, as replicas do that start together', async () => {
+  it('accepts concurrent grants from several replicas', async () => {
     const grant = { process: 'worker', role: 'drape_worker' } as const
     await Promise.all(Array.from({ length: 8 }, () => grantRights(url, grant)))
     expect(await tryAs('worker', 'select status from generations')).toBeNull()
   })
 
-  it('is created by the URL of the process, and gets another password by another URL', async () => {
+  it('is created from the URL of the process, and changes its password with the URL', async () => {
     const name = `role_${randomBytes(6).toString('hex')}`
     const urlWith = (password: string) => {
       const changed = new URL(url)
@@ -189,7 +189,7 @@ describe('the database role of a process', () => {
     expect(() => readRoleUrls({ API_DATABASE_URL: 'postgres://localhost/drape' })).toThrow('API_DATABASE_URL must be')
   })
 
-  it('gets them on the command line, with the migrations', async () => {
+  it('gets its privileges from drape migrate --grant', async () => {
     const { code, output } = await drape(
       'migrate',
       '--grant',
@@ -211,7 +211,7 @@ describe('the database role of a process', () => {
     ['worker', '--grant takes a role'],
     ['worker=nobody', 'The role nobody does not exist: create role nobody login password'],
     ['worker=drape', 'drape owns the tables and can do anything'],
-  ])('is not given to %s', async (grant, words) => {
+  ])('is not granted for %s', async (grant, words) => {
     const { code, output } = await drape('migrate', '--grant', grant)
     expect(code).toBe(2)
     expect(output).toContain(words)

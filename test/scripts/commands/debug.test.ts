@@ -70,7 +70,7 @@ describe('drape debug', () => {
     )
   const events = ({ timeline }: Printed) => timeline.map(({ event }) => event)
 
-  it('says what a generation waits for, then what became of it when it is cancelled', async () => {
+  it('shows what a generation waits for, then its cancellation', async () => {
     const id = await tryOn({ fileKey: 'me' })
     const waiting = await debug(id)
     expect(waiting).toMatchObject({
@@ -94,7 +94,7 @@ describe('drape debug', () => {
     ])
   })
 
-  it('shows a retry after the death of a worker, with both workers', async () => {
+  it('shows both workers of a generation retried after a worker crash', async () => {
     pictures.hold()
     const first = await drape.startWorker()
     const id = await tryOn({ url: pictures.url() })
@@ -140,7 +140,7 @@ describe('drape debug', () => {
     expect((await debug(id.replace('gen_', 'evt_'))).timeline).toEqual(done.timeline)
   })
 
-  it('shows the charge and the refund of one that failed, without the URL that failed', async () => {
+  it('shows charge and refund of a failed generation, without the image URL', async () => {
     const { id: accountId, apiKey: key } = await drape.createAccount(5)
     const data = {
       products: [{ images: [{ source: { url: pictures.url('/missing') } }] }],
@@ -164,7 +164,7 @@ describe('drape debug', () => {
     )
   })
 
-  it('names what it cannot read, and images that are gone', async () => {
+  it('lists unreadable objects and deleted images', async () => {
     const id = await tryOn({ fileKey: 'me' })
     await drape.finish(id)
     await rm(new URL('results', `${pathOf(drape.env.STORAGE_URL)}/`), { recursive: true })
@@ -188,7 +188,7 @@ describe('drape debug', () => {
     ])
   })
 
-  it('prints a table for people', async () => {
+  it('prints a table by default', async () => {
     const id = await tryOn({ fileKey: 'me' })
     await drape.finish(id)
     const { execFile } = await import('node:child_process')
@@ -204,7 +204,7 @@ describe('drape debug', () => {
     expect(output).toMatch(/^unread: none$/m)
   })
 
-  it('refuses an ID that does not exist with 1, and a text that is none with 2', async () => {
+  it('exits with 1 for an unknown ID and with 2 for an invalid ID', async () => {
     const { drape: run } = createCommandLine(drape.env.DATABASE_URL, drape.env)
     const unknown = `gen_${uuidv7()}`
     expect(await run('debug', unknown)).toEqual({

@@ -55,7 +55,7 @@ describe('drape doctor', () => {
     return { code: said.code, ...(JSON.parse(said.output) as { problems: number; findings: Finding[] }) }
   }
 
-  it('finds nothing where everything is as it should be', async () => {
+  it('reports no problem for a healthy installation', async () => {
     const { code, problems, findings } = await examine()
     expect(findings.filter(({ state }) => state === 'problem')).toEqual([])
     expect({ code, problems }).toEqual({ code: 0, problems: 0 })
@@ -71,7 +71,7 @@ describe('drape doctor', () => {
     expect(find(findings, 'models').found).toContain('files have the SHA-256 of the manifest')
   })
 
-  it('finds everything that does not answer or is not set, each with its cure', async () => {
+  it('reports unreachable services and missing settings, each with a remedy', async () => {
     const { code, problems, findings } = await examine({
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
       REDIS_URL: 'redis://127.0.0.1:1',
@@ -89,7 +89,7 @@ describe('drape doctor', () => {
     for (const { found, cure = '' } of findings) expect(`${found}${cure}`).not.toContain('\n')
   })
 
-  it('finds what works but is not as it must be', async () => {
+  it('reports reachable services with wrong settings', async () => {
     // The policy is that of the whole server, which other tests share.
     const redis = await startOwnRedis()
     const client = await createClient({ url: redis.url }).connect()
@@ -125,8 +125,8 @@ describe('drape doctor', () => {
   })
 })
 
-describe('an examination', () => {
-  it('compares clocks within the time of the request', () => {
+describe('the checks of drape doctor', () => {
+  it('compares clocks, allowing for the duration of the request', () => {
     const clock = (theirs: number) => compareClocks('clock', { theirs, before: 100_000, after: 100_400 })
     expect(clock(100_200)).toEqual({ check: 'clock', state: 'ok', found: 'the same time' })
     expect(clock(96_000)).toEqual({ check: 'clock', state: 'ok', found: 'behind by 4.0 s' })
@@ -134,14 +134,14 @@ describe('an examination', () => {
     expect(clock(110_400)).toMatchObject(isProblem('ahead by 10.0 s', 'over NTP'))
   })
 
-  it('knows the oldest Node that the package asks for', async () => {
+  it('requires the Node version of package.json', async () => {
     const { engines } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
     expect(engines.node).toBe(`>=${OLDEST_NODE.join('.')}`)
     expect(examineNode('24.6.9')).toMatchObject(isProblem('24.6.9', 'Install Node 24.7'))
     expect(examineNode('25.0.0').state).toBe('ok')
   })
 
-  it('finds out whether each key that signs can do so now', async () => {
+  it('checks that each signing key can sign', async () => {
     const server = await startTransitServer()
     const env = {
       RECEIPT_KEY: 'not a key',
@@ -164,7 +164,7 @@ describe('an examination', () => {
     expect(await examineSigningKeys({})).toEqual([])
   })
 
-  it('tells a missing driver, a GPU that is not given to the container, and a GPU', async () => {
+  it('distinguishes a missing driver, a GPU not passed to the container, and a usable GPU', async () => {
     const { path: root } = await requestService('folder', null)
     await mkdir(join(root, 'dev'))
     const env = { EXECUTION_PROVIDER: 'cuda' }
@@ -178,7 +178,7 @@ describe('an examination', () => {
     expect(examineAccelerator({ env, root })).toMatchObject({ state: 'ok', found: '1 visible, driver 570.86.15' })
   })
 
-  it('finds a model file that is missing', async () => {
+  it('reports a missing model file', async () => {
     const { path } = await requestService('folder', null)
     const [found] = await examineModels({ ...process.env, MODEL_DIR: path })
     expect(found).toMatchObject(isProblem(/manifest\.json/, 'git checkout worker/models'))

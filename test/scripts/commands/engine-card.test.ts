@@ -14,7 +14,7 @@ const card = (name: string, env: NodeJS.ProcessEnv = {}) =>
   }).then(JSON.parse)
 
 describe('drape engine card', () => {
-  it('tells licence, files as they are, what a picture costs and how good pictures are', async () => {
+  it('shows license, file hashes, cost per image and quality', async () => {
     const { license, files, secondsPerImage, memoryMiB, quality } = await card('warp')
     expect(license).toEqual({ spdx: 'Apache-2.0', commercial: true })
     for (const { name, sha256, bytes } of files) {
@@ -29,7 +29,7 @@ describe('drape engine card', () => {
     expect(quality.figures.covered.mean).toBeGreaterThan(0.97)
   })
 
-  it('tells of an engine with files of its own, too', async () => {
+  it('shows an installed engine with its own files', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'drape-card-'))
     await copyTinyEngine(join(folder, 'fashn-vton'))
     const told = await card('fashn-vton', { ENGINE_DIR: folder })
@@ -40,11 +40,11 @@ describe('drape engine card', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('knows nothing of how good an engine for tests is', async () => {
+  it('shows no quality for a test engine', async () => {
     expect(await card('mock')).toMatchObject({ kind: 'test', files: [], quality: null })
   })
 
-  it('names the engines there are when it is asked for another one', async () => {
+  it('rejects an unknown engine and lists the known engines', async () => {
     await expect(card('magic')).rejects.toThrow(/name one of warp, mock/)
   })
 })

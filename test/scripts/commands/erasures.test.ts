@@ -20,7 +20,7 @@ import { until } from '../../support/until.ts'
 
 const Image = rowType(Type.Object({ id: Type.String() }))
 
-describe('a backup that is older than an erasure', () => {
+describe('restoring a backup older than an erasure', () => {
   let drape: Drape
   let storage: ObjectStorage
   let person: Buffer
@@ -73,7 +73,7 @@ describe('a backup that is older than an erasure', () => {
     return externalUserId
   }
 
-  it('brings nobody back once the log is applied, and spares who came again', async () => {
+  it('deletes erased customers again, and keeps data created after the erasure', async () => {
     const [gone, kept] = [await upload('gone'), await upload('kept')]
     await tryOn(gone, 'gone')
     const returned = await upload('returned')

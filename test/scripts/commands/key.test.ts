@@ -6,7 +6,7 @@ import { keyCommands } from '../../../scripts/commands/key.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
-describe('the commands for keys', () => {
+describe('drape key', () => {
   let database: Database
   let accountId: string
   let commands: ReturnType<typeof createCommandLine>
@@ -25,7 +25,7 @@ describe('the commands for keys', () => {
 
   const create = (...options: string[]) => commands.answered('key', 'create', '--account', accountId, ...options)
 
-  it('create a key for some purposes, for a time, from some addresses', async () => {
+  it('creates a key with scopes, expiry and allowed addresses', async () => {
     const restricted = [
       '--name',
       'Checkout',
@@ -55,13 +55,13 @@ describe('the commands for keys', () => {
     expect(JSON.stringify(keys)).not.toContain(key)
   })
 
-  it('create a key without restrictions', async () => {
+  it('creates a key without restrictions', async () => {
     const { key } = (await keyCommands['key create'].inDatabase(database, { account: accountId })) as { key: string }
     const free = { scopes: null, allowedCidrs: null, expiresInMs: null }
     expect((await createApiKeys(database).find(key, 'secret'))?.key).toMatchObject(free)
   })
 
-  it('revoke a key by its id, and refuse a key that is not active', async () => {
+  it('revokes a key by ID, and rejects a key that is not active', async () => {
     const { id } = (await keyCommands['key create'].inDatabase(database, { account: accountId })) as { id: string }
     const revoke = (options: Record<string, string>) => keyCommands['key revoke'].inDatabase(database, options)
     const other = await createAccounts(database).insert({ name: 'Other', email: null, credits: 0 })
@@ -81,7 +81,7 @@ describe('the commands for keys', () => {
     ['a range that is none', 'cidrs', { cidr: '10.0.0.0/99' }],
     ['scopes for browsers', 'secret keys only', { kind: 'publishable', scope: 'read' }],
     ['an account that nobody has', 'does not exist', { account: 'acc_nobody' }],
-  ])('refuse %s and create nothing', async (_, words, options) => {
+  ])('rejects %s and creates nothing', async (_, words, options) => {
     const before = await createApiKeys(database).list(accountId)
     const command = keyCommands['key create'].inDatabase(database, { account: accountId, ...options })
     await expect(command).rejects.toThrow(words)

@@ -57,7 +57,7 @@ describe('drape listen, drape trigger and drape events resend', () => {
     return { lines, stop, first: lines()[0] }
   }
 
-  it('posts events to the local port, signed with the secret that it prints', async () => {
+  it('forwards events to the local port, signed with the printed secret', async () => {
     const { lines, stop, first } = await listen('--forward-to', `${receiver.port}/hook`)
     expect(first).toMatchObject({ forwardTo: `http://localhost:${receiver.port}/hook` })
     const triggered = await run(['trigger', 'generation.completed', '--json'])
@@ -89,7 +89,7 @@ describe('drape listen, drape trigger and drape events resend', () => {
     expect(await drape.database.one(row)).toEqual({ last_status: 500, ended: true })
   })
 
-  it('prints events without a local port, and says what a port without a program did', async () => {
+  it('prints events without a local port, and reports a refused connection', async () => {
     const printing = await listen()
     const nobody = await listen('--forward-to', 'http://localhost:1/hook', '--events', 'credits.low')
     const other = await run(['trigger', 'generation.failed', '--json'])
@@ -107,7 +107,7 @@ describe('drape listen, drape trigger and drape events resend', () => {
     await nobody.stop()
   })
 
-  it('writes lines for people, with a secret of a file', async () => {
+  it('prints readable lines, and reads the secret from a file', async () => {
     const path = join((await requestService('folder', null)).path, 'secret')
     const secret = generateWebhookSecret()
     await writeFile(path, secret)
@@ -123,7 +123,7 @@ describe('drape listen, drape trigger and drape events resend', () => {
     await once(child, 'close')
   })
 
-  it('goes on when the service did not hear from it for too long', async () => {
+  it('registers again after its listener has expired', async () => {
     const { lines, stop, first } = await listen()
     const sent = async () => JSON.parse((await run(['trigger', 'credits.low', '--json'])).output || '{"deliveries":0}')
     await drape.database.query(
@@ -137,7 +137,7 @@ describe('drape listen, drape trigger and drape events resend', () => {
     await stop()
   })
 
-  it('says in one line what is wrong', async () => {
+  it('reports each error in one line', async () => {
     const refused = async (args: string[], options = {}) => {
       const { code, said, output } = await run(args, options)
       expect(output).toBe('')

@@ -67,7 +67,7 @@ describe('drape mcp', () => {
     return { isError, text: texts.join(), said: texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : null, pictures }
   }
 
-  it('offers four tools, each with the schema of what it takes and answers, and says how to use them', async () => {
+  it('offers four tools with input schema, output schema and instructions', async () => {
     expect(client.getInstructions()).toMatch(/^Drape shows .*try_on.*wait_for_generation/)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['try_on', 'wait_for_generation', 'list_products', 'read_credits'])
@@ -79,7 +79,7 @@ describe('drape mcp', () => {
     }
   })
 
-  it('dresses a person from files, for one credit, says how it goes and shows the picture', async () => {
+  it('runs a try-on from files for one credit, and returns progress and image', async () => {
     expect((await call('read_credits')).said).toEqual({ creditBalance: 2 })
     const { said } = await call('try_on', {
       person: { path: PERSON },
@@ -101,7 +101,7 @@ describe('drape mcp', () => {
     expect((await call('read_credits')).said).toEqual({ creditBalance: 1 })
   })
 
-  it('takes base64, addresses, ids of uploads and products of the catalog', async () => {
+  it('accepts base64, URLs, upload IDs and catalog products', async () => {
     const shirt = await readSample('garments/tshirt-mustard.jpg')
     const body = formOf(
       { externalId: 'shirt-17', title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] },
@@ -124,7 +124,7 @@ describe('drape mcp', () => {
     }
   })
 
-  it('shows results as resources, and finds files by paths relative to the roots of its client, else to where it was started', async () => {
+  it('returns results as resources, and resolves relative paths against client roots or the working directory', async () => {
     const rooted = await connect(drape.apiKey, { roots: resolve(ROOT, 'scripts/samples') })
     const product = { title: 'T-shirt', image: { path: 'garments/tshirt-mustard.jpg' } }
     const input = { person: { path: 'persons/down-half-teal.jpg' }, product, output: MOCK }
@@ -144,7 +144,7 @@ describe('drape mcp', () => {
     expect((await call('try_on', { ...outside, output: MOCK })).said).toMatchObject({ status: 'PENDING' })
   })
 
-  it('says what is wrong with a file, and sends nothing that is no picture', async () => {
+  it('reports file errors, and uploads no file that is not an image', async () => {
     const product = { externalId: 'shirt-17' }
     const tried = async (person: object) => {
       const { isError, said, text } = await call('try_on', { person, product, output: MOCK })
@@ -161,7 +161,7 @@ describe('drape mcp', () => {
     expect(await tried({})).toContain('person')
   })
 
-  it('reads no file outside of the folders of its client, also behind a link, and nothing but files', async () => {
+  it('reads only regular files inside the client roots, and follows no link out of them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'drape-mcp-'))
     const [outside, root] = [join(folder, 'outside.jpg'), join(folder, 'root')]
     await mkdir(root)
@@ -179,7 +179,7 @@ describe('drape mcp', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('agrees with the official inspector, which finds no error in its tools', {
+  it('passes the official MCP inspector', {
     timeout: 300_000,
   }, async () => {
     const installed = await installNpmPackages('mcp-inspector', resolve(import.meta.dirname, 'inspector'))
@@ -203,7 +203,7 @@ describe('drape mcp', () => {
     expect(resourceTemplates).toMatchObject([{ uriTemplate: 'drape://generations/{generationId}/result' }])
   })
 
-  it('says so when the key is wrong, the credits are used up or nobody is there', async () => {
+  it('reports an invalid key, missing credits and an unreachable service', async () => {
     const wrong = await connect('sk_wrong')
     expect(await call('read_credits', {}, { by: wrong })).toMatchObject({
       isError: true,
@@ -223,7 +223,7 @@ describe('drape mcp', () => {
     expect(failure).toMatchObject({ isError: true, said: { code: 'DrapeConnectionError' } })
   })
 
-  it('ends with a word where it has no key', async () => {
+  it('exits with an error without an API key', async () => {
     const { DRAPE_API_KEY: _, ...env } = process.env
     const started = await spawnProcess({ command: process.execPath, args: ['scripts/drape.ts', 'mcp'], cwd: ROOT, env })
     expect(await started.ended).toBe(2)

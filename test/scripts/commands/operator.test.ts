@@ -6,7 +6,7 @@ import { createOperators } from '../../../api/stores/operators.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
-describe('the command line of operators', () => {
+describe('drape operator', () => {
   let database: Database
   let url: string
   let drop: () => Promise<void>
@@ -27,7 +27,7 @@ describe('the command line of operators', () => {
     return verifyPassword(password, passwordHash)
   }
 
-  it('creates an operator, shows the password once and takes it away from one who leaves', async () => {
+  it('creates an operator, resets the password and deactivates the operator', async () => {
     const made = await answered('operator', 'create', '--email', 'Ada@example.com', '--name', 'Ada')
     expect(made).toMatchObject({ email: 'Ada@example.com', name: 'Ada', isActive: true })
     expect(await isPassword('ada@example.com', made.password)).toBe(true)
@@ -44,7 +44,7 @@ describe('the command line of operators', () => {
     expect([again.code, again.said]).toEqual([1, expect.stringContaining('already')])
   })
 
-  it('reads a password from the input, and refuses a short one', async () => {
+  it('reads a password from standard input, and rejects a short password', async () => {
     const create = (email: string, password: string) =>
       new Promise<number>((resolve) => {
         const args = ['scripts/drape.ts', 'operator', 'create', '--email', email, '--password-stdin']

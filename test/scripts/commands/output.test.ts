@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { presentAnswer, printable } from '../../../scripts/commands/output.ts'
 
-describe('what the command line prints', () => {
-  it('is single values in lines, and each list as a table', () => {
+describe('the output of the command line', () => {
+  it('prints single values as lines, and lists as tables', () => {
     const answer = {
       isBalanced: false,
       settings: { resultDays: 3, engines: ['warp', 'mock'] },
@@ -26,7 +26,7 @@ acc_22     9
 others: none`)
   })
 
-  it('is a list entry by entry where the terminal is too narrow for its table', () => {
+  it('prints a list entry by entry on a terminal too narrow for its table', () => {
     const shops = [
       { id: 'shop_1', domain: 'a.example' },
       { id: 'shop_2', domain: null },
@@ -34,7 +34,7 @@ others: none`)
     expect(presentAnswer({ shops }, 10)).toBe('id      shop_1\ndomain  a.example\n\nid      shop_2\ndomain  -')
   })
 
-  it('lines up text of wide characters', () => {
+  it('aligns wide characters', () => {
     const [, first, second] = presentAnswer({
       shops: [
         { name: '試着', id: 'a' },
@@ -53,7 +53,7 @@ others: none`)
     ['\u{e0041}', String.raw`\udb40\udc41`],
     ['\ud800', String.raw`\ud800`],
     ['👩‍👧 Läden 試着', '👩‍👧 Läden 試着'],
-  ])('holds back what could steer a terminal or hide: %j', (text, shown) => {
+  ])('escapes control and invisible characters: %j', (text, shown) => {
     expect(printable(text)).toBe(shown)
     const table = presentAnswer({ shops: [{ name: text, [text]: 1 }], [text]: text })
     expect(table).toContain(shown)

@@ -38,7 +38,7 @@ describe('drape policy', () => {
     drape('policy', 'publish', ...more, '--texts', await write(texts))
   const OF_SHOP = ['--shop', 'Shop.example', '--policy-version']
 
-  it('publishes the text of docs/privacy.md with the command that stands there', async () => {
+  it('publishes the text of docs/privacy.md with the documented command', async () => {
     const page = await readFile(new URL('../../../docs/privacy.md', import.meta.url), 'utf8')
     const [, texts = ''] = page.match(/^```json\n(\{ "en".*)\n```$/m) ?? []
     const [, command = ''] = page.match(/drape -- (policy publish --shop .*)$/m) ?? []
@@ -49,7 +49,7 @@ describe('drape policy', () => {
     expect(await createConsents(database).findPolicy(policy)).toEqual({ version: '2026-11', texts: JSON.parse(texts) })
   })
 
-  it('publishes versions of a shop and of an app, which never change', async () => {
+  it('publishes immutable versions for a shop and an app', async () => {
     expect((await publish({ en: ' I agree. ', 'de-AT': 'Ja.' }, ...OF_SHOP, '2026-12')).code).toBe(0)
     const published = await createConsents(database).findPolicy({ accountId, policy: 'shop.example' })
     expect(published).toEqual({ version: '2026-12', texts: { en: 'I agree.', 'de-at': 'Ja.' } })
@@ -75,7 +75,7 @@ describe('drape policy', () => {
     [{ en: 'hidden\u200b text' }, 'plain text'],
     ['not JSON', 'is not JSON'],
     [['en'], 'must be named by a language'],
-  ])('refuses %j', async (texts, problem) => {
+  ])('rejects %j', async (texts, problem) => {
     const { code, said } = await publish(texts, ...OF_SHOP, '2')
     expect(code).not.toBe(0)
     expect(said).toContain(problem)

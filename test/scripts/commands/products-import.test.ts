@@ -53,7 +53,7 @@ describe('drape products import', () => {
     return { output, said, code }
   }
 
-  it('continues after it was killed, reports what failed, and repeats nothing', async () => {
+  it('resumes after a kill, reports failures, and repeats no request', async () => {
     const path = join(folder, 'catalogue.csv')
     const row = (i: number) => (i % 250 === 0 ? `p-${i},Shirt,https://shop.example/${i}.jpg,` : `_anon_${i},,,`)
     const rows = Array.from({ length: 1001 }, (_, i) => row(i))
@@ -87,7 +87,7 @@ describe('drape products import', () => {
     ])
   })
 
-  it('ends with 0 when every product is stored, and takes no key among its arguments', async () => {
+  it('exits with 0 when every product is stored, and accepts no key as an argument', async () => {
     const path = join(folder, 'catalogue.json')
     await writeFile(path, JSON.stringify({ products: [{ externalId: 'p-0', title: 'New' }] }))
     expect(await run([path])).toMatchObject({ code: 0, output: expect.stringContaining('"updated":1') })

@@ -38,7 +38,7 @@ describe('the command line', () => {
     [['credits', 'add', '--account', 'acc_x', '--credits', 'many'], '--credits must be a whole number', 'credits add'],
     [['engine', 'card'], "missing required argument 'name'.", 'engine card'],
     [['nonsense'], "unknown command 'nonsense'.", ''],
-  ])('says in one line what is wrong with %j and where its help is', async (args, problem, command) => {
+  ])('reports the error of %j and its help in one line', async (args, problem, command) => {
     const { code, output, said } = await drape(...args)
     expect({ code, output }).toEqual({ code: 2, output: '' })
     expect(said).toContain(problem)
@@ -46,12 +46,12 @@ describe('the command line', () => {
     expect(said.trimEnd()).not.toContain('\n')
   })
 
-  it('repeats no value of an option that does not exist', async () => {
+  it('omits the value of an unknown option from the error', async () => {
     const { code, said } = await drape('products', 'import', 'catalogue.csv', '--key=sk_secret')
     expect({ code, said }).toEqual({ code: 2, said: "unknown option '--key'. Help: drape products import --help\n" })
   })
 
-  it('says without a stack what is wrong with the installation', async () => {
+  it('reports installation errors without a stack trace', async () => {
     const { code, said } = await createCommandLine('postgres://drape:hush@127.0.0.1:1/none').drape('account', 'list')
     expect(code).toBe(1)
     expect(said).toBe(
@@ -61,7 +61,7 @@ describe('the command line', () => {
     expect([unexpected.code, unexpected.said.trimEnd().split('\n').length]).toEqual([1, 1])
   })
 
-  it('prints help of the program, of a group and of each command on standard output', async () => {
+  it('prints help of the program, of groups and of commands to standard output', async () => {
     const help = async (...words: string[]) => {
       const { code, output, said } = await drape(...words, '--help')
       expect({ code, said }, words.join(' ')).toEqual({ code: 0, said: '' })
@@ -91,7 +91,7 @@ describe('the command line', () => {
     }
   })
 
-  it('prints tables for people', async () => {
+  it('prints tables by default', async () => {
     const { id } = await createAccounts(database).insert({ name: 'Lines', email: null, credits: 0 })
     const env = { ...process.env, DATABASE_URL: url }
     const args = ['scripts/drape.ts', 'key', 'list', '--account', id]
@@ -104,7 +104,7 @@ describe('the command line', () => {
     ])
   })
 
-  it('completes commands, options and values, by a script for each shell', async () => {
+  it('completes commands, options and values in each shell', async () => {
     const ask = async (...words: string[]) =>
       (await promisify(execFile)(process.execPath, ['scripts/drape.ts', ...words])).stdout
     const complete = async (...words: string[]) =>
@@ -120,7 +120,7 @@ describe('the command line', () => {
     expect(await ask('completion', 'zsh')).toMatch(/^#compdef drape\n/)
   })
 
-  it('warns when it stores a secret in clear', async () => {
+  it('warns when it stores a secret unencrypted', async () => {
     const inClear = createCommandLine(url, { SECRETS_KEY: '', SECRETS_KEY_FILE: '' })
     const { code, said } = await inClear.drape(
       'shop',
@@ -138,7 +138,7 @@ describe('the command line', () => {
     )
   })
 
-  it('explains a secret that its keys do not open, without a stack', async () => {
+  it('reports a secret that its keys cannot decrypt, without a stack trace', async () => {
     const sealed = await drape(
       'shop',
       'create',

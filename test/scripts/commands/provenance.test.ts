@@ -54,7 +54,7 @@ describe('drape provenance verify', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  it('shows who made an image and how', async () => {
+  it('shows signer and origin of an image', async () => {
     const path = (name: string) => join(folder, name)
     expect(await verify(path('result.png'), '--trust', path('trust.pem'))).toMatchObject({
       ...{ code: 0, status: 'valid', problems: [] },
@@ -70,7 +70,7 @@ describe('drape provenance verify', () => {
     })
   })
 
-  it('verifies with the command of docs/provenance.md', async () => {
+  it('verifies an ingredient with the command of docs/provenance.md', async () => {
     await Promise.all([put('result.jpg', signed.image), put('photo.jpg', await readFile(join(folder, 'photo.png')))])
     const command = commandsOf('docs/provenance.md', 'Keyed hashes of ingredients')
     expect(command).toContain('9f2c…')

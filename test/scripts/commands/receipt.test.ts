@@ -37,14 +37,14 @@ describe('drape receipt verify', () => {
     return { code, said, ...(output && JSON.parse(output)) }
   }
 
-  it('shows what was erased, with the keys of the service', async () => {
+  it('verifies a receipt with the keys of the service', async () => {
     expect(await verify(pathOf('genuine'))).toMatchObject({
       ...{ code: 0, said: '', status: 'valid', problems: [], keyId: keys[0] },
       statement: { installation: 'https://tryon.example.com', objects: { count: 3 } },
     })
   })
 
-  it('tells whether an object is listed', async () => {
+  it('shows whether the receipt lists an object', async () => {
     const link = 'https://tryon.example.com/objects/persons/acc_1/img_0190a5b2.jpg?expires=1'
     expect(await verify(pathOf('genuine'), '--object', link)).toMatchObject({ code: 0, isListed: true })
     expect(await verify(pathOf('genuine'), '--object', 'persons/acc_1/x.jpg')).toMatchObject({
@@ -53,14 +53,14 @@ describe('drape receipt verify', () => {
     })
   })
 
-  it('finds what was changed, cut off or is of another installation', async () => {
+  it('rejects a receipt that is changed, truncated or from another installation', async () => {
     expect(await verify(pathOf('fewer objects'))).toMatchObject({ code: 1, status: 'invalid' })
     expect(await verify(pathOf('cut off'))).toMatchObject({ code: 1, status: 'invalid' })
     expect(await verify(pathOf('another installation'))).toMatchObject({ code: 1, status: 'foreign' })
     expect(await verify(pathOf('genuine'), '--keys', join(folder, 'keys.json'))).toMatchObject({ status: 'foreign' })
   })
 
-  it('says what is wrong with the command, and when the service does not answer', async () => {
+  it('reports wrong arguments and an unreachable service', async () => {
     expect(await verify(join(folder, 'nothing'))).toMatchObject({
       code: 2,
       said: expect.stringMatching(/cannot be read/),

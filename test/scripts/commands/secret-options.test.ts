@@ -12,7 +12,7 @@ import { readSecretOptions } from '../../../scripts/commands/secret-options.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { TEST_SECRETS, TEST_SECRETS_KEY } from '../../support/secrets.ts'
 
-describe('secrets for the command line', () => {
+describe('secrets as options', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-secrets-'))
@@ -25,13 +25,13 @@ describe('secrets for the command line', () => {
     return { values: await readSecretOptions(values, (line) => warnings.push(line)), warnings }
   }
 
-  it('come from files, without the end of the line and without a warning', async () => {
+  it('are read from files, without trailing newline and without a warning', async () => {
     const { values, warnings } = await read({ 'secret-file': join(folder, 'secret'), name: 'Shirts' })
     expect(values).toMatchObject({ secret: 'from a file', name: 'Shirts' })
     expect(warnings).toEqual([])
   })
 
-  it('are accepted as arguments with a warning that says how to do it', async () => {
+  it('are accepted as arguments, with a warning that names --secret-file', async () => {
     const { values, warnings } = await read({ secret: 'hush', 'admin-token': 'none' })
     expect(values).toMatchObject({ secret: 'hush', 'admin-token': 'none' })
     expect(warnings).toEqual([expect.stringContaining('--secret-file PATH, or --secret-file -')])
@@ -40,12 +40,12 @@ describe('secrets for the command line', () => {
   it.each([
     [{ secret: 'hush', 'secret-file': '-' }, 'one of --secret and --secret-file'],
     [{ 'secret-file': '/nowhere' }, '--secret-file cannot be read: /nowhere'],
-  ])('are refused where they are not clear: %o', async (values, message) => {
+  ])('are rejected when ambiguous or unreadable: %o', async (values, message) => {
     await expect(read(values)).rejects.toThrow(UsageError)
     await expect(read(values)).rejects.toThrow(message)
   })
 
-  describe('over a database', () => {
+  describe('with a database', () => {
     let database: Database
     let url: string
     let drop: () => Promise<void>
@@ -58,7 +58,7 @@ describe('secrets for the command line', () => {
       await drop()
     })
 
-    it('come from standard input, and no argument or output holds them', async () => {
+    it('are read from standard input, and appear in no argument or output', async () => {
       const { id } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })
       const command = ['shop', 'create', '--account', id, '--platform', 'shopify', '--domain', 'piped.example']
       const env = { ...process.env, DATABASE_URL: url, SECRETS_KEY: TEST_SECRETS_KEY }

@@ -7,7 +7,7 @@ import { withoutWarnings } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { TEST_SECRETS, TEST_SECRETS_KEY } from '../../support/secrets.ts'
 
-describe('the command line of shops', () => {
+describe('drape shop', () => {
   let url: string
   let database: Database
   let drop: () => Promise<void>
@@ -39,7 +39,7 @@ describe('the command line of shops', () => {
   const create = (platform: string, domain: string, ...more: string[]) =>
     answered('shop', 'create', '--account', accountId, '--platform', platform, '--domain', domain, ...more)
 
-  it('creates a shop with everything that it may have', async () => {
+  it('creates a shop with all options', async () => {
     const settings = ['--name', 'Shirts', '--admin-url', 'https://shirts.example/', '--admin-token', 'shpat_1']
     const limits = ['--monthly-generations', '100', '--plan-ends-at', '2030-01-31T12:00:00Z']
     const created = await create('shopify', 'Shirts.MyShopify.com', '--secret', 'hush', ...settings, ...limits)
@@ -62,7 +62,7 @@ describe('the command line of shops', () => {
     })
   })
 
-  it('makes a secret for a plugin and shows it once', async () => {
+  it('generates a secret for a plugin and shows it once', async () => {
     const { secret } = await create('plugin', 'hats.example')
     expect(secret).toMatch(/^[\w-]{43}$/)
     expect((await createShops(database).find('hats.example'))?.shop.secrets).toMatchObject([{ secret }])
@@ -81,7 +81,7 @@ describe('the command line of shops', () => {
     expect((await answered('shop', 'list', '--account', 'acc_other')).shops).toEqual([])
   })
 
-  it('turns secrets: at most two are live', async () => {
+  it('rotates secrets, with at most two active', async () => {
     await create('plugin', 'turning.example', '--secret', 'one')
     const { secret } = await answered('shop', 'secret', 'add', '--shop', 'turning.example')
     const third = await drape('shop', 'secret', 'add', '--shop', 'turning.example', '--secret', 'three')
@@ -97,7 +97,7 @@ describe('the command line of shops', () => {
     expect(await live()).toEqual([])
   })
 
-  it('changes what it is told to and nothing else', async () => {
+  it('updates only the given settings', async () => {
     await create('plugin', 'changing.example', '--secret', 'one', '--name', 'Old', '--monthly-generations', '5')
     const update = (...options: string[]) => answered('shop', 'update', '--shop', 'changing.example', ...options)
     expect(await update('--billing-allowed', 'false', '--plan-ends-at', '2030-01-31')).toMatchObject({
@@ -132,7 +132,7 @@ describe('the command line of shops', () => {
     expect(await createShops(database).find('changing.example')).toBeNull()
   })
 
-  it('forgets the token of the old address when only the address changes', async () => {
+  it('deletes the admin token when only the admin URL changes', async () => {
     const given = ['--admin-url', 'https://old.example', '--admin-token', 'shpat_1']
     await create('shopify', 'moving.myshopify.com', '--secret', 'hush', ...given)
     const update = (...options: string[]) => answered('shop', 'update', '--shop', 'moving.myshopify.com', ...options)

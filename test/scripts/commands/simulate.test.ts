@@ -17,7 +17,7 @@ describe('drape simulate', () => {
     folder = (await requestService('folder', null)).path
   })
 
-  it('plays a recorded trace against a pool and tells decisions, waits and cost', async () => {
+  it('simulates a recorded trace and reports decisions, wait times and cost', async () => {
     const trace = join(folder, 'trace.csv')
     await writeFile(trace, 'second,jobs\n0,1\n30,8\n')
     const answer = await simulate(
@@ -36,7 +36,7 @@ describe('drape simulate', () => {
     expect(answer.waitSeconds).toEqual({ median: 20, p95: 30, longest: 30 })
   })
 
-  it('makes the same trace from the same seed, and draws it', async () => {
+  it('generates the same trace from the same seed, and plots it', async () => {
     const plot = join(folder, 'plot.svg')
     const options = ['--policy', SAMPLE, '--jobs-per-minute', '30', '--minutes', '10', '--seed', '7', '--plot', plot]
     expect(await simulate(...options)).toEqual(await simulate(...options))
@@ -45,19 +45,19 @@ describe('drape simulate', () => {
     expect(drawn.match(/<polyline/g)).toHaveLength(4)
   })
 
-  it('says what is wrong with a policy', async () => {
+  it('reports the invalid field of a policy', async () => {
     const policy = join(folder, 'policy.yaml')
     await writeFile(policy, 'kind: ScalingPolicy\nspec: { bounds: { max: 0 }, target: {} }\n')
     await expect(simulate('--policy', policy)).rejects.toThrow('spec.bounds.max')
   })
 
-  it('counts with the cost and the slots of a pool that names a policy of the same file', async () => {
+  it('uses cost and slots of the pool that refers to a policy in the same file', async () => {
     const policy = join(ROOT, 'crds/samples/pool-business-hours.yaml')
     const answer = await simulate('--policy', policy, '--jobs-per-minute', '30', '--minutes', '10')
     expect(answer.cost).toBeCloseTo(answer.workerHours * 0.9, 1)
   })
 
-  it('says in one sentence what cannot be played', async () => {
+  it('reports invalid input in one sentence', async () => {
     const rejects = (text: string, ...options: string[]) =>
       expect(simulate('--policy', ...options), text).rejects.toThrow(text)
     const write = async (name: string, text: string) => {

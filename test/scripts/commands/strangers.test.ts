@@ -24,7 +24,7 @@ const json = (status: number, body: object): Answer => {
   return (_, response) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-describe('a program at DRAPE_URL that is not Drape', () => {
+describe('a server at DRAPE_URL that is not Drape', () => {
   const stops: (() => void)[] = []
   afterEach(() => {
     for (const stop of stops.splice(0)) stop()
@@ -55,14 +55,14 @@ describe('a program at DRAPE_URL that is not Drape', () => {
   it.each([
     ['a page', (_: IncomingMessage, response: ServerResponse) => response.end('<h1>Welcome</h1>')],
     ['any body as JSON', json(200, { keys: [], code: 'OK' })],
-    ['another refusal', json(401, { code: 'UNAUTHORIZED', message: 'Sign in first.' })],
+    ['an error of another service', json(401, { code: 'UNAUTHORIZED', message: 'Sign in first.' })],
     ['the code of Drape with another status', json(200, { code: 'MISSING_API_KEY', message: '' })],
     [
       'a redirect',
       (_: IncomingMessage, response: ServerResponse) => response.writeHead(302, { location: '/login' }).end(),
     ],
     [
-      'a body without end',
+      'an endless body',
       (_: IncomingMessage, response: ServerResponse) => {
         const write = () => !response.destroyed && response.write('x'.repeat(65_536), write)
         write()
@@ -77,7 +77,7 @@ describe('a program at DRAPE_URL that is not Drape', () => {
     expect(heard).toEqual([{ method: 'GET', url: CREDITS, key: undefined, bytes: 0 }])
   })
 
-  it('receives neither when it stalls', async () => {
+  it('receives neither key nor body when it does not respond', async () => {
     const { url, heard } = await start(() => {})
     const { call } = createConnection({ url, apiKey: KEY, fetch: createVerifiedFetch(url, { checkMs: 50 }) })
     await expect(call({ method: 'GET', path: CREDITS })).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describe('a program at DRAPE_URL that is not Drape', () => {
     expect(heard).toEqual([{ method: 'GET', url: CREDITS, key: undefined, bytes: 0 }])
   })
 
-  it('is asked again after a transient error, as of a proxy before a service that starts', async () => {
+  it('is retried after a transient error, such as a 503 of a proxy', async () => {
     let count = 0
     const { url, heard } = await start((request, response) => {
       if (count++ === 0) response.writeHead(503, { 'retry-after': '0' }).end('starting')
@@ -100,7 +100,7 @@ describe('a program at DRAPE_URL that is not Drape', () => {
     expect(heard.map(({ key }) => key)).toEqual([undefined, undefined, KEY, KEY])
   })
 
-  it('does not redirect the key to another address, also after it was found to be Drape', async () => {
+  it('does not receive the API key by redirect, even from a verified Drape', async () => {
     const other = await start(json(200, {}))
     const { url } = await start((request, response) => {
       if (request.headers['x-api-key'] === undefined)
@@ -112,7 +112,7 @@ describe('a program at DRAPE_URL that is not Drape', () => {
     expect(other.heard).toEqual([])
   })
 
-  it('ends each command with one line and the exit code 3', async () => {
+  it('makes each command exit with code 3 and a one-line error', async () => {
     const { url, heard } = await start((_, response) => response.end('<h1>Welcome</h1>'))
     const { path } = await requestService('folder', null)
     const catalogue = join(path, 'catalogue.csv')

@@ -5,15 +5,15 @@ import { LEFT_OUT, PROGRAMS } from '../../../scripts/container/programs.ts'
 import { traceNeeds } from '../../../scripts/container/trace.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 
-describe('what images are built from', () => {
-  it.for(Object.keys(PROGRAMS))('holds every file that the programs of %s read', async (target) => {
+describe('the build context of images', () => {
+  it.for(Object.keys(PROGRAMS))('contains every file that the programs of %s read', async (target) => {
     const isIgnored = await readIgnored()
     const { files } = traceNeeds(ROOT, PROGRAMS[target], { leftOut: LEFT_OUT[target] })
     expect(files.length).toBeGreaterThan(20)
     expect(files.filter(isIgnored)).toEqual([])
   })
 
-  it('is without what no image holds', async () => {
+  it('excludes files that no image contains', async () => {
     const isIgnored = await readIgnored()
     expect(['test/flow.test.ts', 'scripts/benchmarks/bench.ts', '.git/config'].filter(isIgnored)).toHaveLength(3)
   })

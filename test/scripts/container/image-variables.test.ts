@@ -10,16 +10,16 @@ CMD ["main.ts"]
 `
 
 describe('the variables of an image', () => {
-  it('are those that its target sets, over several lines and in quotes', () => {
+  it('are read from its target, across lines and in quotes', () => {
     expect(readImageVariables('first', TEXT)).toEqual({ ONE: '1', TWO: 'two words', THREE: '3' })
     expect(readImageVariables('second', TEXT)).toEqual({})
   })
 
-  it('are those of a target that there is', () => {
+  it('require an existing target', () => {
     expect(() => readImageVariables('third', TEXT)).toThrow('The Containerfile has no target third')
   })
 
-  it('keep the memory of the controller small, as its measurements take it', () => {
+  it('limit the memory of the controller', () => {
     expect(readImageVariables('controller')).toEqual({
       NODE_OPTIONS: expect.stringMatching(/--max-old-space-size=\d+/),
       MALLOC_ARENA_MAX: expect.stringMatching(/^\d$/),

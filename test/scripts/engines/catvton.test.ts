@@ -39,16 +39,16 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
   it.each([
     ['32', 'fp32', 1e-5],
     ['16', 'fp16', 1e-2],
-  ])('keeps all three graphs as the diffusers library has them, in %s bits', async (_bits, precision, limit) => {
+  ])('matches the diffusers library in all three graphs, in %s bits', async (_bits, precision, limit) => {
     const errors = await compare(precision)
     expect(Object.keys(errors)).toHaveLength(10)
     for (const [stage, error] of Object.entries(errors)) expect(error, stage).toBeLessThanOrEqual(limit)
   })
 
-  it('makes the engine that tests of workers use', () =>
+  it('reproduces the engine in the fixtures of the worker tests', () =>
     expectSameEngine(at('fp32'), resolve(import.meta.dirname, '../../fixtures/catvton/engine')))
 
-  it('reads the published files by their names', async () => {
+  it('reads the published files', async () => {
     expect(await published('published')).toEqual({ code: 0, errors: '' })
     const random = await fingerprintFiles(at('fp32'))
     const read = await fingerprintFiles(at('published'))
@@ -58,7 +58,7 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
     }
   })
 
-  it('says which of the files is not what it should be, and leaves nothing', async () => {
+  it('names the file with wrong weights, and leaves no output', async () => {
     const { code, errors } = await published('wrong', { attention: at('files/vae.safetensors') })
     expect(errors).toContain('vae.safetensors does not contain the weights of this engine')
     expect(errors).toContain('missing: down_blocks.0')
@@ -67,12 +67,12 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
     expect((await readdir(folder)).filter((name) => name.includes('partial'))).toEqual([])
   })
 
-  it('asks for all of the files', async () => {
+  it('requires all files', async () => {
     const args = ['catvton', '--unet', at('files/unet.safetensors'), '--output', at('part')]
     expect(await exportEngine(args)).toEqual({ code: 2, errors: expect.stringContaining('--attention is missing') })
   })
 
-  it('takes a parser in, and then says that it accepts garments worn by a model', async () => {
+  it('includes a parser, and then accepts garments worn by a model', async () => {
     const parser = resolve(import.meta.dirname, '../../fixtures/parser/parser.onnx')
     await mkdir(at('parsed'))
     const args = ['--random', '--no-golden', '--parser', parser, '--output', at('parsed/catvton')]
@@ -88,7 +88,7 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
     expect(resource).toContain('CC-BY-NC-SA-4.0 AND LicenseRef-NVIDIA-SegFormer, commercialUse: false')
   })
 
-  it('is not for commercial use: a worker starts it only when that is acknowledged', async () => {
+  it('forbids commercial use: a worker starts the engine only when acknowledged', async () => {
     const manifest = JSON.parse(await readFile(at('fp16/engine.json'), 'utf8'))
     const engine = { manifest, run: () => Promise.reject(new Error('not run here')) }
     const known = new Map([['catvton', { manifest, create: () => engine }]])
@@ -100,7 +100,7 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
     expect(made.get('catvton')).toBe(engine)
   })
 
-  it('is not for commercial use: a cluster takes it only when that is acknowledged', async () => {
+  it('forbids commercial use: a cluster uses the engine only when acknowledged', async () => {
     const [document] = readYaml(await readFile(at('fp16/kubernetes.yaml'), 'utf8')) as LicensedObject[]
     const { metadata, spec } = document
     const stored = { ...document, metadata: { ...metadata, namespace: 'shop', uid: '1', generation: 1 } }

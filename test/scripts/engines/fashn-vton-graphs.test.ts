@@ -17,7 +17,7 @@ const TIMES = [0, 0.06922778487205505, 0.18242551386356354, 0.4009789526462555, 
 /** What the reference was made for, and what stands for no garment. */
 const CATEGORIES = [2, 0]
 
-describe('the exported graphs of FASHN VTON, in the runtime of workers', () => {
+describe('the exported graphs of FASHN VTON in ONNX Runtime', () => {
   let published: Readonly<Record<string, Floats>>
   let tokens: Readonly<Record<string, Floats>>
   beforeAll(async () => {
@@ -28,14 +28,14 @@ describe('the exported graphs of FASHN VTON, in the runtime of workers', () => {
     }
   })
 
-  it('go through guided steps and a plain one as published', async () => {
+  it('match the published sampler in guided and unguided steps', async () => {
     const guided = await denoise(read('in/noise'), { from: 0, to: 3, weights: [GUIDANCE, 1 - GUIDANCE] })
     expect(differenceTo('x_after/2', guided.data)).toBeLessThanOrEqual(1e-5)
     const done = await denoise(guided, { from: 3, to: 4, weights: [1] })
     expect(differenceTo('x_after/3', done.data)).toBeLessThanOrEqual(1e-5)
   })
 
-  it('evaluate the network as published', async () => {
+  it('match the published network', async () => {
     const sample = twice(read('in/noise'))
     const modulation = reshape(await modulate([TIMES[0] ?? 0]), [2])
     const { velocity } = await run('velocity', { sample, ...tokens, modulation })

@@ -48,24 +48,24 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('keeps every stage and the sampler as published, in 32 bits', async () => {
+  it('matches the published stages and sampler to 1e-5 in 32 bits', async () => {
     const errors = await compare('fp32')
     expect(Object.keys(errors)).toEqual(['full', 'tiny', 'tiny2', 'sampler'])
     expect(Object.keys(errors.tiny)).toHaveLength(17)
     for (const [stage, error] of allStages(errors)) expect(error, stage).toBeLessThanOrEqual(1e-5)
   })
 
-  it('keeps them to three digits in 16 bits', async () => {
+  it('matches the published sampler to 2e-3 in 16 bits', async () => {
     const { 'share of bytes that differ': bytes, ...sampler } = (await compare('fp16')).sampler
     for (const [stage, error] of Object.entries(sampler)) expect(error, stage).toBeLessThanOrEqual(2e-3)
     expect(bytes).toBeLessThan(0.1)
   })
 
-  it('makes the engine that tests of workers use, to the byte', async () => {
+  it('reproduces the engine in the fixtures of the worker tests, byte for byte', async () => {
     await expectSameEngine(at('tiny-fp32'), join(FIXTURES, 'engine'))
   })
 
-  it('takes the graphs of DWPose in, not for commercial use unless somebody says under what licence', async () => {
+  it('includes DWPose graphs, non-commercial unless a license is given', async () => {
     const pose = resolve(FIXTURES, '../dwpose')
     const given = [
       ...['--random', '--no-golden', '--pose-detector', join(pose, 'pose-detector.onnx')],
@@ -95,7 +95,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     )
   })
 
-  it('takes a parser in, under its own licence', async () => {
+  it('includes a parser with its own license', async () => {
     const parser = resolve(FIXTURES, '../parser/parser.onnx')
     expect(await exportTo('parsed', '--random', '--no-golden', '--parser', parser)).toEqual({ code: 0, errors: '' })
     const { accepts, auxiliary, models } = await readJson(at('parsed/engine.json'))
@@ -120,7 +120,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
       ['--pose-detector', 'SOURCES.md', '--pose-keypoints', 'pose-keypoints.onnx'],
       'as an ONNX graph',
     ],
-  ])('does not take %s for DWPose, and leaves nothing', async (_what, options, message) => {
+  ])('rejects %s as DWPose, and leaves no output', async (_what, options, message) => {
     const paths = options.map((option) => (option.startsWith('--') ? option : resolve(FIXTURES, '../dwpose', option)))
     const { code, errors } = await exportTo('no-pose', '--random', '--no-golden', ...paths)
     expect(errors).toContain(message)
@@ -128,14 +128,14 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     await expect(stat(at('no-pose'))).rejects.toThrow('ENOENT')
   })
 
-  it('knows the names and shapes of the published weights', async () => {
+  it('defines the names and shapes of the published weights', async () => {
     const program =
       'import json; from engines.fashn_vton.configuration import *; print(json.dumps(tensor_shapes(Configuration())))'
     const { patch_mixer_token: _unused, ...published } = await readJson(join(FIXTURES, 'full-shapes.json'))
     expect(JSON.parse(await runPython(python, ['-c', program]))).toEqual(published)
   })
 
-  it('reads bfloat16, as the published weights are written', async () => {
+  it('reads bfloat16 weights', async () => {
     const { wide, narrow } = cutToBfloat16(await readFile(tensors('tiny')))
     for (const [name, bytes] of Object.entries({ wide, narrow })) {
       await writeFile(at(`${name}.safetensors`), bytes)
@@ -146,7 +146,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     expect(await fingerprintFiles(at('wide'))).toMatchObject(graphs)
   })
 
-  it('makes the same bytes of the same seed and others of another', async () => {
+  it('writes identical bytes for equal seeds and different bytes for different seeds', async () => {
     await exportTo('again', '--random', '--size', 'tiny', '--seed', '1')
     await exportTo('other', '--random', '--seed', '2')
     const first = await fingerprintFiles(at('random'))
@@ -162,7 +162,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     expect(files).toEqual(Object.entries(listed).map(([path, print]) => ({ path, ...print })))
   })
 
-  it('describes graphs as the runtime of workers sees them', async () => {
+  it('describes inputs and outputs of each graph as ONNX Runtime reads them', async () => {
     const { models } = await readJson(at('random/engine.json'))
     expect(models).toHaveLength(5)
     for (const { file, inputs, outputs } of models) {
@@ -176,7 +176,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     }
   })
 
-  it('lists models as workers read such lists', async () => {
+  it('lists models in the manifest format of workers', async () => {
     await mkdir(at('listed'))
     for (const file of ['person.onnx', 'garment.onnx']) await copyFile(at(`random/${file}`), at(`listed/${file}`))
     await copyFile(at('random/engine.json'), at('listed/manifest.json'))
@@ -195,7 +195,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     await models.release()
   })
 
-  it('writes the Engine resource of a cluster', async () => {
+  it('writes an Engine resource for Kubernetes', async () => {
     const [document] = readYaml(await readFile(at('random/kubernetes.yaml'), 'utf8'))
     const read = engines.read(document as never)
     if ('problems' in read) throw new Error(JSON.stringify(read.problems))
@@ -204,7 +204,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     expect(Object.fromEntries(read.object.spec.files.map(({ path, ...print }) => [path, print]))).toEqual(listed)
   })
 
-  describe('of a bad file', () => {
+  describe('from an invalid file', () => {
     const bias = 'single_blocks.0.linear2.bias'
     let good: Buffer
     beforeAll(async () => {
@@ -212,7 +212,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     })
 
     it.each<[problem: string, message: string, change: (file: Buffer) => Buffer, precision?: string]>([
-      ['that is cut', 'cannot be read as a safetensors file', (file) => file.subarray(0, -1000)],
+      ['that is truncated', 'cannot be read as a safetensors file', (file) => file.subarray(0, -1000)],
       ['that is empty', 'cannot be read as a safetensors file', () => Buffer.alloc(0)],
       ['without its last tensor', 'missing: y_embedder.weight', dropLast],
       [
@@ -244,7 +244,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     })
   })
 
-  it('never touches what is there already', async () => {
+  it('does not overwrite an existing folder', async () => {
     await mkdir(at('mine'))
     await writeFile(at('mine/notes.txt'), 'mine')
     const { code, errors } = await exportTo('mine', '--random')
@@ -252,7 +252,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     expect(await readdir(at('mine'))).toEqual(['notes.txt'])
   })
 
-  it('leaves nothing where the disk takes no more', async () => {
+  it('leaves no output when the disk is full', async () => {
     const place = await mkdtemp(at('full-'))
     // No file may be larger than 100 blocks of 512 or 1024 bytes.
     const args = ['fashn-vton', '--random', '--output', join(place, 'engine')]
@@ -261,7 +261,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     expect(await readdir(place)).toEqual([])
   })
 
-  it('leaves nothing when it is ended', async () => {
+  it('leaves no output when terminated', async () => {
     const place = await mkdtemp(at('ended-'))
     const args = ['fashn-vton', '--random', '--size', 'full', '--output', join(place, 'engine')]
     const command = resolve(import.meta.dirname, '../../../scripts/export-engine')
@@ -275,7 +275,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     [[], 'give either --weights, or --random'],
     [['--random', '--weights', 'model.safetensors'], 'give either --weights, or --random'],
     [['--weights', '/nowhere/model.safetensors'], '/nowhere/model.safetensors cannot be read'],
-  ])('refuses %j', async (args, message) => {
+  ])('rejects %j', async (args, message) => {
     const { code, errors } = await exportTo('refused', ...args)
     expect(errors).toContain(message)
     expect(code).not.toBe(0)

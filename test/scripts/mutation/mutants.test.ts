@@ -9,7 +9,7 @@ import { ROOT } from '../../../scripts/stack/session.ts'
 
 const mutate = (text: string) => findMutants(text).map((mutant) => applyMutant(text, mutant))
 
-it('changes conditions, operators, numbers and statements, and no types', () => {
+it('mutates conditions, operators, numbers and statements, but no types', () => {
   expect(mutate('if (a > 1 && b) f()').sort()).toEqual(
     [
       'if (a >= 1 && b) f()',
@@ -23,7 +23,7 @@ it('changes conditions, operators, numbers and statements, and no types', () => 
   expect(mutate('type A = 1 | true')).toEqual([])
 })
 
-it('drops conditions and locks of SQL', () => {
+it('drops SQL conditions and locks', () => {
   const sql = 'const q = sql`select 1 from t\n where a = $' + '{a}\n and b > c\n for update`'
   expect(mutate(sql)).toEqual([
     sql.replace(' and b > c', ''),
@@ -32,14 +32,14 @@ it('drops conditions and locks of SQL', () => {
   ])
 })
 
-it('chooses the same sample for the same seed', () => {
+it('draws the same sample for the same seed', () => {
   const items = Array.from({ length: 50 }, (_, i) => i)
   expect(sample(items, 5, 7)).toEqual(sample(items, 5, 7))
   expect(sample(items, 5, 7)).toHaveLength(5)
   expect(sample(items, 5, 7)).not.toEqual(sample(items, 5, 8))
 })
 
-it('reports the change that no test notices, and leaves the file as it was', async () => {
+it('reports surviving mutants, and restores the file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'drape-mutation-test-'))
   try {
     await mkdir(join(folder, 'test'))

@@ -11,15 +11,15 @@ function figure(halfWidth: number): Bitmap {
   return { width: 120, height: 160, channels: 3, data }
 }
 
-describe('pictures that two demos show', () => {
-  it('are found again in another size and format', async () => {
+describe('repeated images in demos', () => {
+  it('are detected in another size and format', async () => {
     const isRepeat = createRepeatFinder()
     const larger = await resizeBitmap(figure(20), { width: 300, height: 400 })
     expect(await isRepeat(await encodeImage(figure(20), { format: 'png' }))).toBe(false)
     expect(await isRepeat(await encodeImage(larger, { format: 'jpeg' }))).toBe(true)
   })
 
-  it('are not those that only resemble each other', async () => {
+  it('exclude images that are only similar', async () => {
     const isRepeat = createRepeatFinder()
     expect(await isRepeat(await encodeImage(figure(20), { format: 'png' }))).toBe(false)
     expect(await isRepeat(await encodeImage(figure(28), { format: 'png' }))).toBe(false)

@@ -15,13 +15,13 @@ const PUBLISHED: readonly (readonly [Lab, Lab, number])[] = [
   [[2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082],
 ]
 
-describe('the difference of two colours', () => {
-  it.each(PUBLISHED)('of %j and %j is the published one', (a, b, difference) => {
+describe('the CIEDE2000 color difference', () => {
+  it.each(PUBLISHED)('of %j and %j matches the published value', (a, b, difference) => {
     expect(ciede2000(a, b)).toBeCloseTo(difference, 4)
     expect(ciede2000(b, a)).toBeCloseTo(difference, 4)
   })
 
-  it('of a colour and itself is 0', () => {
+  it('of equal colors is 0', () => {
     expect(ciede2000([40, 10, -20], [40, 10, -20])).toBe(0)
   })
 })

@@ -18,13 +18,13 @@ const lighter = drawn((x) => (x % 16 < 8 ? 100 : 170))
 const across = drawn((_, y) => (y % 16 < 8 ? 90 : 160))
 
 describe('structural similarity', () => {
-  it('is 1 for equal pictures, high for another light and low for another pattern', () => {
+  it('is 1 for equal images, high for other brightness and low for another pattern', () => {
     expect(structuralSimilarity(stripes, stripes, everywhere)).toBeCloseTo(1, 6)
     expect(structuralSimilarity(stripes, lighter, everywhere)).toBeGreaterThan(0.95)
     expect(structuralSimilarity(stripes, across, everywhere)).toBeLessThan(0.5)
   })
 
-  it('looks at the region alone', () => {
+  it('compares only the region', () => {
     const half = maskWhere(SIZE, (i) => i % SIZE.width < 32)
     const other = drawn((x) => (x < 48 ? (x % 16 < 8 ? 90 : 160) : 0))
     expect(structuralSimilarity(stripes, other, half)).toBeCloseTo(1, 3)
@@ -32,7 +32,7 @@ describe('structural similarity', () => {
 })
 
 describe('perceptual distance', () => {
-  it('of equal pictures is 0 and of two greys nearly their CIEDE2000', () => {
+  it('is 0 for equal images, and close to CIEDE2000 for two greys', () => {
     expect(perceptualDistance(stripes, stripes, everywhere)).toBe(0)
     // L* 49.1 and 53.6 (sRGB 117 and 128): ΔE00 4.39 by the published formula.
     const [a, b] = [drawn(() => 117), drawn(() => 128)]
@@ -40,7 +40,7 @@ describe('perceptual distance', () => {
     expect(perceptualDistance(a, b, everywhere)).toBeLessThan(4.8)
   })
 
-  it('counts a pattern that is too fine to be seen for less than a coarse one', () => {
+  it('weighs an invisibly fine pattern less than a coarse pattern', () => {
     const grey = drawn(() => 128)
     const fine = drawn((x) => (x % 2 ? 108 : 148))
     const coarse = drawn((x) => (x % 48 < 24 ? 108 : 148))

@@ -16,7 +16,7 @@ describe.skipIf(server === null || crane === null)('the base images of a release
   const pin = (env: Record<string, string>, targets: readonly ('api' | 'worker-cuda')[] = ['api']) =>
     pinBases(targets, { root: ROOT, registry, env })
 
-  it('are named by digest, the one that builds by that for this machine', async () => {
+  it('are pinned by digest, the builder to the platform of this machine', async () => {
     const address = await startRegistryServer(server ?? '')
     const { path } = await requestService('folder', null)
     const [image] = await makeSmallRelease(path, { prefix: address })
@@ -37,7 +37,7 @@ describe.skipIf(server === null || crane === null)('the base images of a release
     }
   })
 
-  it('are refused where the registry does not know the tag, or cannot be asked', async () => {
+  it('are rejected when the tag does not exist or the registry is unreachable', async () => {
     const address = await startRegistryServer(server ?? '')
     await expect(pin({ BASE: `${address}/node:24` })).rejects.toThrow(
       `The base image ${address}/node:24 does not exist`,
@@ -45,7 +45,7 @@ describe.skipIf(server === null || crane === null)('the base images of a release
     await expect(pin({ BASE: '127.0.0.1:9/node:24' })).rejects.toThrow('connection refused')
   })
 
-  it('are all that the Containerfile takes from elsewhere', () => {
+  it('are the only external images in the Containerfile', () => {
     const containerfile = readFileSync(resolve(ROOT, 'Containerfile'), 'utf8')
     const origins = [...containerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)].map(([, name]) => name)
     expect(new Set(origins)).toEqual(new Set([`\${BASE}`, `\${BUILDER}`, `\${PYTHON}`, 'scratch', 'runtime', 'worker']))

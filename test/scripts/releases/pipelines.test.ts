@@ -18,11 +18,11 @@ if (typeof actionlint !== 'string') failUnlessAllowed(`${actionlint.unavailable}
 const read = (path: string) => parse(readFileSync(join(ROOT, path), 'utf8'))
 
 describe('the pipelines of releases', () => {
-  it.skipIf(typeof actionlint !== 'string')('are valid for GitHub', async () => {
+  it.skipIf(typeof actionlint !== 'string')('are valid GitHub workflows', async () => {
     expect(await run(actionlint as string, ['-shellcheck=', '-pyflakes=', WORKFLOW], { cwd: ROOT })).toBe('')
   })
 
-  it('run the same command for GitHub and GitLab, for a tag alone', () => {
+  it('run the same command on GitHub and GitLab, only for tags', () => {
     const github = read(WORKFLOW)
     const gitlab = read('.gitlab-ci.yml').release
     expect(github.on).toEqual({ push: { tags: ['v*'] } })
@@ -33,7 +33,7 @@ describe('the pipelines of releases', () => {
     }
   })
 
-  it('hold no rights beyond those of one release', () => {
+  it('have only the permissions of a release', () => {
     const { permissions, jobs } = read(WORKFLOW)
     expect(permissions).toEqual({})
     expect(jobs.release.permissions).toEqual({ contents: 'write', packages: 'write', 'id-token': 'write' })

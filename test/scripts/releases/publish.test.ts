@@ -47,11 +47,11 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
       await send(release)
     }, 120_000)
 
-    it('is found by its version, as what was built', async () => {
+    it('is tagged with its version and the built digests', async () => {
       expect(await tagsOf(release.artifacts)).toEqual(release.artifacts.map(({ digest }) => digest))
     })
 
-    it('has signatures of the index, of the image for each architecture and of the chart', async () => {
+    it('has signatures of the index, of each image and of the chart', async () => {
       const [api, chart] = release.artifacts
       const { verify } = verifier(cosign ?? '', keys)
       const signed = [api.digest, ...api.sboms.map(({ digest }) => digest)].map(
@@ -63,7 +63,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
       await expect(other.verify(signed[0])).rejects.toThrow(/signature/)
     })
 
-    it('has provenance of images and chart', async () => {
+    it('has provenance for images and chart', async () => {
       const { attestation } = verifier(cosign ?? '', keys)
       for (const { repository, digest } of release.artifacts) {
         const statement = await attestation(`${repository}:0.1.0`, 'slsaprovenance1')
@@ -76,7 +76,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
       }
     })
 
-    it('has the SBOM of each architecture', async () => {
+    it('has an SBOM for each architecture', async () => {
       const { attestation } = verifier(cosign ?? '', keys)
       const [{ repository, sboms }] = release.artifacts
       for (const { digest } of sboms) {
@@ -94,7 +94,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
       expect(text).toContain('kind: WorkerPool')
     })
 
-    it('is refused when its version exists, with the same contents or others', async () => {
+    it('is rejected when its version exists, with equal or different contents', async () => {
       await expect(send(release)).rejects.toThrow('charts/drape:0.1.0 exists already: releases are never replaced')
       const [other, chart] = (await makeRelease(address, 'changed')).artifacts
       const renamed = { ...chart, repository: `${chart.repository}-next` }
@@ -109,7 +109,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
     ['an upload of an image', /^PUT \/v2\/drape\/api\/manifests\/sha256:/],
     ['an upload of the chart', /^POST \/v2\/drape\/charts\/drape\/blobs/],
     ['a signature', /^PUT \/v2\/drape\/charts\/drape\/manifests\/sha256-/],
-  ])('of which %s fails has no tag, and is complete after a second call', async (_what, request) => {
+  ])('has no tag when %s fails, and is complete after a retry', async (_what, request) => {
     const target = await startRegistryServer(server ?? '')
     await using line = await startFaultyLine(`http://${target}`)
     const release = await makeRelease(new URL(line.url).host)
@@ -121,7 +121,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
     expect(await tagsOf(release.artifacts)).toEqual(release.artifacts.map(({ digest }) => digest))
   })
 
-  it('whose last tag fails is not found by its chart, and is complete after a second call', async () => {
+  it('has no chart tag when the last tag fails, and is complete after a retry', async () => {
     const target = await startRegistryServer(server ?? '')
     await using line = await startFaultyLine(`http://${target}`)
     const release = await makeRelease(new URL(line.url).host)
@@ -134,7 +134,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
     expect(await tagsOf([chart])).toEqual([chart.digest])
   })
 
-  it('is not published to a registry that cannot tell whether the version exists', async () => {
+  it('is not published when the registry denies reading its tags', async () => {
     const target = await startRegistryServer(server ?? '')
     await using line = await startFaultyLine(`http://${target}`)
     const release = await makeRelease(new URL(line.url).host)
@@ -162,7 +162,7 @@ describe('provenance', () => {
       env,
     })
 
-  it('names commit, packages and base images', () => {
+  it('lists commit, packages and base images', () => {
     expect(describeIn({})).toMatchObject({
       buildDefinition: {
         externalParameters: { repository: 'https://git.example/drape', version: '1.2.0' },
@@ -176,7 +176,7 @@ describe('provenance', () => {
     })
   })
 
-  it('names the run of GitHub or GitLab', () => {
+  it('identifies the GitHub or GitLab run', () => {
     const github = {
       GITHUB_SERVER_URL: 'https://github.com',
       GITHUB_REPOSITORY: 'shop/drape',

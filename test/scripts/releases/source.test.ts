@@ -34,7 +34,7 @@ describe('the source of a release', () => {
     await commit(FILES)
   })
 
-  it('is a commit with its version, notes and address without credentials', async () => {
+  it('has commit, version, notes and repository URL without credentials', async () => {
     expect(await readSource(root)).toEqual({
       version: '1.2.0',
       commit: (await git('rev-parse', 'HEAD')).trim(),
@@ -44,7 +44,7 @@ describe('the source of a release', () => {
     })
   })
 
-  it.each(['package.json', 'new.txt'])('is refused with uncommitted %s', async (path) => {
+  it.each(['package.json', 'new.txt'])('is rejected with uncommitted %s', async (path) => {
     await write(path, 'other')
     await expect(readSource(root)).rejects.toThrow(new RegExp(`Commit or remove these files first:\\n.*${path}`))
   })
@@ -59,7 +59,7 @@ describe('the source of a release', () => {
     ],
     ['charts/drape/Chart.yaml', 'version: 1.1.0', 'has the version 1.1.0, package.json 1.2.0'],
     ['package.json', '{"version": "latest; reboot"}', '"latest; reboot" is not a version such as 1.2.0'],
-  ])('is refused when %s is %j', async (path, text, message) => {
+  ])('is rejected when %s is %j', async (path, text, message) => {
     await commit({ [path]: text })
     await expect(readSource(root)).rejects.toThrow(message)
   })

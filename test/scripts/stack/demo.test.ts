@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts'
 const ROOT = resolve(import.meta.dirname, '../../..')
 
 describe('scripts/demo', () => {
-  it('shows a result, serves what it names, and keeps account, sign-in and ports over a restart', async () => {
+  it('serves a result and all printed URLs, and keeps account, sign-in and ports across restarts', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const first = await startDemo(dataFolder)
     const [, url, apiKey] = /^ {2}export DRAPE=(\S+) KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.said) ?? []

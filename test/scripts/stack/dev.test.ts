@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts'
 const ROOT = resolve(import.meta.dirname, '../../..')
 
 describe('scripts/dev', () => {
-  it('prints one line when all is ready, survives crashes, and leaves nothing behind', async () => {
+  it('prints one line when ready, restarts crashed processes, and leaves no process behind', async () => {
     const dataFolder = join((await requestService('folder', null)).path, 'with a space')
     const { dev, report } = await startDev(dataFolder)
     expect(report).toEqual({
@@ -63,7 +63,7 @@ describe('scripts/dev', () => {
     expect(await dev.end('SIGTERM')).toBe(0)
   })
 
-  it('runs without a worker when none is wanted', async () => {
+  it('runs without workers when WORKER_REPLICAS is 0', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const { url: redisUrl } = await requestService('redis', null)
     const { dev, report } = await startDev(dataFolder, { REDIS_URL: redisUrl, WORKER_REPLICAS: '0' })
@@ -71,7 +71,7 @@ describe('scripts/dev', () => {
     expect(await dev.end('SIGTERM')).toBe(0)
   })
 
-  it('runs replicas and uses services that are there', async () => {
+  it('runs replicas and uses the services of its environment', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const { url: redisUrl } = await requestService('redis', null)
     const env = { REDIS_URL: redisUrl, API_REPLICAS: '2', WORKER_REPLICAS: '2', ENGINES: 'mock' }
@@ -85,7 +85,7 @@ describe('scripts/dev', () => {
     expect(await dev.end('SIGINT')).toBe(0)
   })
 
-  it('ends with the reason when a program cannot start', async () => {
+  it('exits with the error of a program that cannot start', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const { url: redisUrl } = await requestService('redis', null)
     const dev = await spawnDev(dataFolder, { REDIS_URL: redisUrl, QUEUES: 'nonsense' })
@@ -94,7 +94,7 @@ describe('scripts/dev', () => {
     expect(await partPids(dataFolder)).toEqual([])
   })
 
-  it('starts nothing for an argument that it does not know', async () => {
+  it('rejects an unknown argument and starts nothing', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const dev = await spawnDev(dataFolder, {}, ['--port', '1'])
     expect(await dev.ended).toBe(2)

@@ -10,8 +10,8 @@ const folder = await mkdtemp(join(tmpdir(), 'drape-go-'))
 const made = new Set([folder])
 afterAll(() => Promise.all([...made].map((path) => rm(path, { recursive: true, force: true }))))
 
-describe.skipIf(await reasonWithout('go'))('a tool that is built from a Go module', () => {
-  it('is built once for all who ask at the same time, and again when its source changes', async () => {
+describe.skipIf(await reasonWithout('go'))('a tool built from a Go module', () => {
+  it('is built once for concurrent calls, and rebuilt when its source changes', async () => {
     await writeFile(join(folder, 'go.mod'), 'module speaker\n\ngo 1.21\n')
     await writeProgram('print("first ", name)')
     const said: string[] = []
@@ -24,7 +24,7 @@ describe.skipIf(await reasonWithout('go'))('a tool that is built from a Go modul
     expect(await run(await find('Ann', said), [])).toBe('second Ann')
   })
 
-  it('that cannot be built tells why', async () => {
+  it('reports the compiler error when the build fails', async () => {
     await writeProgram('missing()')
     expect(await findGoTool(speaker('Ann'), () => {})).toEqual({ unavailable: expect.stringContaining('missing') })
   })

@@ -6,7 +6,7 @@ import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
 
 describe('a lock', () => {
-  it('has one holder and tells others who that is', async () => {
+  it('has one holder and names that holder to other callers', async () => {
     const path = await lockPath()
     const lock = acquireLock(path)
     expect(acquireLock(path)).toEqual({ heldBy: `process ${process.pid}` })
@@ -14,7 +14,7 @@ describe('a lock', () => {
     expect(acquireLock(path)).toHaveProperty('release')
   })
 
-  it('is free again when its holder was killed', async () => {
+  it('is released when its holder is killed', async () => {
     const path = await lockPath()
     const holder = await spawnProcess({
       command: process.execPath,

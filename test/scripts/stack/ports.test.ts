@@ -18,7 +18,7 @@ describe('the ports of a stack', () => {
     for (const ports of stacks.splice(0)) ports.giveBack()
   })
 
-  it('belong to it from the choice on, also before anything listens there', async () => {
+  it('are reserved before a program listens on them', async () => {
     const free = await freePort()
     const reserved = await createStack().take(free)
     await reserved.release()
@@ -28,7 +28,7 @@ describe('the ports of a stack', () => {
     expect(other.port).not.toBe(free)
   })
 
-  it('are free for others when they are given back', async () => {
+  it('are available to other stacks once given back', async () => {
     const free = await freePort()
     const ports = createStack()
     await (await ports.take(free)).release()
@@ -38,12 +38,12 @@ describe('the ports of a stack', () => {
     expect(reserved.port).toBe(free)
   })
 
-  it('are not chosen again by another process before anything listens there', async () => {
+  it('are not chosen twice by concurrent processes', async () => {
     const chosen = await Promise.all(Array.from({ length: 4 }, () => choosePorts(100)))
     expect(new Set(chosen.flat()).size).toBe(400)
   })
 
-  it('are none on which a stranger listens, on whatever address', async () => {
+  it('exclude ports on which another program listens, on any address', async () => {
     for (const host of ['127.0.0.1', undefined]) {
       const free = await freePort()
       const stranger = createServer()
@@ -53,7 +53,7 @@ describe('the ports of a stack', () => {
     }
   })
 
-  it('can be listened on once they are released', async () => {
+  it('can be bound once released', async () => {
     const reserved = await createStack().takeFree()
     const server = createServer()
     await reserved.release()

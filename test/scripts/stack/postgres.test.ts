@@ -9,13 +9,13 @@ import { createSupervisor, type Supervisor } from '../../../scripts/stack/superv
 import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
 
-describe('a PostgreSQL of our own', () => {
+describe('the bundled PostgreSQL', () => {
   const undo: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step()
   })
 
-  it('keeps its data from one start to the next', async () => {
+  it('keeps its data across restarts', async () => {
     const dataFolder = await createFolder()
     const first = await start(dataFolder)
     await query(first.url, 'create table notes as select 7 as number')
@@ -24,7 +24,7 @@ describe('a PostgreSQL of our own', () => {
     expect(await query(second.url, 'select number from notes')).toEqual([{ number: 7 }])
   })
 
-  it('comes back by itself after it was killed', async () => {
+  it('restarts after a kill', async () => {
     const { url, supervisor } = await start(await createFolder())
     supervisor.steady()
     const killed = supervisor.pid('postgres')
@@ -33,7 +33,7 @@ describe('a PostgreSQL of our own', () => {
     await until(() => query(url, 'select 1 as one').catch(() => false))
   })
 
-  it('starts when its pid file names a stranger', async () => {
+  it('starts when its pid file names another process', async () => {
     const dataFolder = await createFolder()
     const { supervisor } = await start(dataFolder)
     const pidFile = join(dataFolder, 'postgres/postmaster.pid')
@@ -43,13 +43,13 @@ describe('a PostgreSQL of our own', () => {
     expect(await query((await start(dataFolder)).url, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  it('lets nobody in without the password', async () => {
+  it('rejects a wrong password', async () => {
     const url = new URL((await start(await createFolder())).url)
     url.password = 'guessed'
     await expect(query(url.href, 'select 1')).rejects.toThrow('password authentication failed')
   })
 
-  it('says so when the data are of a version that is not here', async () => {
+  it('reports a data folder of an unavailable PostgreSQL version', async () => {
     const dataFolder = await createFolder()
     await mkdir(join(dataFolder, 'postgres'))
     await writeFile(join(dataFolder, 'postgres/PG_VERSION'), '9\n')

@@ -7,7 +7,7 @@ import { startOwnRedis } from '../../support/redis.ts'
 import { requestService } from '../../support/request-service.ts'
 
 describe('Redis', () => {
-  it('never drops a job for lack of memory', async () => {
+  it('never evicts jobs', async () => {
     const redis = await startOwnRedis()
     const { createClient } = await import('redis')
     const client = await createClient({ url: redis.url }).connect()
@@ -35,7 +35,7 @@ describe('a machine without Redis', () => {
     process.env.PATH = path
   })
 
-  it('gets it from its package manager', async () => {
+  it('installs Redis with its package manager', async () => {
     const make = `echo >${folder}/redis-server; chmod +x ${folder}/redis-server`
     await writeProgram('apt-get', `echo "$@" >>${folder}/calls; case "$1" in install) ${make};; esac`)
     expect(await findRedis((text) => said.push(text))).toBe(join(folder, 'redis-server'))
@@ -43,12 +43,12 @@ describe('a machine without Redis', () => {
     expect(await readFile(join(folder, 'calls'), 'utf8')).toMatch(/^update .*\ninstall .*redis-server\n$/)
   })
 
-  it('is told what to install when that is not allowed', async () => {
+  it('gets instructions when the installation fails', async () => {
     await writeProgram('apt-get', 'exit 100')
     await expect(findRedis(() => {})).rejects.toThrow('run "sudo apt-get update')
   })
 
-  it('is told so when it has no package manager', async () => {
+  it('gets instructions when there is no package manager', async () => {
     await expect(findRedis(() => {})).rejects.toThrow('install redis-server, or set REDIS_URL')
   })
 

@@ -28,7 +28,7 @@ describe('a supervisor', () => {
     await reaper.close()
   })
 
-  it('starts a part again that was killed', async () => {
+  it('restarts a killed process', async () => {
     await supervisor.start(part('sleeper', 'setInterval(() => {}, 1000)'))
     supervisor.steady()
     const first = supervisor.pid('sleeper')
@@ -38,16 +38,16 @@ describe('a supervisor', () => {
     expect(said).toEqual([expect.stringContaining('sleeper was terminated by SIGKILL; restarting in 0.25 s')])
   })
 
-  it('gives up on a part that cannot start and shows what it wrote', async () => {
+  it('gives up on a process that cannot start, and shows its output', async () => {
     await supervisor.start(part('broken', 'console.error("no disk"); process.exit(3)'))
     await expect(supervisor.broken).rejects.toThrow('broken exited with code 3\nno disk\nno disk\nno disk')
   })
 
-  it('says which program is missing', async () => {
+  it('names the missing program', async () => {
     await expect(supervisor.start({ ...part('missing', ''), command: '/nowhere/program' })).rejects.toThrow('/nowhere')
   })
 
-  it('ends the parts of a higher stage before those of a lower one are told to', async () => {
+  it('stops processes of a higher stage before it signals those of a lower stage', async () => {
     const record = join(folder, 'record')
     const slow = (name: string) =>
       `const { appendFileSync } = require('node:fs')
@@ -64,7 +64,7 @@ describe('a supervisor', () => {
     expect(await readFile(record, 'utf8')).toBe('program told\nprogram ended\nstore told\nstore ended\n')
   })
 
-  it('kills a part that does not end in its time, with the children it started', async () => {
+  it('kills a process that does not stop in its grace period, with its children', async () => {
     const childPid = join(folder, 'child')
     const deaf = `process.on('SIGTERM', () => {})
       setInterval(() => {}, 1000)
@@ -78,7 +78,7 @@ describe('a supervisor', () => {
     await until(() => inspectProcess(child) === undefined)
   })
 
-  it('replaces the list of its processes instead of changing it, so that a reader never finds half of it', async () => {
+  it('replaces its process list atomically', async () => {
     const listPath = join(folder, 'list')
     const lists = await startReaper({ listPath })
     // Pids that no process can have.
@@ -93,7 +93,7 @@ describe('a supervisor', () => {
     await lists.close()
   })
 
-  it('is outlived by nothing when it is killed itself, even with its first reaper gone', async () => {
+  it('leaves no process when it is killed, even after its first reaper was killed', async () => {
     const { program, pids } = await startSupervisedProgram(folder)
     expect(pids.map((pid) => inspectProcess(pid) !== undefined)).toEqual([true, true, true])
     process.kill(pids[0], 'SIGKILL')
@@ -105,7 +105,7 @@ describe('a supervisor', () => {
     await until(() => [reaperPid, ...parts].every((pid) => inspectProcess(pid) === undefined))
   })
 
-  it('is outlived by nothing when it is killed before its reaper reports that it is ready', async () => {
+  it('leaves no process when it is killed before its reaper is ready', async () => {
     const sleeper = await spawnProcess({ ...part('sleeper', 'setInterval(() => {}, 1000)') })
     const startedAt = inspectProcess(sleeper.pid)?.startedAt ?? ''
     const add: Stoppable = {

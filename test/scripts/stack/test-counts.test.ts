@@ -4,7 +4,7 @@ import { countTests, presentCounts } from '../../../scripts/stack/test-counts.ts
 describe('the count of a test run', () => {
   const report = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] }
 
-  it('is that of the tests', () => {
+  it('counts passed, failed and skipped tests', () => {
     expect(countTests({ ...report, numPendingTests: 2, numTodoTests: 1 }, true)).toEqual({
       passed: 5,
       failed: 0,
@@ -13,7 +13,7 @@ describe('the count of a test run', () => {
     expect(countTests({ ...report, numFailedTests: 2 }, false)).toMatchObject({ passed: 5, failed: 2 })
   })
 
-  it('has a failure for each file that fails outside of its tests', () => {
+  it('counts a failure for each file that fails outside its tests', () => {
     const file = (...states: string[]) => ({
       name: 'a.test.ts',
       status: 'failed',
@@ -24,12 +24,12 @@ describe('the count of a test run', () => {
     expect(countTests({ ...report, numFailedTests: 1, testResults }, false).failed).toBe(3)
   })
 
-  it('has a failure when vitest failed without a failed test or wrote no report', () => {
+  it('counts a failure when vitest fails without a failed test or a report', () => {
     expect(countTests(report, false)).toMatchObject({ passed: 5, failed: 1 })
     expect(countTests(null, false)).toMatchObject({ passed: 0, failed: 1 })
   })
 
-  it('is one line that names skipped tests only if there are any', () => {
+  it('is printed in one line, with skipped tests only if there are any', () => {
     expect(presentCounts({ passed: 5, failed: 0, skipped: 0 })).toBe('5 passed, 0 failed')
     expect(presentCounts({ passed: 5, failed: 1, skipped: 2 })).toBe('5 passed, 1 failed, 2 skipped')
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readTestArguments } from '../../../scripts/testing/arguments.ts'
 
 describe('the arguments of scripts/test', () => {
-  it('are paths, its own options and those of vitest', () => {
+  it('are paths, options of scripts/test and options of vitest', () => {
     expect(readTestArguments(['--long', 'test/api', '-t', '--bail=1'])).toMatchObject({
       paths: ['test/api'],
       options: ['-t', '--bail=1'],
@@ -18,7 +18,7 @@ describe('the arguments of scripts/test', () => {
     [['-t', 'test', 'test/docs.test.ts'], ['test/docs.test.ts'], ['-t', 'test']],
     [['--retry', '2', '--update', 'test'], ['test'], ['--retry', '2', '--update']],
     [['--testNamePattern=test', 'test'], ['test'], ['--testNamePattern=test']],
-  ])('keep the value of an option with it: %j', (words, paths, options) => {
+  ])('keep an option and its value together: %j', (words, paths, options) => {
     expect(readTestArguments(words)).toMatchObject({ paths, options })
   })
 
@@ -27,7 +27,7 @@ describe('the arguments of scripts/test', () => {
     [['--changed', 'main'], 'main'],
     [['--changed=v1.2.0'], 'v1.2.0'],
     [['--changed', '--long'], 'HEAD'],
-  ])('compare with a commit: %j', (words, commit) => {
+  ])('name the commit of --changed: %j', (words, commit) => {
     expect(readTestArguments(words)).toMatchObject({ paths: [], changedSince: commit })
   })
 })

@@ -8,10 +8,10 @@ const PLACES = {
   folders: new Map([['docs', ['docs/api.md', 'docs/shops.md']]]),
 }
 
-describe('what a file needs', () => {
+describe('the dependencies of a file', () => {
   const needs = (text: string) => findNeeds('test/products.test.ts', text, PLACES)
 
-  it('is what it imports and the files and folders whose paths it holds', () => {
+  it('include its imports and the files and folders whose paths it contains', () => {
     expect(needs(`import { a } from '../api/products.ts'`).imports).toEqual(['api/products.ts'])
     expect(needs("read(new URL('../docs/api.md', import.meta.url))").imports).toEqual(['docs/api.md'])
     for (const text of [`globSync('docs/*.md')`, `join(ROOT, 'docs')`])
@@ -19,7 +19,7 @@ describe('what a file needs', () => {
     expect(needs(`'api' and 'nothing/there.ts'`)).toEqual({ imports: [], starts: [] })
   })
 
-  it('is also the program that it starts', () => {
+  it('include the programs that it starts', () => {
     expect(needs(`startProgram('worker', {})`).starts).toEqual(['worker/main.ts'])
     expect(needs('drape = await startDrape(); drape.startWorker()').starts).toEqual(['api/main.ts', 'worker/main.ts'])
     expect(needs(`spawn(process.execPath, ['api/main.ts'])`).starts).toEqual(['api/main.ts'])
@@ -27,7 +27,7 @@ describe('what a file needs', () => {
   })
 })
 
-describe('the tests of a change', () => {
+describe('the tests for a change', () => {
   const near = 'test/api/products.test.ts'
   const far = 'test/watermark.test.ts'
   const unit = 'test/unit.test.ts'
@@ -40,14 +40,14 @@ describe('the tests of a change', () => {
     ['test/other.test.ts', { imports: [], starts: [] }],
   ])
 
-  it('are those that import it and those that start a program with it', () => {
+  it('are those that import the changed file or start a program with it', () => {
     expect(reach(graph, near, 'import')).toEqual(new Set([near]))
     expect(chooseTests(['api/products.ts'], graph, {}).files).toEqual([unit, near, far])
     expect(chooseTests([far], graph, {}).files).toEqual([far])
     expect(chooseTests([], graph, {})).toEqual({ files: [], lines: ['Nothing has changed.'] })
   })
 
-  it('end within two minutes: of those that start a program, the ones with a similar path come first', () => {
+  it('fit into two minutes: those with a similar path come first', () => {
     const durations = { [unit]: 5, [near]: 60, [far]: 50 }
     const { files, lines } = chooseTests(['api/products.ts'], graph, durations)
     expect(files).toEqual([unit, near])

@@ -8,7 +8,7 @@ import { mergeReports, replaceResults } from '../../../scripts/testing/reports.t
 const COUNTS = { numPassedTests: 1, numFailedTests: 1, numPendingTests: 0, numTodoTests: 0 }
 const TIMES = { startTime: 0, endTime: 0 }
 
-it('names failed tests and files that cannot be loaded at the end of a run', () => {
+it('lists failed tests and files that cannot be loaded', () => {
   const passed = { fullName: 'an account is created', status: 'passed', failureMessages: [] }
   const failed = {
     fullName: 'a try-on ends in an image',
@@ -34,7 +34,7 @@ it('names failed tests and files that cannot be loaded at the end of a run', () 
   expect(presentFailures({ ...COUNTS, testResults: testResults.slice(0, 1) })).toEqual([])
 })
 
-it('names files that passed only when they ran again, with what failed first', () => {
+it('lists files that passed only on a retry, with the first error', () => {
   const named = (name: string, status: string, message: string) => {
     const test = { fullName: 'a pool is scaled', status, failureMessages: [message] }
     return { ...TIMES, name: join(ROOT, name), status, assertionResults: [test] }

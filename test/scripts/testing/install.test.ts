@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { describeMissing, installMissing } from '../../../scripts/testing/install.ts'
 import { findAllNames, REQUIREMENTS } from '../../../scripts/testing/requirements.ts'
 
-describe('what tests need of a machine', () => {
-  it('is nothing to install where it is there', async () => {
+describe('the requirements of tests', () => {
+  it('are not installed again when present', async () => {
     // Every test has Redis.
     expect(await installMissing(['redis'])).toEqual([])
   })
 
-  it('is named in one line that says how to bring it', () => {
+  it('are reported in one line with instructions', () => {
     expect(describeMissing(REQUIREMENTS.faketime)).toBe(
       "libfaketime is missing: install libfaketime (Debian's package name).",
     )
@@ -18,7 +18,7 @@ describe('what tests need of a machine', () => {
     expect(describeMissing(REQUIREMENTS.go)).toBe('Go is missing: install Go 1.21 or later (https://go.dev/dl).')
   })
 
-  it('is less for a user who cannot start a node', () => {
+  it('are fewer for a user who cannot start a node', () => {
     expect(findAllNames(true)).toEqual(expect.arrayContaining(['chromium', 'firefox', 'containerd']))
     expect(findAllNames(false)).toContain('chromium')
     expect(findAllNames(false)).not.toContain('containerd')

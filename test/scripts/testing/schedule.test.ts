@@ -8,19 +8,19 @@ const FAULTS = 'test/faults/faults.test.ts'
 const POOL = 'test/cluster/worker-pool.test.ts'
 const WIDGET = 'test/widget/faults.test.ts'
 
-describe('the order of test files', () => {
-  it('takes the longest first, as measured or as expected, and keeps every file', () => {
+describe('the schedule of test files', () => {
+  it('runs files with the longest measured or expected duration first', () => {
     const order = orderFiles(['test/a.test.ts', 'test/b.test.ts', FAULTS, 'test/c.test.ts'], { 'test/c.test.ts': 30 })
     expect(order).toEqual([FAULTS, 'test/c.test.ts', 'test/a.test.ts', 'test/b.test.ts'])
   })
 
-  it('knows files in turn by the names that they have', () => {
+  it('assigns existing files to the cluster and browser lanes', () => {
     const lanes = { [POOL]: 'cluster', 'test/cluster/install/install.test.ts': 'cluster', [WIDGET]: 'browser' }
     for (const [path, lane] of Object.entries({ ...lanes, [FAULTS]: null, 'test/flow.test.ts': null }))
       expect([existsSync(join(ROOT, path)), findLane(path)], path).toEqual([true, lane])
   })
 
-  it('has every file in one group', () => {
+  it('puts every file into exactly one group', () => {
     const groups = groupFiles([])
     expect(groups.map(({ isInTurn }) => isInTurn)).toEqual([true, true, false])
     const files = groups.flatMap((group) => group.files)
@@ -28,7 +28,7 @@ describe('the order of test files', () => {
     expect(files).toEqual(expect.arrayContaining([POOL, WIDGET, FAULTS]))
   })
 
-  it('begins no run without files, and leaves what it does not know to vitest', () => {
+  it('has no group without files, and passes unknown paths to vitest', () => {
     expect(groupFiles([POOL])).toEqual([{ isInTurn: true, files: [POOL] }])
     expect(groupFiles(['test/missing'])).toEqual([{ isInTurn: false, files: ['test/missing'] }])
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { compareScreenshots, describeComparison, keepLastScreenshots } from '../../../scripts/testing/screenshots.ts'
 
-it('compares screenshots with those of the run before', () => {
+it('compares screenshots with those of the previous run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'drape-screenshots-'))
   const write = (files: Record<string, string>) => {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, `${name}.png`), content)

@@ -12,7 +12,7 @@ const LONG_FORM = {
 const STRANGER = { file: 'test/flow.test.ts', test: 'a try-on ends in a picture' }
 
 describe('skipped tests', () => {
-  it('are found by file and name, but not in a file that failed as a whole', () => {
+  it('are found by file and name, except in a file that failed as a whole', () => {
     const test = { fullName: STRANGER.test, status: 'skipped' }
     const passed = { fullName: 'another', status: 'passed' }
     const name = join(ROOT, STRANGER.file)
@@ -24,7 +24,7 @@ describe('skipped tests', () => {
     expect(findSkips(report('failed'))).toEqual([])
   })
 
-  it('need a reason in the list that holds for this run', () => {
+  it('need an allowed reason that applies to this run', () => {
     const short = sortSkips([LONG_FORM, STRANGER], ALLOWED_SKIPS, SHORT)
     expect([...short.allowed.values()]).toEqual([[LONG_FORM]])
     expect(short.unexplained).toEqual([STRANGER])
