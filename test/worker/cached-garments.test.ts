@@ -7,7 +7,7 @@ import { type CachedGarments, createCachedGarments } from '../../worker/cached-g
 import { type Caller, createCaller } from '../support/accepted.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
-describe('what engines keep of products', () => {
+describe('garments cached by engines', () => {
   let database: Database
   let products: Products
   let caller: Caller
@@ -41,13 +41,13 @@ describe('what engines keep of products', () => {
   }
   const remove = (externalId: string) => products.delete({ accountId: caller.accountId, externalId })
 
-  it('stays while the product is there', async () => {
+  it('stay cached while the product exists', async () => {
     kept.note(await save('shirt'), 'a1')
     await kept.sweep()
     expect(forgotten).toEqual([])
   })
 
-  it('goes with the product, and nothing else goes', async () => {
+  it('are evicted when their product is deleted, and no others', async () => {
     kept.note(await save('shirt'), 'a1')
     kept.note(await save('jeans'), 'b2')
     await remove('shirt')
@@ -57,7 +57,7 @@ describe('what engines keep of products', () => {
     expect(forgotten).toEqual(['a1'])
   })
 
-  it('goes with the first of several products that have the same picture', async () => {
+  it('are evicted when the first of several products with the same image is deleted', async () => {
     kept.note(await save('shirt'), 'a1')
     kept.note(await save('same shirt'), 'a1')
     await remove('same shirt')
@@ -65,7 +65,7 @@ describe('what engines keep of products', () => {
     expect(forgotten).toEqual(['a1'])
   })
 
-  it('goes when the product gets other images, or is past its time', async () => {
+  it('are evicted when the product changes its images or expires', async () => {
     kept.note(await save('shirt'), 'a1')
     await save('shirt', 'https://shop.example/other.jpg')
     kept.note(await save('jeans'), 'b2')
@@ -76,7 +76,7 @@ describe('what engines keep of products', () => {
     expect(forgotten.toSorted()).toEqual(['a1', 'b2'])
   })
 
-  it('goes also when a job that was at work on it ends after the product', async () => {
+  it('are evicted when a job reports a garment after its product was deleted', async () => {
     const shirt = await save('shirt')
     kept.note(shirt, 'a1')
     await remove('shirt')
@@ -86,13 +86,13 @@ describe('what engines keep of products', () => {
     expect(forgotten).toEqual(['a1', 'a1'])
   })
 
-  it('goes when more is kept than can be watched', async () => {
+  it('are evicted oldest first when more than 2048 are tracked', async () => {
     const shirt = await save('shirt')
     for (let i = 0; i <= 2048; i++) kept.note(shirt, `h${i}`)
     expect(forgotten).toEqual(['h0'])
   })
 
-  it('is looked at again when the database could not be asked', async () => {
+  it('are checked again after a database error', async () => {
     const away = createDatabase('postgres://nobody@127.0.0.1:1/none', { poolSize: 1 })
     const options = { evict: (hashes: readonly string[]) => forgotten.push(...hashes) }
     const log = createLog({ process: 'test', level: 'silent' })

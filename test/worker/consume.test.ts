@@ -63,7 +63,7 @@ type Infer = (
 ) => Promise<TryOnResult>
 
 // Real database and storage; the inference is a function of each test, so that every way in which it ends can be had.
-describe('a try-on that a worker takes', () => {
+describe('a try-on job', () => {
   let folder: string
   let database: Database
   let drop: () => Promise<void>
@@ -154,7 +154,7 @@ describe('a try-on that a worker takes', () => {
     return values.map(({ labels, value }) => [labels.queue, labels.outcome, value])
   }
 
-  it('is completed with the result, its warnings and its timings, and stays paid', async () => {
+  it('completes with result, warnings and timings, and stays charged', async () => {
     const job = await accept()
     const remembered: unknown[] = []
     await consumeTryOn(job, optionsOf({ recordDetections: async (...all) => void remembered.push(all) }))
@@ -180,7 +180,7 @@ describe('a try-on that a worker takes', () => {
     expect(waits?.value).toBe(1)
   })
 
-  it('stores the result with Content Credentials, whose salt proves photo and product', async () => {
+  it('stores the result with Content Credentials that verify photo and product by salt', async () => {
     const job = await accept({ externalUserId: 'shopper-77' })
     await consumeTryOn(job, optionsOf())
     const { resultKey, ingredientSalt } = (await generations.find(job.generationId)) ?? {}
@@ -195,7 +195,7 @@ describe('a try-on that a worker takes', () => {
     for (const id of [job.generationId, job.accountId, 'shopper-77', job.person.imageId]) expect(text).not.toContain(id)
   })
 
-  it('asks the list about photo and product before the engine runs, only for accounts with a safety level', async () => {
+  it('checks photo and product against the list before inference, only for accounts with a safety level', async () => {
     const asked: unknown[] = []
     const askList: ConsumeOptions['askList'] = async (images) => {
       asked.push(images)
@@ -228,7 +228,7 @@ describe('a try-on that a worker takes', () => {
     expect(await stateOf(late.generationId)).toMatchObject({ balance: 8 })
   })
 
-  it('that a safety check refused passes this check alone, once, when an operator allows its pair of images', async () => {
+  it('passes a refused safety check once after an operator has allowed its pair of images', async () => {
     await createAccounts(database).update(caller.accountId, { settings: { safetyLevel: 'standard' } })
     const [person, shirt] = await Promise.all([
       readSample('persons/down-half-teal.jpg'),
@@ -277,7 +277,7 @@ describe('a try-on that a worker takes', () => {
     await database.query(sql.unsafe`delete from safety_blocks`)
   })
 
-  it('gives the engine photo, product and options as the call has them', async () => {
+  it('passes photo, product and options of the request to the engine', async () => {
     const job = await accept()
     const { product, options } = job
     await consumeTryOn({ ...job, product: { ...product, title: 'Shirt', description: 'Blue' } }, optionsOf())
@@ -306,7 +306,7 @@ describe('a try-on that a worker takes', () => {
       { x: 1, y: 2, width: 40, height: 50 },
     ],
     ['no crop when the caller wants none', { cropMode: 'none', crop: { x: 1, y: 2, width: 40, height: 50 } }, 'none'],
-  ] as const)('gives the engine %s', async (_, person, crop) => {
+  ] as const)('passes %s to the engine', async (_, person, crop) => {
     const job = await accept()
     await consumeTryOn({ ...job, person: { ...job.person, ...person } }, optionsOf())
     expect(requests[0].crop).toEqual(crop)
@@ -315,13 +315,13 @@ describe('a try-on that a worker takes', () => {
   it.each([
     ['the logo', Buffer.from('logo'), Buffer.from('logo')],
     ['that the logo is missing', null, 'missing'],
-  ] as const)('gives the engine %s', async (_, loaded, logo) => {
+  ] as const)('passes %s to the engine', async (_, loaded, logo) => {
     const job = await accept()
     await consumeTryOn({ ...job, logoKey: 'logos/1' }, optionsOf({ loadLogo: async () => loaded }))
     expect(requests[0].logo).toEqual(logo)
   })
 
-  it('goes back unopened when the worker is fenced, which then rests', async () => {
+  it('is returned unprocessed when the worker is fenced, which then pauses', async () => {
     const job = await accept()
     await consumeTryOn(job, optionsOf({ isFenced: () => true }))
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, due: 1 })
@@ -329,14 +329,14 @@ describe('a try-on that a worker takes', () => {
     expect(await outcomes()).toEqual([['try-on', 'handed back', 1]])
   })
 
-  it('goes back unopened, at no attempt, when the signing key is unavailable', async () => {
+  it('is returned unprocessed, without using an attempt, when the signing key is unavailable', async () => {
     const job = await accept()
     for (let time = 0; time < 4; time++) await consumeTryOn(job, optionsOf({ maySign: async () => false }))
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, balance: 9 })
     expect([requests.length, rests]).toEqual([0, 4])
   })
 
-  it('goes back at no attempt, as often as it takes, when the key becomes unavailable during the inference', async () => {
+  it('is returned without using an attempt, without limit, when the key becomes unavailable during inference', async () => {
     const signResult = () => Promise.reject(new SigningUnavailable(new Error('The key service answered 503')))
     let job = await accept()
     for (let time = 0; time <= MAX_SPARED; time++) {
@@ -349,10 +349,10 @@ describe('a try-on that a worker takes', () => {
   })
 
   it.each([
-    ['goes to another worker that has not failed with it', ['this'], ['this', 'other'], false],
-    ['is taken again when every other worker has failed with it too', ['this', 'other'], ['this', 'other'], true],
-    ['is taken again when no other worker is there', ['this'], ['this'], true],
-    ['is taken by a worker that has not failed with it', ['other'], ['this', 'third'], true],
+    ['is left to another worker that has not failed it', ['this'], ['this', 'other'], false],
+    ['is retried when every other worker has failed it too', ['this', 'other'], ['this', 'other'], true],
+    ['is retried when no other worker is live', ['this'], ['this'], true],
+    ['is processed by a worker that has not failed it', ['other'], ['this', 'third'], true],
   ] as const)('%s', async (_, failedOn, live, taken) => {
     const job = { ...(await accept()), failedOn: [...failedOn] }
     await consumeTryOn(job, optionsOf({ findWorkersWith: async () => live.map((worker) => ({ worker })) }))
@@ -360,13 +360,13 @@ describe('a try-on that a worker takes', () => {
     expect(await stateOf(job.generationId)).toMatchObject({ status: taken ? 'COMPLETED' : 'PENDING' })
   })
 
-  it('is taken again when nothing can be said about other workers', async () => {
+  it('is retried when other workers cannot be listed', async () => {
     const job = { ...(await accept()), failedOn: ['this'] }
     await consumeTryOn(job, optionsOf({ findWorkersWith: () => Promise.reject(new Error('no connection')) }))
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('is left alone when it was cancelled before', async () => {
+  it('is skipped when already cancelled', async () => {
     const job = await accept()
     await generations.fail({ id: job.generationId, attempt: null, code: 'GENERATION_CANCELLED', message: 'Cancelled.' })
     await consumeTryOn(job, optionsOf())
@@ -374,7 +374,7 @@ describe('a try-on that a worker takes', () => {
     expect(await outcomes()).toEqual([['try-on', 'over', 1]])
   })
 
-  it('fails with the field at fault and gives its credit back when the product image cannot be fetched', async () => {
+  it('fails with the invalid field and a refund when the product image cannot be fetched', async () => {
     const job = await accept()
     await storage.delete([garmentKeyOf(job)])
     const message = 'The image could not be fetched: the server returned 404.'
@@ -390,7 +390,7 @@ describe('a try-on that a worker takes', () => {
     expect(await outcomes()).toEqual([['try-on', 'failed', 1]])
   })
 
-  it('fails on the photo when that has been deleted', async () => {
+  it('fails with the field of the photo when the photo was deleted', async () => {
     const job = await accept()
     await storage.delete([job.person.objectKey])
     await consumeTryOn(job, optionsOf())
@@ -400,7 +400,7 @@ describe('a try-on that a worker takes', () => {
     })
   })
 
-  it('is tried again after 1 s, then after 4 s, then fails and gives its credit back', async () => {
+  it('is retried after 1 s and 4 s, then fails with a refund', async () => {
     infer = () => Promise.reject(new Error('the process has crashed'))
     let job = await accept()
     const states = []
@@ -417,14 +417,14 @@ describe('a try-on that a worker takes', () => {
     expect(await outcomes()).toEqual([['try-on', 'retry', 3]])
   })
 
-  it('is tried again after an error that says so', async () => {
+  it('is retried after a retryable error', async () => {
     infer = () => Promise.reject(new DrapeError('SERVICE_UNAVAILABLE', 'No process is ready.', { retryable: true }))
     const job = await accept()
     await consumeTryOn(job, optionsOf())
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 2 })
   })
 
-  it('spends no attempt on workers whose device fails, up to a limit', async () => {
+  it('uses no attempt for device faults, up to a limit', async () => {
     infer = () => Promise.reject(new DeviceFault('OutOfMemory', 'out of memory'))
     let job = await accept()
     for (let spared = 1; spared <= MAX_SPARED; spared++) {
@@ -437,7 +437,7 @@ describe('a try-on that a worker takes', () => {
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 2 })
   })
 
-  it('goes back without an attempt spent when the node of the worker ends, and a later one runs', async () => {
+  it('is returned without using an attempt when the node shuts down, and then runs', async () => {
     const handBack = createHandBack()
     infer = (_, { signal }) =>
       new Promise((_resolve, reject) => {
@@ -454,7 +454,7 @@ describe('a try-on that a worker takes', () => {
     expect(await stateOf(next.generationId)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('leaves no result behind when it is cancelled while the result is stored', async () => {
+  it('deletes the result when cancelled during its upload', async () => {
     const job = await accept()
     const put: ObjectStorage['put'] = async (...all) => {
       await storage.put(...all)
@@ -479,7 +479,7 @@ describe('a try-on that a worker takes', () => {
     expect(await outcomes()).toEqual([['try-on', 'late', 1]])
   })
 
-  it('stores no result of an attempt that is over', async () => {
+  it('stores no result of an ended attempt', async () => {
     const job = await accept()
     infer = async () => {
       await generations.fail({
@@ -495,7 +495,7 @@ describe('a try-on that a worker takes', () => {
     expect(await outcomes()).toEqual([['try-on', 'late', 1]])
   })
 
-  describe('with a clock that the test moves', () => {
+  describe('with a fake clock', () => {
     /** Resolves once the inference runs, and again when its signal is aborted. */
     const startHanging = () => {
       const running = Promise.withResolvers<(share: number) => void>()
@@ -507,7 +507,7 @@ describe('a try-on that a worker takes', () => {
     }
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }))
 
-    it('renews its lease every 2 s, with the progress, until it ends', async () => {
+    it('renews its lease with progress every 2 s until it ends', async () => {
       const started = startHanging()
       const job = await accept()
       const renewals: unknown[] = []
@@ -532,7 +532,7 @@ describe('a try-on that a worker takes', () => {
       expect(await outcomes()).toEqual([['try-on', 'late', 1]])
     })
 
-    it('goes on when a renewal fails', async () => {
+    it('continues when a lease renewal fails', async () => {
       const started = startHanging()
       const job = await accept()
       let calls = 0
@@ -544,7 +544,7 @@ describe('a try-on that a worker takes', () => {
       expect(calls).toBe(2)
     })
 
-    it('stops at its deadline, also while images are loaded, and changes nothing', async () => {
+    it('stops at its deadline, also while loading images, and changes no state', async () => {
       const job = await accept({ deadlineSeconds: 10 })
       const loading = Promise.withResolvers<void>()
       const loadLogo = () => {

@@ -3,7 +3,7 @@ import { createDeviceHealth, type DeviceHealth, type Sickness } from '../../work
 
 const MINUTE = 60_000
 
-describe('the health of a device', () => {
+describe('device health', () => {
   let time: number
   let health: DeviceHealth
   let told: Sickness[]
@@ -20,7 +20,7 @@ describe('the health of a device', () => {
     health.noteReady(time)
   }
 
-  it('fences until another process is ready', () => {
+  it('fences the worker until a new process is ready', () => {
     fail('a')
     expect(health.isFenced()).toBe(true)
     expect(health.sickness()).toBeNull()
@@ -31,7 +31,7 @@ describe('the health of a device', () => {
     expect(health.assertHealthy).not.toThrow()
   })
 
-  it('is sick by faults of two jobs within ten minutes, and stays so', () => {
+  it('becomes sick after faults of 2 jobs within 10 minutes, and stays sick', () => {
     fail('a')
     recover()
     time += 9 * MINUTE
@@ -44,14 +44,14 @@ describe('the health of a device', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('is sick when the self-test fails after a fault', () => {
+  it('becomes sick when the self-test fails after a fault', () => {
     fail('a')
     time += 1000
     fail(null, time - 500)
     expect(health.sickness()).not.toBeNull()
   })
 
-  it('forgets a fault after ten minutes', () => {
+  it('ignores a fault after 10 minutes', () => {
     fail('a')
     recover()
     time += 10 * MINUTE
@@ -59,7 +59,7 @@ describe('the health of a device', () => {
     expect(health.sickness()).toBeNull()
   })
 
-  it('counts a job once', () => {
+  it('counts each job once', () => {
     for (let i = 0; i < 5; i++) {
       fail('a')
       recover()
@@ -67,7 +67,7 @@ describe('the health of a device', () => {
     expect(health.sickness()).toBeNull()
   })
 
-  it('counts processes that fail together once', () => {
+  it('counts processes that fail together as one fault', () => {
     const startedAt = time - MINUTE
     fail('a', startedAt)
     time += 10

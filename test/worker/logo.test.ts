@@ -20,7 +20,7 @@ describe('loading logos', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('reads one from the storage once', async () => {
+  it('reads a logo from storage once', async () => {
     const load = createLogoLoader(storage)
     await put('once')
     expect(Buffer.from((await load(key('once'))) ?? '').toString()).toBe('once')
@@ -28,14 +28,14 @@ describe('loading logos', () => {
     expect(await load(key('once'))).not.toBeNull()
   })
 
-  it('finds one that was not there before', async () => {
+  it('loads a logo that was missing before', async () => {
     const load = createLogoLoader(storage)
     expect(await load(key('later'))).toBeNull()
     await put('later')
     expect(await load(key('later'))).not.toBeNull()
   })
 
-  it('forgets the one that was not used for longest', async () => {
+  it('evicts the least recently used logo', async () => {
     const load = createLogoLoader(storage, { keep: 2 })
     for (const name of ['a', 'b', 'c']) await put(name)
     for (const name of ['a', 'b', 'a', 'c']) await load(key(name))

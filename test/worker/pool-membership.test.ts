@@ -47,13 +47,13 @@ describe('a worker of a pool', () => {
       { me: await readSample('persons/down-half-teal.jpg'), shirt: await readSample('garments/tshirt-navy.jpg') },
     )
 
-  it('says what it does', async () => {
+  it('reports its state', async () => {
     const report = await until(reported)
     expect(report).toMatchObject({ state: 'taking', fence: null, jobs: 0, slots: 1 })
     expect(report.idleSince).toBeLessThanOrEqual(Date.now())
   })
 
-  it('takes no job once it is drained, though Redis forgets why, until it is told so', async () => {
+  it('takes no job while drained, even if Redis loses the order, until released', async () => {
     await drape.finish(await tryOn())
     await registry.order(hostname(), 4711)
     await until(async () => (await reported())?.state === 'drained')
@@ -68,7 +68,7 @@ describe('a worker of a pool', () => {
     expect(await until(reported)).toMatchObject({ fence: null })
   })
 
-  it('hands its job back, at no attempt, when its node ends before the job', async () => {
+  it('returns its job without using an attempt when its node shuts down first', async () => {
     // A product image that never arrives keeps the job in hand.
     const url = `http://127.0.0.1:${portOf(images)}/shirt.jpg`
     const asked = once(images, 'request')

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => models.release())
 
-describe('a photo that is prepared', () => {
+describe('a prepared photo', () => {
   it.each([
     ['persons/down-half-teal.jpg', 3000],
     ['persons/akimbo-full.jpg', 2600],
@@ -31,7 +31,7 @@ describe('a photo that is prepared', () => {
     expect({ width, height }).toEqual({ width: 819, height: 1024 })
   })
 
-  it('warns of a person who is small in a large photo only when they are too small', async () => {
+  it('warns of a small person in a large photo only below the minimum size', async () => {
     const figure = await resizeBitmap(await decodeImage(await readSample('persons/akimbo-full.jpg')), { longest: 700 })
     const data = new Uint8Array(3000 * 2400 * 3).fill(200)
     for (let y = 0; y < figure.height; y++) {

@@ -13,7 +13,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 const FLAT: Detected = { type: 'flat_lay', view: 'front', category: 'tops', confidence: 0.9 }
 const FOUND = { crop: { x: 1, y: 2, width: 400, height: 500 }, personDetected: true, warnings: ['blurred'] }
 
-describe('what a try-on has found out', () => {
+describe('the detections of a try-on', () => {
   let database: Database
   let products: Products
   let images: Images
@@ -66,14 +66,14 @@ describe('what a try-on has found out', () => {
     }
   }
 
-  it('stands beside the classifications of the image that was used', async () => {
+  it('are stored with the classifications of the used image', async () => {
     await save()
     await recordDetections(await job(), { found: null, detected: FLAT })
     expect((await stored())?.detected).toEqual({ 1: FLAT })
     expect((await stored())?.images[1].classifications).toBeNull()
   })
 
-  it('is no edit of the product: the same images sent again keep it and their edition', async () => {
+  it('do not edit the product: resending the same images keeps detections and generation', async () => {
     await save()
     const before = await stored()
     await recordDetections(await job(), { found: null, detected: FLAT })
@@ -84,7 +84,7 @@ describe('what a try-on has found out', () => {
     expect(after?.detected).toEqual({ 1: FLAT })
   })
 
-  it('is gone with the images that it was about, and does not come back with a late job', async () => {
+  it('are deleted with their images, and not restored by a late job', async () => {
     await save()
     const late = await job()
     await recordDetections(late, { found: null, detected: FLAT })
@@ -94,14 +94,14 @@ describe('what a try-on has found out', () => {
     expect((await stored())?.detected).toBeNull()
   })
 
-  it('is kept for the photo, the first finding for good', async () => {
+  it('keep the first value for a photo', async () => {
     await save()
     await recordDetections(await job(), { found: FOUND, detected: null })
     await recordDetections(await job(), { found: { ...FOUND, personDetected: false, warnings: [] }, detected: null })
     expect(await images.find(caller.imageId)).toMatchObject(FOUND)
   })
 
-  it('may be about pictures that are gone', async () => {
+  it('may refer to deleted images', async () => {
     await save()
     const late = await job()
     await products.delete({ accountId: caller.accountId, externalId: 'shirt' })

@@ -21,7 +21,7 @@ afterEach(async () => {
   await redis.close()
 })
 
-it('a worker that becomes able to work is announced in the same moment, and says once that it has arrived', async () => {
+it('a worker is announced once, as soon as it is ready', async () => {
   let canWork = false
   let arrivals = 0
   const announcement = announceWorker({
@@ -45,7 +45,7 @@ it('a worker that becomes able to work is announced in the same moment, and says
   expect(await redis.countSlots('try-on')).toBe(0)
 })
 
-it('a worker that reports nonsense is not heard, and hides no other', async () => {
+it('an invalid worker report is ignored, and hides no other worker', async () => {
   const registry = createPoolRegistry(redis)
   const report = { state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: null } as const
   await registry.report({ host: 'honest', ...report })
@@ -56,7 +56,7 @@ it('a worker that reports nonsense is not heard, and hides no other', async () =
   expect([...(await registry.findWorkers()).keys()]).toEqual(['honest'])
 })
 
-it('an order or a limit that a worker does not know is none', async () => {
+it('an unknown order or limit is ignored', async () => {
   const registry = createPoolRegistry(redis)
   for (const word of ['hibernate', '', '-1', 'NaN']) {
     await redis.client.set('drape:pool-word:host', word)
@@ -68,7 +68,7 @@ it('an order or a limit that a worker does not know is none', async () => {
   expect([await registry.readOrder('host'), await registry.readJobLimit('host')]).toEqual([4711, 0])
 })
 
-it('a worker of a pool knows its order before the first look is due', async () => {
+it('a pool worker reads its order before the first poll is due', async () => {
   const registry = createPoolRegistry(redis)
   await registry.order('fresh', 'take')
   let changes = 0
@@ -84,7 +84,7 @@ it('a worker of a pool knows its order before the first look is due', async () =
   await membership.leave()
 })
 
-it('a draining worker hands its jobs back after the time that they have left, unless that is withdrawn', async () => {
+it('a draining worker returns its jobs after their remaining time, unless released', async () => {
   const registry = createPoolRegistry(redis)
   let returned = 0
   const membership = joinPool({

@@ -17,7 +17,7 @@ const PRELOAD = new URL('../support/failing-gpu.ts', import.meta.url)
 
 const AttemptRow = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer() }))
 
-describe('a worker whose device fails', () => {
+describe('a worker with a failing device', () => {
   let drape: Drape
   let redis: Redis
   const failure = join(tmpdir(), `drape-failing-gpu-${process.pid}`)
@@ -50,7 +50,7 @@ describe('a worker whose device fails', () => {
     drape.database.one(sql.type(AttemptRow)`select status, attempt from generations where id = ${id}`)
   const metricsOf = async ({ probeUrl }: { probeUrl: string }) => (await fetch(`${probeUrl}/metrics`)).text()
 
-  it('takes jobs again after one fault, whose job has spent no attempt', async () => {
+  it('takes jobs again after one fault, which uses no attempt', async () => {
     await writeFile(failure, FAILURE)
     const worker = await drape.startWorker(onDevice)
     const id = await tryOn()
@@ -62,7 +62,7 @@ describe('a worker whose device fails', () => {
     await worker.end()
   })
 
-  it('fences itself in a pool, reports why, and leaves the jobs to the others', async () => {
+  it('fences itself in a pool, reports the reason, and leaves jobs to other workers', async () => {
     await writeFile(failure, FAILURE)
     const sick = await drape.startWorker({ ...onDevice, POOL: 'default/gpu' })
     const ids = [await tryOn(), await tryOn(), await tryOn()]
@@ -81,7 +81,7 @@ describe('a worker whose device fails', () => {
     await Promise.all([sick.end(), healthy.end()])
   })
 
-  it('exits where no pool replaces it', async () => {
+  it('exits without a pool to replace it', async () => {
     await writeFile(failure, FAILURE)
     const worker = await drape.startWorker(onDevice)
     const ids = [await tryOn(), await tryOn()]

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { watchQueues } from '../../worker/watchdog.ts'
 import { until } from '../support/until.ts'
 
-describe('the watchdog of the queues', () => {
+describe('the queue watchdog', () => {
   const stops: (() => void)[] = []
   afterEach(() => {
     for (const stop of stops.splice(0)) stop()
@@ -34,13 +34,13 @@ describe('the watchdog of the queues', () => {
     return { stuck, looked: (times: number) => until(() => looks >= times) }
   }
 
-  it('finds a queue stuck whose jobs wait while an idle worker takes none', async () => {
+  it('reports a stuck queue when jobs wait while a worker is idle', async () => {
     const { stuck, looked } = watch({})
     await looked(3)
     expect(stuck).toContain('try-on')
   })
 
-  it('leaves a queue alone that is empty or whose jobs are taken, and a worker that cannot work', async () => {
+  it('reports no stuck queue when the queue is empty or moving, or the worker cannot work', async () => {
     const watched = [watch({ waiting: 0 }), watch({ takes: true }), watch({ canWork: false })]
     for (const { stuck, looked } of watched) {
       await looked(5)

@@ -57,7 +57,7 @@ describe('arms behind the body', () => {
     expect(await behindOf(person)).toEqual(expected)
   })
 
-  it('stay behind the new garment, bare as they are now, and the result says that skin is invented', async () => {
+  it('stay behind the new garment, with LARGE_SKIN_INVENTED for bare arms', async () => {
     const pair = await pairOf('dot-roll', 'tshirt_mustard')
     const { image, warnings } = await dress(pair)
     expect(warnings).toContain('LARGE_SKIN_INVENTED')

@@ -18,7 +18,7 @@ describe('measureBody', () => {
   const { person } = drawPerson()
   const body = measureBody(person)
 
-  it('puts the axes of an upright person along the photo', () => {
+  it('aligns the axes of an upright person with the photo', () => {
     expect(body.down).toEqual({ x: 0, y: 1 })
     expect(body.right.x).toBe(1)
     expect(body.shoulders).toEqual({ x: 240, y: 200 })
@@ -26,7 +26,7 @@ describe('measureBody', () => {
     expect(body.unit).toBe(120)
   })
 
-  it('is as symmetric as the person', () => {
+  it('is symmetric for a symmetric person', () => {
     expect(body.shoulderTip[0].x + body.shoulderTip[1].x).toBeCloseTo(480, 1)
     expect(body.shoulderTip[0].y).toBeCloseTo(body.shoulderTip[1].y, 1)
     expect(body.armRadius[0]).toBeCloseTo(body.armRadius[1], 1)
@@ -43,7 +43,7 @@ describe('measureBody', () => {
     expect(Math.abs(body.armRadius[0] - ARM_RADIUS)).toBeLessThan(1)
   })
 
-  it('keeps to the torso when the arms hang close to it', () => {
+  it('measures the torso without arms that hang close', () => {
     const hanging = drawPerson({ elbow: { x: 14, y: 84 }, wrist: { x: 12, y: 160 } }).person
     const narrow = measureBody(hanging)
     for (const fraction of [0.6, 0.9]) {
@@ -52,18 +52,18 @@ describe('measureBody', () => {
     }
   })
 
-  it('refuses a person whose shoulders are hidden', () => {
+  it('rejects a person with hidden shoulders', () => {
     const hidden = moved(person, (_, name) => (name === 'leftShoulder' ? { visibility: 0.2 } : {}))
     expect(() => measureBody(hidden)).toThrow(expect.objectContaining({ code: 'NO_PERSON_DETECTED' }))
   })
 
-  it('refuses a person seen from behind', () => {
+  it('rejects a person seen from behind', () => {
     expect(() => measureBody(moved(person, ({ x }) => ({ x: 480 - x })))).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED' }),
     )
   })
 
-  it('refuses a person turned to the side', () => {
+  it('rejects a person turned to the side', () => {
     const turned = moved(person, ({ x }) => ({ x: 240 + 0.4 * (x - 240) }))
     expect(() => measureBody(turned)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED' }))
   })
@@ -82,7 +82,7 @@ describe('measureArm', () => {
     expect(arm.length).toBeCloseTo(arm.upperLength + Math.hypot(8, 80))
   })
 
-  it('finds the edges of the drawn arm on both sides of the bone', () => {
+  it('measures both edges of the arm', () => {
     const arm = measureArm(person.mask, body, 0)
     const middle = arm.along.findIndex((way) => way > 0.7 * arm.upperLength)
     expect(Math.abs(arm.outer[middle] - ARM_RADIUS)).toBeLessThan(1.5)

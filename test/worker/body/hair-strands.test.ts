@@ -34,13 +34,13 @@ const share = (of: Mask, within: Mask) =>
   of.data.reduce((sum, set, i) => sum + (set & within.data[i]), 0) / Math.max(1, countSet(of))
 
 describe('black hair over a black top', () => {
-  it('goes on where its strands do, and ends with them', () => {
+  it('includes all visible strands, and ends with them', () => {
     const found = findStrands(blackOnBlack({ lines: 12 }), known)
     expect(share(below, found)).toBeGreaterThan(0.95)
     expect(share(found, below)).toBeGreaterThan(0.85)
   })
 
-  it('stays for a short way where nothing tells it from the cloth', () => {
+  it('includes a short length when strands cannot be distinguished from cloth', () => {
     const found = findStrands(blackOnBlack({ lines: 0 }), known)
     const near = maskWhere(SIZE, (i) => below.data[i] === 1 && row(i) < COLLAR + 0.2 * UNIT)
     expect(share(near, found)).toBe(1)

@@ -30,7 +30,7 @@ async function lookAt(picture: Pair['figure']['picture']) {
 }
 
 describe('hands', () => {
-  it('gives back to the person the fingertips that the mask has missed, and nothing of the wall', async () => {
+  it('adds missing fingertips to the person mask, and no background', async () => {
     const figure = await figureOf('sue-check')
     const { person, whole } = await lookAt(figure.picture)
     const hands = handsOf(figure)
@@ -45,14 +45,14 @@ describe('hands', () => {
     expect(grown).toBe(1)
   })
 
-  it('leaves the mask alone where it has all of the hands', async () => {
+  it('does not change a mask that contains the hands', async () => {
     const { person, whole } = await lookAt((await figureOf('oli-tee')).picture)
     let added = 0
     for (let i = 0; i < whole.mask.data.length; i++) added += +(whole.mask.data[i] > 0.5 && person.mask.data[i] <= 0.5)
     expect(added).toBeLessThan(40)
   })
 
-  it('knows a palm in its own shade from the shorts behind it', async () => {
+  it('separates a shaded palm from the shorts behind it', async () => {
     const figure = await figureOf('dan-shorts')
     const { body, whole } = await lookAt(figure.picture)
     const { skin } = findParts(figure.picture, whole, body)

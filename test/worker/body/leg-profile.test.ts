@@ -8,7 +8,7 @@ const body = measureBody(person)
 const legs = [measureLeg(person, body, { side: 0 }), measureLeg(person, body, { side: 1 })] as const
 
 describe('a measured leg', () => {
-  it('runs from hip over knee to ankle', () => {
+  it('runs from hip through knee to ankle', () => {
     for (const { length, thigh, points } of legs) {
       expect(thigh).toBeCloseTo(170, 0)
       expect(length).toBeCloseTo(330, 0)
@@ -29,12 +29,12 @@ describe('a measured leg', () => {
     expect(besideLeg(legs[1], 100, 20).x).toBeGreaterThan(besideLeg(legs[1], 100, 0).x)
   })
 
-  it('goes on straight below the ankle', () => {
+  it('continues straight below the ankle', () => {
     const { length } = legs[1]
     expect(besideLeg(legs[1], length + 20, 0).y - besideLeg(legs[1], length, 0).y).toBeCloseTo(20, 0)
   })
 
-  it('goes on straight where knee and ankle are outside of the photo', () => {
+  it('continues straight when knee and ankle are outside the photo', () => {
     const unseen = (name: 'leftKnee' | 'leftAnkle') => ({ ...person.landmarks[name], x: 0, y: 0, presence: 0.1 })
     const landmarks = { ...person.landmarks, leftKnee: unseen('leftKnee'), leftAnkle: unseen('leftAnkle') }
     const { points, length } = measureLeg({ ...person, landmarks }, body, { side: 1 })

@@ -20,27 +20,27 @@ describe('findParts', () => {
     expect(overlap(parts[part], drawn.drawn[part])).toBeGreaterThan(0.93)
   })
 
-  it('gives every pixel of the person at most one part and none to the background', () => {
+  it('assigns each pixel of the person at most one part, and the background none', () => {
     const labelled = (i: number) => parts.skin.data[i] + parts.top.data[i] + parts.lower.data[i] + parts.hair.data[i]
     const wrong = maskWhere(parts.skin, (i) => labelled(i) > (drawn.person.mask.data[i] > 0.5 ? 1 : 0))
     expect(countSet(wrong)).toBe(0)
   })
 
-  it('measures the colour of the skin', () => {
+  it('measures the skin color', () => {
     const [l, a, b] = parts.skinColour ?? [0, 0, 0]
     // CIE Lab of the drawn skin's sRGB (205, 150, 125).
     expect(Math.hypot(l - 66.4, a - 17.2, b - 21.9)).toBeLessThan(3)
     expect(parts.hasFace).toBe(true)
   })
 
-  it('tells black hair from a black top by where they are', () => {
+  it('separates black hair from a black top by position', () => {
     const black = drawPerson(ARMS_BENT, { top: COLOURS.hair })
     const { top, hair } = partsOf(black)
     expect(overlap(top, black.drawn.top)).toBeGreaterThan(0.9)
     expect(overlap(hair, black.drawn.hair)).toBeGreaterThan(0.9)
   })
 
-  it('finds trousers with a high waist, and stripes of theirs in the colour of the top', () => {
+  it('finds high-waisted trousers with stripes in the color of the top', () => {
     const striped = paintLower(drawn, { from: 0.65, colourOf: (y) => (y % 16 < 8 ? COLOURS.top : [235, 235, 235]) })
     const { lower, top, waistline } = partsOf({ ...drawn, photo: striped })
     expect(waistline).toBeCloseTo(0.65, 1)
@@ -50,20 +50,20 @@ describe('findParts', () => {
     expect(countSet(subset(above, (i) => top.data[i] === 1))).toBeGreaterThan(0.93 * countSet(above))
   })
 
-  it('counts a band along the hem to the top, though its colour is nearer to that of the trousers', () => {
+  it('assigns a band along the hem to the top, even if its color is closer to the trousers', () => {
     const white = drawPerson(undefined, { top: [20, 20, 20], lower: [120, 150, 190] })
     const banded = paintLower(white, { from: 0.65, colourOf: (y) => (y < 334 ? [170, 170, 170] : [120, 150, 190]) })
     expect(partsOf({ ...white, photo: banded }).waistline).toBeCloseTo((334 - 200) / 160, 1)
   })
 
-  it('finds no waistline in a dress, and the hem of a top that hangs over the trousers', () => {
+  it('finds no waistline in a dress, and the hem of a top worn over trousers', () => {
     const dress = paintLower(drawn, { from: 0, colourOf: () => COLOURS.top })
     expect(partsOf({ ...drawn, photo: dress }).waistline).toBeNull()
     // The drawn top ends at y = 385.
     expect(parts.waistline).toBeCloseTo((385 - 200) / 160, 1)
   })
 
-  it('measures places in the body’s own coordinates', () => {
+  it('measures positions in body coordinates', () => {
     const at = (x: number, y: number) => y * 480 + x
     expect(parts.along.data[at(240, 200)]).toBeCloseTo(0)
     expect(parts.along.data[at(100, 360)]).toBeCloseTo(1)

@@ -5,7 +5,7 @@ import { createView } from '../../../worker/body/view.ts'
 import { personAtSize } from '../../../worker/person/within.ts'
 import { drawPerson } from './drawn-person.ts'
 
-it('sees a person turned as far in a large photo as in a small one', async () => {
+it('measures the same rotation of a person at any photo size', async () => {
   const { person, photo } = drawPerson()
   const { leftShoulder, rightShoulder } = person.landmarks
   const landmarks = {

@@ -23,8 +23,8 @@ const sparse = (at: Size) =>
     })
     .map((shares): Plane => ({ ...at, data: Float32Array.from(shares) }))
 
-describe('blending a picture into a photo', () => {
-  it('keeps the bytes of every pixel whose change is 0 and never leaves the range between photo and picture', () => {
+describe('blending an image into a photo', () => {
+  it('keeps the bytes of each pixel with change 0, and stays between photo and image', () => {
     fc.assert(
       fc.property(
         size.chain((at) => fc.tuple(sparse(at), fc.constantFrom<3 | 4>(3, 4), fc.nat())),
@@ -46,7 +46,7 @@ describe('blending a picture into a photo', () => {
     )
   })
 
-  it('takes the picture as it is where the change is 1, whatever the two sizes are', () => {
+  it('uses the image unchanged where the change is 1, at any sizes', () => {
     fc.assert(
       fc.property(size, size, (at, photoSize) => {
         const image: Bitmap = { ...at, channels: 3, data: new Uint8Array(at.width * at.height * 3).fill(77) }
@@ -57,7 +57,7 @@ describe('blending a picture into a photo', () => {
     )
   })
 
-  it('leaves the photo alone where an enlarged change is still 0', () => {
+  it('keeps the photo where an enlarged change is still 0', () => {
     const photo = noise({ width: 90, height: 60 }, 3, 9)
     const change = createPlane({ width: 30, height: 20 })
     change.data.fill(1, 10 * 30, 14 * 30)
@@ -68,14 +68,14 @@ describe('blending a picture into a photo', () => {
     }
   })
 
-  it("never writes into the photo's own memory", () => {
+  it('does not write into the memory of the photo', () => {
     const bytes = Buffer.alloc(300, 60)
     const photo: Bitmap = { width: 10, height: 10, channels: 3, data: bytes }
     blendChange({ photo, image: noise(photo, 3, 2), change: createPlane(photo, 1) })
     expect(bytes.every((value) => value === 60)).toBe(true)
   })
 
-  it('does not let colours of unchanged neighbours into an enlarged edge', () => {
+  it('keeps colors of unchanged neighbors out of an enlarged edge', () => {
     const photo: Bitmap = { width: 40, height: 4, channels: 3, data: new Uint8Array(480).fill(100) }
     const image: Bitmap = { width: 10, height: 1, channels: 3, data: new Uint8Array(30).fill(0) }
     const change = createPlane({ width: 10, height: 1 })

@@ -9,7 +9,7 @@ const flat = (width: number, height: number, value: number): Bitmap => ({
   data: new Uint8Array(width * height * 3).fill(value),
 })
 
-describe('putting a result back into the full frame', () => {
+describe('placing a result into the full frame', () => {
   it('changes only the changed part of the crop', () => {
     const frame = flat(100, 80, 50)
     const crop = { x: 20, y: 10, width: 40, height: 50 }
@@ -24,7 +24,7 @@ describe('putting a result back into the full frame', () => {
     }
   })
 
-  it('enlarges a smaller picture to the crop', () => {
+  it('enlarges a smaller image to the crop', () => {
     const frame = flat(60, 60, 10)
     const crop = { x: 30, y: 0, width: 30, height: 30 }
     const out = placeIntoFrame({

@@ -22,8 +22,8 @@ const face = Array.from({ length: 36 }, (_, i) => ({
   y: 50.5 - 28 * Math.cos((i * Math.PI) / 18),
 }))
 
-describe('a face under a result that covers everything', () => {
-  it.each([1, 2, 0.5])('stays to the last bit in a result of %s times the size', (scale) => {
+describe('a face under a result that covers the photo', () => {
+  it.each([1, 2, 0.5])('stays bit-identical in a result of %s times the size', (scale) => {
     const size = { width: photo.width * scale, height: photo.height * scale }
     const change = createPlane(size, 1)
     protectFace(change, face, photo)
@@ -35,14 +35,14 @@ describe('a face under a result that covers everything', () => {
     expect([at(58, 95), at(10, 50), at(110, 50), at(58, 5)]).toEqual([200, 200, 200, 200])
   })
 
-  it('leaves what lies outside of the picture alone', () => {
+  it('is ignored outside the image', () => {
     const change = createPlane(photo, 1)
     const moved = face.map(({ x, y }) => ({ x: x - 200, y }))
     protectFace(change, moved, photo)
     expect(change.data.every((share) => share === 1)).toBe(true)
   })
 
-  it('is kept as far as it is in the picture', () => {
+  it('is kept where it is inside the image', () => {
     const change = createPlane(photo, 1)
     protectFace(
       change,
@@ -76,7 +76,7 @@ describe('an engine that paints over everything', () => {
     },
   }
 
-  it('changes no pixel of face and hands', async () => {
+  it('does not change pixels of face and hands', async () => {
     const photo = await readFile('scripts/samples/persons/down-half-teal.jpg')
     const models = await openModels('worker/models')
     const request = {

@@ -22,8 +22,8 @@ const hand: Hand = {
   last: { x: 78.5, y: 118.5 },
 }
 
-describe('a hand under a result that covers everything', () => {
-  it.each([1, 2, 0.5])('stays to the last bit in a result of %s times the size, and nothing else', (scale) => {
+describe('a hand under a result that covers the photo', () => {
+  it.each([1, 2, 0.5])('alone stays bit-identical in a result of %s times the size', (scale) => {
     const size = { width: photo.width * scale, height: photo.height * scale }
     const change = createPlane(size, 1)
     protectHands(change, [hand], photo)
@@ -33,7 +33,7 @@ describe('a hand under a result that covers everything', () => {
     expect(row.slice(0, 34).concat(row.slice(57, 63), row.slice(86))).toEqual(Array(74).fill(200))
   })
 
-  it('leaves what lies outside of the picture alone', () => {
+  it('is ignored outside the image', () => {
     const change = createPlane(photo, 1)
     protectHands(change, [{ ...hand, first: { x: -90, y: 0 }, last: { x: -50, y: 60 } }], photo)
     expect(change.data.every((share) => share === 1)).toBe(true)

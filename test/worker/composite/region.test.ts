@@ -32,7 +32,7 @@ const codeOf = (run: () => void) => {
 describe('checking a result', () => {
   const good = { image: drawn((i) => 150 + (i % 50)), change: box(20, 20, 40, 50) }
 
-  it('accepts a new picture on the person', () => {
+  it('accepts a new image on the person', () => {
     expect(codeOf(() => checkResult(good, photo, PERSON))).toBe('accepted')
   })
 

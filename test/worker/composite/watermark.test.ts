@@ -38,7 +38,7 @@ function difference(before: Bitmap, after: Bitmap): Rectangle | null {
 
 const PICTURE = { width: 1000, height: 1250 }
 
-describe('the place of a watermark', () => {
+describe('the position of a watermark', () => {
   it.each([
     ['an ordinary logo', { width: 400, height: 200 }, { x: 30, y: 1130, width: 180, height: 90 }],
     ['a huge one', { width: 8000, height: 4000 }, { x: 30, y: 1130, width: 180, height: 90 }],
@@ -51,7 +51,7 @@ describe('the place of a watermark', () => {
     expect(placeWatermark(PICTURE, logo)).toEqual(wanted)
   })
 
-  it('lies inside the picture and within its shares of it, whatever the sizes', () => {
+  it('stays inside the image and within its size limits, at any sizes', () => {
     const side = fc.integer({ min: 1, max: 5000 })
     const size = fc.record({ width: side, height: side })
     fc.assert(
@@ -69,7 +69,7 @@ describe('the place of a watermark', () => {
 })
 
 describe('adding a watermark', () => {
-  it('changes the pixels of its rectangle and no others', async () => {
+  it('changes only the pixels of its rectangle', async () => {
     const picture = flat(PICTURE, [100, 150, 200])
     const marked = await addWatermark(picture, flat({ width: 400, height: 200 }, [0, 0, 0]))
     expect(difference(picture, marked)).toEqual({ x: 30, y: 1130, width: 180, height: 90 })
@@ -77,7 +77,7 @@ describe('adding a watermark', () => {
     expect(picture.data.every((value, i) => value === [100, 150, 200][i % 3])).toBe(true)
   })
 
-  it('blends by its alpha, to the nearest value', async () => {
+  it('blends by alpha, rounded to the nearest value', async () => {
     const picture = noise({ width: 100, height: 100 })
     // Of just the size it is shown in, so that every pixel can be foretold.
     const logo = noise({ width: 18, height: 12 }, 4)
@@ -97,7 +97,7 @@ describe('adding a watermark', () => {
     }
   })
 
-  it('lets the picture through where the logo is transparent, without a dark rim', async () => {
+  it('shows the image where the logo is transparent, without a dark edge', async () => {
     const picture = flat(PICTURE, [90, 90, 90])
     const logo = flat({ width: 360, height: 180 }, [255, 255, 255, 0])
     // White left half on nothing: what is fully transparent is black underneath, as editors leave it.
@@ -109,7 +109,7 @@ describe('adding a watermark', () => {
     expect(marked.data[(row + 190) * 3]).toBe(90)
   })
 
-  it('that is wholly transparent leaves every bit as it was', async () => {
+  it('changes no bit when fully transparent', async () => {
     const picture = noise({ width: 300, height: 375 })
     const marked = await addWatermark(picture, flat({ width: 50, height: 50 }, [10, 20, 30, 0]))
     expect(marked).toEqual(picture)
@@ -120,7 +120,7 @@ describe('adding a watermark', () => {
     [30, 8000],
     [1, 1],
     [3000, 3000],
-  ])('takes a logo of %i × %i px', async (width, height) => {
+  ])('accepts a logo of %i × %i px', async (width, height) => {
     const picture = flat({ width: 400, height: 500 }, [200, 200, 200])
     const logo = flat({ width, height }, [0, 0, 0])
     const marked = await addWatermark(picture, logo)

@@ -34,7 +34,7 @@ afterEach(async () => {
 })
 
 describe('the files of an engine', () => {
-  it('are fetched, checked and left alone the next time', async () => {
+  it('are downloaded and verified once', async () => {
     expect(await bring()).toMatchObject({ code: 0, output: expect.stringContaining('"verified":2') })
     expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
     expect(asked).toEqual(['/v1/graphs/model.onnx', '/v1/engine.json'])
@@ -42,7 +42,7 @@ describe('the files of an engine', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('are fetched with what the server wants to know', async () => {
+  it('are downloaded with the configured request headers', async () => {
     answer = (request, response) => {
       if (request.headers.authorization === 'Bearer models') serve(request, response)
       else response.writeHead(401).end()
@@ -54,7 +54,7 @@ describe('the files of an engine', () => {
     expect(await bring({ ENGINE_AUTHORIZATION: 'Bearer models' })).toMatchObject({ code: 0 })
   })
 
-  it('are fetched again after a fault on the way', async () => {
+  it('are downloaded again after a network error', async () => {
     let faults = 2
     answer = (request, response) => {
       if (faults-- === 2) response.writeHead(503).end()
@@ -65,7 +65,7 @@ describe('the files of an engine', () => {
     expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
   })
 
-  it('are never taken for what they are not', async () => {
+  it('are rejected with a wrong hash or size', async () => {
     const changed = Buffer.from(MODEL)
     changed[1_500_000] ^= 1
     answer = (_, response) => response.end(changed)
@@ -75,7 +75,7 @@ describe('the files of an engine', () => {
     expect(await readdir(folder, { recursive: true })).toEqual(['graphs'])
   })
 
-  it('are only checked where there is no URL', async () => {
+  it('are only verified without a URL', async () => {
     expect(await bring({ ENGINE_URL: '' })).toMatchObject({ code: 1, problem: 'graphs/model.onnx is missing' })
     await bring()
     expect(await bring({ ENGINE_URL: '' })).toMatchObject({ code: 0 })
@@ -88,7 +88,7 @@ describe('the files of an engine', () => {
     expect(await bring({ ENGINE_URL: '' })).toMatchObject({ problem: 'engine.json has 7 bytes, expected 2' })
   })
 
-  it.each(['../outside.onnx', '/etc/passwd', 'a/../../b'])('never lie outside of the folder: %s', async (path) => {
+  it.each(['../outside.onnx', '/etc/passwd', 'a/../../b'])('cannot be outside the folder: %s', async (path) => {
     const outside = JSON.stringify([{ ...FILES[1], path }])
     expect(await bring({ ENGINE_FILES: outside })).toMatchObject({
       code: 1,

@@ -46,19 +46,19 @@ const removed = (manifest: Golden) => {
   delete manifest.golden
 }
 
-describe("what an engine's self-test has to show", () => {
-  it('is the golden drawing of its export, within 2 % or what is asked', async () => {
+describe('the self-test of an engine', () => {
+  it('requires the golden drawing within 2 % or the configured tolerance', async () => {
     await expect(prove(moved, {})).rejects.toThrow(/differs from the golden drawing of its export by 3.8 %/)
     await expect(prove(moved, { SELF_TEST_TOLERANCE: 'other=20' })).rejects.toThrow('differs')
     await expect(prove(moved, { SELF_TEST_TOLERANCE: 'other=1,fashn-vton=5' })).resolves.toBeUndefined()
   })
 
-  it('is missing in an export without one only where one is asked for', async () => {
+  it('requires a golden drawing only if configured', async () => {
     await expect(prove(removed, { SELF_TEST_GOLDEN: 'other' })).resolves.toBeUndefined()
     await expect(prove(removed, { SELF_TEST_GOLDEN: 'fashn-vton' })).rejects.toThrow('contains no golden drawing')
   })
 
-  it.each(['fashn-vton', 'fashn-vton=0', 'fashn-vton=21', 'a=1,', '=3'])('is not read from %s', (value) => {
+  it.each(['fashn-vton', 'fashn-vton=0', 'fashn-vton=21', 'a=1,', '=3'])('rejects the tolerance %s', (value) => {
     expect(() => readWorkerConfig({ SELF_TEST_TOLERANCE: value })).toThrow(/SELF_TEST_TOLERANCE/)
   })
 })

@@ -13,13 +13,13 @@ const input = {
 }
 
 describe('the mock engine', () => {
-  it("gives the person's photo back unchanged", async () => {
+  it('returns the photo unchanged', async () => {
     const result = await createMockEngine().run(input, { signal: new AbortController().signal, onProgress: () => {} })
     expect(result.image).toEqual(photo)
     expect(blendChange({ photo, ...result })).toEqual(photo)
   })
 
-  it("stops with the signal's reason", async () => {
+  it('rejects with the reason of the signal', async () => {
     const reason = new Error('too late')
     const run = createMockEngine().run(input, { signal: AbortSignal.abort(reason), onProgress: () => {} })
     await expect(run).rejects.toBe(reason)

@@ -22,17 +22,17 @@ const known: ReadonlyMap<string, EngineFactory> = new Map([
 ])
 
 describe('the registry of engines', () => {
-  it('makes the engines that are asked for, under their names', async () => {
+  it('creates the requested engines by name', async () => {
     const engines = await createEngines(['mock', 'warp'], { models })
     expect([...engines.keys()]).toEqual(['mock', 'warp'])
     for (const [name, engine] of engines) expect(engine.manifest.name).toBe(name)
   })
 
-  it('says which engine it does not know', async () => {
+  it('names an unknown engine', async () => {
     await expect(createEngines(['warp', 'wrap'], { models })).rejects.toThrow('Unknown engine "wrap"')
   })
 
-  it('makes an engine without commercial licence only when that is acknowledged', async () => {
+  it('creates an engine with a non-commercial license only when acknowledged', async () => {
     await expect(createEngines(['restricted'], { models, known })).rejects.toThrow('CC-BY-NC-SA-4.0')
     const engines = await createEngines(['restricted'], { models, known, acknowledged: ['restricted'] })
     expect(engines.has('restricted')).toBe(true)

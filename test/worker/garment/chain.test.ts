@@ -16,14 +16,14 @@ describe('bestCorners', () => {
     expect(Math.abs((corners?.[1] ?? 0) - 50)).toBeLessThanOrEqual(1)
   })
 
-  it('puts them only where it may', () => {
+  it('places corners only at allowed indices', () => {
     const corners = bestCorners(hook, [(i) => i < 20, (i) => i > 55])
     expect(corners?.[0]).toBeLessThan(20)
     expect(corners?.[1]).toBeGreaterThan(55)
     expect(bestCorners(hook, [() => false])).toBeNull()
   })
 
-  it('has less error than any neighbour', () => {
+  it('minimizes the error among neighboring corners', () => {
     const corners = bestCorners(hook, [() => true, () => true]) ?? []
     const least = polylineError(hook, corners)
     for (const step of [-2, -1, 1, 2]) {
@@ -33,7 +33,7 @@ describe('bestCorners', () => {
   })
 })
 
-it('names the first of the points that lie farthest along a direction, or nearest to a place', () => {
+it('returns the first of several equal extreme or nearest points', () => {
   const points = [
     { x: 0, y: 0 },
     { x: 5, y: 1 },

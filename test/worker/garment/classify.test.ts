@@ -22,32 +22,32 @@ describe('categoryFromWords', () => {
     expect(categoryFromWords({ title })).toBe(category)
   })
 
-  it('takes the head noun of a compound in its own language', () => {
+  it('uses the head noun of a compound in each language', () => {
     expect(categoryFromWords({ title: 'Shirt dress' })).toBe('one-pieces')
     expect(categoryFromWords({ title: 'Dress shirt' })).toBe('tops')
     expect(categoryFromWords({ title: 'Robe chemise' })).toBe('one-pieces')
     expect(categoryFromWords({ title: 'Blusenkleid' })).toBe('one-pieces')
   })
 
-  it('does not take a piece that is only shown along for the product', () => {
+  it('ignores accompanying garments', () => {
     expect(categoryFromWords({ title: 'Sommerkleid mit Jacke' })).toBe('one-pieces')
     expect(categoryFromWords({ title: 'Pullover for your jeans' })).toBe('tops')
   })
 
-  it('trusts the caller first, the title second and the description last', () => {
+  it('prefers the given category, then the title, then the description', () => {
     expect(categoryFromWords({ classifications: { category: 'bottoms' }, title: 'T-Shirt' })).toBe('bottoms')
     expect(categoryFromWords({ title: 'T-Shirt', description: 'Goes with every skirt' })).toBe('tops')
     expect(categoryFromWords({ title: 'Summer 24', description: 'A light dress' })).toBe('one-pieces')
   })
 
-  it('says nothing when the words name no garment', () => {
+  it('returns null when no word names a garment', () => {
     expect(categoryFromWords({ title: 'Coffee mug', description: null })).toBeNull()
     expect(categoryFromWords({ classifications: { category: 'hats' } })).toBeNull()
     expect(categoryFromWords({ title: 'constructor __proto__' })).toBeNull()
   })
 })
 
-it('an outline alone suggests the category of its kind', () => {
+it('each kind of outline has a category', () => {
   expect(['top', 'dress', 'skirt', 'trousers'].map((kind) => categoryOfOutline(kind as 'top'))).toEqual([
     'tops',
     'one-pieces',
@@ -56,7 +56,7 @@ it('an outline alone suggests the category of its kind', () => {
   ])
 })
 
-it('a garment counts as worn only when both models are sure of a person', () => {
+it('a garment is worn only when both models detect a person', () => {
   expect(isWorn({ score: 0.97, presence: 0.999 })).toBe(true)
   expect(isWorn({ score: 0.51, presence: 0.48 })).toBe(false)
   expect(isWorn({ score: 0.2, presence: 0.9 })).toBe(false)
@@ -74,11 +74,11 @@ describe('guessPresentation', () => {
   const shirt = (cuff: readonly [number, number], angle = 0) =>
     guessPresentation({ landmarks: [side(-1, cuff), side(1, cuff)], angle })
 
-  it('takes short sleeves that hang for a mannequin', () => {
+  it('classifies hanging short sleeves as ghost_mannequin', () => {
     expect(shirt([28, 27])).toBe('ghost_mannequin')
   })
 
-  it('takes spread sleeves, long sleeves and turned garments for laid out flat', () => {
+  it('classifies spread sleeves, long sleeves and rotated garments as flat_lay', () => {
     expect(shirt([36, 22])).toBe('flat_lay')
     expect(shirt([32, 58])).toBe('flat_lay')
     expect(shirt([28, 27], 5)).toBe('flat_lay')

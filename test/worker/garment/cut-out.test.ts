@@ -43,7 +43,7 @@ describe('cutOut on rendered product photos', () => {
     expect(overlap(mask, alpha)).toBeGreaterThan(least)
   })
 
-  it('opens the gap between the legs up to the crotch, through its shadow', async () => {
+  it('finds the gap between the legs up to the crotch, despite its shadow', async () => {
     const { picture, landmarks, height } = await readGarment('trousers_black')
     const crotch = landmarks.get('crotch') ?? { x: 0, y: 0 }
     const { alpha } = cutOut(picture)
@@ -51,7 +51,7 @@ describe('cutOut on rendered product photos', () => {
     expect(alpha.data[below]).toBeLessThan(0.3)
   })
 
-  it.each(['longsleeve_grey', 'glued_brown'])('opens the shaded gap between sleeve and body of %s', async (name) => {
+  it.each(['longsleeve_grey', 'glued_brown'])('finds the shaded gap between sleeve and body of %s', async (name) => {
     const { picture, mask, landmarks } = await readGarment(name)
     const { alpha } = cutOut(picture)
     const armpit = landmarks.get(name === 'glued_brown' ? 'armpit_r' : 'armpit_l') ?? { x: 0, y: 0 }
@@ -70,7 +70,7 @@ describe('cutOut on rendered product photos', () => {
   })
 })
 
-describe('cutOut on backgrounds of several colours', () => {
+describe('cutOut on multicolored backgrounds', () => {
   const random = createRandom(5)
   const grain = Float32Array.from({ length: 4096 }, () => random() - 0.5)
   const backgrounds: Record<string, (x: number, y: number) => readonly number[]> = {
@@ -96,7 +96,7 @@ describe('cutOut on backgrounds of several colours', () => {
     expect(overlap(mask, alpha)).toBeGreaterThan(0.985)
   })
 
-  it('is refused for a try-on if a piece of the background became part of the outline', async () => {
+  it('makes a try-on fail when the outline includes background', async () => {
     const { picture, mask } = await readGarment('tshirt_navy')
     const photo = onBackground(picture, mask, backgrounds.boards)
     expect(prepareGarment(photo, { category: null }).kind).toBe('top')
@@ -116,8 +116,8 @@ function onBackground({ width, height, channels, data }: Bitmap, mask: Mask, col
   })
 }
 
-describe('a white garment in a photo that was compressed', () => {
-  it.each([60, 85])('is found whole at a quality of %s', async (quality) => {
+describe('a white garment in a compressed photo', () => {
+  it.each([60, 85])('is segmented completely at JPEG quality %s', async (quality) => {
     const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: [251, 251, 251], background: [246, 246, 246] })
     // A dark print in the middle, as wide as the chest.
     for (let y = 330; y < 430; y++)
@@ -126,7 +126,7 @@ describe('a white garment in a photo that was compressed', () => {
     expect(overlap(mask, cutOut(photo).alpha)).toBeGreaterThan(0.97)
   })
 
-  it('ends where it ends, though an even patch around it was left by whoever cut it out', async () => {
+  it('excludes an even patch left around it by an earlier cutout', async () => {
     const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     for (let i = 0; i < picture.data.length; i += 3) {
       const [x, y] = [(i / 3) % 700, Math.floor(i / 3 / 700)]
@@ -186,7 +186,7 @@ describe('cutOut on drawn product photos', () => {
     expect(overlap(mask, cutOut(picture).alpha)).toBeGreaterThan(least)
   })
 
-  it('leaves nothing of a bright background in the colours of the edge', () => {
+  it('removes the background color from edge pixels', () => {
     const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     const { colours, alpha } = cutOut(picture)
     let reddest = 0
@@ -195,7 +195,7 @@ describe('cutOut on drawn product photos', () => {
     expect(reddest).toBeLessThan(60)
   })
 
-  it('keeps the picture as it is well inside the garment', () => {
+  it('keeps colors unchanged inside the garment', () => {
     const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 1000 })
     const { colours, alpha } = cutOut(picture)
     const middle = 500 * 1000 + 500
@@ -205,7 +205,7 @@ describe('cutOut on drawn product photos', () => {
     ])
   })
 
-  it('makes the edge soft', () => {
+  it('produces a soft edge', () => {
     const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, turn: 10 })
     const { alpha } = cutOut(picture)
     const between = alpha.data.filter((a) => a > 0.05 && a < 0.95).length
@@ -214,8 +214,8 @@ describe('cutOut on drawn product photos', () => {
   })
 })
 
-describe('cutOut on pictures with transparency', () => {
-  it('takes the alpha that is there', () => {
+describe('cutOut on images with transparency', () => {
+  it('uses the alpha channel', () => {
     const { transparent } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     const { alpha, colours } = cutOut(transparent)
     for (let i = 0; i < alpha.data.length; i += 997) {
@@ -224,7 +224,7 @@ describe('cutOut on pictures with transparency', () => {
     }
   })
 
-  it('reads a picture with a few clear specks as a photo', () => {
+  it('treats an image with few transparent specks as opaque', () => {
     const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     const data = new Uint8Array(picture.width * picture.height * 4).fill(255)
     for (let i = 0; i < picture.width * picture.height; i++) data.set(picture.data.subarray(3 * i, 3 * i + 3), 4 * i)
@@ -232,13 +232,13 @@ describe('cutOut on pictures with transparency', () => {
     expect(overlap(mask, cutOut({ ...picture, channels: 4, data }).alpha)).toBeGreaterThan(0.99)
   })
 
-  it('refuses a picture that is all clear', () => {
+  it('rejects a fully transparent image', () => {
     const empty: Bitmap = { width: 64, height: 64, channels: 4, data: new Uint8Array(64 * 64 * 4) }
     expect(() => cutOut(empty)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED', retryable: false }))
   })
 })
 
-describe('cutOut refuses', () => {
+describe('cutOut rejects', () => {
   const random = createRandom(7)
   const noise = Array.from({ length: 3 * 200 * 200 }, () => Math.floor(256 * random()))
   const shirt = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 400 }).picture
@@ -247,8 +247,8 @@ describe('cutOut refuses', () => {
     return [...shirt.data.subarray(i, i + 3)]
   })
   it.each<[string, Bitmap, RegExp]>([
-    ['a blank picture', plainPicture(200, () => [240, 240, 240]), /no garment/i],
-    ['a picture of one pixel', plainPicture(1, () => [10, 20, 30]), /no garment/i],
+    ['a blank image', plainPicture(200, () => [240, 240, 240]), /no garment/i],
+    ['an image of one pixel', plainPicture(1, () => [10, 20, 30]), /no garment/i],
     ['noise', plainPicture(200, (x, y) => noise.slice(3 * (y * 200 + x), 3 * (y * 200 + x) + 3)), /./],
     ['a patchwork of colours', plainPicture(320, (x, y) => [(x >> 5) * 25, (y >> 5) * 25, ((x ^ y) >> 4) * 12]), /./],
     ['a speck', plainPicture(300, (x, y) => (Math.hypot(x - 150, y - 150) < 8 ? BLUE : WHITE)), /no garment/i],

@@ -65,7 +65,7 @@ describe('the front of an open jacket', () => {
     expect(Math.abs(openWidth(prepareUpper(picture)) - 5.1 / 28)).toBeLessThan(0.06)
   })
 
-  it('stands for the neckline', async () => {
+  it('defines the neckline', async () => {
     const { openFront, neckline, necklineFound } = prepareUpper(await readPicture('open_beige'))
     expect(necklineFound).toBe(true)
     expect(neckline[0]).toEqual(openFront?.[0][0])
@@ -75,14 +75,14 @@ describe('the front of an open jacket', () => {
 
 describe('a closed front', () => {
   it.each(['jacket_closed', 'tee_stripe', 'shut_placket', 'shut_darkpanel', 'shut_zip', 'shut_bars'])(
-    'of %s is not taken for an open one',
+    'of %s is not detected as open',
     async (name) => {
       expect(prepareUpper(await readPicture(name)).openFront).toBeNull()
     },
   )
 
   it.each([CUTS.tee, CUTS.vNeck, CUTS.longSleeve, CUTS.sleeveless, CUTS.dress])(
-    'with two lines from collar to hem is that of a print (cut %#)',
+    'with two printed lines from collar to hem stays closed (cut %#)',
     (cut) => {
       const { picture } = drawGarment({
         cut,

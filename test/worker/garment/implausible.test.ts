@@ -92,7 +92,7 @@ describe('a product photo', () => {
     )
   })
 
-  it('of what looks like a bottle is a skirt when its text says so', () => {
+  it('of a bottle-like outline is a skirt when given as bottoms', () => {
     expect(prepareGarment(bottle, { category: 'bottoms' }).kind).toBe('skirt')
   })
 
@@ -100,7 +100,7 @@ describe('a product photo', () => {
     .filter((file) => file.endsWith('-mask.png'))
     .map((file) => file.slice(0, -'-mask.png'.length))
     .filter((name) => name !== 'jacket_open' && !PREPARED_ELSEWHERE.has(name))
-  it.each(names)('of the rendered %s is not', async (name) => {
+  it.each(names)('of the rendered %s is accepted', async (name) => {
     const { picture } = await readGarment(name)
     expect(() => prepareGarment(picture, { category: null })).not.toThrow()
   })

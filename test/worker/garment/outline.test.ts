@@ -84,7 +84,7 @@ describe('landmarks of rendered garments', () => {
     }
   })
 
-  it('of trousers, but for the hips, which a straight seam does not show', async () => {
+  it('of trousers, except for the hips, which a straight seam does not show', async () => {
     const { picture, landmarks, height } = await readGarment('trousers_black')
     const outline = findOutline(cutOut(picture).alpha)
     if (outline.kind !== 'trousers') throw new Error(`seen as ${outline.kind}`)
@@ -127,7 +127,7 @@ describe('landmarks of drawn garments', () => {
 describe('findOutline', () => {
   const tee = drawGarment({ cut: CUTS.tee, colour: [40, 80, 160], background: [255, 255, 255] })
 
-  it('stands the garment upright about its axis', () => {
+  it('rotates the garment upright about its axis', () => {
     const turned = drawGarment({ cut: CUTS.tee, colour: [40, 80, 160], background: [255, 255, 255], turn: -12 })
     const { landmarks, canvas, angle, symmetry } = upperOutline(cutOut(turned.transparent).alpha)
     expect(angle).toBeCloseTo(-12, 0)
@@ -139,7 +139,7 @@ describe('findOutline', () => {
     }
   })
 
-  it('runs its chains without a gap from the collar to the middle of the hem', () => {
+  it('returns contiguous chains from the collar to the middle of the hem', () => {
     const { sides, canvas } = upperOutline(cutOut(tee.transparent).alpha)
     for (const { shoulder, sleeve, side, hem } of sides) {
       if (!sleeve) throw new Error('no sleeve')
@@ -150,7 +150,7 @@ describe('findOutline', () => {
     }
   })
 
-  it('follows the armhole of a garment without sleeves', () => {
+  it('follows the armhole of a sleeveless garment', () => {
     const drawn = drawGarment({ cut: CUTS.sleeveless, colour: [40, 80, 160], background: [255, 255, 255] })
     const { sides, sleeved } = upperOutline(cutOut(drawn.transparent).alpha)
     expect(sleeved).toBe(false)
@@ -160,7 +160,7 @@ describe('findOutline', () => {
     }
   })
 
-  it('guesses the armpit that a sleeve hides from the other side', () => {
+  it('mirrors an armpit hidden by a sleeve from the other side', () => {
     const filled = tee.transparent
     const data = filled.data.slice()
     const [armpit, cuff] = ['armpit_l', 'sleeve_in_l'].map((name) => tee.landmarks.get(name) ?? { x: 0, y: 0 })
@@ -176,7 +176,7 @@ describe('findOutline', () => {
     expect(sides[0].side[0]).toEqual(landmarks[0].armpit)
   })
 
-  it('takes no waist for the armpit of one side when the other side shows its armhole', () => {
+  it('does not mistake the waist for an armpit when the other side shows the armhole', () => {
     const drawn = drawGarment({ cut: CUTS.dress, colour: [40, 80, 160], background: [255, 255, 255] })
     const filled = drawn.transparent
     const data = filled.data.slice()
@@ -209,13 +209,13 @@ describe('findOutline', () => {
     [30, 95],
   ] as const
 
-  it('tells skirts and trousers from what is worn above', () => {
+  it('distinguishes skirts and trousers from tops', () => {
     expect(kindOf(skirt)).toBe('skirt')
     expect(kindOf(trousers)).toBe('trousers')
     expect(findOutline(cutOut(tee.transparent).alpha).kind).toBe('top')
   })
 
-  it("lets the product's words decide where the outline cannot", () => {
+  it('uses the product text when the outline is ambiguous', () => {
     expect(findOutline(cutOut(tee.transparent).alpha, 'dress').kind).toBe('dress')
     expect(kindOf(skirt, 'upper')).toBe('top')
     expect(kindOf(skirt, 'lower')).toBe('skirt')
@@ -242,7 +242,7 @@ describe('findOutline', () => {
     expect(findOutline(cutOut(drawn.transparent).alpha)).toMatchObject({ kind, kindFrom })
   })
 
-  it('takes nothing with armholes for a skirt, and no hanging straps for legs', () => {
+  it('does not mistake armholes for a skirt, or hanging straps for legs', () => {
     const boat = [
       ...([
         [28, 10],
@@ -313,7 +313,7 @@ describe('findOutline', () => {
     expect(() => kindOf(polygon)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED', retryable: false }))
   })
 
-  it('survives shapes of a few pixels', () => {
+  it('handles shapes of a few pixels', () => {
     for (const size of [1, 2, 5]) {
       const alpha = createPlane({ width: 40, height: 40 })
       for (let i = 0; i < size * size; i++) alpha.data[(10 + Math.floor(i / size)) * 40 + 10 + (i % size)] = 1
@@ -329,7 +329,7 @@ describe('findOutline', () => {
 })
 
 describe('cloth in a heap', () => {
-  it('is no garment laid out flat', async () => {
+  it('is rejected as a flat garment', async () => {
     const heap = await decodeImage(await readFile('test/fixtures/garments/crumpled_jacket.jpg'))
     expect(() => findOutline(cutOut(heap).alpha)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED' }))
   })

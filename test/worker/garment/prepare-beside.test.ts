@@ -11,15 +11,15 @@ afterAll(() => thread.stop())
 const options = { category: 'tops', longest: 1400 } as const
 const plain: Bitmap = { width: 200, height: 250, channels: 3, data: new Uint8Array(150_000).fill(230) }
 
-describe('a thread that prepares garments', () => {
-  it('makes what is made without it, and leaves the picture to its owner', async () => {
+describe('the garment thread', () => {
+  it('returns the result of prepareGarment, and does not change the image', async () => {
     const { picture } = await readGarment('tshirt_mustard')
     const before = Uint8Array.from(picture.data)
     expect(await thread.prepare(picture, options)).toEqual(prepareGarment(picture, options))
     expect(Uint8Array.from(picture.data)).toEqual(before)
   })
 
-  it('refuses what is refused without it, and takes the next one', async () => {
+  it('reports a rejection, and processes the next image', async () => {
     const [refusal, garment] = await Promise.allSettled([
       thread.prepare(plain, options),
       thread.prepare((await readGarment('tshirt_navy')).picture, options),
@@ -28,7 +28,7 @@ describe('a thread that prepares garments', () => {
     expect(garment).toMatchObject({ status: 'fulfilled', value: { kind: 'top' } })
   })
 
-  it('says that the work may be tried again when it ends in the middle, and is started again for that', async () => {
+  it('fails a job as retryable when it exits, and restarts for the retry', async () => {
     const { picture } = await readGarment('tshirt_mustard')
     const cut = thread.prepare(picture, options).catch((error: unknown) => error)
     await thread.stop()

@@ -46,12 +46,12 @@ describe('the neckline', () => {
     },
   )
 
-  it('is found on a turned garment too', async () => {
+  it('is found on a rotated garment', async () => {
     const { picture, landmarks } = turnGarment(await readGarment('tshirt_mustard'), 14)
     expect(Math.abs(depthOf(prepareUpper(picture).neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
   })
 
-  it('of a V neck is a V', () => {
+  it('of a V-neck is V-shaped', () => {
     const { picture, landmarks } = drawGarment({ cut: CUTS.vNeck, colour: [160, 40, 50], background: GROUND, noise: 1 })
     const { neckline } = prepareUpper(picture)
     expect(Math.abs(depthOf(neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
@@ -59,7 +59,7 @@ describe('the neckline', () => {
     expect(quarter / depthOf(neckline)).toBeLessThan(0.65)
   })
 
-  it('is that of a usual crew neck where the picture shows none', async () => {
+  it('defaults to a crew neck when not visible', async () => {
     const { picture } = await readGarment('box_black')
     const garment = prepareUpper(picture)
     expect(garment.necklineFound).toBe(false)
@@ -67,14 +67,14 @@ describe('the neckline', () => {
     expect(depthOf(garment.neckline)).toBeLessThan(0.55)
   })
 
-  it('is not led astray by stripes', () => {
+  it('ignores stripes', () => {
     const drawing: Drawing = { cut: CUTS.tee, colour: [230, 180, 60], stripes: [30, 40, 90], background: GROUND }
     const { neckline } = prepareUpper(drawGarment(drawing).picture)
     expect(depthOf(neckline)).toBeGreaterThan(0.35)
     expect(depthOf(neckline)).toBeLessThan(0.6)
   })
 
-  it('does not dip around a label', () => {
+  it('ignores a label', () => {
     const { picture } = drawGarment({ cut: CUTS.tee, colour: [245, 245, 245], background: [120, 150, 190] })
     const data = picture.data.slice()
     for (let y = 138; y < 178; y++)
@@ -101,7 +101,7 @@ describe('the upright image', () => {
     garment = prepareUpper(drawn.picture)
   })
 
-  it('holds the photo’s own pixels where the garment was not turned', () => {
+  it('keeps the pixels of the photo when not rotated', () => {
     const { image, axis, landmarks } = garment
     const hem = drawn.landmarks.get('hem_l') ?? { x: 0, y: 0 }
     const down = Math.round(landmarks[0].hem.y - hem.y)
@@ -122,7 +122,7 @@ describe('the upright image', () => {
     expect(equal).toBe(400)
   })
 
-  it('is square, premultiplied and centred on the axis', () => {
+  it('is square, premultiplied and centered on the axis', () => {
     const { image, axis } = garment
     expect(image.width).toBe(image.height)
     expect(Math.abs(axis - (image.width - 1) / 2)).toBeLessThanOrEqual(0.5)
@@ -133,14 +133,14 @@ describe('the upright image', () => {
     }
   })
 
-  it('has nothing at its border', () => {
+  it('is transparent at its border', () => {
     const { width, data } = garment.image
     for (let k = 0; k < width; k++) {
       for (const i of [k, (width - 1) * width + k, k * width, k * width + width - 1]) expect(data[4 * i + 3]).toBe(0)
     }
   })
 
-  it('orders everything from the picture’s left to its right', () => {
+  it('is ordered from the left to the right of the image', () => {
     const { landmarks, sides, axis } = garment
     expect(landmarks[0].hem.x).toBeLessThan(axis)
     expect(landmarks[1].hem.x).toBeGreaterThan(axis)
@@ -158,7 +158,7 @@ describe('the upright image', () => {
     expect(height(larger) / height(large)).toBeCloseTo(1, 1)
   })
 
-  it('is the same for the same photo', () => {
+  it('is deterministic', () => {
     const again = prepareUpper(drawn.picture)
     expect(again.image.data).toEqual(garment.image.data)
     expect(again.neckline).toEqual(garment.neckline)
@@ -166,20 +166,20 @@ describe('the upright image', () => {
 })
 
 describe('prepareGarment', () => {
-  it('returns what is not worn above as what it is', async () => {
+  it('keeps trousers as trousers for any category', async () => {
     const { picture } = await readGarment('trousers_black')
     expect(prepareGarment(picture, { category: null }).kind).toBe('trousers')
     expect(prepareGarment(picture, { category: 'tops' }).kind).toBe('trousers')
   })
 
-  it('believes the product’s category between top, dress and skirt', async () => {
+  it('uses the product category to choose between top, dress and skirt', async () => {
     const { picture } = await readGarment('tank_green')
     expect(prepareGarment(picture, { category: 'tops' }).kind).toBe('top')
     expect(prepareGarment(picture, { category: 'one-pieces' }).kind).toBe('dress')
     expect(prepareGarment(picture, { category: 'bottoms' }).kind).toBe('skirt')
   })
 
-  it('works from a picture with transparency', () => {
+  it('accepts an image with transparency', () => {
     const { transparent, landmarks, height } = drawGarment({
       cut: CUTS.vNeck,
       colour: [40, 80, 160],

@@ -7,8 +7,8 @@ import { type Colours, maskWhere } from '../../../worker/raster/plane.ts'
 const size = { width: 41, height: 33 }
 const random = createRandom(5)
 
-describe('the comparison of a bitmap whose hue has changed in places', () => {
-  it('equals a comparison of the whole bitmap, and leaves the first one as it was', () => {
+describe('an updated comparison after a local change of hue', () => {
+  it('equals a full comparison, and does not change the first comparison', () => {
     const data = Float32Array.from({ length: 3 * size.width * size.height }, (_, k) =>
       k % 3 === 0 ? 60 + 20 * random() : 6 * random(),
     )

@@ -63,11 +63,11 @@ const SHORT = [
 ]
 const BROWN: Rgb = [90, 60, 40]
 
-describe('a sleeve that lies folded', () => {
+describe('a folded sleeve', () => {
   it.each([
     ['bent', BENT],
     ['turned back', SHORT],
-  ])('takes the shape of the other one when it is %s', (_, way) => {
+  ])('takes the shape of the other sleeve when %s', (_, way) => {
     const before = halves(STRAIGHT, way)
     const { sides, landmarks, foldedSleeve } = mendSleeves(twoColours(BROWN, BROWN), before)
     expect(foldedSleeve).toBe(true)
@@ -78,19 +78,19 @@ describe('a sleeve that lies folded', () => {
     expect(landmarks[1].armpit).toEqual(before.landmarks[1].armpit)
   })
 
-  it('is mended on the left, too', () => {
+  it('is repaired also on the left', () => {
     const before = halves(BENT, STRAIGHT)
     expect(mendSleeves(twoColours(BROWN, BROWN), before).sides[0].sleeve).toEqual(before.sides[1].sleeve)
   })
 
-  it('stays as it is where the other one has another colour, and is told', () => {
+  it('is reported but not repaired when the other sleeve has another color', () => {
     const before = halves(STRAIGHT, BENT)
     const { sides, foldedSleeve } = mendSleeves(twoColours(BROWN, [60, 90, 160]), before)
     expect(foldedSleeve).toBe(true)
     expect(sides).toEqual(before.sides)
   })
 
-  it('is none when both are cut alike', () => {
+  it('is not detected when both sleeves are equal', () => {
     for (const way of [STRAIGHT, BENT, SHORT]) {
       const before = halves(way, way)
       expect(mendSleeves(twoColours(BROWN, BROWN), before)).toEqual({

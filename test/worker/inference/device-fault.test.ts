@@ -63,7 +63,7 @@ describe('an error of ONNX Runtime', () => {
     expect(asDeviceFault(error, 'cuda')).toBe(error)
   })
 
-  it('is found as the cause of another', () => {
+  it('is found as the cause of another error', () => {
     const fault = new DeviceFault('OutOfMemory', 'full')
     expect(findDeviceFault(new Error('cannot be opened', { cause: fault }))).toBe(fault)
     expect(findDeviceFault(new Error('other', { cause: 'text' }))).toBeNull()

@@ -40,7 +40,7 @@ describe('the host of an inference process', () => {
       { signal: new AbortController().signal, onProgress: () => {} },
     )
 
-  it('starts it again when it dies, and says that the work may be tried again', async () => {
+  it('restarts the process when it dies, and fails the job as retryable', async () => {
     const { host } = start()
     await until(() => host.isReady())
     const before = await give(host, 'answer')
@@ -49,7 +49,7 @@ describe('the host of an inference process', () => {
     expect(await give(host, 'answer')).not.toEqual(before)
   })
 
-  it('takes over a process that was started before, and starts another one for one that has ended', async () => {
+  it('adopts a running process, and replaces an exited process', async () => {
     const first = forkInference({ program, env: {} })
     const { host, countRestarts } = start({ first })
     await until(() => host.isReady())
@@ -63,7 +63,7 @@ describe('the host of an inference process', () => {
     expect(other.countRestarts()).toBe(1)
   })
 
-  it('hands it no secret of its own environment', async () => {
+  it('passes no secret of its environment to the process', async () => {
     const secrets = [
       'DATABASE_URL',
       'REDIS_URL',
@@ -85,14 +85,14 @@ describe('the host of an inference process', () => {
     expect(names.filter((name) => secrets.includes(name))).toEqual([])
   })
 
-  it('kills it when it hangs', async () => {
+  it('kills a hanging process', async () => {
     const { host, countRestarts } = start({ workSeconds: 1 })
     await until(() => host.isReady())
     await expect(give(host, 'hang')).rejects.toMatchObject({ retryable: true })
     expect(countRestarts()).toBe(1)
   })
 
-  it('is not ready after three deaths in a row, and is again when the process has lived for a while', async () => {
+  it('is not ready after three crashes in a row, until a process stays alive', async () => {
     const { host, countRestarts } = start()
     for (let death = 1; death <= 3; death++) {
       await until(() => host.isReady())
@@ -104,7 +104,7 @@ describe('the host of an inference process', () => {
     expect(countRestarts()).toBe(3)
   })
 
-  it('lets the work that comes after a death wait for the next process', async () => {
+  it('queues work after a crash for the next process', async () => {
     const { host } = start()
     const pool = createInferencePool([host])
     await until(() => host.isReady())

@@ -4,7 +4,7 @@ import { createMetrics } from '../../../api/shared/metrics.ts'
 import { measureInference } from '../../../worker/inference/measured.ts'
 import type { Inference } from '../../../worker/inference/pool.ts'
 
-it('counts the runs of engines by what came of them', async () => {
+it('counts engine runs by outcome', async () => {
   const metrics = createMetrics('worker')
   let end: () => Promise<never> = async () => Promise.reject(new Error('not told'))
   const inference = measureInference(

@@ -12,7 +12,7 @@ describe('the self-test of a worker', () => {
   })
   afterAll(() => models.release())
 
-  it('passes with the real engine, in one run that leaves no garment in the cache', async () => {
+  it('passes with the real engine in one run, and caches no garment', async () => {
     const engines = new Map(await createEngines(['warp', 'mock'], { models }))
     const warp = engines.get('warp') as Engine
     let runs = 0
@@ -29,12 +29,12 @@ describe('the self-test of a worker', () => {
     await warp.release?.()
   })
 
-  it('fails with an engine whose result is not the known one', async () => {
+  it('fails when an engine returns an unexpected result', async () => {
     const broken: Engine = { ...createMockEngine() }
     await expect(runSelfTest({ models, engines: new Map([['warp', broken]]) })).rejects.toThrow(/chest/)
   })
 
-  it('asks nothing of a worker without that engine', async () => {
+  it('is skipped without that engine', async () => {
     await runSelfTest({ models, engines: await createEngines(['mock'], { models }) })
   })
 })

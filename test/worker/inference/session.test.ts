@@ -15,7 +15,7 @@ describe('a session', () => {
   })
   afterAll(() => session.release())
 
-  it('tells names and shapes of inputs and outputs', () => {
+  it('exposes names and shapes of inputs and outputs', () => {
     expect(session.inputs).toEqual([{ name: 'image', shape: [1, 224, 224, 3] }])
     expect(session.outputs).toEqual([
       { name: 'boxes', shape: [1, 2254, 12] },
@@ -23,7 +23,7 @@ describe('a session', () => {
     ])
   })
 
-  it('gives the same numbers for the same input, every time', async () => {
+  it('is deterministic', async () => {
     const first = await session.run({ image: grey })
     const second = await session.run({ image: grey })
     expect(first.boxes.shape).toEqual([1, 2254, 12])
@@ -31,7 +31,7 @@ describe('a session', () => {
     expect(Buffer.from(second.boxes.data.buffer)).toEqual(Buffer.from(first.boxes.data.buffer))
   })
 
-  it('leaves no notes of how it is used', async () => {
+  it('writes no profile', async () => {
     const home = await mkdtemp(join(tmpdir(), 'drape-home-'))
     try {
       const script = `
@@ -46,17 +46,17 @@ describe('a session', () => {
     }
   })
 
-  it('gives only the outputs that were asked for', async () => {
+  it('returns only the requested outputs', async () => {
     expect(Object.keys(await session.run({ image: grey }, ['scores']))).toEqual(['scores'])
   })
 
-  it('refuses an input of another shape or none at all', async () => {
+  it('rejects a missing input or an input of another shape', async () => {
     const small = { shape: [1, 112, 112, 3], data: new Float32Array(112 * 112 * 3) }
     await expect(session.run({ image: small })).rejects.toThrow(/dimension/i)
     await expect(session.run({})).rejects.toThrow(/image/)
   })
 
-  it('gives the same numbers with two threads, to rounding', async () => {
+  it('returns equal results with two threads, up to rounding', async () => {
     const two = await openSession(await detector(), { threads: 2 })
     const [a, b] = [await session.run({ image: grey }), await two.run({ image: grey })]
     await two.release()
@@ -66,11 +66,11 @@ describe('a session', () => {
 })
 
 describe('opening', () => {
-  it('refuses bytes that are no model', async () => {
+  it('rejects bytes that are not a model', async () => {
     await expect(openSession(new Uint8Array(1000))).rejects.toThrow()
   })
 
-  it('refuses a provider that this machine does not have instead of taking another one', async () => {
+  it('rejects an unavailable provider instead of falling back', async () => {
     await expect(openSession(await detector(), { provider: 'tensorrt' })).rejects.toThrow()
   })
 })

@@ -65,7 +65,7 @@ describe('the crop around a person', () => {
     expect(crop).toEqual({ x: 0, y: 30, width: 1000, height: 1250 })
   })
 
-  it('moves to the head of somebody who is wider than the largest rectangle', () => {
+  it('moves to the head of a person wider than the largest rectangle', () => {
     const lying = { x: 0, y: 100, width: 2000, height: 600 }
     const frame = { width: 2000, height: 800 }
     expect(cropAroundPerson(lying, frame)).toEqual({ x: 680, y: 0, width: 640, height: 800 })
@@ -73,7 +73,7 @@ describe('the crop around a person', () => {
     expect(cropAroundPerson(lying, frame, { x: 1990, y: 300 }).x).toBe(1360)
   })
 
-  it('is always whole pixels inside of the frame, and exactly 4:5 where the frame has room for it', () => {
+  it('has whole pixels inside the frame, and exactly 4:5 when it fits', () => {
     fc.assert(
       fc.property(scenes, ({ frame, box }) => {
         const crop = cropAroundPerson(box, frame, { x: box.x, y: box.y })
@@ -83,7 +83,7 @@ describe('the crop around a person', () => {
     )
   })
 
-  it('holds the whole padded box, or is as large as the frame allows', () => {
+  it('contains the whole padded box, or is as large as the frame allows', () => {
     fc.assert(
       fc.property(scenes, ({ frame, box }) => {
         const crop = cropAroundPerson(box, frame)
@@ -98,7 +98,7 @@ describe('the crop around a person', () => {
     )
   })
 
-  it('never loses the top of the box', () => {
+  it('always contains the top of the box', () => {
     fc.assert(
       fc.property(scenes, ({ frame, box }) => {
         const crop = cropAroundPerson(box, frame)
@@ -139,7 +139,7 @@ describe('the crop without a person', () => {
     expect(cropWithoutPerson(frame)).toEqual(expected)
   })
 
-  it('is always whole pixels, as large as the frame allows, and nearer to its top than to its bottom', () => {
+  it('has whole pixels, is as large as the frame allows, and is closer to the top', () => {
     fc.assert(
       fc.property(frames, (frame) => {
         const crop = cropWithoutPerson(frame)

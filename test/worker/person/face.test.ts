@@ -38,7 +38,7 @@ describe.each(['astronaut', 'grace-hopper', 'down-half-teal'])('the face of %s',
   })
 })
 
-it('lies in the same place when the picture lies on its side', async () => {
+it('is found at the same position in a rotated image', async () => {
   const picture = await sample('astronaut')
   const { face } = await faceIn(picture)
   const side = turned({ picture, joints: [] }, 1).picture
@@ -50,7 +50,7 @@ it('lies in the same place when the picture lies on its side', async () => {
   }
 })
 
-it('is not seen where it is covered', async () => {
+it('is not detected when covered', async () => {
   const picture = await sample('astronaut')
   const { face } = await faceIn(picture)
   const [left, right] = [Math.min(...face.map(({ x }) => x)), Math.max(...face.map(({ x }) => x))]

@@ -24,13 +24,13 @@ describe.each(FIGURES)('the figure %s', (name) => {
     person = found(await findPerson(figure.picture, models))
   })
 
-  it('is one person, seen with confidence', () => {
+  it('is detected as one person with high confidence', () => {
     expect(person.people).toBe(1)
     expect(person.score).toBeGreaterThan(0.9)
     expect(person.presence).toBeGreaterThan(0.9)
   })
 
-  it('has its joints within 1.5 % of the body height in the median, and 2.6 % at most', () => {
+  it('has joints within 1.5 % of the body height (median) and 2.6 % (max)', () => {
     const errors = figure.joints
       .map(([landmark, { x, y }]) => Math.hypot(person.landmarks[landmark].x - x, person.landmarks[landmark].y - y))
       .map((distance) => (100 * distance) / figure.bodyHeight)
@@ -39,7 +39,7 @@ describe.each(FIGURES)('the figure %s', (name) => {
     expect(errors[errors.length - 1]).toBeLessThan(2.6)
   })
 
-  it('is covered by the mask: overlap over union of 0.985 or more', () => {
+  it('is covered by the mask with an IoU of at least 0.985', () => {
     const { data } = person.mask
     let both = 0
     let either = 0
@@ -51,7 +51,7 @@ describe.each(FIGURES)('the figure %s', (name) => {
     expect(both / either).toBeGreaterThanOrEqual(0.985)
   })
 
-  it('lies in the box, hair and feet included, to a few pixels', () => {
+  it('fits its box within a few pixels, including hair and feet', () => {
     const { x, y, width, height } = person.box
     expect(Math.abs(x - figure.box.left)).toBeLessThanOrEqual(8)
     expect(Math.abs(y - figure.box.top)).toBeLessThanOrEqual(4)
@@ -64,7 +64,7 @@ const jointError = (person: Person, joints: readonly (readonly [LandmarkName, Po
   Math.max(...joints.map(([name, { x, y }]) => Math.hypot(person.landmarks[name].x - x, person.landmarks[name].y - y)))
 
 describe('the main person', () => {
-  it('is found when only an eighth as high as the picture, in the right place', async () => {
+  it('is found at the right position at an eighth of the image height', async () => {
     const figure = await readFigure('walk-full')
     const picture = plainPicture({ width: 1600, height: 1200 })
     const { joints, bodyHeight } = paste(picture, figure, { height: 150, x: 1300, y: 250 })
@@ -74,7 +74,7 @@ describe('the main person', () => {
     expect(person.box.height).toBeLessThan(160)
   })
 
-  it('is the larger one of two, and the mask leaves the other out', async () => {
+  it('is the larger of two people, and the mask excludes the other', async () => {
     const picture = plainPicture({ width: 1200, height: 900 })
     const smaller = paste(picture, await readFigure('walk-full'), { height: 550, x: 900, y: 300 })
     const larger = paste(picture, await readFigure('apose-full'), { height: 700, x: 100, y: 150 })
@@ -102,7 +102,7 @@ describe('the main person', () => {
     expect(person.mask.data[300 * 512 + 450]).toBe(0)
   })
 
-  it('is the same every time', async () => {
+  it('is deterministic', async () => {
     const { picture } = await readFigure('crossed-half')
     const [first, second] = [await findPerson(picture, models), await findPerson(picture, models)]
     expect(second).toEqual(first)
@@ -149,13 +149,13 @@ describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, background }) =
     expect(jointError(person, Object.entries(face) as [LandmarkName, Point][])).toBeLessThan(tolerance)
   })
 
-  it('has hat or hair in its mask and the wall outside of it', () => {
+  it('includes hat and hair in its mask, and excludes the background', () => {
     const at = ({ x, y }: Point) => person.mask.data[y * person.mask.width + x]
     expect(hair && at(hair)).toBeGreaterThan(0.95)
     expect(background && at(background)).toBe(0)
   })
 
-  it('has hips that are guessed below the frame, with little trust', () => {
+  it('has estimated hips below the frame, with low confidence', () => {
     expect(person.landmarks.leftKnee.visibility).toBeLessThan(0.5)
     expect(person.landmarks.leftKnee.y).toBeGreaterThan(person.mask.height)
   })
@@ -173,7 +173,7 @@ describe('people beside the main person', () => {
     expect((await crowd(['apose-full', 800, 100], ['walk-full', 420, 800])).people).toBe(2)
   })
 
-  it('are none where one person stands alone', async () => {
+  it('are none for a single person', async () => {
     expect((await crowd(['walk-full', 700, 500])).people).toBe(1)
     for (const name of FIGURES) {
       const { picture } = await readFigure(name)
@@ -182,7 +182,7 @@ describe('people beside the main person', () => {
   })
 })
 
-describe('nobody', () => {
+describe('no person', () => {
   it.each(['tshirt-navy', 'tshirt-mustard', 'longsleeve-grey', 'trousers-black'])(
     'is seen in the product photo %s',
     async (name) => {
@@ -199,14 +199,14 @@ describe('nobody', () => {
     expect(await findPerson(plainPicture(size), models)).toBeNull()
   })
 
-  it('is seen where the frame shows clothes, arms and hands but no head', async () => {
+  it('is detected in clothes, arms and hands without a head', async () => {
     const { picture } = await readFigure('heavy-half')
     const { width, height, data } = picture
     const headless: Bitmap = { ...picture, height: height - 330, data: data.slice(330 * width * 3) }
     expect(await findPerson(headless, models)).toBeNull()
   })
 
-  it('is seen in noise', async () => {
+  it('is detected in noise', async () => {
     const noise: Bitmap = { ...plainPicture({ width: 600, height: 750 }) }
     for (let i = 0, state = 1; i < noise.data.length; i++) {
       state = (state * 48_271) % 2_147_483_647

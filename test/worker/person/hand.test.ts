@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => models.release())
 
 describe('hands', () => {
-  it('are found before a black top with every finger, and with nothing of the cloth', async () => {
+  it('are segmented in front of a black top with all fingers, without cloth', async () => {
     const { figure } = await readPair('test/fixtures', { person: 'liv-black', garment: 'tee_white', part: 'top' })
     const person = await findPerson(figure.picture, models)
     if (!person || !figure.hands) throw new Error('nobody was found')

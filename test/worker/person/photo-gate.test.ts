@@ -40,7 +40,7 @@ describe('the warnings about a photo', () => {
     }
   })
 
-  it('say when even the brightest parts are dark', async () => {
+  it('include darkness when even the brightest parts are dark', async () => {
     const { picture } = await readFigure('apose-full')
     const person = await personIn(picture)
     const dimmed = { ...picture, data: picture.data.map((value) => value * 0.25) }
@@ -48,44 +48,44 @@ describe('the warnings about a photo', () => {
     expect(warnAboutPhoto({ ...picture, data: picture.data.map((value) => value * 0.6) }, person)).toEqual([])
   })
 
-  it('are only that there is no person when there is none', async () => {
+  it('are only the missing person when there is none', async () => {
     const { picture } = await readFigure('apose-full')
     expect(warnAboutPhoto(picture, null)).toEqual(['no_person'])
   })
 
-  it('say that the hips are outside of the frame of a portrait', async () => {
+  it('include hips outside the frame of a portrait', async () => {
     const portrait = await readPicture('scripts/samples/persons/grace-hopper.jpg')
     expect(warnAboutPhoto(portrait, await personIn(portrait))).toEqual(['truncated'])
   })
 
-  it('say that the frame cuts through the forehead', async () => {
+  it('include a cropped forehead', async () => {
     const { picture, joints } = await readFigure('heavy-half')
     const shoulder = joints.find(([name]) => name === 'leftShoulder')?.[1].y ?? 0
     const headless = rows(picture, Math.round(shoulder - 100), picture.height)
     expect(warnAboutPhoto(headless, await personIn(headless))).toEqual(['truncated'])
   })
 
-  it('say that the photo is blurred, from about half a per cent of the height of the person on', async () => {
+  it('include blur from about 0.5 % of the height of the person', async () => {
     const { picture } = await readFigure('crossed-half')
     const person = await personIn(picture)
     expect(warnAboutPhoto(blurred(picture, 1), person)).toEqual([])
     expect(warnAboutPhoto(blurred(picture, 5), person)).toEqual(['blurred'])
   })
 
-  it('say that a person of less than 256 px is too small', async () => {
+  it('include a person smaller than 256 px', async () => {
     const { picture } = await readFigure('apose-full')
     const small = toBitmap(resizeAreaColours(picture, { width: 250, height: 313 }))
     expect(warnAboutPhoto(small, await personIn(small))).toEqual(['too_small'])
   })
 
-  it('say that there are several people', async () => {
+  it('include several people', async () => {
     const { picture } = await readFigure('apose-full')
     expect(warnAboutPhoto(picture, { ...(await personIn(picture)), people: 2 })).toEqual(['several_people'])
   })
 })
 
-describe('the blur of a picture', () => {
-  it('grows with the width of the blur and hardly depends on the size of the picture', async () => {
+describe('the blur of an image', () => {
+  it('grows with the blur radius and hardly depends on the image size', async () => {
     const { picture, box } = await readFigure('crossed-half')
     const whole = { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top }
     const sharp = [0, 1, 2, 4, 8].map((sigma) => measureBlur(sigma > 0 ? blurred(picture, sigma) : picture, whole))

@@ -19,7 +19,7 @@ const ramp = (width: number, height: number): Bitmap => {
 }
 
 describe('the region of a body', () => {
-  it('is upright for a point above the hips, and turned with it', () => {
+  it('rotates with the point above the hips', () => {
     expect(regionOfBody({ x: 100, y: 100 }, { x: 100, y: 60 })).toMatchObject({ side: 100, angle: 0 })
     const toTheRight = regionOfBody({ x: 100, y: 100 }, { x: 140, y: 100 })
     expect(toTheRight.angle).toBeCloseTo(Math.PI / 2)
@@ -29,7 +29,7 @@ describe('the region of a body', () => {
     expect(top.y).toBeCloseTo(100)
   })
 
-  it('maps there and back', () => {
+  it('maps in both directions', () => {
     const region = regionOfBody({ x: 310, y: 420 }, { x: 250, y: 100 })
     const back = applyAffine(bitmapToRegion(region, 256), applyAffine(regionToBitmap(region, 256), { x: 20, y: 200 }))
     expect(back.x).toBeCloseTo(20)
@@ -38,7 +38,7 @@ describe('the region of a body', () => {
 })
 
 describe('the view of a region', () => {
-  it('shows the place in the middle, at any reduction', () => {
+  it('centers the region at any reduction', () => {
     const pyramid = createPyramid(ramp(250, 250))
     for (const side of [16, 40, 100, 220]) {
       const region: Region = { centre: { x: 120, y: 130 }, side, angle: 0.4 }
@@ -51,7 +51,7 @@ describe('the view of a region', () => {
     }
   })
 
-  it('repeats the border, or is black there', () => {
+  it('repeats the border or fills it with black', () => {
     const pyramid = createPyramid({ width: 20, height: 10, channels: 3, data: new Uint8Array(600).fill(255) })
     const whole = regionOfBitmap(pyramid)
     expect(viewRegion(pyramid, whole, { size: 20, border: 'replicate', range: [-1, 1] }).every((v) => v === 1)).toBe(
@@ -61,7 +61,7 @@ describe('the view of a region', () => {
     for (let y = 0; y < 20; y++) expect(framed[y * 60]).toBe(y >= 5 && y < 15 ? 1 : -1)
   })
 
-  it('turns a fine chequerboard into even grey instead of patterns', () => {
+  it('reduces a fine checkerboard to even grey without aliasing', () => {
     const data = Uint8Array.from({ length: 512 * 512 * 3 }, (_, i) => {
       const pixel = Math.floor(i / 3)
       return ((pixel % 512) + Math.floor(pixel / 512)) % 2 === 0 ? 255 : 0

@@ -4,12 +4,12 @@ import { tilesOfBitmap } from '../../../worker/person/tiles.ts'
 
 const sizes = fc.record({ width: fc.integer({ min: 1, max: 4000 }), height: fc.integer({ min: 1, max: 4000 }) })
 
-describe('the squares to look for small people in', () => {
-  it('are none in a picture that is hardly larger than the detector’s input', () => {
+describe('the detection tiles for small people', () => {
+  it('are none in an image hardly larger than the detector input', () => {
     expect(tilesOfBitmap({ width: 360, height: 340 })).toEqual([])
   })
 
-  it('are few enough to be looked at, and get smaller from set to set', () => {
+  it('are limited in number, and get smaller from set to set', () => {
     fc.assert(
       fc.property(sizes, (size) => {
         const sets = tilesOfBitmap(size)
@@ -20,7 +20,7 @@ describe('the squares to look for small people in', () => {
     )
   })
 
-  it('hold every person of a third of their side as a whole, wherever it stands', () => {
+  it('contain each person of a third of their side completely', () => {
     fc.assert(
       fc.property(sizes, fc.double({ min: 0, max: 1, noNaN: true }), (size, share) => {
         for (const tiles of tilesOfBitmap(size)) {

@@ -27,8 +27,8 @@ const person: Person = {
   people: 1,
 }
 
-describe('a person within a part of the picture', () => {
-  it('keeps their place in the world', () => {
+describe('a person within a region of the image', () => {
+  it('keeps world coordinates', () => {
     const part = personWithin(person, { x: 15, y: 5, width: 20, height: 30 })
     expect(part?.landmarks.nose).toMatchObject({ x: 15, y: 15 })
     expect(part?.face?.[2]).toEqual({ x: 15, y: 17 })
@@ -37,7 +37,7 @@ describe('a person within a part of the picture', () => {
     expect(part?.box).toEqual({ x: 5, y: 5, width: 15, height: 20 })
   })
 
-  it('is nobody where nothing of them is', () => {
+  it('is null outside the person', () => {
     expect(personWithin(person, { x: 45, y: 0, width: 10, height: 10 })).toBeNull()
   })
 })

@@ -33,7 +33,7 @@ const signedAs = async (format: (typeof FORMATS)[number]): Promise<Signed & { un
 const flipped = (bytes: Uint8Array, at: number) => bytes.map((byte, i) => (i === at ? byte ^ 1 : byte))
 
 describe.each(FORMATS)('Content Credentials of a %s', (format) => {
-  it('say who made it and how, and nothing of the person', async () => {
+  it('state signer and origin, and nothing about the person', async () => {
     const { image, ingredientSalt } = await signedAs(format)
     const report = await verifyProvenance(image, { anchors: key.certificates })
     expect(report).toMatchObject({
@@ -54,7 +54,7 @@ describe.each(FORMATS)('Content Credentials of a %s', (format) => {
     })
   })
 
-  it('are found changed after a flip of any bit of the image', async () => {
+  it('are invalid after a flip of any image bit', async () => {
     const { image, unsigned } = await signedAs(format)
     const ends = [image.length - 1, Math.floor(image.length / 2), 30]
     // Where the manifest is, at the end of a WebP and before the pixels otherwise, another problem is found than in the pixels.
@@ -68,7 +68,7 @@ describe.each(FORMATS)('Content Credentials of a %s', (format) => {
     ])
   })
 
-  it('are none on the unsigned image, on half of it and on other files', async () => {
+  it('are absent from unsigned, truncated and other files', async () => {
     const { image, unsigned } = await signedAs(format)
     expect((await verifyProvenance(unsigned)).status).toBe('none')
     expect((await verifyProvenance(image.subarray(0, 300))).status).not.toBe('valid')
@@ -77,7 +77,7 @@ describe.each(FORMATS)('Content Credentials of a %s', (format) => {
 })
 
 describe('the names of ingredients', () => {
-  it('differ for each result, so that a known photo is found in none', async () => {
+  it('differ for each result, so that a known photo cannot be matched', async () => {
     const names = await Promise.all(
       FORMATS.map(
         async (format) => (await verifyProvenance((await signedAs(format)).image)).statement?.ingredients[0].name,
@@ -98,7 +98,7 @@ describe.skipIf(browserReason)('the reference implementation of C2PA', () => {
   })
   afterAll(() => browser?.close())
 
-  it.each(FORMATS)('accepts a %s, trusts it by its authority, and finds a flipped bit', async (format) => {
+  it.each(FORMATS)('accepts a %s, trusts its authority, and detects a flipped bit', async (format) => {
     const { image, unsigned, ingredientSalt } = await signedAs(format)
     const type = `image/${format}`
     const { manifest, ...trusted } = await judge(image, type, root)

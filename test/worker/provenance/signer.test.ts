@@ -43,7 +43,7 @@ describe('a signer with a key of a key service', () => {
   }
   const keyOf = async (signed: Uint8Array) => (await verifyProvenance(signed)).signer?.keyFingerprint
 
-  it('issues a certificate there, and another one after a rotation, which leaves old results valid', async () => {
+  it('issues a certificate, and a new one after key rotation, with old results valid', async () => {
     const { signer, keys, faults } = start()
     expect(await signer.check()).toBe(true)
     const before = await signer.sign(made)
@@ -62,7 +62,7 @@ describe('a signer with a key of a key service', () => {
     expect([keys.length, faults]).toEqual([2, [null]])
   })
 
-  it('keeps to the version of a configured certificate, and refuses the certificate of another key', async () => {
+  it('uses the key version of a configured certificate, and rejects the certificate of another key', async () => {
     const { keys, signer } = start()
     await signer.check()
     const authority = await createAuthority()
@@ -77,7 +77,7 @@ describe('a signer with a key of a key service', () => {
     await expect(foreign.sign(made)).rejects.toThrow(SigningUnavailable)
   })
 
-  it('finds out that the service cannot sign before a job starts, and that it can again', async () => {
+  it('detects before a job whether the service can sign', async () => {
     const { signer, faults } = start()
     expect(signer.fault()).not.toBeNull()
     server.isSealed = true
@@ -96,7 +96,7 @@ describe('a signer with a key of a key service', () => {
     ])
   })
 
-  it('says that the key is at fault when the service stops between the check and the signature', async () => {
+  it('reports the key as unavailable when the service stops between check and signature', async () => {
     const { signer, faults } = start()
     expect(await signer.check()).toBe(true)
     server.isSealed = true
@@ -109,7 +109,7 @@ describe('a signer with a key of a key service', () => {
     await expect(signer.sign({ ...made, image: new Uint8Array(9) })).rejects.not.toBeInstanceOf(SigningUnavailable)
   })
 
-  it('asks the service once per result, and once per check while nothing is signed', async () => {
+  it('calls the service once per result, and once per check while idle', async () => {
     const { signer } = start()
     await signer.check()
     const before = server.countCalls()

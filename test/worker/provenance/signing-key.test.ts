@@ -18,7 +18,7 @@ const sign = async (config: { key: string; certificates: string }) => {
 }
 
 describe('the key that signs results', () => {
-  it('signs with the certificate that is configured, which its authority makes trusted', async () => {
+  it('signs with the configured certificate, trusted by its authority', async () => {
     const image = await sign(given)
     const anchors = [new X509Certificate(authority.certificate)]
     const { status, signer } = await verifyProvenance(image, { anchors })
@@ -27,7 +27,7 @@ describe('the key that signs results', () => {
     ])
   })
 
-  it('is found foreign by who trusts another authority, even one of the same name', async () => {
+  it('is not trusted by another authority of the same name', async () => {
     const other = await createAuthority()
     const report = await verifyProvenance(await sign(given), { anchors: [new X509Certificate(other.certificate)] })
     expect(report).toMatchObject({
@@ -37,14 +37,14 @@ describe('the key that signs results', () => {
     })
   })
 
-  it('leaves old results valid when another takes its place', async () => {
+  it('keeps old results valid when replaced', async () => {
     const old = await sign(given)
     await sign(await authority.issue())
     const anchors = [new X509Certificate(authority.certificate)]
     expect((await verifyProvenance(old, { anchors })).status).toBe('valid')
   })
 
-  it('keeps its fingerprint over starts, and gets a certificate where none is configured', async () => {
+  it('keeps its fingerprint across restarts, and gets a self-signed certificate by default', async () => {
     const config = { key: given.key, certificates: '' }
     const [first, second] = await Promise.all(
       [sign(config), sign(config)].map(async (image) => verifyProvenance(await image)),
@@ -96,7 +96,7 @@ describe('the key that signs results', () => {
       async () => ({ key: pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey), certificates: '' }),
       /must be an Ed25519 key, not ec/,
     ],
-  ])('is refused with %s', async (_, config, message) => {
+  ])('is rejected with %s', async (_, config, message) => {
     const failure = await start(await config()).catch((error: Error) => error)
     expect(String(failure)).toMatch(/^Error: The configuration is not valid:\n {2}PROVENANCE_[^\n]+$/)
     expect(String(failure)).toMatch(message)

@@ -23,7 +23,7 @@ describe('provenance', () => {
     expect(packet).toContain('xmp:CreatorTool="Drape a&quot;&lt;&amp; 1.0.0"')
   })
 
-  it.each(['jpeg', 'webp'] as const)('travels inside a %s without touching the picture', async (format) => {
+  it.each(['jpeg', 'webp'] as const)('is embedded in a %s without changing pixels', async (format) => {
     const xmp = provenancePacket(MOCK_MANIFEST)
     const bytes = await encodeImage(bitmap, { format, xmp })
     expect(bytes.toString('latin1')).toContain('digitalsourcetype/algorithmicallyEnhanced')

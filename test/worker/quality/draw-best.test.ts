@@ -69,24 +69,24 @@ describe('the better of two results of an engine that honours the seed', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('is judged, and drawn once where any will do or the first is good enough', async () => {
+  it('is scored, and drawn once when the first result is good enough', async () => {
     for (const quality of qualities) expect(quality > 0 && quality < 1).toBe(true)
     expect(await draw(1, qualities[0])).toBe(qualities[0])
     expect(seeds).toEqual([1])
   })
 
-  it('is drawn again with another seed, and the better one returned', async () => {
+  it('is redrawn with another seed, and the better result is returned', async () => {
     const k = qualities.findIndex((quality, i) => i < 4 && quality < qualities[i + 1])
     expect(await draw(k + 1, qualities[k + 1])).toBe(qualities[k + 1])
     expect(seeds).toEqual([k + 1, k + 2])
   })
 
-  it('is refused where neither is good enough', async () => {
+  it('is rejected when neither is good enough', async () => {
     await expect(draw(1, 1)).rejects.toMatchObject({ code: 'RESULT_REJECTED', retryable: false })
     expect(seeds).toEqual([1, 2])
   })
 
-  it('is not drawn again by an engine that ignores the seed', async () => {
+  it('is not redrawn by an engine that ignores the seed', async () => {
     const manifest = { ...engine.manifest, ignores: ['seed'] as const }
     const fixed = engine
     engine = { ...fixed, manifest }

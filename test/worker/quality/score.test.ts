@@ -29,14 +29,14 @@ describe('the score of a result', () => {
     }
   })
 
-  it('comes with the fault of a missing arm, and without a fault for a truth', () => {
+  it('reports a missing arm, and no fault for the ground truth', () => {
     const stubs = seen.filter(({ defect }) => defect === 'stub arm')
     expect(stubs.length).toBeGreaterThan(0)
     for (const { fault } of stubs) expect(fault).toBe('a limb is missing')
     for (const { pair, fault } of seen.filter(({ defect }) => defect === null)) expect(fault, pair).toBeNull()
   })
 
-  it('is high for a truth', () => {
+  it('is high for the ground truth', () => {
     for (const { signs } of seen.filter(({ defect }) => defect === null)) expect(qualityOf(signs)).toBeGreaterThan(0.6)
   })
 })

@@ -21,7 +21,7 @@ const wave = (a: number, b: number) => planeOf((x, y) => 0.5 + 0.4 * Math.sin(a 
 const colourful: Channels = [wave(0.9, 0.2), wave(0.1, 1.1), wave(0.6, -0.7)]
 
 describe('a filter guided by colour', () => {
-  it('keeps whatever is a linear function of the colour', () => {
+  it('keeps linear functions of the color', () => {
     const input = planeOf((x, y) => {
       const i = y * size.width + x
       return 0.3 * colourful[0].data[i] - 0.5 * colourful[1].data[i] + 0.8 * colourful[2].data[i] + 0.1
@@ -30,7 +30,7 @@ describe('a filter guided by colour', () => {
     for (let i = 0; i < out.data.length; i++) expect(out.data[i]).toBeCloseTo(input.data[i], 3)
   })
 
-  it('moves a wrong edge to the edge of two colours that are equally bright', () => {
+  it('moves a wrong edge to the edge between equally bright colors', () => {
     const isLeft = (x: number) => x < 24
     const guide: Channels = [
       planeOf((x) => (isLeft(x) ? 0.8 : 0.2)),
@@ -47,7 +47,7 @@ describe('a filter guided by colour', () => {
     expect(row[24]).toBeLessThan(0.5)
   })
 
-  it('is a mean where the guide is plain', () => {
+  it('averages where the guide is plain', () => {
     const grey = planeOf(() => 0.4)
     const out = filtered(
       [grey, grey, grey],

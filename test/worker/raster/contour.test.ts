@@ -14,20 +14,20 @@ describe('followContour', () => {
     expect(contour[7]).toEqual({ x: 7, y: 5 })
   })
 
-  it('goes out and back along a line of single pixels', () => {
+  it('traces a line of single pixels in both directions', () => {
     const mask = createMask({ width: 5, height: 3 })
     for (let x = 0; x < 5; x++) mask.data[5 + x] = 1
     expect(followContour(mask).map((p) => p.x)).toEqual([0, 1, 2, 3, 4, 3, 2, 1])
   })
 
-  it('gives one point for one pixel and none for an empty mask', () => {
+  it('returns one point for one pixel and none for an empty mask', () => {
     const mask = createMask({ width: 3, height: 3 })
     expect(followContour(mask)).toEqual([])
     mask.data[4] = 1
     expect(followContour(mask)).toEqual([{ x: 1, y: 1 }])
   })
 
-  it('comes back to its start at a pinch that it passes twice', () => {
+  it('closes at its start despite a pinch passed twice', () => {
     const mask = createMask({ width: 7, height: 3 })
     for (const i of [0, 1, 7, 8, 16, 10, 11, 3 + 14, 4 + 14]) mask.data[i] = 1
     const contour = followContour(mask)
@@ -37,7 +37,7 @@ describe('followContour', () => {
 })
 
 describe('findBays', () => {
-  it('measures the notch of a polygon from the line between its two sides', () => {
+  it('measures the depth of a notch from its chord', () => {
     const mask = fillPolygon({ width: 100, height: 100 }, [
       { x: 10, y: 10 },
       { x: 90, y: 10 },

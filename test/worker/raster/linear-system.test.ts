@@ -15,6 +15,6 @@ it('solves several right sides at once, also when a pivot is zero', () => {
   for (const [i, value] of x.flat().entries()) expect(solved[i]).toBeCloseTo(value, 9)
 })
 
-it('leaves unknowns at 0 that nothing decides', () => {
+it('sets undetermined unknowns to 0', () => {
   expect([...solveLinearSystem(Float64Array.of(2, 0, 0, 0), Float64Array.of(4, 0), 2)]).toEqual([2, 0])
 })

@@ -18,7 +18,7 @@ describe('filling like a membrane', () => {
     for (let i = 0; i < filled.data.length; i++) expect(Math.abs(filled.data[i] - colours.data[i])).toBeLessThan(0.2)
   })
 
-  it('meets a bright border without a step although something dark is near', () => {
+  it('meets a bright border without a step near dark pixels', () => {
     const colours: Colours = { ...SIZE, channels: 3, data: new Float32Array(60 * 40 * 3).fill(160) }
     const weight = createPlane(SIZE, 1)
     for (let i = 0; i < weight.data.length; i++) {

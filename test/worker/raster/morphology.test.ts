@@ -30,11 +30,11 @@ function spread({ width, height, data }: Mask, radius: number, value: 0 | 1): Ma
 }
 
 describe.each([0.5, 1, 2, 3.4, 8])('a disc of %s px', (radius) => {
-  it('grows a mask to all that it reaches', () => {
+  it('dilates a mask to all pixels within reach', () => {
     for (const mask of masks) expect(dilate(mask, radius).data).toEqual(spread(mask, radius, 1).data)
   })
 
-  it('shrinks a mask to what it does not reach from outside', () => {
+  it('erodes a mask by all pixels within reach from outside', () => {
     for (const mask of masks) expect(erode(mask, radius).data).toEqual(spread(mask, radius, 0).data)
   })
 })
@@ -45,17 +45,17 @@ describe.each([40, 90.3, 128])('a large disc of %s px', (radius) => {
   const distance = distanceTo(sparse).data
   const reached = maskWhere(size, (i) => distance[i] <= radius + 0.25)
 
-  it('grows a mask to all that is within its radius', () => {
+  it('dilates a mask to all pixels within its radius', () => {
     expect(dilate(sparse, radius).data).toEqual(reached.data)
   })
 
-  it('shrinks the rest by the same pixels', () => {
+  it('erodes the complement by the same pixels', () => {
     expect(erode(invert(sparse), radius).data).toEqual(invert(reached).data)
   })
 })
 
-describe('components that are kept', () => {
-  it('have all the pixels of their labels', () => {
+describe('kept components', () => {
+  it('contain all pixels of their labels', () => {
     for (const mask of masks) {
       const { labels, components } = connectedComponents(mask)
       const large = new Set(components.filter(({ area }) => area > 3).map(({ label }) => label))

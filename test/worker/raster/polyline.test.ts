@@ -11,7 +11,7 @@ const corner = [
 ]
 
 describe('polyline', () => {
-  it('measures the way along a bent chain', () => {
+  it('measures the length along a bent chain', () => {
     expect(arcLength(corner)).toBe(40)
     expect(arcLength([])).toBe(0)
   })
@@ -24,7 +24,7 @@ describe('polyline', () => {
     for (let i = 1; i < 7; i++) expect(distance(points[i - 1], points[i])).toBeCloseTo(5)
   })
 
-  it('interpolates between knots and holds the ends', () => {
+  it('interpolates between knots and clamps at the ends', () => {
     const at = (x: number) => interpolate([1, 2, 4], [10, 20, 0], x)
     expect([at(-5), at(1), at(1.5), at(2), at(3), at(4), at(9)]).toEqual([10, 10, 15, 20, 10, 0, 0])
   })
@@ -39,13 +39,13 @@ describe('distanceToEdge', () => {
     })),
   )
 
-  it.each([0, 0.7, 1.9, 3.6, 5.1])('finds the rim of a disc at the angle %d to a part of a pixel', (angle) => {
+  it.each([0, 0.7, 1.9, 3.6, 5.1])('finds the rim of a disc at angle %d with subpixel accuracy', (angle) => {
     const direction = { x: Math.cos(angle), y: Math.sin(angle) }
     const way = distanceToEdge(disc, { x: 50, y: 50 }, { direction, reach: 45 })
     expect(Math.abs((way ?? 0) - 30)).toBeLessThan(0.3)
   })
 
-  it('says null when the edge is out of reach, and 0 when it starts outside', () => {
+  it('returns null when the edge is out of reach, and 0 when it starts outside', () => {
     const direction = { x: 1, y: 0 }
     expect(distanceToEdge(disc, { x: 50, y: 50 }, { direction, reach: 20 })).toBeNull()
     expect(distanceToEdge(disc, { x: 5, y: 50 }, { direction, reach: 20 })).toBe(0)

@@ -65,7 +65,7 @@ describe('filter', () => {
     expect(guidedFilter(guide, noisy, { radius: 0, epsilon: 1e-3 })).toEqual(noisy)
   })
 
-  it.each([0.8, 2, 4, 9.3])('a Gaussian of sigma %d keeps the sum and has the asked variance', (sigma) => {
+  it.each([0.8, 2, 4, 9.3])('a Gaussian of sigma %d keeps the sum and has the given variance', (sigma) => {
     const plane = createPlane({ width: 121, height: 121 })
     plane.data[60 * 121 + 60] = 1
     const blurred = gaussianBlur(plane, sigma)
@@ -84,7 +84,7 @@ describe('filter', () => {
 })
 
 describe('morphology and distance', () => {
-  it('measures the straight distance to the nearest set pixel', () => {
+  it('measures the Euclidean distance to the nearest set pixel', () => {
     const mask = createMask({ width: 9, height: 7 })
     mask.data[3 * 9 + 2] = 1
     const distance = distanceTo(mask)
@@ -106,7 +106,7 @@ describe('morphology and distance', () => {
 })
 
 describe('components', () => {
-  it('tells diagonal neighbours apart with four neighbours and joins them with eight', () => {
+  it('separates diagonal neighbors with 4-connectivity and joins them with 8-connectivity', () => {
     const mask = createMask({ width: 4, height: 4 })
     mask.data[0] = 1
     mask.data[5] = 1
@@ -127,7 +127,7 @@ describe('components', () => {
 })
 
 describe('polygon', () => {
-  it('covers the area that its formula says', () => {
+  it('covers the area of its formula', () => {
     const triangle = [
       { x: 2, y: 2 },
       { x: 38, y: 2 },

@@ -12,7 +12,7 @@ const ramp = (width: number, height: number): Plane => ({
 })
 
 describe('reducing by a whole factor', () => {
-  it('gives the mean of every cell, smaller cells at the edges included', () => {
+  it('returns the mean of each cell, including smaller cells at the edges', () => {
     const small = reduceByFactor(ramp(7, 5), 3)
     expect([small.width, small.height]).toEqual([3, 2])
     expect(small.data[0]).toBeCloseTo(3 + 5)
@@ -20,7 +20,7 @@ describe('reducing by a whole factor', () => {
     expect(small.data[5]).toBeCloseTo(3 * 6 + 5 * 3.5)
   })
 
-  it('is undone by enlarging for everything that is smooth', () => {
+  it('is inverted by enlarging for smooth images', () => {
     const whole = ramp(24, 18)
     const back = enlargeByFactor(reduceByFactor(whole, 3), 3, whole)
     for (let y = 2; y < 16; y++) {
@@ -28,7 +28,7 @@ describe('reducing by a whole factor', () => {
     }
   })
 
-  it('takes colours from the masked pixels alone', () => {
+  it('averages only masked pixels', () => {
     const colours: Colours = { width: 4, height: 2, channels: 3, data: new Float32Array(24).fill(100) }
     colours.data.set([10, 20, 30], 0)
     const { colours: cells, weight } = reduceMasked(
@@ -40,7 +40,7 @@ describe('reducing by a whole factor', () => {
     expect([...weight.data]).toEqual([0.25, 0])
   })
 
-  it('measures the difference to the cell a pixel lies in', () => {
+  it('measures the difference of a pixel to its cell', () => {
     const lab: Colours = {
       width: 4,
       height: 1,
@@ -53,8 +53,8 @@ describe('reducing by a whole factor', () => {
   })
 })
 
-describe('blurring a part', () => {
-  it('feathers a mask exactly as blurring the whole picture does', () => {
+describe('blurring a region', () => {
+  it('feathers a mask exactly like blurring the whole image', () => {
     const mask = maskWhere({ width: 60, height: 40 }, (i) => i % 60 > 20 && i % 60 < 30 && Math.floor(i / 60) < 9)
     const whole = gaussianBlur(maskToPlane(mask), 2)
     const part = featherMask(mask, 2)
@@ -62,7 +62,7 @@ describe('blurring a part', () => {
     expect(featherMask(createMaskLike(mask), 2).data.every((value) => value === 0)).toBe(true)
   })
 
-  it('sees only pixels with weight', () => {
+  it('uses only pixels with weight', () => {
     const values = createPlane({ width: 30, height: 30 }, 7)
     const weight = createPlane(values, 1)
     for (let i = 0; i < 450; i++) {

@@ -28,7 +28,7 @@ const mapOf = (source: (x: number, y: number) => readonly [number, number]) => {
 }
 
 describe('createBackwardMap', () => {
-  it('covers the points and the margin, and no more than the picture', () => {
+  it('covers points and margin, clipped to the image', () => {
     const { box } = createBackwardMap(
       [
         { x: 3, y: 10 },
@@ -44,7 +44,7 @@ describe('createBackwardMap', () => {
 describe('remapCubic', () => {
   const slope = pictureOf((x, y) => [2 * x + y, 90, 3 * y, 255])
 
-  it('leaves a picture as it is under the identity, and nothing outside of the map', () => {
+  it('does not change an image under the identity, and is empty outside the map', () => {
     const out = remapCubic(
       slope,
       mapOf((x, y) => [x, y]),
@@ -54,7 +54,7 @@ describe('remapCubic', () => {
     expect(out.data[4 * (28 * 40 + 39) + 3]).toBe(0)
   })
 
-  it('is exact to a byte between the pixels of a straight slope', () => {
+  it('is exact to one byte between the pixels of a linear slope', () => {
     const out = remapCubic(
       slope,
       mapOf((x, y) => [0.5 * x + 7.25, y - 0.4]),
@@ -65,7 +65,7 @@ describe('remapCubic', () => {
     expect(out.data[at + 2]).toBe(Math.round(3 * 9.6))
   })
 
-  it('keeps colours within their alpha where the picture ends', () => {
+  it('keeps colors premultiplied at the image border', () => {
     const edge = pictureOf((x) => (x < 20 ? [200, 200, 200, 255] : [0, 0, 0, 0]))
     const out = remapCubic(
       edge,
@@ -81,7 +81,7 @@ describe('remapCubic', () => {
 })
 
 describe('remapPlane', () => {
-  it('interpolates a plane, with 0 where the map leaves it', () => {
+  it('interpolates a plane, with 0 outside', () => {
     const plane = { ...SIZE, data: Float32Array.from({ length: 1200 }, (_, i) => i % 40) }
     const map = mapOf((x, y) => [x + 10.5, y])
     const out = remapPlane(plane, map)

@@ -20,14 +20,14 @@ describe('fitThinPlate', () => {
     }
   })
 
-  it('takes every point to its partner', () => {
+  it('maps each point to its target', () => {
     const partners = scattered.map(({ x, y }) => ({ x: x + 40 * random(), y: y + 40 * random() }))
     const map = fitThinPlate(scattered, partners)
     for (const [i, point] of scattered.entries())
       expect(Math.hypot(map(point).x - partners[i].x, map(point).y - partners[i].y)).toBeLessThan(1e-3)
   })
 
-  it('bends less around a misplaced partner when it has slack', () => {
+  it('bends less around a misplaced target with regularization', () => {
     const partners = scattered.map((p, i) => (i === 7 ? { x: p.x + 30, y: p.y } : p))
     const miss = (slack: number) => Math.abs(fitThinPlate(scattered, partners, slack)(scattered[7]).x - partners[7].x)
     expect(miss(0.05)).toBeGreaterThan(5)

@@ -6,7 +6,7 @@ import { classifyExposure, EXPOSURE_MODEL, toInput } from '../../../worker/safet
 import { readSample } from '../../support/drape.ts'
 import { mistakenShapes } from '../../support/mistaken-shapes.ts'
 
-describe('the classifier of exposure', () => {
+describe('the exposure classifier', () => {
   let models: Models
   let reference: Record<string, number[]>
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('the classifier of exposure', () => {
       return 0.5 + 0.5 * Math.sin((x * (c + 1) + 2 * y) / 19)
     })
 
-  it('answers like the original model in TensorFlow.js', async () => {
+  it('matches the original model in TensorFlow.js', async () => {
     for (const [name, expected] of Object.entries(reference)) {
       const data = name === 'waves' ? waves() : toInput(await decodeImage(await readSample(name)))
       const { classes } = await models.session(EXPOSURE_MODEL).run({ image: { shape: [1, 224, 224, 3], data } })
@@ -32,7 +32,7 @@ describe('the classifier of exposure', () => {
     expect(Object.keys(reference)).toHaveLength(5)
   })
 
-  it('finds nudity in shapes that it mistakes for it, and none in clothed people', async () => {
+  it('detects no nudity in clothed people, and some in known false positives', async () => {
     const judge = async (bytes: Uint8Array) =>
       classifyExposure(await decodeImage(bytes), models.session(EXPOSURE_MODEL))
     expect((await judge(await mistakenShapes())).nude).toBeGreaterThan(0.95)

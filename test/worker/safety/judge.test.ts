@@ -40,14 +40,14 @@ describe('the safety check', () => {
   const input = (bitmap: Bitmap, policy: typeof STANDARD | typeof STRICT | typeof SWIMWEAR, more: object = {}) =>
     judgeInput({ image: 'person', bitmap, ...more }, { policy, models })
 
-  it.each([STANDARD, STRICT, SWIMWEAR])('refuses nudity in photo and product at %o', async (policy) => {
+  it.each([STANDARD, STRICT, SWIMWEAR])('rejects nudity in photo and product at %o', async (policy) => {
     for (const image of ['person', 'product'] as const)
       await expect(input(shapes, policy, { image })).rejects.toMatchObject({
         ...{ code: 'NUDITY_DETECTED', retryable: false, image },
       })
   })
 
-  it('lets clothed people and garments pass at every level', async () => {
+  it('accepts clothed people and garments at every level', async () => {
     for (const policy of [STANDARD, STRICT]) {
       expect(await input(photo, policy, { person })).toEqual([])
       for (const name of ['garments/tshirt-navy.jpg', 'garments/dress-blue.jpg'])
@@ -55,7 +55,7 @@ describe('the safety check', () => {
     }
   })
 
-  it('measures the skin of the trunk', () => {
+  it('measures the bare skin of the torso', () => {
     expect(measureTrunk(photo, person)).toBeLessThan(0.1)
     expect(measureTrunk(bare, person)).toBeGreaterThan(0.9)
     const change = { ...createPlane(bare), data: new Float32Array(bare.width * bare.height).fill(1) }
@@ -64,7 +64,7 @@ describe('the safety check', () => {
     expect(measureTrunk(photo, { ...person, face: null })).toBeNull()
   })
 
-  it('refuses a bare trunk in photo and product at strict, unless swimwear is allowed', async () => {
+  it('rejects a bare torso in photo and product at strict, unless swimwear is allowed', async () => {
     for (const image of ['person', 'product'] as const) {
       await expect(input(bare, STRICT, { image })).rejects.toMatchObject({ code: 'EXPOSURE_NOT_ALLOWED', image })
       expect(await input(bare, SWIMWEAR, { image })).toEqual([])
@@ -75,7 +75,7 @@ describe('the safety check', () => {
     })
   })
 
-  it('refuses several people at strict only', async () => {
+  it('rejects several people only at strict', async () => {
     const two = { ...person, people: 2 }
     await expect(input(photo, STRICT, { person: two })).rejects.toMatchObject({
       code: 'SEVERAL_PEOPLE',
@@ -84,7 +84,7 @@ describe('the safety check', () => {
     expect(await input(photo, STANDARD, { person: two })).toEqual([])
   })
 
-  it('refuses a result that bares what the photo covers', async () => {
+  it('rejects a result that bares covered parts of the photo', async () => {
     const change = { ...createPlane(bare), data: new Float32Array(bare.width * bare.height).fill(1) }
     const result = (image: Bitmap, before = photo, garment = shirt) => ({
       ...{ result: image, photo: before, person, garment, drawn: { image, change } },
@@ -103,7 +103,7 @@ describe('the safety check', () => {
     await judgeResult(result(bare), { policy: SWIMWEAR, models })
   })
 
-  it('without its model fails at strict and warns at standard', async () => {
+  it('fails at strict and warns at standard without its model', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'models-'))
     await copyFile('worker/models/manifest.json', join(folder, 'manifest.json'))
     const without = await openModels(folder, { names: [EXPOSURE_MODEL], optional: [EXPOSURE_MODEL] })

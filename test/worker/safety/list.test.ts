@@ -41,7 +41,7 @@ describe("the operator's list of images", () => {
       log: LOG,
     })
 
-  it('gets the perceptual hashes of photo and product, signed as webhooks are, and nothing else', async () => {
+  it('receives only perceptual hashes of photo and product, signed like webhooks', async () => {
     answer({ matches: [] })
     expect(await ask('strict')).toEqual([])
     const [received] = list.received
@@ -60,7 +60,7 @@ describe("the operator's list of images", () => {
     expect(hashDistance(images.person[0].hash, images.person[1].hash)).toBeGreaterThan(0)
   })
 
-  it('asks and is answered as the page shows', async () => {
+  it('has the documented request and response', async () => {
     const [request, reply] = blocksOf('docs/safety.md').flatMap(({ language, text }) =>
       language === 'json' ? [JSON.parse(text)] : [],
     )
@@ -98,13 +98,13 @@ describe("the operator's list of images", () => {
     expect(list.received.map(({ path }) => path)).toEqual(['/list', '/list'])
   })
 
-  it('is not asked about images that have no hash', async () => {
+  it('is not queried for images without a hash', async () => {
     expect(await hashTryOn({ photo: Buffer.from('photo'), garment: Buffer.from('shirt'), crop: null })).toEqual({
       ...{ person: [], product: [] },
     })
   })
 
-  it('needs a secret to sign with', () => {
+  it('requires a signing secret', () => {
     const env = { DATABASE_URL: 'postgres://a/b', REDIS_URL: 'redis://a', SAFETY_LIST_URL: 'https://list.example' }
     expect(() => readWorkerConfig(env)).toThrow('SAFETY_LIST_SECRET must be whsec_')
     expect(readWorkerConfig({ ...env, SAFETY_LIST_SECRET: secret }).SAFETY_LIST_SECRET).toBe(secret)

@@ -54,7 +54,7 @@ describe('the engine CatVTON', () => {
     return at
   }
 
-  it('is opened only where its licence, which forbids commercial use, is acknowledged', async () => {
+  it('opens only with its non-commercial license acknowledged', async () => {
     const at = await install()
     await expect(open(at, { acknowledged: [] })).rejects.toThrow('CC-BY-NC-SA-4.0, which forbids commercial use')
     await expect(open(at, { acknowledged: ['leffa'] })).rejects.toThrow('forbids commercial use')
@@ -63,7 +63,7 @@ describe('the engine CatVTON', () => {
     await engine.release?.()
   })
 
-  describe('with whole files', () => {
+  describe('with valid files', () => {
     let engine: Engine
     let input: EngineInput
 
@@ -82,11 +82,11 @@ describe('the engine CatVTON', () => {
     const run = (changed: Partial<EngineInput> = {}, onProgress: (share: number) => void = () => {}) =>
       engine.run({ ...input, ...changed }, { signal: never, onProgress })
 
-    it('proves itself by what its export has noted, and tells where its operators ran', async () => {
+    it('passes its self-test against the golden drawing, and reports execution providers', async () => {
       expect(await engine.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
     })
 
-    it('draws where the garment is and leaves every other byte', async () => {
+    it('draws the garment region and keeps every other byte', async () => {
       const result = await run()
       checkResult(result, input.person, null)
       const blended = blendChange({ photo: input.person, ...result })
@@ -104,7 +104,7 @@ describe('the engine CatVTON', () => {
         expect(different(x, y), `${x} ${y}`).toBe(false)
     })
 
-    it('draws the same for the same seed and another picture for another one, another mode, another product', async () => {
+    it('repeats a result for the same input, and changes it with seed, mode or product', async () => {
       const first = (await run()).image
       expect((await run()).image).toEqual(first)
       const garment = await decodeImage(await readSample('garments/tshirt-vneck-red.jpg'))
@@ -116,12 +116,12 @@ describe('the engine CatVTON', () => {
       for (const other of others) expect((await run(other)).image).not.toEqual(first)
     })
 
-    it('looks at a product once, whose bytes it knows again by their hash', async () => {
+    it('encodes a product once per hash', async () => {
       const garment = await decodeImage(await readSample('garments/tshirt-vneck-red.jpg'))
       expect((await run({ garment })).image).toEqual((await run()).image)
     })
 
-    it('tells of each step of each mode', async () => {
+    it('reports each step of each mode', async () => {
       const counts: number[] = []
       for (const mode of ['fast', 'balanced', 'quality'] as const) {
         const shares: number[] = []
@@ -143,7 +143,7 @@ describe('the engine CatVTON', () => {
       expect(last).toBeLessThan(0.4)
     })
 
-    it('draws in a photo of any shape, and says where the result is enlarged', async () => {
+    it('accepts photos of any aspect ratio, and warns of an enlarged result', async () => {
       const wide = await decodeImage(await readSample('persons/astronaut.jpg'))
       const result = await run({ person: wide, options: { ...input.options, fullResolution: true } })
       checkResult(result, wide, null)
@@ -153,7 +153,7 @@ describe('the engine CatVTON', () => {
       expect(enlarged.warnings).toEqual(['RESULT_ENLARGED'])
     })
 
-    it('does not take a photo without a person, nor a product that somebody wears', async () => {
+    it('rejects a photo without a person, and a worn product', async () => {
       const blank = { ...input.person, data: new Uint8Array(input.person.data.length).fill(200) }
       await expect(run({ person: blank })).rejects.toMatchObject({ code: 'NO_PERSON_DETECTED' })
       const worn = { garment: input.person, garmentHash: 'worn' }
@@ -161,7 +161,7 @@ describe('the engine CatVTON', () => {
     })
   })
 
-  it('with a parser draws the garment of a product photo in which a person wears it, whatever else is in the photo', async () => {
+  it('extracts a worn garment with a parser, whatever else is in the photo', async () => {
     const engine = await open(await install(addParser))
     expect(await engine.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
     const person = await decodeImage(await readSample('persons/down-half-teal.jpg'))
@@ -269,7 +269,7 @@ describe('the engine CatVTON', () => {
     await engine.release?.()
   })
 
-  it('is not proven when its operators ran elsewhere than they were to', async () => {
+  it('fails its self-test when operators ran on another provider', async () => {
     const folder = join(await install(), NAME)
     const manifest: CatVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
     const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
@@ -279,7 +279,7 @@ describe('the engine CatVTON', () => {
     await graphs.release()
   })
 
-  it('is not opened on a provider that it is not made for, nor on one that is not there', async () => {
+  it('does not open on an unsupported or unavailable provider', async () => {
     const at = await install()
     await expect(open(at, { provider: 'webgpu' })).rejects.toThrow('runs on cpu and cuda, not on webgpu')
     await expect(open(at, { provider: 'cuda' })).rejects.toThrow(

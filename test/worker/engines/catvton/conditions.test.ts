@@ -9,12 +9,12 @@ import { countRuns } from '../../../support/counted-runs.ts'
 
 const ENGINE = new URL('../../../fixtures/catvton/engine/', import.meta.url)
 
-describe('what CatVTON is told', async () => {
+describe('the conditions of CatVTON', async () => {
   const manifest: CatVtonManifest = JSON.parse(await readFile(new URL('engine.json', ENGINE), 'utf8'))
   const opened = await openGraphs(ENGINE.pathname, manifest, { provider: 'cpu' })
   afterAll(() => opened.release())
 
-  it('has a product encoded once, until it is forgotten, a person every time and nothing else', async () => {
+  it('encode a product once until evicted, and a person every time', async () => {
     const { graphs, runs } = countRuns(opened, ['encoder', 'decoder', 'denoiser'])
     const conditions = createConditions(graphs, manifest)
     const blank = createBytes(manifest.size, 3)
@@ -31,7 +31,7 @@ describe('what CatVTON is told', async () => {
     expect(runs.encoder).toBe(5)
   })
 
-  it('sees of the person what the mask leaves, and of the mask the first pixel of each cell', async () => {
+  it('contain the unmasked person, and the first pixel of each mask cell', async () => {
     const conditions = createConditions(opened, manifest)
     const { width, height } = manifest.size
     const [dark, light] = [0, 255].map((value) => ({

@@ -12,7 +12,7 @@ const PERSONS = new URL('../../../fixtures/persons/', import.meta.url)
 /** Levels of grey of NAME-parts.png. */
 const PARTS = { background: 0, top: 85, lower: 170 }
 
-describe('the region that CatVTON draws anew', () => {
+describe('the region that CatVTON inpaints', () => {
   let models: Models
   beforeAll(async () => {
     models = await openModels(resolve(import.meta.dirname, '../../../../worker/models'))

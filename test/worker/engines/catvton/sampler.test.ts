@@ -43,19 +43,19 @@ describe('the sampler of CatVTON', () => {
   const draw = (changed: Partial<DenoiseInput> = {}, signal = never, onStep = (_: number) => {}) =>
     denoise(graphs.denoiser, { ...input, ...changed }, { signal, onStep })
 
-  it('goes the way worked out in NumPy, step by step', async () => {
+  it('matches the NumPy reference in each step', async () => {
     for (let done = 1; done <= STEPS; done++) {
       const sample = await draw({ steps: input.steps.slice(0, done) })
       expect(differenceOf(sample, reference[`after/${done - 1}`])).toBeLessThanOrEqual(1e-4)
     }
   })
 
-  it('ends at the same picture', async () => {
+  it('matches the reference image', async () => {
     const picture = await decodePersons(graphs.decoder, await draw(), manifest.latentScale)
     expect(differenceOf(picture, reference['out/picture'])).toBeLessThanOrEqual(1e-4)
   })
 
-  it('takes the noise that is described, with another stream for every step', () => {
+  it('uses the documented noise, with another stream per step', () => {
     const described = gaussianNoise(10, { seed: 2 ** 40 + 5, sample: 2, stream: 7 })
     expect(differenceOf({ shape: [10], data: described }, reference.philox)).toBeLessThanOrEqual(1e-6)
     const noise = latentNoise(input.person, { seed: 1, samples: 1 })
@@ -63,7 +63,7 @@ describe('the sampler of CatVTON', () => {
     expect(differenceOf(noise(0), noise(1))).toBeGreaterThan(1)
   })
 
-  it('draws a sample the same alone and among four', async () => {
+  it('draws a sample identically alone and in a batch of four', async () => {
     const [one, four] = await Promise.all(
       [1, 4].map((samples) => draw({ noise: latentNoise(input.person, { seed: 5, samples }) })),
     )
@@ -72,7 +72,7 @@ describe('the sampler of CatVTON', () => {
     expect(differenceOf(partOf(four, 1), one)).toBeGreaterThan(0.1)
   })
 
-  it('asks the network for one row only where nothing is to be guided', async () => {
+  it('runs a single row without guidance', async () => {
     const rows: number[] = []
     const counted = {
       ...graphs.denoiser,
@@ -90,7 +90,7 @@ describe('the sampler of CatVTON', () => {
     expect(rows).toEqual([1, 2])
   })
 
-  it('tells of every step and stops between two', async () => {
+  it('reports every step and stops between two steps', async () => {
     const abort = new AbortController()
     const told: number[] = []
     const drawing = draw({}, abort.signal, (done) => {
@@ -101,7 +101,7 @@ describe('the sampler of CatVTON', () => {
     expect(told).toEqual([1, 2])
   })
 
-  it('gives no picture where a graph gives no numbers', async () => {
+  it('rejects a result that is not finite', async () => {
     const spoiled = { ...input.garment, data: input.garment.data.slice().fill(Number.NaN, 0, 1) }
     await expect(draw({ garment: spoiled })).rejects.toMatchObject({ code: 'RESULT_REJECTED', retryable: false })
     const sample = reference['after/3']

@@ -22,7 +22,7 @@ describe('the schedule of CatVTON', async () => {
     expect(cumulativeAlphas(sampling.schedule)[step]).toBeCloseTo(share, 6)
   })
 
-  it.each(Object.entries(reference))('has the weights of DDIM to six digits in each of %s steps', (count, rows) => {
+  it.each(Object.entries(reference))('has DDIM weights to six digits in %s steps', (count, rows) => {
     const steps = ddimSteps(Number(count), sampling)
     expect(steps.map(({ time }) => time)).toEqual(rows.map(([time]) => time))
     for (const [i, { sample, seen, fresh }] of steps.entries())
@@ -30,12 +30,12 @@ describe('the schedule of CatVTON', async () => {
         expect(Math.abs(value - rows[i][k + 1])).toBeLessThanOrEqual(5e-7)
   })
 
-  it('goes to training step 1 in leading spacing', () => {
+  it('ends at training step 1 with leading spacing', () => {
     const times = ddimSteps(50, sampling).map(({ time }) => time)
     expect([times[0], times[1], times.at(-1)]).toEqual([981, 961, 1])
   })
 
-  it('adds no noise without eta, and ends at the picture where the last alpha is one', () => {
+  it('adds no noise without eta, and ends at the image when the last alpha is 1', () => {
     for (const { fresh } of ddimSteps(20, { ...sampling, eta: 0 })) expect(fresh).toBe(0)
     const schedule = { ...sampling.schedule, finalAlphaIsOne: true }
     const last = ddimSteps(20, { ...sampling, schedule }).at(-1)

@@ -12,7 +12,7 @@ import { createPlane } from '../../../../worker/raster/plane.ts'
 const CANVAS = { width: 60, height: 80 }
 
 describe('the part of a photo that CatVTON draws', () => {
-  it('is as large as fits, and where it is needed', () => {
+  it('is as large as possible around the needed region', () => {
     const photo = { width: 200, height: 100 }
     expect(windowAround(photo, { x: 100, y: 40, width: 20, height: 20 }, CANVAS)).toEqual({
       ...{ x: 73, y: 0, width: 75, height: 100 },
@@ -20,14 +20,14 @@ describe('the part of a photo that CatVTON draws', () => {
     expect(windowAround(photo, { x: 190, y: 0, width: 10, height: 100 }, CANVAS)).toMatchObject({ x: 125, width: 75 })
   })
 
-  it('reaches beyond the photo rather than cutting what is needed', () => {
+  it('extends beyond the photo instead of cutting the needed region', () => {
     const photo = { width: 100, height: 100 }
     const needed = { x: 5, y: 20, width: 90, height: 60 }
     const window = windowAround(photo, needed, CANVAS)
     expect(window).toEqual({ x: 5, y: -10, width: 90, height: 120 })
   })
 
-  it('is shown whole, with the edge going on beyond the photo', () => {
+  it('repeats the edge pixels beyond the photo', () => {
     const photo = createBytes({ width: 90, height: 60 }, 3)
     photo.data.fill(50)
     photo.data.fill(200, 0, 90 * 3)
@@ -40,7 +40,7 @@ describe('the part of a photo that CatVTON draws', () => {
   })
 
   it.each([[{ x: 10, y: 4, width: 30, height: 40 }], [{ x: -6, y: -8, width: 72, height: 96 }]])(
-    'goes back to where it came from: %j',
+    'is placed back at its origin: %j',
     (window) => {
       const photo = createBytes({ width: 60, height: 80 }, 3)
       for (let i = 0; i < photo.data.length; i++) photo.data[i] = (i * 7) % 256

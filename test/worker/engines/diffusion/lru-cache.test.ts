@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { combineCaches, createLruCache } from '../../../../worker/engines/diffusion/lru-cache.ts'
 
-describe('what was made recently', () => {
+describe('an LRU cache', () => {
   function start(bytes: number) {
     const made: string[] = []
     const recent = createLruCache<string>(bytes, (value) => value.length)
@@ -13,25 +13,25 @@ describe('what was made recently', () => {
     return { made, get }
   }
 
-  it('is made once', async () => {
+  it('computes a value once', async () => {
     const { made, get } = start(100)
     expect([await get('a'), await get('b'), await get('a')]).toEqual(['a', 'b', 'a'])
     expect(made).toEqual(['a', 'b'])
   })
 
-  it('is forgotten when it was not asked for the longest and there is no room', async () => {
+  it('evicts the least recently used value when full', async () => {
     const { made, get } = start(4)
     for (const key of ['aa', 'bb', 'aa', 'cc', 'aa', 'bb']) await get(key)
     expect(made).toEqual(['aa', 'bb', 'cc', 'bb'])
   })
 
-  it('is kept, however large it is, until something else is made', async () => {
+  it('keeps an oversized value until the next is computed', async () => {
     const { made, get } = start(4)
     for (const key of ['large', 'large', 'b', 'large']) await get(key)
     expect(made).toEqual(['large', 'b', 'large'])
   })
 
-  it('is forgotten by the beginning of its key, and counted', async () => {
+  it('evicts by key prefix, and counts values', async () => {
     const made: string[] = []
     const recent = createLruCache<string>(100, () => 1)
     const get = (key: string) => recent.get(key, async () => `${made.push(key)}`)
@@ -47,7 +47,7 @@ describe('what was made recently', () => {
     expect(made).toEqual(['ab tops', 'ab other', 'cd tops', 'ab tops'])
   })
 
-  it('is not kept when it could not be made', async () => {
+  it('does not cache a failure', async () => {
     const recent = createLruCache<string>(4, () => 1)
     await expect(recent.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await recent.get('a', async () => 'a')).toBe('a')

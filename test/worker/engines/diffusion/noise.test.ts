@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { gaussianNoise, philox } from '../../../../worker/engines/diffusion/noise.ts'
 
-describe('the noise that pictures start from', () => {
+describe('the initial noise', () => {
   // Of Random123 1.14, kat_vectors, philox4x32 with ten rounds.
   it.each([
     [
@@ -23,7 +23,7 @@ describe('the noise that pictures start from', () => {
     expect(philox([...counter], [...key])).toEqual(words)
   })
 
-  it('is normal', () => {
+  it('is normally distributed', () => {
     const noise = gaussianNoise(200_000, { seed: 42, sample: 0 })
     const mean = noise.reduce((sum, value) => sum + value, 0) / noise.length
     const moment = (power: number) => noise.reduce((sum, value) => sum + (value - mean) ** power, 0) / noise.length
@@ -35,13 +35,13 @@ describe('the noise that pictures start from', () => {
     expect(beyond).toBeCloseTo(0.05, 2)
   })
 
-  it('is the same for the same seed and place, however much of it is asked for', () => {
+  it('is equal for equal seed and position, at any length', () => {
     const noise = gaussianNoise(1003, { seed: 7, sample: 2 })
     expect(gaussianNoise(1003, { seed: 7, sample: 2 })).toEqual(noise)
     expect(gaussianNoise(9, { seed: 7, sample: 2 })).toEqual(noise.subarray(0, 9))
   })
 
-  it('is another for every sample and for every seed', () => {
+  it('differs for each sample and seed', () => {
     const options = [
       { seed: 7, sample: 0 },
       { seed: 7, sample: 1 },

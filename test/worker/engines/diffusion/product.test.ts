@@ -49,8 +49,8 @@ describe('a product photo', () => {
   }
   const plain = (): Bitmap => ({ width: 700, height: 875, channels: 3, data: new Uint8Array(700 * 875 * 3).fill(128) })
 
-  describe('of a garment that a person wears', () => {
-    it('shows the garment of the category and nothing else', async () => {
+  describe('of a worn garment', () => {
+    it('yields only the garment of the category', async () => {
       const product = photoOf(await wornPhoto(['top', 'pants']))
       const [top, pants, both] = await Promise.all(
         (['tops', 'bottoms', 'one-pieces'] as const).map((category) => product.worn(category)),
@@ -64,7 +64,7 @@ describe('a product photo', () => {
       expect(top?.wearer).toMatchObject({ landmarks: expect.anything() })
     })
 
-    it('does not show what lies beside the wearer', async () => {
+    it('excludes objects beside the wearer', async () => {
       const photo = await wornPhoto(['top'])
       paint(photo, { x: 20, y: 40, width: 60, height: 60 }, [230, 30, 30])
       const worn = await photoOf(photo).worn('tops')
@@ -75,7 +75,7 @@ describe('a product photo', () => {
       ['no such garment', ['top'], 'bottoms', 0],
       ['no garment', [], 'tops', 0],
       ['a spot that the parser takes for the garment', ['top'], 'bottoms', 12],
-    ] as const)('is refused with %s', async (_what, parts, category, spot) => {
+    ] as const)('is rejected with %s', async (_what, parts, category, spot) => {
       const photo = await wornPhoto(parts)
       paint(photo, { x: 345, y: 600, width: spot, height: spot }, [20, 200, 30])
       await expect(photoOf(photo).worn(category)).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describe('a product photo', () => {
       })
     })
 
-    it('is refused without a parser, whether the pose model sees the wearer or the caller names one', async () => {
+    it('is rejected without a parser, whether the wearer is detected or declared', async () => {
       const refused = { code: 'MISSING_REQUIRED_CLASSIFICATION', message: expect.stringContaining('on a person') }
       const worn = photoOf(await wornPhoto(['top']), { parser: null })
       await expect(worn.worn('tops')).rejects.toMatchObject(refused)
@@ -94,7 +94,7 @@ describe('a product photo', () => {
       await expect(headless.worn('tops')).rejects.toMatchObject(refused)
     })
 
-    it('may hide its wearer from the pose model where the caller says that the garment is worn', async () => {
+    it('needs no detected wearer when declared as on_model', async () => {
       const photo = plain()
       paint(photo, { x: 200, y: 0, width: 300, height: 875 }, [230, 30, 30])
       expect(await photoOf(photo).worn('tops')).toBeNull()
@@ -102,7 +102,7 @@ describe('a product photo', () => {
       expect([isSet(worn?.mask, TORSO), isSet(worn?.mask, BACKGROUND), worn?.wearer]).toEqual([true, false, null])
     })
 
-    it('shows its category where it is the only garment, else tops are assumed', async () => {
+    it('determines the category of a single garment, else assumes tops', async () => {
       const categoryOf = async (parts: Parameters<typeof wornPhoto>[0]) => photoOf(await wornPhoto(parts)).category()
       const detected = { type: 'on_model', view: null, confidence: 1 }
       expect(await categoryOf(['pants'])).toMatchObject({ category: 'bottoms', detected, warnings: [] })
@@ -113,7 +113,7 @@ describe('a product photo', () => {
     })
   })
 
-  it('of a garment alone shows no wearer', async () => {
+  it('has no wearer when it shows only a garment', async () => {
     const product = photoOf(await decodeImage(await readSample('garments/tshirt-navy.jpg')))
     expect(await product.worn('tops')).toBeNull()
     expect(await product.category()).toMatchObject({ category: 'tops', detected: { type: 'flat_lay' } })
@@ -123,7 +123,7 @@ describe('a product photo', () => {
     const pose = (product: ProductPhoto) =>
       poseProduct(product, 'tops', { manifest: { size: CANVAS }, parser, wholeBody: null })
 
-    it('is grey but for the worn garment, which stays where it is and as it is, with the skeleton of the wearer', async () => {
+    it('is grey except for the unchanged worn garment, with the skeleton of the wearer', async () => {
       const photo = await wornPhoto(['top', 'pants'])
       const { bitmap: picture, skeleton } = await pose(photoOf(photo))
       const whole = fitOnCanvas(limitToCanvas(photo, CANVAS), CANVAS)
@@ -137,7 +137,7 @@ describe('a product photo', () => {
       expect(skeleton.data.some((value) => value > 0)).toBe(true)
     })
 
-    it('has no skeleton where the pose model finds no person', async () => {
+    it('has no skeleton when no person is detected', async () => {
       const photo = plain()
       paint(photo, { x: 200, y: 0, width: 300, height: 875 }, [230, 30, 30])
       const { bitmap: picture, skeleton } = await pose(photoOf(photo, { garmentType: 'on_model' }))
@@ -147,7 +147,7 @@ describe('a product photo', () => {
   })
 
   describe('for CatVTON', () => {
-    it('is the worn garment alone on white, as large as the canvas allows', async () => {
+    it('is the worn garment alone on white, scaled to the canvas', async () => {
       const photo = await wornPhoto(['top', 'pants'])
       paint(photo, { x: 470, y: 300, width: 12, height: 12 }, [230, 30, 30])
       const placed = await placeForCatVton(photo, photoOf(photo), { category: 'tops', canvas: CANVAS })

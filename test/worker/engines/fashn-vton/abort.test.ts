@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('obeys between two steps when it is told to stop, and goes on with other work', async () => {
+it('stops between two steps on abort, and continues with other work', async () => {
   const [photo, garment] = await Promise.all([
     readSample('persons/down-half-teal.jpg'),
     readSample('garments/tshirt-navy.jpg'),

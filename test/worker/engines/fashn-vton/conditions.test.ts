@@ -8,7 +8,7 @@ import { countRuns } from '../../../support/counted-runs.ts'
 
 const ENGINE = new URL('../../../fixtures/fashn-vton/engine/', import.meta.url)
 
-describe('what FASHN VTON is told', async () => {
+describe('the conditions of FASHN VTON', async () => {
   const manifest: FashnVtonManifest = JSON.parse(await readFile(new URL('engine.json', ENGINE), 'utf8'))
   const graphs: Graphs = await openGraphs(ENGINE.pathname, manifest, { provider: 'cpu' })
   let conditions: Conditions
@@ -22,7 +22,7 @@ describe('what FASHN VTON is told', async () => {
 
   const blank = { bitmap: createBytes(manifest.size, 3), skeleton: createBytes(manifest.size, 1) }
 
-  it('has the vectors of every step made once for a schedule and a category', async () => {
+  it('compute step vectors once per schedule and category', async () => {
     for (let i = 0; i < 3; i++) await conditions.plan('fast', 'tops')
     expect(runs.modulation).toBe(20)
     await conditions.plan('fast', 'bottoms')
@@ -32,12 +32,12 @@ describe('what FASHN VTON is told', async () => {
     expect(runs.modulation).toBe(70)
   })
 
-  it('has the rows without person and garment made once', async () => {
+  it('compute the unconditional rows once', async () => {
     for (let i = 0; i < 3; i++) await conditions.nothing()
     expect(runs).toEqual({ person: 1, garment: 1, modulation: 0 })
   })
 
-  it('has a product made once, until it is forgotten, and a person every time', async () => {
+  it('compute a product once until evicted, and a person every time', async () => {
     for (let i = 0; i < 3; i++) await conditions.garment('a1', async () => blank)
     await conditions.garment('b2', async () => blank)
     expect(runs.garment).toBe(2)

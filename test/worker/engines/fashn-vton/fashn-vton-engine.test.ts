@@ -57,7 +57,7 @@ describe('the engine FASHN VTON', () => {
     return at
   }
 
-  describe('with whole files', () => {
+  describe('with valid files', () => {
     let engine: Engine
     let input: EngineInput
 
@@ -80,11 +80,11 @@ describe('the engine FASHN VTON', () => {
       return shares
     }
 
-    it('proves itself, and tells where its operators ran', async () => {
+    it('passes its self-test, and reports execution providers', async () => {
       expect(await engine.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
     })
 
-    it('tells of each step of each mode', async () => {
+    it('reports each step of each mode', async () => {
       const counts = await Promise.all((['fast', 'balanced', 'quality'] as const).map(progressOf))
       for (const shares of counts) expect(shares).toEqual(shares.toSorted((a, b) => a - b))
       const [fast, balanced, quality] = counts.map(({ length }) => length)
@@ -102,7 +102,7 @@ describe('the engine FASHN VTON', () => {
       expect(last).toBeLessThan(0.4)
     })
 
-    it('tells the model the category that the photo shows where nobody says it', async () => {
+    it('uses the detected category when none is given', async () => {
       const told = await engine.run(input, { signal: never, onProgress: () => {} })
       const seen = await engine.run({ ...input, category: null }, { signal: never, onProgress: () => {} })
       expect(seen.detected).toMatchObject({ category: 'tops' })
@@ -113,7 +113,7 @@ describe('the engine FASHN VTON', () => {
       expect(warnings).toContain('CATEGORY_ASSUMED')
     })
 
-    it('looks at a product once, whose bytes it knows again by their hash', async () => {
+    it('encodes a product once per hash', async () => {
       const garment = await decodeImage(await readSample('garments/tshirt-vneck-red.jpg'))
       const run = async (changed: Partial<EngineInput>) =>
         (await engine.run({ ...input, ...changed }, { signal: never, onProgress: () => {} })).image
@@ -122,13 +122,13 @@ describe('the engine FASHN VTON', () => {
       expect(known).not.toEqual(await run({ garment, garmentHash: 'red' }))
     })
 
-    it('says that what it draws is enlarged where the photo’s own resolution is wanted', async () => {
+    it('warns of an enlarged result at full resolution', async () => {
       const options = { ...input.options, fullResolution: true }
       const { warnings } = await engine.run({ ...input, options }, { signal: never, onProgress: () => {} })
       expect(warnings).toEqual(['POSE_WITHOUT_HANDS', 'RESULT_ENLARGED'])
     })
 
-    it('does not take a photo without a person, nor a product that somebody wears', async () => {
+    it('rejects a photo without a person, and a worn product', async () => {
       const blank = { ...input.person, data: new Uint8Array(input.person.data.length).fill(200) }
       const run = (changed: Partial<EngineInput>) =>
         engine.run({ ...input, ...changed }, { signal: never, onProgress: () => {} })
@@ -139,7 +139,7 @@ describe('the engine FASHN VTON', () => {
   })
 
   describe('with DWPose', () => {
-    it('draws the skeleton that DWPose sees, with hands, and warns of nothing', async () => {
+    it('draws the DWPose skeleton with hands, without warnings', async () => {
       const [person, garment] = await Promise.all(
         ['persons/down-half-teal.jpg', 'garments/tshirt-navy.jpg'].map(async (path) =>
           decodeImage(await readSample(path)),
@@ -161,7 +161,7 @@ describe('the engine FASHN VTON', () => {
       expect(posed.image).not.toEqual(plain.image)
     })
 
-    it('is opened without an acknowledgement only where its licence allows commercial use', async () => {
+    it('opens without acknowledgement only if its license allows commercial use', async () => {
       const at = await install((folder) => addPose(folder, { commercial: false }))
       await expect(open(at)).rejects.toThrow(
         'The model "dwpose" of the engine "fashn-vton" is under LicenseRef-DWPose, which forbids commercial use',
@@ -169,7 +169,7 @@ describe('the engine FASHN VTON', () => {
       for (const acknowledged of [['dwpose'], [NAME]]) await (await open(at, { acknowledged })).release?.()
     })
 
-    it('is proven with its graphs, and not when they give no numbers', async () => {
+    it('passes its self-test, but not with outputs that are not finite', async () => {
       const spoil = (bytes: Buffer) => {
         // The logarithm of a box's width, for each cell.
         const four = Buffer.alloc(4)
@@ -189,7 +189,7 @@ describe('the engine FASHN VTON', () => {
       await broken.release?.()
     })
 
-    it('is not opened with graphs of another interface', async () => {
+    it('does not open with graphs of another interface', async () => {
       const swapped = async (folder: string) => {
         await addPose(folder)
         await changeEngineManifest(folder, ({ models }) => {
@@ -201,7 +201,7 @@ describe('the engine FASHN VTON', () => {
     })
   })
 
-  it('with a parser takes a product that somebody wears, and does not see what the person wears', async () => {
+  it('accepts a worn product with a parser, and masks the clothes of the person', async () => {
     const engine = await open(await install(addParser))
     const person = await decodeImage(await readSample('persons/down-half-teal.jpg'))
     const garment = await decodeImage(await readSample('garments/tshirt-navy.jpg'))
@@ -239,16 +239,12 @@ describe('the engine FASHN VTON', () => {
     await engine.release?.()
   })
 
-  it('is not there without its folder', async () => {
+  it('is unknown without its folder', async () => {
     await expect(open(join(directory, 'nowhere'))).rejects.toThrow('Unknown engine "fashn-vton"')
   })
 
   it.each<[what: string, message: string | RegExp, change: (folder: string) => Promise<void>]>([
-    [
-      'a file that is cut',
-      'transformer.weights has 1000 bytes',
-      (at) => truncate(join(at, 'transformer.weights'), 1000),
-    ],
+    ['a truncated file', 'transformer.weights has 1000 bytes', (at) => truncate(join(at, 'transformer.weights'), 1000)],
     [
       'a file of another SHA-256',
       /person\.onnx has the SHA-256 [0-9a-f]{64}, expected/,
@@ -328,7 +324,7 @@ describe('the engine FASHN VTON', () => {
     await expect(install(change).then(open)).rejects.toThrow(message)
   })
 
-  it('is not proven when its operators ran elsewhere than they were to', async () => {
+  it('fails its self-test when operators ran on another provider', async () => {
     const folder = join(await install(async () => {}), NAME)
     const manifest: FashnVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
     const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
@@ -338,7 +334,7 @@ describe('the engine FASHN VTON', () => {
     await graphs.release()
   })
 
-  it('is not opened on a provider that it is not made for, nor on one that is not there', async () => {
+  it('does not open on an unsupported or unavailable provider', async () => {
     const at = await install(async () => {})
     await expect(open(at, { provider: 'webgpu' })).rejects.toThrow('runs on cpu and cuda, not on webgpu')
     await expect(open(at, { provider: 'cuda' })).rejects.toThrow(

@@ -27,7 +27,7 @@ interface Seen {
 }
 
 // All of these are equal in every byte, so the digest of the published picture says it.
-describe('pictures for FASHN VTON', async () => {
+describe('images for FASHN VTON', async () => {
   const published: Published = await readJson('expected.json')
   const expectPublished = ({ data }: Bytes, name: string) =>
     expect(createHash('sha256').update(data).digest('hex'), name).toBe(published.sha256[name])
@@ -47,7 +47,7 @@ describe('pictures for FASHN VTON', async () => {
       expectPublished(fitOnCanvas(limited, CANVAS), `img_${name}_canvas`)
     })
 
-    it('take the nearest pixels of skeletons as published', async () => {
+    it('resize skeletons by nearest neighbor as the reference does', async () => {
       const sizes: Record<string, number[]> = await readJson('nearest-exact.json')
       expect(Object.keys(sizes)).toHaveLength(10)
       for (const [name, places] of Object.entries(sizes)) {
@@ -56,7 +56,7 @@ describe('pictures for FASHN VTON', async () => {
       }
     })
 
-    it('lose no side, however long the other one is', () => {
+    it('keep at least 1 px on the short side', () => {
       const thin = createBytes({ width: 3, height: 4000 }, 3)
       const limited = limitToCanvas(thin, CANVAS)
       expect([limited.width, limited.height]).toEqual([1, 864])
@@ -77,7 +77,7 @@ describe('pictures for FASHN VTON', async () => {
       expectPublished(fitOnCanvas(skeleton, CANVAS, { exact: true }), `skeleton_${name}_canvas`)
     })
 
-    it('are black where nobody is', () => {
+    it('are black without a person', () => {
       expectPublished(
         drawSkeleton(poseOf([], { width: 200, height: 260 }), { width: 200, height: 260 }),
         'skeleton_flatlay',
@@ -95,14 +95,14 @@ describe('pictures for FASHN VTON', async () => {
     })
     const at = ([x, y]: [number, number]) => ({ x, y })
 
-    it('are as published: ellipses', () => {
+    it('match the reference: ellipses', () => {
       const picture = createBytes({ width: 420, height: 420 }, 1)
       for (const { center, half_length, angle, grey } of shapes.ellipses)
         drawEllipse(picture, { centre: at(center), radii: { x: half_length, y: 4 }, angle }, grey)
       expectPublished(picture, 'primitive_ellipses')
     })
 
-    it('are as published: lines', () => {
+    it('match the reference: lines', () => {
       const picture = createBytes({ width: 420, height: 420 }, 1)
       for (const { a, b, grey } of shapes.lines) drawLine(picture, [at(a), at(b)], grey)
       expectPublished(picture, 'primitive_lines')

@@ -16,7 +16,7 @@ const placeOf = (name: (typeof LANDMARKS)[number]) => {
   return { x: 10 * i + 9, y: 10 * i + 19 }
 }
 
-it('gives BlazePose’s points OpenPose’s order, the neck between the shoulders, and leaves out what is not seen', () => {
+it('maps BlazePose landmarks to OpenPose order, adds the neck, and omits invisible joints', () => {
   const { joints, hands, face } = poseOf([wholeBodyOf({ landmarks }, SIZE, SIZE)], SIZE)
   const [left, right] = [placeOf('leftShoulder'), placeOf('rightShoulder')]
   expect(joints).toEqual([
@@ -30,7 +30,7 @@ it('gives BlazePose’s points OpenPose’s order, the neck between the shoulder
   expect([...hands.flat(), ...face].every((point) => point === null)).toBe(true)
 })
 
-it('brings them to the size that the skeleton is drawn at', () => {
+it('scales joints to the size of the skeleton', () => {
   const half = { width: 200, height: 300 }
   const { joints } = poseOf([wholeBodyOf({ landmarks }, SIZE, half)], half)
   const { x, y } = placeOf('rightWrist')

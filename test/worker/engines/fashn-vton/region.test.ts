@@ -54,7 +54,7 @@ describe('the part of a photo that a garment replaces', () => {
     ['tops', { chest: 1, knees: 0, face: 0, wall: 0 }],
     ['bottoms', { chest: 0, knees: 1, face: 0, wall: 0 }],
     ['one-pieces', { chest: 1, knees: 1, face: 0, wall: 0 }],
-  ] as const)('is where %s lie', (category, expected) => {
+  ] as const)('covers %s', (category, expected) => {
     const person = personWith()
     const seen = {
       chest: shareAt(person, category, 100, 120),
@@ -66,14 +66,14 @@ describe('the part of a photo that a garment replaces', () => {
       expect(seen[place as keyof typeof seen], place).toBeCloseTo(share, 2)
   })
 
-  it('follows sleeves over the head', () => {
+  it('follows raised arms above the head', () => {
     const raised = { leftElbow: at(150, 70), leftWrist: at(150, 30) }
     const hand = { x: 150, y: 40 }
     expect(shareAt(personWith(raised, hand), 'tops', hand.x, hand.y)).toBeCloseTo(1, 2)
     expect(shareAt(personWith(raised, hand), 'bottoms', hand.x, hand.y)).toBe(0)
   })
 
-  it('is of the size that is asked for, with shares between 0 and 1', () => {
+  it('has the requested size, with values between 0 and 1', () => {
     const { width, height, data } = changeRegion(personWith(), 'tops', { width: 100, height: 150 })
     expect([width, height]).toEqual([100, 150])
     expect(data.every((share) => share >= 0 && share <= 1)).toBe(true)

@@ -40,7 +40,7 @@ describe('the sampler of FASHN VTON', () => {
   })
   afterAll(() => graphs?.release())
 
-  it('goes the published way from the published noise, step by step', async () => {
+  it('matches the reference in each step', async () => {
     for (const done of [1, 2, 3, 4]) {
       const steps = input.plan.steps.slice(0, done)
       const options = { input: { ...input, plan: { ...input.plan, steps } }, signal: never, onStep: () => {} }
@@ -49,19 +49,19 @@ describe('the sampler of FASHN VTON', () => {
     }
   })
 
-  it('makes the published bytes of the published sample, all of them', async () => {
+  it('converts the reference sample to the reference bytes', async () => {
     const { data } = toBitmap(published['x_after/3'], 0, WHOLE)
     expect(Buffer.from(data).equals(Buffer.from(readBytes(file, 'final_u8_hwc')))).toBe(true)
   })
 
-  it('cuts the part of the picture that is asked for', () => {
+  it('crops the requested region', () => {
     const whole = toBitmap(published['x_after/3'], 0, WHOLE)
     const part = toBitmap(published['x_after/3'], 0, { x: 5, y: 7, width: 3, height: 2 })
     const row = (y: number) => [...whole.data.subarray((y * 48 + 5) * 3, (y * 48 + 8) * 3)]
     expect([...part.data]).toEqual([...row(7), ...row(8)])
   })
 
-  it('draws a sample the same alone and among four', async () => {
+  it('draws a sample identically alone and in a batch of four', async () => {
     const draw = (samples: number) =>
       denoise(graphs.denoise, startNoise(manifest.size, { seed: 5, samples }), {
         ...{ input, signal: never, onStep: () => {} },
@@ -75,7 +75,7 @@ describe('the sampler of FASHN VTON', () => {
     expect(among.filter((byte, i) => byte !== second[i]).length).toBeGreaterThan(among.length / 2)
   })
 
-  it('tells of every step and stops between two', async () => {
+  it('reports every step and stops between two steps', async () => {
     const abort = new AbortController()
     const told: number[] = []
     const drawing = denoise(graphs.denoise, published['in/noise'], {
@@ -90,7 +90,7 @@ describe('the sampler of FASHN VTON', () => {
     expect(told).toEqual([1, 2])
   })
 
-  it('gives no picture where the network gives no numbers', async () => {
+  it('rejects a result that is not finite', async () => {
     const spoiled = { ...input.person, data: input.person.data.slice().fill(Number.NaN, 0, 1) }
     const drawing = denoise(graphs.denoise, published['in/noise'], {
       ...{ input: { ...input, person: spoiled }, signal: never, onStep: () => {} },

@@ -67,7 +67,7 @@ describe.each([
     quality = measureQuality(worn.pair, { ...worn.result, image: worn.image })
   })
 
-  it('looks like the figure that was rendered in such trousers', () => {
+  it('matches the figure rendered in the same garment', () => {
     const { covered, overlap, colour, perceptual } = quality
     expect(covered).toBeGreaterThan(0.97)
     expect(overlap).toBeGreaterThan(0.87)
@@ -75,7 +75,7 @@ describe.each([
     expect(perceptual).toBeLessThan(11)
   })
 
-  it('changes neither face nor top nor anything far away', () => {
+  it('does not change the face, the top or distant pixels', () => {
     const { face, outside, stray } = quality
     expect([face, outside, stray]).toEqual([0, 0, 0])
     const { top } = worn.pair.figure.parts
@@ -89,13 +89,13 @@ describe.each([
     expect(changed / all).toBeLessThan(0.03)
   })
 
-  it('is known for bottoms', () => {
+  it('is detected as bottoms', () => {
     expect(worn.result.detected).toMatchObject({ type: 'flat_lay', category: 'bottoms' })
   })
 })
 
 describe('shorter garments over trousers', () => {
-  it.each(['shorts_beige', 'skirt_pencil'])('show bare shins below %s', async (garment) => {
+  it.each(['shorts_beige', 'skirt_pencil'])('shows bare shins below %s', async (garment) => {
     const { pair, image, result } = await dress('ada-jeans', garment)
     const { joints } = pair.figure
     const arm = labAt(pair.figure.picture, between(joints.left_elbow, joints.left_wrist, 0.5))
@@ -108,7 +108,7 @@ describe('shorter garments over trousers', () => {
     expect(result.warnings).toContain('LARGE_BACKGROUND_INVENTED')
   })
 
-  it('leave no shaded cloth above the shoes of somebody who walks', async () => {
+  it('leave no shaded cloth above the shoes of a walking person', async () => {
     const { pair, image, result } = await dress('dan-jeans', 'shorts_beige')
     expect(measureQuality(pair, { ...result, image }).covered).toBeGreaterThan(0.995)
   })
@@ -123,7 +123,7 @@ describe('shorter garments over trousers', () => {
 })
 
 describe('trousers on a photo that ends above the thighs', () => {
-  it('are refused', async () => {
+  it('are rejected', async () => {
     const { picture } = await readFigure('heavy-half')
     const { garment } = await readPair(FIXTURES, { person: 'ada-jeans', garment: 'jeans_blue', part: 'lower' })
     const height = Math.round(0.75 * picture.height)

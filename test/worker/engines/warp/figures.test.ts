@@ -55,7 +55,7 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
     worn = warp(shirt)
   })
 
-  it('measures the torso between hips and true outline', () => {
+  it('measures the torso width between the hip joints and the outline', () => {
     const hips = Math.abs(body.joints.hip[1].x - body.joints.hip[0].x) / 2
     for (const side of [0, 1] as const) {
       const half = halfWidthAt(body, 1, side)
@@ -64,7 +64,7 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
     }
   })
 
-  it('gives every pixel of the person a part, the right one in the middle of each', () => {
+  it('labels almost all pixels of the person, and the center of each part correctly', () => {
     const labelled = (i: number) => parts.skin.data[i] + parts.top.data[i] + parts.lower.data[i] + parts.hair.data[i]
     const named = maskWhere(figure.mask, (i) => figure.mask.data[i] === 1 && labelled(i) === 1)
     expect(countSet(named) / countSet(figure.mask)).toBeGreaterThan(0.96)
@@ -73,7 +73,7 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
     expect(parts.lower.data[indexOf(pointAt(1.35, 0.2))]).toBe(1)
   })
 
-  it('lays a T-shirt on the person without folds', () => {
+  it('warps a T-shirt onto the person without folds', () => {
     expect(worn.folds.torso).toBe(0)
     expect(Math.max(...worn.folds.sleeves)).toBeLessThan(0.1)
     expect(worn.warnings).toEqual([])
@@ -90,7 +90,7 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
       expect(opaque.data[indexOf(pointAt(f, x))]).toBe(1)
   })
 
-  it('shows the print in the middle of the chest', () => {
+  it('centers the print on the chest', () => {
     let [x, y, count] = [0, 0, 0]
     for (let i = 0; i < figure.mask.data.length; i++) {
       if (worn.torso.data[4 * i] < 140 || worn.torso.data[4 * i + 3] < 250) continue
@@ -104,7 +104,7 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
     expect(y / count).toBeLessThan(0.6)
   })
 
-  it('leads long sleeves over the elbows to the wrists', () => {
+  it('extends long sleeves over the elbows to the wrists', () => {
     const { sleeves } = warp(pullover)
     for (const { side, layer } of sleeves) {
       const { elbow, wrist } = body.joints

@@ -38,7 +38,7 @@ function detail({ width, channels, data }: Bitmap, { x, y, side }: { x: number; 
 }
 
 describe('a result in full resolution', () => {
-  it("has the product photo's own detail, where the usual one has none left", async () => {
+  it('keeps detail of the product photo that the default resolution loses', async () => {
     const { picture } = await readFigure('heavy-half')
     const person = await resizeBitmap(picture, { width: 3 * picture.width, height: 3 * picture.height })
     const garment = await wovenShirt()

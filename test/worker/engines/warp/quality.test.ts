@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => models.release())
 
-describe('the warp engine on figures of which everything is known', () => {
+describe('the warp engine on rendered figures with ground truth', () => {
   it.each(NAMES.map((name) => [name.person, name.garment, name] as const))(
     'dresses %s in %s',
     async (_person, _garment, name) => {

@@ -88,7 +88,7 @@ describe.each(FIGURES)('the warp engine on %s', (name) => {
     picture = blendChange({ photo: figure.picture, ...result })
   })
 
-  it('changes no byte outside of the change', () => {
+  it('changes no byte outside the change mask', () => {
     const changed = result.change.data.filter((share) => share > 0).length
     expect(changed).toBeGreaterThan(0.02 * result.change.data.length)
     expect(changed).toBeLessThan(0.5 * result.change.data.length)
@@ -103,7 +103,7 @@ describe.each(FIGURES)('the warp engine on %s', (name) => {
     expect(result.change.data.filter((share, i) => share > 0 && !near.data[i]).length).toBe(0)
   })
 
-  it("shows the product's colour on the torso", () => {
+  it('shows the product color on the torso', () => {
     const [left, right] = [joint('rightShoulder'), joint('leftShoulder')]
     const [leftHip, rightHip] = [joint('rightHip'), joint('leftHip')]
     const at = (share: number, down: number): Point => {
@@ -120,7 +120,7 @@ describe.each(FIGURES)('the warp engine on %s', (name) => {
     expect(apart(meanLab(picture, chest), meanLab(known.picture, known.mask))).toBeLessThan(5)
   })
 
-  it('leaves face and hands as they are', async () => {
+  it('does not change face and hands', async () => {
     const eyes = await readEyes(name)
     const span = Math.hypot(eyes[0].x - eyes[1].x, eyes[0].y - eyes[1].y)
     const regions = [fillCapsules(picture, eyes, [1.2 * span, 1.2 * span])]
@@ -136,7 +136,7 @@ describe.each(FIGURES)('the warp engine on %s', (name) => {
 })
 
 describe('the warp engine', () => {
-  it('takes an old long sleeve off the arm that a short one leaves bare', async () => {
+  it('removes an old long sleeve below a new short sleeve', async () => {
     const { picture: photo, joints } = await readFigure('crossed-half')
     const result = await wear(photo, garment('tshirt_navy'), { hash: 'navy' })
     const picture = blendChange({ photo, ...result })
@@ -156,7 +156,7 @@ describe('the warp engine', () => {
     expect(apart(meanLab(picture, arm), meanLab(photo, cheek))).toBeLessThan(15)
   })
 
-  it('gives the same result for the same pictures, with a garment seen before or not', async () => {
+  it('is deterministic, with and without a cached garment', async () => {
     const { picture } = await readFigure('walk-full')
     const first = await wear(picture, garment('longsleeve_grey'), { hash: 'grey' })
     const again = await wear(picture, garment('longsleeve_grey'), { hash: 'grey' })
@@ -165,7 +165,7 @@ describe('the warp engine', () => {
     expect(fresh.change).toEqual(first.change)
   })
 
-  it('makes the same of a product that it was told of before', async () => {
+  it('returns the same result for a prefetched product', async () => {
     const { picture } = await readFigure('apose-full')
     const options = { seed: 1, mode: 'balanced' as const }
     const told = { garment: garment('tshirt_navy'), garmentHash: 'told', category: 'tops' as const, options }
@@ -178,7 +178,7 @@ describe('the warp engine', () => {
     expect(first.image).toEqual(untold.image)
   })
 
-  it('forgets a product that it was told of and never asked for', async () => {
+  it('evicts a prefetched product that was never used', async () => {
     const options = { seed: 1, mode: 'balanced' as const }
     const kept = engine.cache?.count() ?? 0
     engine.prefetch?.({ garment: garment('tshirt_navy'), garmentHash: 'unasked', category: null, options })
@@ -186,14 +186,14 @@ describe('the warp engine', () => {
     expect(engine.cache?.count()).toBe(kept)
   })
 
-  it('draws large photos at no more than 1280 px and keeps their aspect', async () => {
+  it('limits large photos to 1280 px and keeps their aspect ratio', async () => {
     const { picture } = await readFigure('heavy-half')
     const large = await resizeBitmap(picture, { longest: 1500 })
     const { image, change } = await wear(large, garment('tshirt_navy'), { hash: 'navy' })
     expect([image.width, image.height, change.width, change.height]).toEqual([1024, 1280, 1024, 1280])
   })
 
-  it('tells the milliseconds of every stage and how far it is', async () => {
+  it('reports progress and the duration of each stage', async () => {
     const { picture } = await readFigure('apose-full')
     const shares: number[] = []
     const context = { ...quiet, onProgress: (share: number) => void shares.push(share) }
@@ -205,12 +205,12 @@ describe('the warp engine', () => {
     expect(shares.at(-1)).toBe(1)
   })
 
-  it('refuses a photo that shows nobody', async () => {
+  it('rejects a photo without a person', async () => {
     const empty: Bitmap = { width: 300, height: 400, channels: 3, data: new Uint8Array(360_000).fill(190) }
     expect(await refusal(wear(empty, garment('tshirt_navy')))).toMatchObject({ code: 'NO_PERSON_DETECTED' })
   })
 
-  it('refuses to bare arms below a space suit', async () => {
+  it('rejects bare arms under a space suit', async () => {
     const astronaut = await decodeImage(await readFile('scripts/samples/persons/astronaut.jpg'))
     await expect(wear(astronaut, garment('tshirt_navy'), { hash: 'navy' })).rejects.toMatchObject({
       code: 'RESULT_REJECTED',
@@ -218,7 +218,7 @@ describe('the warp engine', () => {
     })
   })
 
-  it('takes a dark jacket and its collar away below a dark hat', async () => {
+  it('removes a dark jacket and its collar below a dark hat', async () => {
     const portrait = await decodeImage(await readFile('scripts/samples/persons/grace-hopper.jpg'))
     const { change } = await wear(portrait, garment('tshirt_navy'), { hash: 'navy' })
     const changed = ([x, y]: readonly [number, number]) => change.data[y * change.width + x]
@@ -228,7 +228,7 @@ describe('the warp engine', () => {
     expect([hat, cheek].map(changed)).toEqual([0, 0])
   })
 
-  it('refuses to bare arms where the photo ends at the chest', async () => {
+  it('rejects bare arms when the photo ends at the chest', async () => {
     const portrait = await decodeImage(await readFile('scripts/samples/persons/grace-hopper.jpg'))
     const tank = await decodeImage(await readFile('scripts/samples/garments/tank-green.jpg'))
     await expect(wear(portrait, tank, { hash: 'tank' })).rejects.toMatchObject({
@@ -237,14 +237,14 @@ describe('the warp engine', () => {
     })
   })
 
-  it('refuses a person who is seen from the side', async () => {
+  it('rejects a person seen from the side', async () => {
     const photographer = await decodeImage(await readFile('scripts/samples/persons/photographer.jpg'))
     expect(await refusal(wear(photographer, garment('tshirt_navy'), { hash: 'navy' }))).toMatchObject({
       code: 'RESULT_REJECTED',
     })
   })
 
-  it('asks for a product photo without a wearer', async () => {
+  it('rejects a worn product photo', async () => {
     const { picture } = await readFigure('apose-full')
     const { picture: worn } = await readFigure('heavy-half')
     expect(await refusal(wear(picture, worn, { hash: 'worn' }))).toEqual({
@@ -253,7 +253,7 @@ describe('the warp engine', () => {
     })
   })
 
-  it("stops between two stages with the signal's reason", async () => {
+  it('stops between two stages with the reason of the signal', async () => {
     const { picture } = await readFigure('apose-full')
     const controller = new AbortController()
     const reason = new Error('cancelled')

@@ -18,7 +18,7 @@ describe('a parser of clothed people', () => {
   afterAll(() => graph?.release())
 
   it.each([[{ width: 384, height: 576 }], [{ width: 300, height: 300 }], [{ width: 648, height: 864 }]])(
-    'labels every pixel of a picture of any size: %j',
+    'labels every pixel of an image of any size: %j',
     async (size) => {
       const picture = createBytes(size, 3)
       const [middle, third] = [size.width / 2, size.height / 3]
@@ -40,13 +40,13 @@ describe('a parser of clothed people', () => {
     },
   )
 
-  it('is not made of a graph of another interface', async () => {
+  it('rejects a graph with another interface', async () => {
     const other = await open('dwpose/pose-detector.onnx')
     expect(() => createParser(other)).toThrow('which does not match the interface of a parser')
     await other.release()
   })
 
-  it('gives no labels where the graph gives no numbers', async () => {
+  it('rejects output that is not finite', async () => {
     const spoiled: Session = {
       ...graph,
       run: async (feeds) => {

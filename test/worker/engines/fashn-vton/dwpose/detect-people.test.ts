@@ -14,8 +14,8 @@ function rawOf(rows: Readonly<Record<number, readonly number[]>>) {
 const decode = (rows: Readonly<Record<number, readonly number[]>>, scale = 1) =>
   decodePeople(rawOf(rows), CANVAS, scale)
 
-describe('what a detector of people is fed', () => {
-  it('is the picture in the upper left, blue first, on grey', () => {
+describe('the input of the person detector', () => {
+  it('has the image in the upper left corner, in BGR order, on grey', () => {
     const picture = createBytes({ width: 20, height: 40 }, 3)
     for (let i = 0; i < picture.data.length; i += 3) picture.data.set([10, 20, 30], i)
     const { tensor, scale } = letterbox(picture, CANVAS)
@@ -26,7 +26,7 @@ describe('what a detector of people is fed', () => {
     expect([at(0, 32, 0), at(1, 32, 0), at(2, 32, 0)]).toEqual([114, 114, 114])
   })
 
-  it('goes from one grey to the next without a step', () => {
+  it('is resized with linear interpolation', () => {
     const picture = createBytes({ width: 2, height: 2 }, 3)
     picture.data.fill(200, 3, 6).fill(200, 9, 12)
     const { tensor } = letterbox(picture, { width: 8, height: 8 })
@@ -34,25 +34,25 @@ describe('what a detector of people is fed', () => {
   })
 })
 
-describe('what a detector of people gives out', () => {
-  it('is read by cells of three sizes, one after the other', () => {
+describe('the output of the person detector', () => {
+  it('is read from cells of three sizes', () => {
     expect(countCells(CANVAS)).toBe(64 + 16 + 4)
     // Cell 9 of 8 px is the second of the second row; 64 + 16 + 3 is the last of 32 px.
     expect(decode({ 9: [0.5, 0.25, Math.log(2), Math.log(3), 0.9, 0.9] })).toEqual([box(4, -2, 16, 24)])
     expect(decode({ 83: [0.5, 0.5, 0, 0, 1, 1] })).toEqual([box(32, 32, 32, 32)])
   })
 
-  it('is in px of the picture before it was scaled', () => {
+  it('is in pixels of the original image', () => {
     expect(decode({ 83: [0.5, 0.5, 0, 0, 1, 1] }, 2)).toEqual([box(16, 16, 16, 16)])
   })
 
-  it('counts as a person from a score above 0.3, and by the first class alone', () => {
+  it('is a person above a score of 0.3 in the first class', () => {
     expect(decode({ 83: [0.5, 0.5, 0, 0, 0.58, 0.5] })).toEqual([])
     expect(decode({ 83: [0.5, 0.5, 0, 0, 0.62, 0.5] })).toHaveLength(1)
     expect(decode({ 83: [0.5, 0.5, 0, 0, 1, 0, 1] })).toEqual([])
   })
 
-  it('is one person where boxes share more than 0.45 of what they cover, and the surest comes first', () => {
+  it('merges boxes with an IoU above 0.45, highest score first', () => {
     const large = Math.log(1.9)
     const twice = decode({ 80: [0.5, 0.5, large, large, 1, 0.7], 81: [-0.2, 0.5, large, large, 1, 0.8] })
     expect(twice).toHaveLength(1)

@@ -31,7 +31,7 @@ describe('people found by DWPose', () => {
     await keypoints?.release()
   })
 
-  it('have their points where they are in the picture, with the scores that the network gives', async () => {
+  it('have keypoints in image coordinates, with the scores of the model', async () => {
     // Twice as large in the detector's canvas: the blue square fills its cell at (96, 160), or (48, 80) here.
     const picture = createBytes({ width: 240, height: 320 }, 3)
     paint(picture, { x: 48, y: 80, side: 16 }, [0, 0, 255])
@@ -53,7 +53,7 @@ describe('people found by DWPose', () => {
     }
   })
 
-  it('are as many as the detector sees', async () => {
+  it('have one entry per detection', async () => {
     const picture = createBytes({ width: 640, height: 640 }, 3)
     for (const x of [64, 480]) paint(picture, { x, y: 320, side: 32 }, [0, 0, 255])
     const people = await finder.find(picture)
@@ -64,7 +64,7 @@ describe('people found by DWPose', () => {
     expect(Math.abs(people[0][0].x - people[1][0].x)).toBeGreaterThan(300)
   })
 
-  it('are looked for in the whole picture where the detector sees nobody', async () => {
+  it('are searched in the whole image when the detector finds no person', async () => {
     const picture = createBytes({ width: 90, height: 120 }, 3)
     paint(picture, { x: 80, y: 5, side: 5 }, [0, 200, 0])
     const people = await finder.find(picture)
@@ -73,12 +73,12 @@ describe('people found by DWPose', () => {
     expect(Math.abs(people[0][1].y - 7)).toBeLessThanOrEqual(2.5)
   })
 
-  it('are not looked for by graphs of other interfaces', () => {
+  it('require graphs with the matching interface', () => {
     expect(() => createWholeBodyFinder({ detector: keypoints, keypoints })).toThrow('which does not match YOLOX')
     expect(() => createWholeBodyFinder({ detector, keypoints: detector })).toThrow('which does not match DWPose')
   })
 
-  it('are none where the graphs give no numbers', async () => {
+  it('are none when outputs are not finite', async () => {
     const spoil = (session: Session): Session => ({
       ...session,
       run: async (feeds) => {
@@ -96,8 +96,8 @@ describe('people found by DWPose', () => {
   })
 })
 
-describe('what a network of keypoints sees', () => {
-  it('is the box and a quarter more, in its own aspect', () => {
+describe('the input of the keypoint model', () => {
+  it('is the box enlarged by 1.25, at the input aspect ratio', () => {
     expect(regionAround({ x: 100, y: 100, width: 60, height: 200 }, VIEW)).toEqual({
       ...{ x: 36.25, y: 75, width: 187.5, height: 250 },
     })
@@ -106,7 +106,7 @@ describe('what a network of keypoints sees', () => {
     })
   })
 
-  it('is black beyond the picture, and normalised blue first by numbers in the order of red, green and blue', () => {
+  it('is black outside the image, and BGR with the normalization of RGB', () => {
     const picture = createBytes({ width: 30, height: 40 }, 3)
     for (let i = 0; i < picture.data.length; i += 3) picture.data.set([10, 20, 30], i)
     const { shape, data } = viewRegion(picture, { x: 0, y: -20, width: 30, height: 40 }, VIEW)
@@ -118,7 +118,7 @@ describe('what a network of keypoints sees', () => {
     }
   })
 
-  it('gives places by the best of two per pixel, and the worse of both scores', () => {
+  it('locates keypoints at half pixels, with the lower score of both axes', () => {
     const scores = (places: number, values: Readonly<Record<number, number>>) => {
       const data = new Float32Array(2 * places).fill(-1)
       for (const [at, value] of Object.entries(values)) data[Number(at)] = value

@@ -26,12 +26,12 @@ describe('masks for FASHN VTON', async () => {
     return { width, height, data }
   })()
 
-  it.each(['tops', 'bottoms', 'one-pieces'] as const)('are as published: a person for %s', async (category) => {
+  it.each(['tops', 'bottoms', 'one-pieces'] as const)('match the reference: a person for %s', async (category) => {
     expectEqual(agnosticMask(labels, category), await read(`${category}_person`))
   })
 
   it.each(['tops', 'bottoms', 'one-pieces'] as const)(
-    'are as published at full height: a person for %s',
+    'match the reference at full height: a person for %s',
     async (category) => {
       const wanted = await read(`${category}_person_864`)
       expect([large.width, large.height]).toEqual([wanted.width, wanted.height])
@@ -39,7 +39,7 @@ describe('masks for FASHN VTON', async () => {
     },
   )
 
-  it.each(['tops', 'bottoms', 'one-pieces'] as const)('are as published: a garment of %s', async (category) => {
+  it.each(['tops', 'bottoms', 'one-pieces'] as const)('match the reference: a garment of %s', async (category) => {
     const picture = await decodeImage(await readFile(new URL('../pictures/img_a_source.png', MASKS)))
     const garment = anyOf(labels, COVERED[category].clothes)
     const others = maskWhere(garment, (i) => garment.data[i] === 0)
@@ -47,7 +47,7 @@ describe('masks for FASHN VTON', async () => {
     expect(Buffer.from(paintOver(picture, others, HIDDEN).data).equals(Buffer.from(wanted.data))).toBe(true)
   })
 
-  it('are empty where nobody is', () => {
+  it('are empty without a person', () => {
     const nobody = { ...labels, data: new Uint8Array(labels.data.length) }
     expect(agnosticMask(nobody, 'tops').data.some((value) => value === 1)).toBe(false)
   })

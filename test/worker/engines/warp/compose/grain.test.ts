@@ -35,22 +35,22 @@ const filled = (range: number) => {
   return { picture, image }
 }
 
-describe('the grain of what was invented', () => {
-  it.each([3, 6])('is that of real pixels of its kind, with noise of ± %i', (range) => {
+describe('the grain of synthesized regions', () => {
+  it.each([3, 6])('matches the grain of real pixels, with noise of ± %i', (range) => {
     const { image } = filled(range)
     const real = deviation(image, 2, 56)
     expect(deviation(image, 64, 118) / real).toBeGreaterThan(0.6)
     expect(deviation(image, 64, 118) / real).toBeLessThan(1.5)
   })
 
-  it('leaves everything else as it is, and is the same each time', () => {
+  it('changes no other pixels, and is deterministic', () => {
     const { picture, image } = filled(5)
     for (let i = 0; i < SIZE.width * SIZE.height; i++)
       if (i % SIZE.width < 59) expect(image.data[i * 3]).toBe(picture.data[i * 3])
     expect(filled(5).image.data).toEqual(image.data)
   })
 
-  it('is none where the photo has none, and none under the new garment', () => {
+  it('is absent without grain in the photo, and under the new garment', () => {
     expect(deviation(filled(0).image, 64, 118)).toBe(0)
     expect(seenShare(RIGHT, createPlane(SIZE, 1)).data.every((share) => share === 0)).toBe(true)
   })

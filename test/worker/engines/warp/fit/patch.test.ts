@@ -19,7 +19,7 @@ describe('a grid between four curves', () => {
     expect(grid.length).toBe(13)
   })
 
-  it('follows a bent lower edge there and not in its upper half', () => {
+  it('follows a curved lower edge only in its lower half', () => {
     const bottom = [
       { x: 0, y: 100 },
       { x: 25, y: 120 },
@@ -30,7 +30,7 @@ describe('a grid between four curves', () => {
     expect(grid[3][3].y).toBeLessThan(21)
   })
 
-  it('goes beyond its edges by the margins', () => {
+  it('extends beyond its edges by the margins', () => {
     const grid = fillPatch(straight, 6, { left: 0.1, right: 0.2, above: 0.5, below: 1 })
     expect(grid[1][0].x).toBeCloseTo(-5)
     expect(grid[1][7].x).toBeCloseTo(60)
@@ -38,7 +38,7 @@ describe('a grid between four curves', () => {
     expect(grid[12][1].y).toBeCloseTo(110)
   })
 
-  it('keeps the point where a chain is to be divided', () => {
+  it('keeps the split point of a chain', () => {
     const chain = line([0, 0], [0, 10], 11)
     const points = resampleInTwo(chain, 2, [5, 3])
     expect(points.map(({ y }) => y)).toEqual([0, 0.5, 1, 1.5, 2, 6, 10])

@@ -51,21 +51,21 @@ const meanDifference = (...layers: [Pixels, Pixels]) => {
   return sum / count
 }
 
-describe('light of the worn garment', () => {
-  it('carries a fold over where it was, softer than it was', () => {
+describe('lighting of the worn garment', () => {
+  it('transfers a fold to the same place, softened', () => {
     const light = lightAt(LIGHT_GREY, fold)
     expect(light(240, 290)).toBeLessThan(light(222, 290) - 0.03)
     expect(light(240, 290)).toBeGreaterThan(0.75)
   })
 
-  it('takes nothing from plain cloth but the roundness of the body', () => {
+  it('transfers only the body curvature from plain cloth', () => {
     const light = lightAt(LIGHT_GREY, () => 1)
     expect(light(240, 290)).toBeCloseTo(1, 2)
     expect(light(240 + 62, 290)).toBeLessThan(0.97)
     expect(light(240 + 62, 290)).toBeGreaterThan(0.8)
   })
 
-  it('does not take stripes for folds', () => {
+  it('does not mistake stripes for folds', () => {
     const striped = lightAt(LIGHT_GREY, (_, y) => (y % 24 < 12 ? 1 : 0.45))
     const values = Array.from({ length: 40 }, (_, k) => striped(240, 270 + k))
     expect(Math.max(...values) - Math.min(...values)).toBeLessThan(0.05)
@@ -78,14 +78,14 @@ describe('light of the worn garment', () => {
 })
 
 describe('shading the layers', () => {
-  it("keeps the product's colour even under harsh light", () => {
+  it('keeps the product color under harsh light', () => {
     const { fitted } = relight(LIGHT_GREY, (x, y) => 0.75 + 0.25 * Math.sin(x / 9) * Math.sin(y / 31))
     const before = { ...fitted.layers.torso, data: fitted.layers.torso.data.slice() }
     shadeUpper(fitted.layers, measureLight(fitted.fitting))
     expect(meanDifference(before, fitted.layers.torso)).toBeLessThan(4.7)
   })
 
-  it('leaves no colour brighter than its cover allows and no cover where there was none', () => {
+  it('keeps colors premultiplied, and adds no coverage', () => {
     const { fitted } = relight(LIGHT_GREY, fold)
     const all = [fitted.layers.torso, ...fitted.layers.sleeves.map(({ layer }) => layer)]
     const copies = all.map(({ data }) => data.slice())

@@ -21,13 +21,13 @@ describe('mapMesh', () => {
     expect(map.folded).toBe(0)
   })
 
-  it('says nothing outside of the grid', () => {
+  it('is NaN outside the grid', () => {
     const { x } = mapMesh(straight, straight, SIZE)
     expect(x[0]).toBeNaN()
     expect(x.filter((value) => !Number.isNaN(value)).length).toBe(61 * 73)
   })
 
-  it('goes from −1 to 1 across the columns', () => {
+  it('maps columns to −1 to 1', () => {
     const { box, across } = mapMesh(straight, straight, SIZE)
     const at = (x: number) => across[(40 - box.top) * box.width + x - box.left]
     expect(at(10)).toBeCloseTo(-1)
@@ -51,7 +51,7 @@ describe('mapMesh', () => {
     expect(holes.length).toBe(0)
   })
 
-  it('reports the share of the grid that is folded over, whichever way round it lies', () => {
+  it('reports the folded share of a grid in either orientation', () => {
     const folded = grid((row, column) => ({ x: 10 + 15 * column, y: row < 6 ? 8 + 12 * row : 56 }))
     expect(mapMesh(straight, folded, SIZE).folded).toBeCloseTo(1 / 6)
     const mirrored = straight.map((row) => row.toReversed())

@@ -45,12 +45,12 @@ function centreOf({ width, data }: Pixels, colour: Colour): Point & { count: num
 describe('warpUpper', () => {
   const { placement, layers } = warp(drawGarment())
 
-  it('shows the garment’s own colour on the chest', () => {
+  it('shows the garment color on the chest', () => {
     expect(near(pixel(layers.torso, { x: 240, y: 230 }), CLOTH)).toBeLessThan(3)
     expect(pixel(layers.torso, { x: 240, y: 230 })[3]).toBeCloseTo(255, 0)
   })
 
-  it('lies between shoulders and hem and nowhere else', () => {
+  it('covers only the region between shoulders and hem', () => {
     const hem = 200 + 160 * placement.hem
     for (const at of [
       { x: 240, y: 150 },
@@ -62,7 +62,7 @@ describe('warpUpper', () => {
     expect(pixel(layers.torso, { x: 200, y: hem - 6 })[3]).toBeGreaterThan(250)
   })
 
-  it('keeps a print the right way round', () => {
+  it('does not mirror a print', () => {
     const left = centreOf(layers.torso, LEFT_DOT)
     const right = centreOf(layers.torso, RIGHT_DOT)
     expect(left.count).toBeGreaterThan(100)
@@ -71,7 +71,7 @@ describe('warpUpper', () => {
     expect(Math.abs(left.y - right.y)).toBeLessThan(2)
   })
 
-  it('takes matching points of the product to their places on the person', () => {
+  it('maps control points of the product to their targets on the person', () => {
     const garment = drawGarment()
     // A white dot at every third matching point inside of the cloth must come out at its partner.
     for (const index of placement.source.keys().filter((i) => i % 3 === 0)) {
@@ -92,7 +92,7 @@ describe('warpUpper', () => {
     }
   })
 
-  it('covers bent arms with long sleeves and says where across them a pixel is', () => {
+  it('covers bent arms with long sleeves, with coordinates across each sleeve', () => {
     const bent = warp(drawGarment({ sleeves: 'long' }), ARMS_BENT).layers
     const forearm = { x: 240 + 60 + 66, y: 200 + 90 }
     const right = bent.sleeves[1]
@@ -112,7 +112,7 @@ describe('warpUpper', () => {
     expect(pixel(layers.torso, { x, y: y + 6 })[3]).toBeGreaterThan(245)
   })
 
-  it('makes the same photo at a larger scale', () => {
+  it('renders consistently at a larger scale', () => {
     const large = warp(drawGarment(), ARMS_AWAY, 1.5).layers
     const small = centreOf(layers.torso, LEFT_DOT)
     const big = centreOf(large.torso, LEFT_DOT)
@@ -121,7 +121,7 @@ describe('warpUpper', () => {
     expect(large.torso.width).toBe(720)
   })
 
-  it('does not let a pattern finer than a pixel flicker', () => {
+  it('averages a pattern finer than a pixel', () => {
     const garment = drawGarment()
     const image = { ...garment.image, data: garment.image.data.slice() }
     for (let i = 0; i < image.data.length; i += 4)
@@ -131,7 +131,7 @@ describe('warpUpper', () => {
     expect(Math.max(...reds) - Math.min(...reds)).toBeLessThan(25)
   })
 
-  it('refuses to fold the garment over itself', () => {
+  it('rejects a placement that folds the garment', () => {
     const swapped = { ...placement, target: placement.target.map(({ x, y }) => ({ x: 480 - x, y })) }
     expect(() => warpUpper(drawGarment(), swapped, { size: { width: 480, height: 720 }, scale: 1 })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED' }),

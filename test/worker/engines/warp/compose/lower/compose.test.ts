@@ -46,12 +46,12 @@ it('covers worn trousers beside bare forearms, whatever their label', async () =
   expect(await coveredShare((arms, lower) => subset(lower, (i) => arms.data[i] === 1))).toBeGreaterThan(0.7)
 })
 
-it('leaves long sleeves before new trousers', async () => {
+it('keeps long sleeves in front of new trousers', async () => {
   const sleeves = await coveredShare((arms) => arms)
   expect(sleeves).toBeLessThan(0.3)
 })
 
-it('leaves long sleeves in the colour of the worn trousers before new trousers', async () => {
+it('keeps long sleeves in the color of the worn trousers in front of new trousers', async () => {
   const beside = (arms: Mask, lower: Mask) => subset(arms, (i) => lower.data[i] === 0)
   const sleeves = await coveredShare(beside, { topUntil: 0.95 })
   expect(sleeves).toBeLessThan(0.3)

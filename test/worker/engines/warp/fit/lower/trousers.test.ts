@@ -7,7 +7,7 @@ import { prepareGarment } from '../../../../../../worker/garment/prepare-garment
 import { drawPerson } from '../../../../body/drawn-person.ts'
 import { readGarment } from '../../../../garment/garment-pictures.ts'
 
-it('draws both legs of shorts equally long, though one inseam follows a frayed hem', async () => {
+it('draws both legs of shorts equally long, even if one inseam follows a frayed hem', async () => {
   const drawn = drawPerson()
   const view = await createView(drawn.photo, drawn.person, { long: true })
   const { person, analysed } = view

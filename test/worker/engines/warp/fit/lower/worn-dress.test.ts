@@ -9,7 +9,7 @@ const partsIn = (lower: (typeof COLOURS)['top'] | (typeof COLOURS)['lower']) => 
   return findParts(photo, person, measureBody(person))
 }
 
-it('parts one cloth from chest to thighs at the waist, so that none of it hangs over new trousers', () => {
+it('splits a dress at the waist, so that no cloth covers new trousers', () => {
   const seen = partsIn(COLOURS.top)
   const { top, lower } = partDress(seen)
   const hanging = [...top.data.keys()].filter((i) => seen.along.data[i] > 0.82 && seen.top.data[i] === 1)
@@ -17,7 +17,7 @@ it('parts one cloth from chest to thighs at the waist, so that none of it hangs 
   expect(hanging.filter((i) => top.data[i] === 1 || lower.data[i] === 0)).toEqual([])
 })
 
-it('leaves a top over trousers of another cloth as it hangs', () => {
+it('does not split a top over trousers of another cloth', () => {
   const seen = partsIn(COLOURS.lower)
   expect(partDress(seen)).toBe(seen)
 })

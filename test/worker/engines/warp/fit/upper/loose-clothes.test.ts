@@ -50,11 +50,11 @@ function dress({ radius, open = false, short = false }: Worn, sleeves: 'none' | 
 }
 
 describe('baring arms', () => {
-  it('refuses a padded jacket, whatever is under it', () => {
+  it('rejects a padded jacket', () => {
     expect(dress({ radius: 32 }, 'short')).toThrowError(expect.objectContaining({ code: 'RESULT_REJECTED' }))
   })
 
-  it('refuses a jacket that is open over a shirt', () => {
+  it('rejects an open jacket over a shirt', () => {
     expect(dress({ radius: 21, open: true }, 'none')).toThrowError(/stand off the arms/)
   })
 
@@ -62,11 +62,11 @@ describe('baring arms', () => {
     expect(dress({ radius: 21 }, 'none')).not.toThrow()
   })
 
-  it('accepts wide short sleeves: the forearms show how thick the arms are', () => {
+  it('accepts wide short sleeves, because bare forearms show the arm width', () => {
     expect(dress({ radius: 34, short: true }, 'short')).not.toThrow()
   })
 
-  it('accepts a padded jacket below sleeves that are as long', () => {
+  it('accepts a padded jacket under equally long sleeves', () => {
     expect(dress({ radius: 32 }, 'long')).not.toThrow()
   })
 })

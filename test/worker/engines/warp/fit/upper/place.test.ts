@@ -36,12 +36,12 @@ function seated({ knees }: { knees: number }) {
 }
 
 describe('a seated person', () => {
-  it('wears a top in its own proportions, for the lap hides its hem', () => {
+  it('keeps the proportions of a top, because the lap hides its hem', () => {
     expect(() => placeUpper(seated({ knees: 420 }), drawGarment())).toThrow('proportions')
     expect(placeUpper(seated({ knees: 320 }), drawGarment()).placement.aspect).toBeGreaterThan(0.75)
   })
 
-  it('wears no dress', () => {
+  it('is rejected for a dress', () => {
     const dress = { ...drawDress(), kindFrom: 'words' } as const
     expect(() => placeUpper(seated({ knees: 320 }), dress)).toThrow('The person is not standing')
   })
@@ -57,12 +57,12 @@ describe('placeGarment', () => {
     }
   })
 
-  it('keeps left and right of the garment where they are', () => {
+  it('does not mirror the garment', () => {
     for (const [i, { x }] of shirt.source.entries())
       if (Math.abs(x - 300) > 8) expect(Math.sign(shirt.target[i].x - 240)).toBe(Math.sign(x - 300))
   })
 
-  it('ends the shoulder seams at the shoulders and the hem below the worn one', () => {
+  it('ends shoulder seams at the shoulders, and the hem below the worn hem', () => {
     expect(Math.abs(shirt.tips[0].y - 184)).toBeLessThan(8)
     expect(Math.abs(shirt.tips[0].x - 174)).toBeLessThan(10)
     // The drawn top ends at y = 385, F = 1.16.
@@ -71,14 +71,14 @@ describe('placeGarment', () => {
     expect(shirt.hem).toBeLessThan(1.3)
   })
 
-  it('wraps the torso, a little wider than the body', () => {
+  it('is slightly wider than the torso', () => {
     const waist = shirt.target.filter(({ y }) => y > 290 && y < 350)
     const widest = Math.max(...waist.map(({ x }) => Math.abs(x - 240)))
     expect(widest).toBeGreaterThan(TORSO_HALF_WIDTH)
     expect(widest).toBeLessThan(1.28 * TORSO_HALF_WIDTH)
   })
 
-  it('places what only its outline makes a dress as a top, unless it covers the thighs', () => {
+  it('places a dress known only by outline as a top, unless it covers the thighs', () => {
     const short = { ...drawGarment(), kind: 'dress', kindFrom: 'outline' } as const
     const doubtful = placeUpper(look(), short)
     expect(doubtful.garment.kind).toBe('top')
@@ -89,7 +89,7 @@ describe('placeGarment', () => {
     expect(named.placement.warnings).not.toContain('CATEGORY_ASSUMED')
   })
 
-  it('straightens a strap that lies crooked in the product photo after the other one', () => {
+  it('straightens a crooked strap by mirroring the other strap', () => {
     const vest = drawGarment({ sleeves: 'none' })
     const [left, right] = vest.sides
     const armhole = right.armhole ?? []
@@ -112,7 +112,7 @@ describe('placeGarment', () => {
     expect(left.length / left.profile.length).toBeCloseTo(0.985)
   })
 
-  it('leads long sleeves around a bent elbow', () => {
+  it('bends long sleeves around a bent elbow', () => {
     const { sleeves } = place(drawGarment({ sleeves: 'long' }), ARMS_BENT)
     const elbow = { x: 240 + 60 + 70, y: 200 + 50 }
     const wrist = { x: 240 + 60 + 62, y: 200 + 130 }
@@ -143,7 +143,7 @@ describe('placeGarment', () => {
     for (const side of [0, 1] as const) expect(distanceTo([raised.tips[side]], shirt.tips[side])).toBeLessThan(45)
   })
 
-  it('has no sleeves when the garment has none, and narrower shoulders', () => {
+  it('has no sleeves and narrower shoulders for a sleeveless garment', () => {
     const vest = place(drawGarment({ sleeves: 'none' }))
     expect(vest.sleeves).toEqual([])
     expect(vest.arms[0].length).toBeGreaterThan(100)
@@ -151,7 +151,7 @@ describe('placeGarment', () => {
     expect(vest.source.length).toBe(vest.target.length)
   })
 
-  it('lets a skirt fall from the hips as it is cut', () => {
+  it('keeps the cut of a skirt below the hips', () => {
     const dress = place(drawDress())
     const { person } = drawPerson()
     const body = measureBody(person)
@@ -165,7 +165,7 @@ describe('placeGarment', () => {
     expect(dress.sleeves).toEqual([])
   })
 
-  it('refuses a garment that would be stretched beyond recognition', () => {
+  it('rejects a garment that would be stretched too far', () => {
     const garment = drawGarment()
     const short = (p: Point) => ({ x: p.x, y: p.y > 300 ? 300 + 0.1 * (p.y - 300) : p.y })
     const cropped: UpperGarment = {

@@ -7,7 +7,7 @@ const SIZE = { width: 40, height: 20 }
 const truth = (x: number, y: number) => (y < 10 ? 100 + x : 40)
 
 describe('background behind a person', () => {
-  it('is continued along the rows, so that level lines stay sharp', () => {
+  it('is filled along rows, so that horizontal lines stay sharp', () => {
     const picture: Colours = { ...SIZE, channels: 3, data: new Float32Array(SIZE.width * SIZE.height * 3) }
     const hidden = createPlane(SIZE)
     for (let i = 0; i < hidden.data.length; i++) {

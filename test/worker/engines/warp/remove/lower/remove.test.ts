@@ -41,7 +41,7 @@ const apart = (colour: readonly number[], known: readonly number[]) =>
   Math.hypot(...known.map((value, c) => colour[c] - value))
 
 describe('worn trousers below a shorter garment', () => {
-  it('give way to bare legs and, beside them, to the background', () => {
+  it('are replaced by bare legs and background', () => {
     const removed = undress(480)
     for (const x of [202, 278]) {
       const shin = colourAt(removed, x, 600)
@@ -52,7 +52,7 @@ describe('worn trousers below a shorter garment', () => {
     expect(removed.warnings).toContain('LARGE_SKIN_INVENTED')
   })
 
-  it('give way to legs in the colour of skin above white shoes', () => {
+  it('are replaced by legs in skin color above white shoes', () => {
     const shoes = subset(parts.lower, (i) => i > 640 * photo.width)
     const lab = { ...parts.lab, data: parts.lab.data.slice() }
     for (let i = 0; i < shoes.data.length; i++) if (shoes.data[i]) lab.data.set([85, 0, 0], i * 3)
@@ -61,13 +61,13 @@ describe('worn trousers below a shorter garment', () => {
     expect(apart(colourAt(removed, 202, 580), COLOURS.skin)).toBeLessThan(30)
   })
 
-  it('stay untouched where the garment hides them', () => {
+  it('are not changed under the new garment', () => {
     const removed = undress(480)
     expect(colourAt(removed, 202, 440)[3]).toBe(0)
     expect(undress(720).layer.data.every((value) => value === 0)).toBe(true)
   })
 
-  it('cannot be taken away when no skin is seen anywhere', () => {
+  it('cannot be removed when no skin is visible', () => {
     expect(() => undress(480, { skinColour: null })).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED' }))
   })
 })

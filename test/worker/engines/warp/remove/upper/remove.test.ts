@@ -29,7 +29,7 @@ describe('removing the worn garment', () => {
     return [0, 1, 2].map((c) => removal.layer.data[i * 4 + c] + clothed.data[i * 3 + c] * open)
   }
 
-  it.each(['left', 'right'] as const)('bares the %s arm where a long sleeve was and the new one is short', (side) => {
+  it.each(['left', 'right'] as const)('shows the bare %s arm when a short sleeve replaces a long sleeve', (side) => {
     for (const share of [0.1, 0.3, 0.5, 0.7]) {
       const i = at(between(landmarks[`${side}Elbow`], landmarks[`${side}Wrist`], share))
       expect(removal.zones[i]).toBe(SKIN)
@@ -37,7 +37,7 @@ describe('removing the worn garment', () => {
     }
   })
 
-  it('leaves nothing of the old colour outside of the new garment', () => {
+  it('leaves no old garment color outside the new garment', () => {
     let rest = 0
     for (let i = 0; i < flat.cover.data.length; i++) {
       if (fitting.parts.along.data[i] > 1.2 || fitting.parts.along.data[i] < -0.1) continue
@@ -46,25 +46,25 @@ describe('removing the worn garment', () => {
     expect(rest).toBeLessThan(60)
   })
 
-  it('touches neither face, hands, trousers nor the background far from the person', () => {
+  it('does not change face, hands, trousers or distant background', () => {
     const wrist = landmarks.leftWrist
     for (const point of [landmarks.nose, { x: wrist.x, y: wrist.y + 16 }, landmarks.leftKnee, { x: 20, y: 300 }])
       expect(removal.layer.data[at(point) * 4 + 3]).toBe(0)
   })
 
-  it('warns about much invented skin only when it was much', () => {
+  it('does not warn when it synthesizes little skin', () => {
     expect(remove(figure.photo, 'long').removal.warnings).toEqual([])
     expect(removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
   })
 
-  it('refuses to bare arms when no skin is seen anywhere', () => {
+  it('rejects bare arms when no skin is visible', () => {
     const parts = { ...fitting.parts, skinColour: null }
     expect(() => removeUpper({ ...fitting, parts }, { photo: bitmapToColours(clothed), garment: flat })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringMatching(/no skin/i) }),
     )
   })
 
-  it('rounds an invented forearm that lies across the body: light above its bone, in shade below it', () => {
+  it('shades a synthesized forearm across the body: light above the bone, dark below', () => {
     const across = drawPerson({ elbow: { x: 40, y: 80 }, wrist: { x: -50, y: 84 } })
     const sleeves = paintSleeves(across, COLOURS.top)
     const laid = layGarment(across.person, sleeves, drawGarment())
@@ -80,13 +80,13 @@ describe('removing the worn garment', () => {
     expect(lightAt(0)).toBeGreaterThan(lightAt(8) + 12)
   })
 
-  it('does not paint skin when the new sleeves are long too', () => {
+  it('paints no skin under new long sleeves', () => {
     const { removal: covered } = remove(clothed, 'long')
     const wristward = at(between(landmarks.leftElbow, landmarks.leftWrist, 0.5))
     expect(covered.zones[wristward]).not.toBe(SKIN)
   })
 
-  it('fills below a shorter hem with the colour of the trousers', () => {
+  it('fills below a shorter hem with the trouser color', () => {
     const { fitting: short, flat: cropped } = layGarment(figure.person, figure.photo, cropGarment(drawGarment(), 300))
     const shortened = removeUpper(short, { photo: bitmapToColours(figure.photo), garment: cropped })
     expect(short.placement.hem).toBeLessThan(short.placement.oldHem - 0.1)
@@ -96,7 +96,7 @@ describe('removing the worn garment', () => {
     expect(distance(shortened.layer.data.subarray(belly * 4), COLOURS.lower)).toBeLessThan(20)
   })
 
-  it('refuses to make trousers of a long coat under a short jacket', () => {
+  it('rejects a short jacket over a long coat', () => {
     const coat = { ...figure.photo, data: figure.photo.data.slice() }
     for (let i = 0; i < coat.width * 395; i++) if (figure.drawn.lower.data[i]) coat.data.set(COLOURS.top, i * 3)
     const { fitting: short, flat: cropped } = layGarment(figure.person, coat, cropGarment(drawGarment(), 280))
@@ -105,7 +105,7 @@ describe('removing the worn garment', () => {
     )
   })
 
-  it('refuses to leave half of a coat where nothing is seen of what is worn under it', () => {
+  it('rejects a shorter garment when nothing below the coat is visible', () => {
     const coat = { ...figure.photo, data: figure.photo.data.slice() }
     const mask = { ...figure.person.mask, data: figure.person.mask.data.slice() }
     for (let i = 0; i < mask.data.length; i++) {
@@ -122,7 +122,7 @@ describe('removing the worn garment', () => {
     )
   })
 
-  it('shows the background, not skin, where loose cloth stood off from the arm', () => {
+  it('fills with background where loose cloth stood off the arm', () => {
     const { elbow, wrist } = { elbow: landmarks.leftElbow, wrist: landmarks.leftWrist }
     const middle = between(elbow, wrist, 0.4)
     const off = { x: middle.x + 21, y: middle.y - 19 }
@@ -144,7 +144,7 @@ describe('removing the worn garment', () => {
 })
 
 describe('below a crop top', () => {
-  it('the belly is bare down to the waistband', () => {
+  it('shows the bare belly down to the waistband', () => {
     const fitted = layGarment(figure.person, figure.photo, cropGarment(drawGarment(), 300))
     const { zones } = removeUpper(fitted.fitting, {
       photo: bitmapToColours(figure.photo),
@@ -192,20 +192,20 @@ describe('under an open jacket', () => {
     return Math.round(between(shoulders, hips, share).y) * clothed.width + Math.round(shoulders.x)
   }
 
-  it('what is worn stays in sight between its fronts, as it is', () => {
+  it('keeps worn clothes visible and unchanged between the fronts', () => {
     for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
       expect(flat.cover.data[middleAt(share)]).toBe(0)
       expect(zones[middleAt(share)]).toBe(0)
     }
   })
 
-  it('the fronts hide it at both sides', () => {
+  it('covers worn clothes with both fronts', () => {
     const side = Math.round(0.3 * fitting.body.unit)
     for (const share of [0.3, 0.5, 0.7])
       for (const i of [middleAt(share) - side, middleAt(share) + side]) expect(flat.cover.data[i]).toBeGreaterThan(0.95)
   })
 
-  it('nothing below its hem or beyond its cuffs is taken away', () => {
+  it('removes nothing below the hem or beyond the cuffs', () => {
     const removed = zones.reduce(
       (n, zone, i) => n + (zone > 0 && fitting.parts.along.data[i] > fitting.placement.hem ? 1 : 0),
       0,

@@ -44,13 +44,13 @@ describe('the worn garment at the neck', () => {
     expect((await mistakes(name)).wrong).toBeLessThan(0.001)
   })
 
-  it('includes the inside of its collar, though that is as dark as the hair', async () => {
+  it('includes the inside of the collar, even if as dark as the hair', async () => {
     expect((await mistakes('ray-white')).missed).toBeLessThan(0.002)
   })
 })
 
 describe('the root of a wide old sleeve beside the torso', () => {
-  it('is not covered by a lump of the new garment', async () => {
+  it('is not covered by a bulge of the new garment', async () => {
     const { fitting, flat, removal } = await undress('pia-long', 'tshirt_mustard')
     const { along } = fitting.parts
     const toGarment = distanceTo(maskWhere(flat.cover, (i) => flat.cover.data[i] >= 0.95))
@@ -64,7 +64,7 @@ describe('the root of a wide old sleeve beside the torso', () => {
 })
 
 describe('a cream roll-neck on fair skin', () => {
-  it('is refused where arms would be bare, and taken under long sleeves', async () => {
+  it('is rejected for bare arms, and accepted under long sleeves', async () => {
     await expect(undress('zoe-roll', 'tshirt_mustard')).rejects.toMatchObject({
       code: 'RESULT_REJECTED',
       message: expect.stringContaining('colour of skin'),
@@ -72,7 +72,7 @@ describe('a cream roll-neck on fair skin', () => {
     expect((await undress('zoe-roll', 'longsleeve_grey')).removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
   })
 
-  it('is another thing than a brown top on brown skin that differs from it', async () => {
+  it('differs from a brown top on distinguishable brown skin', async () => {
     expect((await undress('uma-tee', 'tank_green')).removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
   })
 })
