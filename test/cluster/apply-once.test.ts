@@ -16,7 +16,7 @@ const ANNOTATION = 'drape.dev/applied'
 const MANAGER = 'applier'
 
 describe.skipIf(!controlPlane?.hasControllers)('applying once', () => {
-  it('sends nothing that an earlier process sent, until somebody else changes it', async () => {
+  it('does not resend an object applied by an earlier process, until another writer changes it', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { connection, namespace } = place

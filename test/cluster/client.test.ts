@@ -23,7 +23,7 @@ interface ConfigMap extends KubernetesObject {
 const controlPlane = await findSharedControlPlane()
 
 describe.skipIf(controlPlane === null)('the client', () => {
-  it('takes away what it said once and does not say any more, and leaves what others said', async () => {
+  it('removes fields that it no longer applies, and keeps fields of other managers', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, connection, namespace } = place
@@ -35,7 +35,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     expect((await client.get<ConfigMap>(CONFIG_MAPS, metadata))?.data).toEqual({ mine: '2', theirs: '1' })
   })
 
-  it('says the same twice without a write', async () => {
+  it('applies an unchanged object without a write', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place
@@ -45,7 +45,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion)
   })
 
-  it('takes what is gone for what it is', async () => {
+  it('treats a deleted object as not found', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const name = { namespace: place.namespace, name: 'never' }
@@ -54,7 +54,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     await place.client.delete(CONFIG_MAPS, name)
   })
 
-  it('lists more objects than one answer holds', async () => {
+  it('lists more objects than one page contains', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place
@@ -68,7 +68,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     expect(listed[0]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' })
   })
 
-  it('lets one of two changes of the same edition win, and the queue repeat the other', async () => {
+  it('lets one of two conflicting updates win, and the queue retries the other', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place
@@ -98,7 +98,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     await queue.close()
   })
 
-  it('is told how long to wait by a server that is too busy', async () => {
+  it('obeys the Retry-After of an overloaded server', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place
@@ -115,7 +115,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     connection.close()
   })
 
-  it('goes through the proxy that its file names', async () => {
+  it('connects through the proxy of its kubeconfig', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const asked: string[] = []
@@ -141,7 +141,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     proxy.close()
   })
 
-  it('writes nothing when the fence says no', async () => {
+  it('writes nothing when fenced', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { connection, client, namespace } = place
@@ -163,7 +163,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     expect(await fenced.get(CONFIG_MAPS, metadata)).toBeNull()
   })
 
-  it('gives a request up to which nobody answers', async () => {
+  it('times out a request without a response', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const link = await createLink(Number(new URL(controlPlane.server).port), createRandom(1))
@@ -176,7 +176,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     await link.close()
   })
 
-  it('tells the same event once and counts it', async () => {
+  it('records a repeated event once with a count', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place

@@ -31,7 +31,7 @@ const POD_FOLDER = 'var/run/secrets/kubernetes.io/serviceaccount'
 
 const controlPlane = await findSharedControlPlane()
 
-describe.skipIf(controlPlane === null)('the way to a cluster', () => {
+describe.skipIf(controlPlane === null)('the connection to a cluster', () => {
   let folder: string
   const { server = '', certificate = '', token = '', kubeconfig = '' } = controlPlane ?? {}
 
@@ -60,12 +60,12 @@ describe.skipIf(controlPlane === null)('the way to a cluster', () => {
     vi.unstubAllEnvs()
   })
 
-  it('is told by a file, whose paths start where it lies', async () => {
+  it('is read from a kubeconfig, with paths relative to its folder', async () => {
     const file = await write('config', configOf({ token, as: 'somebody' }))
     expect(await whoAmI({ kubeconfig: file })).toEqual({ name: 'somebody', namespace: 'shop' })
   })
 
-  it('is put together from several files, of which the first names the context', async () => {
+  it('is merged from several kubeconfigs, with the context of the first', async () => {
     const { contexts, clusters, users } = configOf({ token })
     const other = { name: 'there', context: { cluster: 'nowhere', user: 'nobody' } }
     const first = await write('first', { 'current-context': 'here', contexts, clusters })
@@ -74,13 +74,13 @@ describe.skipIf(controlPlane === null)('the way to a cluster', () => {
     expect(await whoAmI()).toEqual({ name: 'admin', namespace: 'shop' })
   })
 
-  it('is looked for in the home folder when nothing names it', async () => {
+  it('defaults to the kubeconfig in the home folder', async () => {
     await write('.kube/config', configOf({ token }))
     await write('.kube/pki/ca.crt', certificate)
     expect(await whoAmI()).toMatchObject({ name: 'admin' })
   })
 
-  it('is what a pod is given, with its token as it is by now', async () => {
+  it('uses the service account of a pod, with its current token', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, connection, namespace } = place
@@ -105,13 +105,13 @@ describe.skipIf(controlPlane === null)('the way to a cluster', () => {
     ours.close()
   })
 
-  it('asks the program that a user names for a token', async () => {
+  it('gets a token from the exec plugin of a user', async () => {
     const status = JSON.stringify({ status: { token } })
     const exec = { command: process.execPath, args: ['-e', `console.log(${JSON.stringify(status)})`] }
     expect(await whoAmI({ kubeconfig: await write('config', configOf({ exec })) })).toMatchObject({ name: 'admin' })
   })
 
-  it('shows the certificate that a user names', async () => {
+  it('uses the client certificate of a user', async () => {
     const [cert, key] = await Promise.all(
       ['crt', 'key'].map((kind) => readFile(join(dirname(kubeconfig), `pki/apiserver.${kind}`), 'utf8')),
     )
@@ -134,7 +134,7 @@ describe.skipIf(controlPlane === null)('the way to a cluster', () => {
     other.close()
   })
 
-  it('keeps its connections for the requests that follow', async () => {
+  it('reuses connections', async () => {
     if (controlPlane === null) return
     const link = await createLink(Number(new URL(server).port), createRandom(1))
     const connection = openConnection({ kubeconfig: await writeKubeconfig(controlPlane, { port: link.port }) })
@@ -144,7 +144,7 @@ describe.skipIf(controlPlane === null)('the way to a cluster', () => {
     await link.close()
   })
 
-  it('says what is missing', async () => {
+  it('reports missing configuration', async () => {
     const refused = async (config: object) => {
       const file = await write('refused', config)
       return () => openConnection({ kubeconfig: file })

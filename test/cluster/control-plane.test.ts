@@ -9,7 +9,7 @@ import { findSharedControlPlane } from './shared-control-plane.ts'
 const controlPlane = await findSharedControlPlane()
 
 describe.skipIf(controlPlane === null)('a control plane for tests', () => {
-  it.skipIf(controlPlane?.hasControllers === false)('makes the pods of a Deployment', async () => {
+  it.skipIf(controlPlane?.hasControllers === false)('creates the pods of a Deployment', async () => {
     const connection = openConnection({ kubeconfig: controlPlane?.kubeconfig })
     const client = createClient(connection, { fieldManager: 'test' })
     await client.create(NAMESPACES, { metadata: { name: 'pods-happen' } })

@@ -28,8 +28,8 @@ const AUTOSCALERS: ResourceType = {
 const controlPlane = await findSharedControlPlane()
 const samples = await readSamples()
 
-describe('the definitions of the chart', () => {
-  it('are those that the controller reads its objects by', async () => {
+describe('the CustomResourceDefinitions of the chart', () => {
+  it('match the schemas of the controller', async () => {
     const definitions = [...presentDefinitions()]
     for (const [name, text] of definitions)
       expect(await readFile(join(DEFINITIONS_FOLDER, name), 'utf8'), `${name}: run scripts/crds`).toBe(text)
@@ -40,7 +40,7 @@ describe('the definitions of the chart', () => {
     for (const { definition } of CUSTOM_RESOURCES) expect(undescribed(definition)).toEqual([])
   })
 
-  it('describe the default of every field, which kubectl explain does not show', () => {
+  it('describe the default of every field', () => {
     const specs = CUSTOM_RESOURCES.flatMap(({ definition }) => nodesOf(definition)).filter(
       ({ path, node }) => /\.spec\b.*\.properties\.\w+$/.test(path) && 'default' in node,
     )
@@ -49,7 +49,7 @@ describe('the definitions of the chart', () => {
     expect(values.filter(({ node }) => !String(node.description).includes('Default '))).toEqual([])
   })
 
-  it('have a sample that breaks each of their rules', () => {
+  it('have an invalid sample for each validation rule', () => {
     const messages = CUSTOM_RESOURCES.flatMap(({ definition }) => messagesOf(definition))
     expect(new Set(BROKEN_SAMPLES.map(({ says }) => says))).toEqual(new Set(messages))
   })
@@ -65,7 +65,7 @@ describe.skipIf(controlPlane === null)('the API server', () => {
   })
   afterAll(() => place?.[Symbol.asyncDispose]())
 
-  it('has nothing against the same definitions from somebody else, as from kubectl after Helm', async () => {
+  it('accepts the same definitions from another field manager', async () => {
     const other = createClient(place.connection, { fieldManager: 'other' })
     for (const { definition } of CUSTOM_RESOURCES) {
       const object = definition as unknown as KubernetesObject
@@ -101,7 +101,7 @@ describe.skipIf(controlPlane === null)('the API server', () => {
     },
   )
 
-  it('refuses what is no quantity', async () => {
+  it('rejects invalid quantities', async () => {
     const sample = samples.find(({ metadata }) => metadata.name === 'fixed') as SampleObject
     for (const cpu of ['lots', '1 core', '-1', '1e', ''])
       await expect(apply(changed(sample, { 'spec.template.requests': { cpu } })), cpu).rejects.toThrow(
@@ -111,7 +111,7 @@ describe.skipIf(controlPlane === null)('the API server', () => {
       expect(await apply(changed(sample, { 'spec.template.requests': { cpu } }))).toMatchObject({ kind: 'WorkerPool' })
   })
 
-  it('is told of an object that a looser definition let in, once', async () => {
+  it('gets one event for an object that an older definition accepted', async () => {
     const sample = samples.find(({ metadata }) => metadata.name === 'careful') as SampleObject
     const { client, namespace } = place
     const found = await apply(sample)
@@ -134,7 +134,7 @@ describe.skipIf(controlPlane === null)('the API server', () => {
     expect(again?.metadata.resourceVersion).toBe(told.metadata.resourceVersion)
   })
 
-  it('lets a time to live shrink when that is confirmed', async () => {
+  it('accepts a shorter ttlSeconds when confirmed', async () => {
     const sample = samples.find(({ metadata }) => metadata.name === 'careful') as SampleObject
     await apply(sample)
     const shrunk = await apply(changed(sample, { 'spec.ttlSeconds': 60, 'spec.confirmShrink': 60 }))
@@ -143,7 +143,7 @@ describe.skipIf(controlPlane === null)('the API server', () => {
     expect(read).toMatchObject({ object: { spec: { selector: { kinds: ['person', 'result'] } } } })
   })
 
-  it('lets an autoscaler set the number of workers of an external pool', async () => {
+  it('accepts replicas of an external pool from an autoscaler', async () => {
     const { client, namespace } = place
     await apply(
       samples.find(({ metadata, kind }) => metadata.name === 'external' && kind === 'WorkerPool') as SampleObject,
@@ -153,7 +153,7 @@ describe.skipIf(controlPlane === null)('the API server', () => {
     expect(await client.get(workerPools.type, name)).toMatchObject({ spec: { replicas: 5 } })
   })
 
-  it.for(['120%', '1', 'half', -1, 1001, 1.5])('does not take %s for a portion of the workers', async (maxSurge) => {
+  it.for(['120%', '1', 'half', -1, 1001, 1.5])('rejects %s as a share of the workers', async (maxSurge) => {
     const sample = samples.find(({ metadata }) => metadata.name === 'mig') as SampleObject
     await expect(apply(changed(sample, { 'spec.rollout.maxSurge': maxSurge }))).rejects.toThrow('spec.rollout.maxSurge')
   })

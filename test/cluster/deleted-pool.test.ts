@@ -38,7 +38,7 @@ describe.skipIf(!controlPlane?.hasControllers)('the deletion of a pool', () => {
   const deletePool = (name: string, options: { orphan?: boolean } = {}) =>
     stage.client.delete(workerPools.type, { namespace: stage.namespace, name }, options)
 
-  it('asks all its workers to go; each finishes its job, takes no other and leaves', async () => {
+  it('drains all workers: each finishes its job, takes no other and stops', async () => {
     await using pool = await saturate(stage, 'deleted', { workers: WORKERS, jobMs: JOB_MS, spec })
     const before = pool.busy()
     expect(before).toHaveLength(WORKERS)
@@ -67,7 +67,7 @@ describe.skipIf(!controlPlane?.hasControllers)('the deletion of a pool', () => {
     expect(await stage.eventsOf('deleted', 'WrongVictim')).toEqual([])
   })
 
-  it('without its workers leaves them to a pool of the same name, busy or not', async () => {
+  it('with orphaned workers leaves them to a new pool of the same name', async () => {
     await using pool = await saturate(stage, 'again', { workers: 4, jobMs: JOB_MS, spec: { ...spec, replicas: 4 } })
     const before = stage.podsOf('again')
     const told = stage.workers.interrupted.length
@@ -83,7 +83,7 @@ describe.skipIf(!controlPlane?.hasControllers)('the deletion of a pool', () => {
     expect(stage.workers.interrupted).toHaveLength(told)
   })
 
-  it('ends a job that takes too long, also while no controller runs', async () => {
+  it('stops a job that exceeds its time, even without a controller', async () => {
     const stuck = { ...spec, replicas: 3, drain: { timeoutSeconds: DRAIN_SECONDS, acknowledgeSeconds: DRAIN_SECONDS } }
     await stage.apply('stuck', stuck)
     await stage.untilReady('stuck', 3)

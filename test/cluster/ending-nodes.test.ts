@@ -20,7 +20,7 @@ const spec = {
 const READY = { type: 'Ready', status: 'True', reason: 'Fake' }
 const SPOT = 'aws-node-termination-handler/spot-itn'
 
-describe.skipIf(!controlPlane?.hasControllers)('a node that ends', () => {
+describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
   let stage: PoolStage
 
   beforeAll(async () => {
@@ -124,7 +124,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that ends', () => {
     },
   )
 
-  it('by a lasting condition is replaced once, though its replacements are put there too', async () => {
+  it('with a lasting condition has its workers replaced once, even if replacements land there', async () => {
     const { leaving } = await startBusy('azure')
     await setCondition('True', 'Freeze')
     await stage.client.patch(NODES, { name: OTHER }, { spec: { unschedulable: true } })
@@ -149,7 +149,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that ends', () => {
     await remove('azure')
   })
 
-  it('by a drain lets all its workers go with the first that is evicted, and none by a cordon alone', async () => {
+  it('drains all its workers with the first eviction, and none when only cordoned', async () => {
     const workers = await startBusy('drained')
     await cordon(true)
     await stage.apply('drained', { ...spec, replicas: WORKERS + 1 })
@@ -165,7 +165,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that ends', () => {
     await remove('drained')
   })
 
-  it('and then does not lets the jobs of its workers finish', async () => {
+  it('and then recovers lets the jobs of its workers finish', async () => {
     const { leaving } = await startBusy('spared')
     // They have as long as real ones.
     stage.workers.hasten(1)

@@ -92,7 +92,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await place?.[Symbol.asyncDispose]()
   })
 
-  it('from a URL is fetched and checked before a worker starts', async () => {
+  it('from a URL is downloaded and verified before a worker starts', async () => {
     await applyEngine('fetched', { source: { url: { base: 'https://models.example/try-on', secretName: 'models' } } })
     await applyPool('fetched', 1)
     const [pod] = await until(async () => {
@@ -114,7 +114,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     expect(pod.spec.volumes).toContainEqual({ name: 'models-fetched', emptyDir: { sizeLimit: '67109864' } })
   })
 
-  it('fails with what the check of a worker said, and is verified when a later one passes', async () => {
+  it('reports a failed verification of a worker, and becomes verified when a later one passes', async () => {
     await applyEngine('checked', { source: { persistentVolumeClaim: { claimName: 'models', subPath: 'checked' } } })
     await applyPool('checked', 1)
     expect(await until(() => statusOf('checked'))).toMatchObject({ phase: 'Pending' })
@@ -146,7 +146,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await until(async () => (await conditionOf('checked', 'Conformant'))?.status === 'True')
   })
 
-  it('of the longest name that there may be is brought to nodes as well', async () => {
+  it('with the longest valid name is prefetched to nodes', async () => {
     const name = 'e'.repeat(48)
     await applyEngine(name, {
       source: { image: { reference: REFERENCE, mount: 'Copy' } },
@@ -162,7 +162,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await place.client.delete(engines.type, { namespace: place.namespace, name })
   })
 
-  it('is brought to every node that it selects before its pool starts', async () => {
+  it('is prefetched to every selected node before its pool starts', async () => {
     await applyEngine('ahead', {
       source: { image: { reference: REFERENCE, mount: 'Copy' } },
       prefetch: { enabled: true, nodeSelector: { accelerated: place.namespace } },
@@ -192,7 +192,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     expect(await statusOf('ahead')).toMatchObject({ phase: 'Verified', nodes: 2 })
   })
 
-  it('takes the Job of a node back that it no longer selects', async () => {
+  it('deletes the Job of a node that it no longer selects', async () => {
     await place.client.patch(NODES, { name: 'engine-b' }, { metadata: { labels: { accelerated: 'no' } } })
     const jobs = await until(async () => {
       const found = await place.client.list<Job>(JOBS, {
@@ -205,7 +205,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await until(async () => (await statusOf('ahead'))?.nodes === 1)
   })
 
-  it('has the image of its workers pulled on nodes that can run one, as many as there may be workers', async () => {
+  it('prepulls the worker image on suitable nodes, at most as many as workers', async () => {
     const { client, namespace } = place
     const gpu = 'example.com/gpu'
     const names = ['image-a', 'image-b', 'image-c', 'image-cordoned', 'image-tainted', 'image-small', 'image-other']

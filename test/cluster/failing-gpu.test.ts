@@ -27,7 +27,7 @@ interface Pool extends KubernetesObject {
 const GPU = 'example.com/gpu'
 const controlPlane = await findSharedControlPlane()
 
-describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
+describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () => {
   let place: TestNamespace
   let drape: Drape
   let nodes: FakeNodes
@@ -92,7 +92,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     await place?.[Symbol.asyncDispose]()
   })
 
-  it('loses its workers to other nodes, and no other worker is touched', async () => {
+  it('has only its own workers moved to other nodes', async () => {
     const [used, other] = ['gpu-a', 'gpu-b', 'gpu-c'].filter((node) => podsOn(node).length === 1)
     const spare = ['gpu-a', 'gpu-b', 'gpu-c'].find((node) => node !== used && node !== other) as string
     const [busy] = podsOn(other)
@@ -139,7 +139,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     expect(metrics).toMatch(/^drape_wrong_victim_total 0$/m)
   })
 
-  it('has left events that name the trace of what the controller did', async () => {
+  it('has events with the trace ID of the controller', async () => {
     const [event] = await sickEvents()
     const traceId = event.metadata.annotations?.['drape.dev/trace-id']
     const trace = await until(() => {
@@ -163,7 +163,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     expect(passes.filter(({ spanId }) => !parents.has(spanId))).toEqual([])
   })
 
-  it('is avoided from its first sick worker on where its conditions say that a GPU fails', async () => {
+  it('is avoided after its first sick worker when its conditions report a GPU failure', async () => {
     const avoided = (await statusOf())?.avoidedNodes.map(({ name }) => name) ?? []
     const [node] = ['gpu-a', 'gpu-b', 'gpu-c'].filter((name) => {
       const [pod] = podsOn(name)
@@ -185,7 +185,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     expect(podsOn(node)).toEqual([pod])
   })
 
-  it('has a taint while a pool avoids it and wants that, beside the taints of others', async () => {
+  it('is tainted while a pool with tainting avoids it, and keeps other taints', async () => {
     const { client, namespace } = place
     const taintsOf = async (name: string) => {
       const node = await client.get<TaintedNode>(NODES, { name })
@@ -217,7 +217,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     await until(async () => (await taintsOf(second)).length === 0 && (await taintsOf(first)).length === 1)
   })
 
-  it('is not tainted by a controller that may not, and keeps the taint of another release', async () => {
+  it('is not tainted without permission, and keeps the taint of another release', async () => {
     const { namespace } = place
     const kubeconfig = await writeKubeconfig(controlPlane as ControlPlane, { user: 'reader-of-nodes' })
     const connection = openConnection({ kubeconfig })

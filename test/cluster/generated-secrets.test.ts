@@ -30,7 +30,7 @@ const decode = (text = '') => Buffer.from(text, 'base64').toString()
 const encode = (text: string) => Buffer.from(text).toString('base64')
 
 describe('the values of a generated Secret', () => {
-  it('are random, of the given size, and part of the texts that name them', () => {
+  it('are random, have the given size, and are inserted into templates', () => {
     const { added, missing } = completeData(
       { ...KEYS, key: { base64Bytes: 32 }, 'tls.key': { privateKey: 'ed25519' } },
       null,
@@ -44,14 +44,14 @@ describe('the values of a generated Secret', () => {
     expect(again.password).not.toBe(added.password)
   })
 
-  it('are completed, where nothing depends on the values that are missing', () => {
+  it('are completed when no other value depends on the missing values', () => {
     const { added, missing } = completeData(KEYS, { password: encode('old') })
     expect(missing).toEqual([])
     expect(Object.keys(added).sort()).toEqual(['api-password', 'url'])
     expect(decode(added.url)).toBe('redis://:old@queue')
   })
 
-  it('are not generated again, where they were lost or are empty', () => {
+  it('are not regenerated when lost or empty', () => {
     expect(completeData(KEYS, { password: '', url: encode('x') })).toEqual({ added: {}, missing: ['password'] })
   })
 })
@@ -90,7 +90,7 @@ describe.skipIf(controlPlane === null)('the Secrets of a release', () => {
   const create = (name: string, data: SecretData, labels = {}) =>
     place.client.create(SECRETS, { metadata: { namespace: place.namespace, name, labels }, data })
 
-  it('are created once, also by installations that run at the same time', async () => {
+  it('are created once, even by concurrent installations', async () => {
     const lines = (await Promise.all([ensure(['first', 'second']), ensure(['first', 'second'])])).flat()
     const { data } = (await read('first')) ?? {}
     expect(decode(data?.url)).toBe(`redis://:${decode(data?.password)}@queue`)
@@ -99,7 +99,7 @@ describe.skipIf(controlPlane === null)('the Secrets of a release', () => {
     expect((await read('first'))?.data).toEqual(data)
   })
 
-  it('of an earlier chart keep their values, get what they lack, and stay without the release', async () => {
+  it('of an earlier chart keep their values, get missing ones, and outlive the release', async () => {
     const data = { password: encode('old'), url: encode('redis://elsewhere') }
     await create('earlier', data, { 'app.kubernetes.io/managed-by': 'Helm' })
     expect(await ensure(['earlier'])).toEqual(['earlier: added api-password'])
@@ -108,20 +108,20 @@ describe.skipIf(controlPlane === null)('the Secrets of a release', () => {
     expect(found?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
   })
 
-  it('that an operator created are used as they are', async () => {
+  it('created by an operator are used unchanged', async () => {
     await create('own', { password: encode('mine'), url: encode('redis://mine'), 'api-password': encode('mine') })
     expect(await ensure(['own'])).toEqual(['own: unchanged'])
     expect((await read('own'))?.metadata.annotations).toBeUndefined()
   })
 
-  it('are not created where one lacks a value that is lost', async () => {
+  it('are not created when a value of one of them is lost', async () => {
     await create('lossy', { url: encode('redis://x') })
     await expect(ensure(['untouched', 'lossy'])).rejects.toThrow('The Secret lossy lacks the key password: restore it')
     expect(await read('untouched')).toBeNull()
     expect((await read('lossy'))?.data).toEqual({ url: encode('redis://x') })
   })
 
-  it('are named with what the API server refuses', async () => {
+  it('are named in errors of the API server', async () => {
     const { namespace, client } = place
     const user = 'reader'
     const metadata = { namespace, name: user }
@@ -153,7 +153,7 @@ describe.skipIf(controlPlane === null)('the Secrets of a release', () => {
     expect(await purge()).toEqual(['first: deleted'])
   })
 
-  it('need a valid command line', async () => {
+  it('require valid arguments', async () => {
     await expect(program(['delete', '[]'])).rejects.toThrow('usage: node controller/generated-secrets/main.ts ensure')
     await expect(program(['ensure', '[]'])).rejects.toThrow('ended with 1')
   })

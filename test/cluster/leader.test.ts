@@ -16,8 +16,8 @@ interface Journal extends KubernetesObject {
 
 const controlPlane = await findSharedControlPlane()
 
-describe.skipIf(controlPlane === null)('the election', () => {
-  it('never has two writers, whoever is killed, frozen or stopped', async () => {
+describe.skipIf(controlPlane === null)('leader election', () => {
+  it('never has two writers when processes are killed, frozen or stopped', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const journal = await openJournal(place)

@@ -17,7 +17,7 @@ interface Pod extends KubernetesObject {
 const controlPlane = await findSharedControlPlane()
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
 
-describe.skipIf(!controlPlane?.hasControllers)('a worker pool whose objects others change', () => {
+describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects changed by others', () => {
   let stage: PoolStage
 
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool whose objects othe
     },
   )
 
-  it('does not take a pod for its own that carries only the label of the pool', async () => {
+  it('does not adopt a pod that has only the label of the pool', async () => {
     await stage.apply('alone', fixed(1))
     await stage.untilReady('alone', 1)
     const [worker] = stage.podsOf('alone')
@@ -76,7 +76,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool whose objects othe
     await stage.remove('alone')
   })
 
-  it('keeps the settings of its workers, whatever its podTemplate removes', async () => {
+  it('keeps the settings of its workers when its podTemplate removes them', async () => {
     await stage.apply('bare', fixed(1, { podTemplate: { spec: { containers: [{ name: 'worker', env: null }] } } }))
     await stage.untilReady('bare', 1)
     const pod = await stage.get<Pod>(PODS, stage.podsOf('bare')[0])
@@ -106,7 +106,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool whose objects othe
     await stage.remove('bare')
   })
 
-  it('removes the workers that drained, whatever pod-deletion-cost others have by hand', async () => {
+  it('removes drained workers despite manual pod-deletion-cost on others', async () => {
     const setCost = (pod: string, cost: number | null) => {
       const annotations = { 'controller.kubernetes.io/pod-deletion-cost': cost === null ? null : String(cost) }
       return stage.client.patch(PODS, { namespace: stage.namespace, name: pod }, { metadata: { annotations } })
@@ -138,7 +138,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool whose objects othe
     await stage.remove('costly')
   })
 
-  it('starts from nothing under the name of another pool', async () => {
+  it('starts without state of a deleted pool of the same name', async () => {
     const auto = (min: number) => ({
       ...{ engines: ['mock'], template },
       scaling: { policy: { bounds: { min, max: 9 }, target: { backlogPerSlot: 1 } } },
@@ -154,7 +154,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool whose objects othe
     await stage.remove('again')
   })
 
-  it('keeps to its cost budget when its controller is killed, and when the budget comes and goes', async () => {
+  it('keeps its cost budget across controller crashes and budget changes', async () => {
     const cap = 4
     const name = { namespace: stage.namespace, name: 'shared' }
     const setCap = (hourlyCap: number) => stage.client.apply(costBudgets.type, { metadata: name, spec: { hourlyCap } })

@@ -59,7 +59,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     await place?.[Symbol.asyncDispose]()
   })
 
-  it('tells first what it would delete, then deletes it, and leaves a record of both', async () => {
+  it('reports a dry run, then deletes, with a record of both', async () => {
     await store('results/old.jpg', 5)
     await store('results/new.jpg', 1)
     await apply({ ttlSeconds: 3 * DAY })
@@ -80,7 +80,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     expect(await createObjects(drape.database).find('results/new.jpg')).not.toBeNull()
   })
 
-  it('keeps what any policy holds, also from erasures and while the holding policy only reports or is suspended', async () => {
+  it('keeps objects on hold, even from erasures and while the policy is suspended or reporting', async () => {
     const { id: held } = await drape.createAccount(0)
     const holder = { ttlSeconds: 86_400_000, suspend: true, legalHold: [{ accountId: held, reason: 'court order' }] }
     await apply(holder, 'court')
@@ -106,7 +106,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     expect(events.length).toBeGreaterThan(0)
   })
 
-  it('deletes without ttlSeconds what is past its own expiration time, and leaves a record', async () => {
+  it('deletes expired objects without ttlSeconds, with a record', async () => {
     await store('results/expired.jpg', 2)
     await store('results/lasting.jpg', 2)
     await drape.database.query(sql.unsafe`
@@ -131,7 +131,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     return complete && isCurrent && complete.reason !== 'Running' ? { spec: found?.spec, ...complete } : null
   }
 
-  it('runs at once for a Sweep that names it, without deleting when it asks for that', async () => {
+  it('runs at once for a Sweep, without deletion in a dry run', async () => {
     const nightly = { ttlSeconds: 3 * DAY, dryRun: false, schedule: '30 2 * * *' }
     await apply(nightly, 'nightly')
     await until(async () => (await status('nightly'))?.nextRunTime !== undefined)
@@ -153,7 +153,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     await expect(place.client.apply(sweeps.type, change)).rejects.toThrow('a record cannot be changed')
   })
 
-  it('says in a Sweep why it does not run', async () => {
+  it('reports in a Sweep why it does not run', async () => {
     await request('orphan', { policy: 'none' })
     await apply({ ttlSeconds: 3 * DAY, dryRun: false, suspend: true }, 'nightly')
     await until(async () => (await status('nightly'))?.conditions?.[0]?.reason === 'Suspended')
@@ -164,7 +164,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     await apply({ ttlSeconds: 3 * DAY, dryRun: false }, 'days')
   })
 
-  it('leaves what no policy covers to the sweep, one hour after its expiration time', async () => {
+  it('leaves uncovered objects to the sweep 1 hour after expiration', async () => {
     await place.client.delete(retentionPolicies.type, { namespace: place.namespace, name: 'expired' })
     await store('results/recent.jpg', 2)
     await store('results/overlooked.jpg', 2)
@@ -175,7 +175,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     expect(await exists('results/recent.jpg')).toBe(true)
   })
 
-  it('lets a policy go at once', async () => {
+  it('is deleted at once', async () => {
     await place.client.delete(retentionPolicies.type, { namespace: place.namespace, name: 'days' })
     await until(async () => (await status()) === undefined)
   })

@@ -17,7 +17,7 @@ const ROLES: ResourceType = { ...RIGHTS, plural: 'roles', kind: 'Role' }
 const BINDINGS: ResourceType = { ...RIGHTS, plural: 'rolebindings', kind: 'RoleBinding' }
 const USER = 'half-a-controller'
 
-describe.skipIf(controlPlane === null)('a controller that may not see retention policies', () => {
+describe.skipIf(controlPlane === null)('a controller without permission for retention policies', () => {
   let place: TestNamespace
   let drape: Drape
   let controller: TestProgram
@@ -57,7 +57,7 @@ describe.skipIf(controlPlane === null)('a controller that may not see retention 
     await place?.[Symbol.asyncDispose]()
   })
 
-  it('looks after pools all the same, and runs no policy', async () => {
+  it('reconciles pools, and runs no policy', async () => {
     const { client, namespace } = place
     const policy = { metadata: { namespace, name: 'unseen' }, spec: { ttlSeconds: 60, intervalSeconds: 10 } }
     await client.apply(retentionPolicies.type, policy)

@@ -80,7 +80,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
     expect(await stage.eventsOf(name, 'WrongVictim')).toEqual([])
   })
 
-  it('stands still while it is paused: workers that drain finish their jobs and stay', async () => {
+  it('does not scale while paused: draining workers finish their jobs and stay', async () => {
     await using pool = await saturate(stage, 'frozen', { workers: WORKERS, jobMs: JOB_MS, spec: saturatedBy() })
     const capped = saturatedBy({ cost: { hourlyCap: CAP, mode: 'Hard' } })
     await stage.apply('frozen', capped)
@@ -99,7 +99,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
     expect(stage.workers.interrupted).toEqual([])
   })
 
-  it('keeps the workers that a rollback makes current again, also those that were leaving', async () => {
+  it('keeps workers that a rollback makes current again, even draining ones', async () => {
     const of = (image: string) => fixed(6, image, { maxSurge: 0, maxUnavailable: 2 })
     await stage.apply('back', of('drape/worker:1'))
     await stage.untilReady('back', 6)
@@ -129,7 +129,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
     await stage.remove('back')
   })
 
-  it('ends no job where its image goes back and forth and its size falls at the same time', async () => {
+  it('interrupts no job when its image changes back and forth while it scales down', async () => {
     const of = (replicas: number, image: string) => fixed(replicas, image, {}, { removeBusy: true })
     await using pool = await saturate(stage, 'both', { workers: 8, jobMs: JOB_MS, spec: of(8, 'drape/worker:1') })
     for (const [replicas, image] of [

@@ -47,7 +47,7 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
       return found?.status === 'False' && found.message
     })
 
-  it('for lack of a node are named with the reason of the scheduler, and cost nothing', async () => {
+  it('without a node are reported with the reason of the scheduler, and cost nothing', async () => {
     await stage.apply('homeless', { ...spec, accelerator: { resource: GPU, count: 1 } })
     await until(async () =>
       (await whyNot('homeless', 'WorkersScheduled')).startsWith('2 workers have no node: 0/2 nodes'),
@@ -68,7 +68,7 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     await stage.remove('homeless')
   })
 
-  it('for lack of a claim template or a device class are named, and start when it is there', async () => {
+  it('without a claim template or device class are reported, and start when it exists', async () => {
     const { client, namespace } = stage
     const accelerator = { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'later' }] }
     await stage.apply('claimless', { ...spec, replicas: 1, accelerator })
@@ -86,7 +86,7 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     await stage.remove('claimless')
   })
 
-  it('for lack of quota are not missing and cost nothing, and start when Kueue admits them', async () => {
+  it('without quota are not missing and cost nothing, and start when Kueue admits them', async () => {
     const { client, namespace } = stage
     const gates = [{ name: 'kueue.x-k8s.io/admission' }]
     const podTemplate = { spec: { schedulingGates: gates } }
@@ -149,7 +149,7 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     await client.delete(RESOURCE_QUOTAS, { namespace, name: 'gpus' })
   })
 
-  it('are not called ready while the demand cannot be read, nor idle while Redis is unavailable', async () => {
+  it('are neither ready while demand is unknown nor idle while Redis is unavailable', async () => {
     const policy = { bounds: { min: 2, max: 4 }, target: { backlogPerSlot: 1 }, sampling: { intervalSeconds: 1 } }
     await stage.apply('blind', { engines: ['mock'], scaling: { policy }, template })
     await stage.untilReady('blind', 2)

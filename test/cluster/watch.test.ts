@@ -19,7 +19,7 @@ interface ConfigMap extends KubernetesObject {
 const controlPlane = await findSharedControlPlane()
 
 describe.skipIf(controlPlane === null)('a watch', () => {
-  it('knows objects that were there, appear, change and go', async () => {
+  it('tracks existing, created, changed and deleted objects', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { connection, client, namespace } = place
@@ -42,7 +42,7 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     watched.close()
   })
 
-  it('goes on where it was when its connection is reset, and notices what happened meanwhile', async () => {
+  it('resumes after a connection reset, with the events missed meanwhile', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place
@@ -60,7 +60,7 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     await link.close()
   })
 
-  it('recovers from a line that went silent without a word', async () => {
+  it('recovers from a silent connection', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place
@@ -90,7 +90,7 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     await link.close()
   })
 
-  it('knows what was written when it is told, however far behind it is, and is not told of the past', async () => {
+  it('reflects its own writes at once, and ignores older events', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place
@@ -118,7 +118,7 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     await link.close()
   })
 
-  it('lists everything anew when the server has forgotten where it was, as after a restart', async () => {
+  it('lists again when the resource version has expired', async () => {
     const own = await startOwnControlPlane()
     await using place = await createTestNamespace(own)
     const { client, namespace } = place
@@ -151,7 +151,7 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     await own.stop()
   })
 
-  it('waits for a kind that is not there yet', async () => {
+  it('waits for a kind that does not exist yet', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { connection } = place

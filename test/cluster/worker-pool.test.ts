@@ -113,7 +113,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await place?.[Symbol.asyncDispose]()
   })
 
-  it('waits for its engines, and says so', async () => {
+  it('waits for its engines, and reports it', async () => {
     const scaling = { mode: 'Fixed' }
     await apply('unready', { engines: ['nothing'], replicas: 1, scaling, template })
     const status = await until(async () => {
@@ -127,7 +127,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(await replicasOf('unready')).toBeUndefined()
   })
 
-  it('does not run an engine whose licence nobody has acknowledged', async () => {
+  it('does not run an engine without an acknowledged license', async () => {
     const license = { name: 'CC-BY-NC-4.0', commercialUse: false }
     const metadata = { namespace: place.namespace, name: 'research' }
     await place.client.apply(engines.type, { metadata, spec: { license, source: { bundled: {} } } })
@@ -138,7 +138,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await until(() => isReady('research', 1))
   })
 
-  it('makes the first worker as soon as the first job arrives', async () => {
+  it('creates the first worker when the first job arrives', async () => {
     const policy = { bounds: { max: 3 }, target: { backlogPerSlot: 1 }, sampling: { intervalSeconds: 60 } }
     await apply('eager', { engines: ['mock'], scaling: { policy }, template })
     await until(async () => (await replicasOf('eager')) === 0)
@@ -170,7 +170,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     })
   })
 
-  it('and its engines are published for the API, with the slots that all pools of an engine may have', async () => {
+  it('is published for the API with its engines and their maximum slots', async () => {
     await until(async () => (await findPublished()).find(({ name }) => name === 'mock')?.hasStarted)
     expect(await findPublished()).toEqual([
       { name: 'mock', license: 'Apache-2.0', maxSlots: 3, hasStarted: true },
@@ -184,7 +184,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(body.engines.find(({ name }: { name: string }) => name === 'warp')).toMatchObject({ state: 'unavailable' })
   })
 
-  it('removes the workers that drained, and no other, while one of them is busy', async () => {
+  it('removes only drained workers while another is busy', async () => {
     const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
     await apply('shrink', { ...spec, replicas: 4 })
     await until(() => isReady('shrink', 4))
@@ -205,7 +205,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(workers.interrupted).toEqual([])
   })
 
-  it('replaces its workers one after the other when its image changes, and interrupts no job', async () => {
+  it('replaces workers one by one when its image changes, and interrupts no job', async () => {
     const spec = { engines: ['mock'], replicas: 4, scaling: { mode: 'Fixed' } }
     await apply('rolled', { ...spec, template })
     await until(() => isReady('rolled', 4))
@@ -229,7 +229,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await place.client.delete(workerPools.type, { namespace: place.namespace, name: 'rolled' })
   })
 
-  it('takes over the workers of the Deployment that it had in earlier versions, busy or not', async () => {
+  it('adopts the workers of its Deployment from earlier versions', async () => {
     const { client, namespace } = place
     const engine = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
     const spec = { engines: ['late'], replicas: 2, scaling: { mode: 'Fixed' }, template }
@@ -258,7 +258,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await client.delete(workerPools.type, { namespace, name: 'former' })
   })
 
-  it('runs what its podTemplate adds, and tells what the API server has against it', async () => {
+  it('applies its podTemplate, and reports errors of the API server', async () => {
     const spec = { engines: ['mock'], replicas: 1, scaling: { mode: 'Fixed' }, template }
     const onlyB = { key: 'kubernetes.io/hostname', operator: 'In', values: ['fake-b'] }
     const podTemplate = {
@@ -312,7 +312,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await place.client.delete(workerPools.type, { namespace: place.namespace, name: 'patched' })
   })
 
-  it('gets the devices that its resource claims ask for', async () => {
+  it('gets the devices of its resource claims', async () => {
     const { client, namespace } = place
     const driver = `gpu.${namespace}.example`
     const offer = (node: string, profiles: readonly string[]) =>
@@ -354,7 +354,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await client.delete(DEVICE_CLASSES, { name: driver })
   })
 
-  it('stays as it is while it is paused', async () => {
+  it('does not change while paused', async () => {
     const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
     await apply('paused', { ...spec, replicas: 1 })
     await until(() => isReady('paused', 1))
@@ -370,7 +370,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await until(() => isReady('paused', 3))
   })
 
-  it('goes on when the pause ends, and not only at its next look', async () => {
+  it('resumes as soon as the pause ends', async () => {
     const policy = { bounds: { min: 1, max: 3 }, target: { backlogPerSlot: 1 }, sampling: { intervalSeconds: 300 } }
     await apply('resumed', { engines: ['mock'], scaling: { policy }, template })
     await until(() => isReady('resumed', 1))
@@ -383,7 +383,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await until(() => isReady('resumed', 2))
   })
 
-  it('keeps to the budget that it shares with another pool, busy or not', async () => {
+  it('keeps the budget shared with another pool', async () => {
     const cap = 4
     const name = { namespace: place.namespace, name: 'shared' }
     await place.client.apply(costBudgets.type, { metadata: name, spec: { hourlyCap: cap } })
@@ -428,7 +428,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await place.client.delete(costBudgets.type, name)
   })
 
-  it('has a status, however long the names and reasons are that it tells of', async () => {
+  it('has a valid status with the longest names and reasons', async () => {
     const hours = { name: 's'.repeat(63), start: '00:00', end: '23:59', min: 2 }
     const day = { ...hours, name: 'd'.repeat(63), start: '23:59', end: '00:00' }
     const policy = { bounds: { max: 3 }, target: { backlogPerSlot: 1 }, schedules: [hours, day] }
@@ -446,7 +446,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(told.lastDecision?.reason).toMatch(/^Paused: →{82}$/)
   })
 
-  it('tells what the API server has against it, and goes on when that is mended', async () => {
+  it('reports errors of the API server, and continues when they are fixed', async () => {
     const spec = { engines: ['mock'], replicas: 1, scaling: { mode: 'Fixed' } }
     await apply('refused', { ...spec, template: { ...template, labels: { 'no label': 'x' } } })
     const status = await until(async () => {
@@ -462,7 +462,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(holds(await get('refused'), 'Stalled')).toBe(false)
   })
 
-  it('and its policy tell of a time zone that nobody knows', async () => {
+  it('reports an unknown time zone, as does its policy', async () => {
     const hours = { name: 'a', timeZone: 'Mars/Olympus', start: '08:00', end: '09:00', min: 1 }
     const spec = { bounds: { max: 3 }, target: { backlogPerSlot: 1 }, schedules: [hours] }
     const name = { namespace: place.namespace, name: 'martian' }
@@ -503,7 +503,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(await countWrites()).toBe(before)
   })
 
-  it('loses no worker with a job in a hundred random scale-downs', async () => {
+  it('removes no worker with a job in 100 random scale-downs', async () => {
     const random = createRandom(7)
     const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
     const names = Array.from({ length: 10 }, (_, i) => `random-${i}`)
@@ -520,7 +520,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     for (const name of names) await place.client.delete(workerPools.type, { namespace: place.namespace, name })
   }, 300_000)
 
-  it('goes on with what another controller began, killed at any moment', async () => {
+  it('continues the work of a controller killed at any moment', async () => {
     const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
     const names = ['kill-a', 'kill-b', 'kill-c', 'kill-d', 'kill-e']
     await Promise.all(names.map((name) => apply(name, { ...spec, replicas: 4 })))

@@ -17,7 +17,7 @@ const LONG = process.env.LONG_TESTS === '1'
 const builder = LONG ? await findImageBuilder() : null
 const registry = builder === null ? null : await findRegistryServer()
 
-describe.skipIf(builder === null || registry === null)('a bundle for places without internet', () => {
+describe.skipIf(builder === null || registry === null)('an air-gapped bundle', () => {
   const bundle = { folder: '', lines: [] as string[] }
 
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe.skipIf(builder === null || registry === null)('a bundle for places with
     bundle.lines = await makeBundle(bundle.folder, { builder, without })
   }, 900_000)
 
-  it('names each image and the weights with their digests', () => {
+  it('lists images and weights with their digests', () => {
     expect(bundle.lines.map((line) => line.replace(/:\S+ sha256:[0-9a-f]{64}$/, '')).sort()).toEqual([
       'drape/api',
       'drape/controller',
@@ -44,12 +44,12 @@ describe.skipIf(builder === null || registry === null)('a bundle for places with
     ])
   })
 
-  it('holds the charts', () => {
+  it('contains the charts', () => {
     for (const name of ['drape-0.1.0.tgz', 'drape-crds-0.1.0.tgz'])
       expect(existsSync(join(bundle.folder, name))).toBe(true)
   })
 
-  it('is copied into a registry, where everything has the digest that the list tells', {
+  it('is copied into a registry with the listed digests', {
     timeout: 300_000,
   }, async () => {
     const address = await startRegistryServer(registry ?? '')
@@ -64,7 +64,7 @@ describe.skipIf(builder === null || registry === null)('a bundle for places with
     }
   })
 
-  it('is refused by its own script when a file of it was changed', async () => {
+  it('is rejected by its own script when a file was changed', async () => {
     const path = join(bundle.folder, 'drape-crds-0.1.0.tgz')
     const before = await readFile(path)
     await writeFile(path, 'other')
@@ -72,7 +72,7 @@ describe.skipIf(builder === null || registry === null)('a bundle for places with
     await writeFile(path, before)
   })
 
-  it('is not made into a folder that holds something', async () => {
+  it('is not written into a folder that is not empty', async () => {
     if (builder === null) return
     await expect(makeBundle(bundle.folder, { builder, without: [] })).rejects.toThrow('is not empty')
   })

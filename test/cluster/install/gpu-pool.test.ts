@@ -74,7 +74,7 @@ describe.skipIf(programs === null)(
     }, 30 * MINUTES)
     afterAll(() => undo.disposeAsync(), 2 * MINUTES)
 
-    it('completes all jobs that arrive together, the CPU jobs as if there were no GPU jobs, and returns to zero', async () => {
+    it('completes all concurrent jobs, without slowing CPU jobs, and scales to zero', async () => {
       await until(async () => (await stateOf(ENGINES.gpu)) === 'scaling_from_zero')
       await until(async () => (await stateOf(ENGINES.cpu)) === 'ready')
       const order = await prepareOrders()

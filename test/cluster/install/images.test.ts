@@ -48,7 +48,7 @@ describe.skipIf(builder === null)('the images', () => {
     expect(unpacked / MEGABYTE).toBeLessThan(limit)
   })
 
-  it('run as a user with a number that is not root', () => {
+  it('run as a numeric user other than root', () => {
     const users = Object.values(layout.images).map(({ config }) => config.config.User)
     expect(users).toEqual(['65532:65532', '65532:65532', '65532:65532'])
   })
@@ -58,7 +58,7 @@ describe.skipIf(builder === null)('the images', () => {
     expect(new Set(first).size).toBe(1)
   })
 
-  it('hold no shell, no package manager and nothing of other programs', async () => {
+  it('contain no shell, no package manager and no other programs', async () => {
     const { api, worker, controller } = await open()
     for (const { root } of [api, worker, controller])
       expect(await readdir(join(root, 'usr/local/bin'))).toEqual(['node'])
@@ -72,7 +72,7 @@ describe.skipIf(builder === null)('the images', () => {
     expect(await readdir(join(worker.root, 'drape'))).toEqual(['api', 'node_modules', 'package.json', 'worker'])
   })
 
-  it('make a picture, read-only and without rights', async () => {
+  it('complete a try-on with a read-only file system and without capabilities', async () => {
     const { api, worker, folder } = await open()
     const env = await environment(folder)
     expect(await finished(api, { command: ['node', 'scripts/drape.ts', 'migrate', '--json'], env })).toEqual({

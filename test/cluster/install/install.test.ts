@@ -55,7 +55,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
   }, 30 * MINUTES)
   afterAll(() => undo.disposeAsync(), 2 * MINUTES)
 
-  it('is ready, with every pod as the standard "restricted" asks', async () => {
+  it('is ready, with every pod under the Pod Security Standard "restricted"', async () => {
     const startedAt = performance.now()
     await install()
     console.log(`ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
@@ -70,7 +70,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     expect(said).not.toMatch(/^Phase:\s+Failed$/m)
   })
 
-  it('makes a picture for the account of the quickstart, who comes through the Service', async () => {
+  it('completes a try-on for the quickstart account through the Service', async () => {
     const [create, createKey] = commandsOf(QUICKSTART.page, QUICKSTART.heading, 3).trim().split('\n')
     const created = await explained(reader.run(create))
     const [accountId = '', apiKey = ''] = [/acc_[\w-]+/, /sk_\w+/].map((id) => id.exec(created)?.[0])
@@ -86,7 +86,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     expect(width * height).toBeGreaterThan(100_000)
   })
 
-  it('answers the quickstart for callers, with the test key', async () => {
+  it('serves the API quickstart with the test key', async () => {
     const page = 'docs/start/api.md'
     const commands = blocksOf(page).flatMap(({ language, text }) => (language === 'sh' ? [text] : []))
     await reader.run([`export DRAPE=${URL} KEY=${testKey}`, ...commands].join('\n'))
@@ -94,7 +94,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     expect(image.subarray(0, 3).toString('hex')).toBe('ffd8ff')
   })
 
-  it('is as the pages show it', async () => {
+  it('matches the documentation', async () => {
     const troubleshooting = { page: 'charts/drape/docs/troubleshooting.md', heading: 'Troubleshooting' }
     expect(await reader.followPart(troubleshooting, { without: HELM_TEST })).toContain('workerpool.drape.dev/drape-cpu')
     expect(await reader.follow(troubleshooting.page, 'Pods that are not ready')).toContain('"ready"')
@@ -118,7 +118,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     expect(ended.filter(({ status }) => status !== 'COMPLETED')).toEqual([])
   })
 
-  it('is upgraded under load without a failed try-on, as the page shows', async () => {
+  it('is upgraded under load as documented, without a failed try-on', async () => {
     const calling = startCalling(shop)
     const page = { page: 'charts/drape/docs/upgrade.md', heading: 'Upgrade' }
     await explained(reader.followPart(page, { without: HELM_TEST }))

@@ -7,7 +7,7 @@ import { findSkips, presentSkips, sortSkips } from '../../../scripts/testing/ski
 const SHORT = { long: false, isRoot: true, hasAssets: false }
 const LONG_FORM = {
   file: 'test/cluster/install/operations.test.ts',
-  test: 'whoever follows the pages word for word installs',
+  test: 'an operator who follows the documentation word for word installs',
 }
 const STRANGER = { file: 'test/flow.test.ts', test: 'a try-on ends in a picture' }
 
