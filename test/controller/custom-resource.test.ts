@@ -4,7 +4,7 @@ import { scalingPolicies } from '../../controller/scaling-policy/resource.ts'
 const POLICY = { metadata: { name: 'test' }, spec: { bounds: { max: 3 }, target: { backlogPerSlot: 1 } } }
 
 describe('an object', () => {
-  it('is read without a status that another version wrote', () => {
+  it('is read without an invalid status of another version', () => {
     const condition = { type: 'Ready', status: 'Perhaps' }
     expect(scalingPolicies.read({ ...POLICY, status: { conditions: [condition] } })).toMatchObject({
       object: { spec: { bounds: { min: 0, max: 3 } }, status: undefined },
@@ -14,7 +14,7 @@ describe('an object', () => {
     })
   })
 
-  it('with a bad specification is told of by its paths', () => {
+  it('with an invalid spec is reported by field path', () => {
     const spec = { ...POLICY.spec, bounds: { max: 'many' } }
     expect(scalingPolicies.read({ ...POLICY, spec })).toEqual({
       problems: 'spec.bounds.max must be a whole number from 1 to 1000',

@@ -31,7 +31,7 @@ const auto = (bounds: object, more: object = {}) => ({
   policy: { bounds, target: { backlogPerSlot: 2 }, ...more },
 })
 
-it('engines are published with the slots that their pools can ever have, and go when their resource goes', async () => {
+it('engines are published with the maximum slots of their pools, and removed with their resource', async () => {
   const { url } = await createTestDatabase()
   const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
   const api = createDatabase(url, { poolSize: 1 })

@@ -62,12 +62,12 @@ describe('a node', () => {
   })
 })
 
-it('a pod template that no API server takes is not read', () => {
+it('an invalid pod template is rejected', () => {
   for (const spec of [{}, { containers: 'none' }, { containers: [], nodeSelector: { a: 1 } }, { containers: [{}] }])
     expect(readPlacedSpec(spec)).toBeNull()
 })
 
-it('quantities are read as Kubernetes writes them', () => {
+it('quantities are parsed in Kubernetes notation', () => {
   const read = ['500m', '1.5', '4Gi', '2M', '1e3', '.5', 7].map(readQuantity)
   expect(read).toEqual([0.5, 1.5, 4 * 2 ** 30, 2e6, 1000, 0.5, 7])
   expect(readQuantity('lots')).toBeNaN()

@@ -25,7 +25,7 @@ describe('the gauges of retention', () => {
     return { gauges, read: async () => (await metrics.scrape()).text }
   }
 
-  it('show what a run deleted and left, and when one last went well', async () => {
+  it('show deleted and remaining objects, and the time of the last success', async () => {
     let ms = 5000
     const { gauges, read } = create(() => ms)
     gauges.noteRun('shop/old', policy, report)
@@ -53,7 +53,7 @@ describe('the gauges of retention', () => {
     expect(await read()).not.toContain('drape_retention_overdue_objects{')
   })
 
-  it('show how long it is to the next run by a schedule', async () => {
+  it('show the time until the next scheduled run', async () => {
     const { gauges, read } = create(() => 0)
     gauges.noteRun('shop/old', readPolicy({ ttlSeconds: 3600, schedule: '0 0 * * Mon,Thu' }), report)
     // From a Thursday to a Monday.
@@ -61,7 +61,7 @@ describe('the gauges of retention', () => {
     expect((await read()).split('\n')).toContain(line)
   })
 
-  it('show the sweeps of what is past its own date', async () => {
+  it('show sweeps of expired objects', async () => {
     const { gauges, read } = create(() => 7000)
     gauges.noteSweep(0.2, null)
     expect(await read()).not.toMatch(/^drape_sweep_last_success_timestamp_seconds /m)

@@ -28,10 +28,10 @@ async function runsOf(
   return { started, faults }
 }
 
-describe('a policy of a file', () => {
+describe('a policy from a file', () => {
   const nightly = { ttlSeconds: 86_400, schedule: '30 2 * * *', timeZone: 'Europe/Berlin' }
 
-  it('is run at once and every interval, or at the times of its schedule', async () => {
+  it('runs at once and at each interval, or on its schedule', async () => {
     const { started } = await runsOf(
       { ttlSeconds: 60, intervalSeconds: 1800 },
       { from: '2026-05-01T12:00:00Z', to: '2026-05-01T13:00:00Z' },
@@ -41,7 +41,7 @@ describe('a policy of a file', () => {
     expect(scheduled.started).toEqual(['2026-03-28T01:30', '2026-03-29T01:30', '2026-03-30T00:30'])
   })
 
-  it('makes up at its start for a run that is missing, and for no other', async () => {
+  it('catches up on start-up for a missed run only', async () => {
     const hours = { from: '2026-05-01T12:00:00Z', to: '2026-05-02T12:00:00Z' }
     // The last time of the schedule was 11.5 hours ago.
     const since = 11.5 * 3600
@@ -52,7 +52,7 @@ describe('a policy of a file', () => {
     expect((await runsOf(nightly, { ...hours, overdue: () => since - 1 })).started).toEqual(['2026-05-02T00:30'])
   })
 
-  it('asks again whether a run is missing when that could not be found out', async () => {
+  it('retries a failed check for a missed run', async () => {
     let asked = 0
     const { started, faults } = await runsOf(nightly, {
       ...{ from: '2026-05-01T12:00:00Z', to: '2026-05-01T13:00:00Z' },

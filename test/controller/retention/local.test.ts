@@ -27,7 +27,7 @@ metadata: { name: other }
 `
 
 describe('retention without Kubernetes', () => {
-  it('runs the policies of a file, the same as those of a cluster', async () => {
+  it('runs policies from a file like those of a cluster', async () => {
     const made = await createTestDatabase()
     const database = createDatabase(made.url, { poolSize: 1 })
     const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })
@@ -67,7 +67,7 @@ describe('retention without Kubernetes', () => {
     await made.drop()
   })
 
-  it('refuses a policy that the cluster would refuse', () => {
+  it('rejects a policy that the cluster would reject', () => {
     expect(() => readPolicies(POLICIES.replace('172800', '59'))).toThrow('spec.ttlSeconds')
     expect(() => readPolicies(POLICIES.replace('0 0 * * *', '0 24 * * *'))).toThrow(
       'The schedule "0 24 * * *" is not a valid cron expression: Constraint error, got value 24 expected range 0-23',

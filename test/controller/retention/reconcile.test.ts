@@ -92,7 +92,7 @@ function reportOf(startedAt: Date, error?: string): RunReport {
 }
 
 describe('a policy with a schedule', () => {
-  it('is run at its times only, through a change of clocks, and tells when the next one is', async () => {
+  it('runs only at its times, across clock changes, and reports the next run', async () => {
     const world = createWorld('2026-10-23T12:00:00Z')
     world.set(NIGHTLY)
     const controller = world.startController()
@@ -110,13 +110,13 @@ describe('a policy with a schedule', () => {
     expect(world.statuses).toHaveLength(4)
   })
 
-  it('waits an hour at most, so that no timer ends too early', async () => {
+  it('requeues after at most 1 hour, so that no timer overflows', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     world.set({ ...NIGHTLY, schedule: '0 0 1 1 *' })
     expect(await world.startController().reconcile(KEY)).toEqual({ againMs: HOUR_MS })
   })
 
-  it('makes up once for runs that fell into an absence', async () => {
+  it('catches up once for runs missed while down', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     world.set(NIGHTLY)
     await world.workUntil(world.startController(), '2026-05-01T20:00:00Z')
@@ -128,7 +128,7 @@ describe('a policy with a schedule', () => {
     expect(world.started).toEqual(['2026-05-05T08:00', '2026-05-06T00:30'])
   })
 
-  it('is run once when several controllers lead in turn', async () => {
+  it('runs once when leadership changes', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     world.set(NIGHTLY)
     const [one, other] = [world.startController(), world.startController()]
@@ -138,7 +138,7 @@ describe('a policy with a schedule', () => {
     expect(world.started).toEqual([2, 3, 4, 5].map((day) => `2026-05-0${day}T00:30`))
   })
 
-  it('is tried again when the run could not even tell what it did', async () => {
+  it('is retried when a run could not record its result', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     world.set(NIGHTLY)
     let faults = 1
@@ -154,7 +154,7 @@ describe('a policy with a schedule', () => {
     expect(world.status()?.nextRunTime).toBe('2026-05-03T00:30:00Z')
   })
 
-  it('makes up for a run that a change of the policy stopped, and for none of a schedule that is no more', async () => {
+  it('catches up for a run that a policy change stopped, but not for a removed schedule', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     world.set(NIGHTLY)
     let changes = 1
@@ -179,7 +179,7 @@ describe('a policy with a schedule', () => {
     expect(world.status()?.nextRunTime).toBe('2026-05-04T18:00:00Z')
   })
 
-  it('that cannot be kept says so, runs nothing, and is kept when it is corrected', async () => {
+  it('with an impossible schedule reports it, runs nothing, and runs once corrected', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     const controller = world.startController()
     for (const [spec, reason, message] of [
@@ -201,7 +201,7 @@ describe('a policy with a schedule', () => {
     expect(world.status()?.conditions[0]).toMatchObject({ type: 'Ready', status: 'True' })
   })
 
-  it('becomes one with an interval when the schedule is taken away', async () => {
+  it('uses an interval when the schedule is removed', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     world.set(NIGHTLY)
     const controller = world.startController()
@@ -212,7 +212,7 @@ describe('a policy with a schedule', () => {
     expect(world.status()).not.toHaveProperty('nextRunTime')
   })
 
-  it('runs nothing while it is suspended, and says so', async () => {
+  it('runs nothing while suspended, and reports it', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     const interval = { ttlSeconds: 86_400, dryRun: false, intervalSeconds: 1200 }
     for (const spec of [NIGHTLY, interval]) {
@@ -228,7 +228,7 @@ describe('a policy with a schedule', () => {
     expect(world.status()?.conditions[0]).toMatchObject({ reason: 'Runs' })
   })
 
-  it('runs nothing while the holds of any policy are unknown, names it, and runs again afterwards', async () => {
+  it('runs nothing while holds of a policy are unknown, names that policy, and resumes', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     world.set({ ttlSeconds: 86_400, dryRun: false })
     world.setUnread(['shop/broken'])
@@ -242,7 +242,7 @@ describe('a policy with a schedule', () => {
     expect(world.started).toHaveLength(1)
   })
 
-  it('is ignored in a namespace other than that of the release, and says why', async () => {
+  it('is ignored in another namespace than the release, with a reason', async () => {
     const world = createWorld('2026-05-01T12:00:00Z')
     world.set({ ttlSeconds: 60, dryRun: false })
     world.setNamespace('team-a')
@@ -254,7 +254,7 @@ describe('a policy with a schedule', () => {
     expect(stalled).toMatchObject({ type: 'Stalled', status: 'True' })
   })
 
-  it('is read with UTC where no time zone is given', () => {
+  it('defaults to UTC', () => {
     const read = retentionPolicies.read({ metadata: {}, spec: { ttlSeconds: 60, schedule: '0 3 * * *' } })
     expect(read).toMatchObject({ object: { spec: { schedule: '0 3 * * *', timeZone: 'UTC' } } })
   })

@@ -48,7 +48,7 @@ function createWorld({ namespace = 'shop', spec = {} }: { namespace?: string; sp
 }
 
 describe('a Sweep that was created to start a run', () => {
-  it('runs its policy once, however often it is reconciled', async () => {
+  it('runs its policy once across several reconciles', async () => {
     const world = createWorld()
     const controller = world.startController()
     for (let i = 0; i < 3; i++) await controller.reconcile(KEY)
@@ -58,7 +58,7 @@ describe('a Sweep that was created to start a run', () => {
     expect(world.outcome()).toMatchObject({ status: 'True', message: 'Deleted 3 images.', observedGeneration: 2 })
   })
 
-  it('keeps the result while it cannot be written, and does not run again for it', async () => {
+  it('keeps the result until it is written, without running again', async () => {
     const world = createWorld()
     const controller = world.startController()
     world.failing = 'record'
@@ -68,7 +68,7 @@ describe('a Sweep that was created to start a run', () => {
     expect([world.runs, world.spec(), world.outcome()?.status]).toEqual([1, RECORD, 'True'])
   })
 
-  it('is completed by the next controller when the first one wrote only the record', async () => {
+  it('is completed by the next controller when only the record was written', async () => {
     const world = createWorld()
     world.failing = 'outcome'
     await expect(world.startController().reconcile(KEY)).rejects.toThrow('away')

@@ -64,7 +64,7 @@ describe('a run of a retention policy', () => {
     return runPolicy(read.object, { dueObjects: createDueObjects(database), storage: storageOfRun, signal })
   }
 
-  it('only tells what would be deleted until it is told otherwise', async () => {
+  it('is a dry run by default', async () => {
     const account = await createAccount()
     await store(account, [1, 4, 9])
     const { record, overdue, oldestOverdueSeconds } = await run({ selector: { accounts: [account] } })
@@ -74,7 +74,7 @@ describe('a run of a retention policy', () => {
     expect(await stored(account)).toEqual(['nobody-1', 'nobody-4', 'nobody-9'])
   })
 
-  it('deletes bytes and rows of what is past its time, and tells which', async () => {
+  it('deletes bytes and rows of expired objects, and reports them', async () => {
     const [account, other] = [await createAccount(), await createAccount()]
     await store(account, [1, 4, 9])
     await store(account, [9], { kind: 'logo' })
@@ -95,7 +95,7 @@ describe('a run of a retention policy', () => {
     expect(await stored(other)).toEqual(['nobody-9'])
   })
 
-  it('without ttlSeconds deletes each image at its own expiration time, and one without any never', async () => {
+  it('without ttlSeconds deletes each image at its own expiration time, and never one without', async () => {
     const account = await createAccount()
     await store(account, [4, 5, 9])
     await database.query(sql.unsafe`
@@ -108,7 +108,7 @@ describe('a run of a retention policy', () => {
     expect(await stored(account)).toEqual(['nobody-4', 'nobody-9'])
   })
 
-  it('counts nothing for what was stored before sizes were, and says how much that is', async () => {
+  it('counts objects of unknown size separately', async () => {
     const account = await createAccount()
     await store(account, [4, 5, 9])
     await database.query(sql.unsafe`
@@ -120,7 +120,7 @@ describe('a run of a retention policy', () => {
     }
   })
 
-  it('keeps what a legal hold of another policy names, and nothing else', async () => {
+  it('keeps only objects on legal hold by another policy', async () => {
     const account = await createAccount()
     await store(account, [9], { user: 'kept' })
     await store(account, [9], { user: 'not-kept' })
@@ -163,7 +163,7 @@ describe('a run of a retention policy', () => {
     expect(await stored(account)).toEqual(['nobody-9'])
   })
 
-  it('never deletes an image of a product that exists, sent or fetched, nor one that was just sent', async () => {
+  it('never deletes an image of an existing product, or a recent upload', async () => {
     const account = await createAccount()
     const keyOf = (name: string) => `products/${account}/${name}`
     const names = ['sent.jpg', 'live/fetched.bin', 'unused.jpg', 'gone/fetched.bin', 'just-sent.jpg']
@@ -188,7 +188,7 @@ describe('a run of a retention policy', () => {
       expect(await storage.exists(keyOf(name)), name).toBe([true, true, false, false, true][i])
   })
 
-  it('ends after as many as it may delete, and the next one goes on', async () => {
+  it('stops at its maximum of deletions, and the next run continues', async () => {
     const account = await createAccount()
     await store(account, [4, 5, 6, 7, 8])
     const spec = { selector: { accounts: [account] }, dryRun: false, maxDeletesPerRun: 3, batchSize: 2 }
@@ -198,7 +198,7 @@ describe('a run of a retention policy', () => {
     expect(await run(spec)).toMatchObject({ record: { objects: 2 }, overdue: 0 })
   })
 
-  it('loses no row whose bytes could not be deleted', async () => {
+  it('keeps rows with bytes that could not be deleted', async () => {
     const account = await createAccount()
     await store(account, [4, 5])
     const broken = { ...storage, delete: () => Promise.reject(new Error('the storage is away')) }
@@ -208,7 +208,7 @@ describe('a run of a retention policy', () => {
     expect(await run({ selector: { accounts: [account] }, dryRun: false })).toMatchObject({ record: { objects: 2 } })
   })
 
-  it('ends when it is told to', async () => {
+  it('stops when aborted', async () => {
     const account = await createAccount()
     await store(account, [4])
     const report = await run({ selector: { accounts: [account] }, dryRun: false }, storage, AbortSignal.abort())

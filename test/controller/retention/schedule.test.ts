@@ -12,7 +12,7 @@ const runsAfter = (start: string, schedule: string, { timeZone = 'UTC', count = 
 }
 
 describe('a schedule of runs', () => {
-  it('goes on after midnight, at the end of a month and of a week', () => {
+  it('continues across midnight, month end and week end', () => {
     expect(runsAfter('2026-05-01T02:29:59Z', '30 2 * * *')).toEqual(['2026-05-01T02:30', '2026-05-02T02:30'])
     expect(runsAfter('2026-05-31T02:30:00Z', '30 2 * * *')).toEqual(['2026-06-01T02:30', '2026-06-02T02:30'])
     expect(runsAfter('2026-05-01T23:50:30Z', '*/20 22-23,0 * * Mon-Fri', { count: 3 })).toEqual([
@@ -22,7 +22,7 @@ describe('a schedule of runs', () => {
     ])
   })
 
-  it('runs once on days on which clocks are changed', () => {
+  it('runs once on days of clock changes', () => {
     const timeZone = 'Europe/Berlin'
     // From 2:00 they go on to 3:00: what was planned for 2:30 is at 3:30 then.
     expect(runsAfter('2026-03-28T12:00:00Z', '30 2 * * *', { timeZone })).toEqual([
@@ -42,13 +42,13 @@ describe('a schedule of runs', () => {
     ])
   })
 
-  it('knows when the last run should have been', () => {
+  it('computes the time of the previous run', () => {
     const last = (now: string) => lastRunTime({ schedule: '0 0 * * *', timeZone: 'America/New_York' }, new Date(now))
     expect(last('2026-05-02T03:59:59Z')).toEqual(new Date('2026-05-01T04:00:00Z'))
     expect(last('2026-05-02T04:00:00Z')).toEqual(new Date('2026-05-02T04:00:00Z'))
   })
 
-  it('is the interval where there is none', () => {
+  it('defaults to the interval', () => {
     expect(nextRunAfter(times(undefined), new Date(0))).toEqual(new Date(300_000))
     expect(findScheduleProblem(times(undefined, 'Nowhere'))).toBeNull()
   })
@@ -80,7 +80,7 @@ describe('a schedule of runs', () => {
     expect(problem?.message).toContain(why)
   })
 
-  it('refuses a time zone that nobody knows', () => {
+  it('rejects an unknown time zone', () => {
     expect(findScheduleProblem(times('0 3 * * *', 'Europe/Atlantis'))).toEqual({
       reason: 'UnknownTimeZone',
       message: 'Unknown time zone Europe/Atlantis.',

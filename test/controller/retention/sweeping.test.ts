@@ -24,7 +24,7 @@ describe('the sweep of the controller', () => {
     await drop()
   })
 
-  it('deletes what is past its own date, except for what is held, and only while it leads', async () => {
+  it('deletes expired objects without a hold, and only while leading', async () => {
     const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })
     const objects = createObjects(database)
     const expiresAt = new Date(Date.now() - 1000)

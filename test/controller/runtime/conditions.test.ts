@@ -10,7 +10,7 @@ import {
 const FOUND: Finding = { type: 'Ready', status: 'True', reason: 'AllUp', message: '2 of 2' }
 
 describe('conditions', () => {
-  it('keep the time of the last change of their status', () => {
+  it('keep their last transition time', () => {
     const first = conditionsAfter([], [FOUND], { generation: 1, now: new Date('2026-05-01T10:00:00.789Z') })
     expect(first[0]).toMatchObject({ lastTransitionTime: '2026-05-01T10:00:00Z', observedGeneration: 1 })
     const later = { generation: 2, now: new Date('2026-05-01T11:00:00Z') }
@@ -24,12 +24,12 @@ describe('conditions', () => {
     expect(turned[0].lastTransitionTime).toBe('2026-05-01T11:00:00Z')
   })
 
-  it('say what is the case also where they are false', () => {
+  it('have a message also when false', () => {
     for (const progress of ['Settled', 'Reconciling', 'Stalled'] as const)
       for (const { type, message } of progressFindings(progress, 'AllUp', '2 of 2')) expect(message, type).not.toBe('')
   })
 
-  it('have texts of as many bytes as there is room for, and whole characters', () => {
+  it('truncate messages to the byte limit at whole characters', () => {
     expect(shorten('abc', 3)).toBe('abc')
     expect(shorten('abcd', 3)).toBe('abc')
     expect(shorten('a→b', 4)).toBe('a→')
@@ -39,7 +39,7 @@ describe('conditions', () => {
     expect(told.message).toBe('→'.repeat(341))
   })
 
-  it('are the same whatever the order in which they were found, and go when nobody finds them', () => {
+  it('are sorted, and removed when no longer reported', () => {
     const now = { generation: 1, now: new Date(0) }
     const other: Finding = { ...FOUND, type: 'Paused', status: 'False' }
     const before: Condition[] = conditionsAfter([], [{ ...FOUND, type: 'Old' }], now)

@@ -4,7 +4,7 @@ import { createWorkQueue, type Done, type WorkQueueOptions } from '../../../cont
 import { until } from '../../support/until.ts'
 
 describe('the work queue', () => {
-  it('works once on a key that was asked for many times', async () => {
+  it('processes a key once when added several times', async () => {
     const worked: string[] = []
     const queue = start(worked)
     for (let i = 0; i < 5; i++) queue.add('a')
@@ -16,7 +16,7 @@ describe('the work queue', () => {
     await queue.close()
   })
 
-  it('works again on a key that was asked for meanwhile, and never twice at once', async () => {
+  it('processes a key again when added during processing, never concurrently', async () => {
     const gates: (() => void)[] = []
     let [atOnce, most] = [0, 0]
     const queue = createWorkQueue({
@@ -41,7 +41,7 @@ describe('the work queue', () => {
     expect(gates).toHaveLength(2)
   })
 
-  it('works on no more keys at once than it may', async () => {
+  it('limits the number of concurrent keys', async () => {
     let [atOnce, most] = [0, 0]
     const worked = new Set<string>()
     const queue = createWorkQueue({
@@ -60,7 +60,7 @@ describe('the work queue', () => {
     expect(most).toBe(3)
   })
 
-  it('comes back to a key after a failure, after pauses that grow, and forgets failures after a success', async () => {
+  it('retries a failed key with growing backoff, reset after a success', async () => {
     const failures: number[] = []
     const pauses: number[] = []
     let last = performance.now()
@@ -85,7 +85,7 @@ describe('the work queue', () => {
     await queue.close()
   })
 
-  it('leaves a key alone for as long as it is told to', async () => {
+  it('delays a key as requested', async () => {
     const times: number[] = []
     const queue = createWorkQueue({
       concurrency: 1,
@@ -104,7 +104,7 @@ describe('the work queue', () => {
     await queue.close()
   })
 
-  it('keeps the earlier of two times, and now before both', async () => {
+  it('keeps the earliest requested time', async () => {
     const worked: string[] = []
     const queue = start(worked)
     queue.setTaking(true)
@@ -117,7 +117,7 @@ describe('the work queue', () => {
     await queue.close()
   })
 
-  it('takes nothing while it must not', async () => {
+  it('processes nothing while suspended', async () => {
     const worked: string[] = []
     const queue = start(worked)
     queue.add('a')

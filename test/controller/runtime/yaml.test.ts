@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readYaml, writeYaml } from '../../../controller/runtime/yaml.ts'
 
 describe('YAML', () => {
-  it('keeps every field of a kind, known or not', () => {
+  it('keeps all fields of a kind, known or unknown', () => {
     const object = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -25,7 +25,7 @@ describe('YAML', () => {
     expect(readYaml('a: &a { b: 1 }\nc: { <<: *a, d: 2 }\n')).toEqual([{ a: { b: 1 }, c: { b: 1, d: 2 } }])
   })
 
-  it('writes texts so that parsers of YAML 1.1 read texts', () => {
+  it('quotes strings for YAML 1.1 parsers', () => {
     const data = ['yes', 'on', '1:30', '0o7', '1e3', '2020-01-01', '~']
     const text = writeYaml({ apiVersion: 'v1', kind: 'ConfigMap', ...{ data } })
     for (const value of data) expect(text).toContain(`- '${value}'\n`)

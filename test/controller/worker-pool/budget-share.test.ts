@@ -25,7 +25,7 @@ function decide(members: Member[], i: number, hourlyCap: number): void {
 }
 
 describe('pools that share a cost budget', () => {
-  it('never cost more than the cap, in whatever order they decide and whatever they come to require', () => {
+  it('never cost more than the cap, in any order and for any demand', () => {
     fc.assert(
       fc.property(anyBudget, ({ pools, hourlyCap, wants }) => {
         const members: Member[] = pools.map((pool, i) => ({ ...pool, key: `${i}`, wanted: pool.min, held: 0 }))
@@ -40,7 +40,7 @@ describe('pools that share a cost budget', () => {
     )
   })
 
-  it('come to rest with no worker less than the cap pays for, the first in order with all that they require', () => {
+  it('settle on as many workers as the cap pays for, first pools first', () => {
     fc.assert(
       fc.property(anyBudget, ({ pools, hourlyCap, wants }) => {
         const members: Member[] = pools.map((pool, i) => ({ ...pool, key: `${i}`, wanted: pool.min, held: 0 }))
@@ -63,7 +63,7 @@ describe('pools that share a cost budget', () => {
     )
   })
 
-  it('leave to one that nothing limits what it has', () => {
+  it('leave an unlimited pool unchanged', () => {
     const fixed = { key: 'fixed', priority: Number.POSITIVE_INFINITY, hourlyCost: 1, min: 4, wanted: 4, held: 4 }
     const other = { key: 'other', priority: 5, hourlyCost: 1, min: 3, wanted: 9, held: 0 }
     expect(shareOf(other, [fixed], 5)).toEqual({ workers: 1, room: 1 })

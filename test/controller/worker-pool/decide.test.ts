@@ -14,19 +14,19 @@ const START = new Date('2026-05-04T12:00:00Z')
 const NOTHING: Demand = { waiting: 0, inFlight: 0, oldestWaitSeconds: 0, secondsPerJob: 2 }
 
 describe('a decision', () => {
-  it('follows the backlog for each slot', () => {
+  it('follows the backlog per slot', () => {
     const rules = scalingRules({ bounds: { max: 20 }, target: { backlogPerSlot: 2 } })
     expect(replicasFor({ ...NOTHING, waiting: 7, inFlight: 1 }, { rules, slotsPerReplica: 2 })).toBe(2)
     expect(replicasFor({ ...NOTHING, waiting: 9 }, { rules, slotsPerReplica: 2 })).toBe(3)
   })
 
-  it('follows the time in which all has to be done', () => {
+  it('follows the target drain time', () => {
     const rules = scalingRules({ bounds: { max: 20 }, target: { drainWithinSeconds: 30 } })
     expect(replicasFor({ ...NOTHING, waiting: 60 }, { rules, slotsPerReplica: 1 })).toBe(4)
     expect(replicasFor({ ...NOTHING, waiting: 60, inFlight: 30 }, { rules, slotsPerReplica: 1 })).toBe(6)
   })
 
-  it('follows the longest wait, and hurries the longer the oldest has waited', () => {
+  it('follows the longest wait, and scales faster as it grows', () => {
     const rules = scalingRules({ bounds: { max: 20 }, target: { oldestWaitSeconds: 20 } })
     const demand = { ...NOTHING, waiting: 20, inFlight: 2 }
     expect(replicasFor(demand, { rules, slotsPerReplica: 1 })).toBe(4)
@@ -35,7 +35,7 @@ describe('a decision', () => {
     expect(replicasFor({ ...NOTHING, waiting: 3, oldestWaitSeconds: 25 }, { rules, slotsPerReplica: 1 })).toBe(6)
   })
 
-  it('keeps idle workers above the demand while there is one', () => {
+  it('keeps idle workers on top of demand', () => {
     const rules = scalingRules({ bounds: { max: 20, idleBuffer: 2 }, target: { backlogPerSlot: 1 } })
     expect(replicasFor({ ...NOTHING, waiting: 3 }, { rules, slotsPerReplica: 1 })).toBe(5)
     expect(replicasFor(NOTHING, { rules, slotsPerReplica: 1 })).toBe(0)
@@ -47,7 +47,7 @@ describe('a decision', () => {
     expect(run.look({ ...NOTHING, waiting: 1 })).toMatchObject({ from: 0, to: 1, direction: 'Up' })
   })
 
-  it('says which bound holds it', () => {
+  it('reports the limiting bound', () => {
     const rules = scalingRules({ bounds: { min: 1, max: 3 }, target: { backlogPerSlot: 1 } })
     const run = simulate(rules, 0)
     expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 3, limitedBy: ['bounds.max'] })
@@ -58,7 +58,7 @@ describe('a decision', () => {
     expect(simulate(rules, 1).look({ ...NOTHING, waiting: 1 })).toMatchObject(asked)
   })
 
-  it('says whether a bound or the demand asks for more', () => {
+  it('reports whether a bound or the demand requires more', () => {
     const rules = scalingRules({ bounds: { min: 2, max: 9 }, target: { backlogPerSlot: 1 } })
     const reasonFor = (demand: Demand) => simulate(rules, 0).look(demand).reason
     expect(reasonFor(NOTHING)).toBe('bounds.min requires 2.')
@@ -67,7 +67,7 @@ describe('a decision', () => {
     expect(reasonFor({ ...NOTHING, waiting: 4 })).toBe('The demand requires 4: 4 waiting, 0 running.')
   })
 
-  it('waits with scaling down until the demand has been low for the whole window, then goes in steps', () => {
+  it('scales down in steps after a full window of low demand', () => {
     const rules = scalingRules({
       bounds: { min: 1, max: 10 },
       target: { backlogPerSlot: 1 },
@@ -85,7 +85,7 @@ describe('a decision', () => {
     expect(run.wait(60).look(NOTHING)).toMatchObject({ from: 2, to: 1 })
   })
 
-  it('goes to zero only when nothing waited or ran for the idle time', () => {
+  it('scales to zero only after the idle time without jobs', () => {
     const rules = scalingRules({
       bounds: { max: 4 },
       target: { backlogPerSlot: 1 },
@@ -100,7 +100,7 @@ describe('a decision', () => {
     expect(run.wait(1).look(NOTHING)).toMatchObject({ from: 1, to: 0, direction: 'Down' })
   })
 
-  it('adds no more workers in a period than it may', () => {
+  it('limits the workers added per period', () => {
     const rules = scalingRules({
       bounds: { max: 50 },
       target: { backlogPerSlot: 1 },
@@ -116,7 +116,7 @@ describe('a decision', () => {
     expect(run.wait(60).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 25, limitedBy: [] })
   })
 
-  it('waits with scaling up for a demand that lasts, but never with the lower bound', () => {
+  it('scales up after lasting demand, and to the lower bound at once', () => {
     const rules = scalingRules({
       bounds: { min: 2, max: 50 },
       target: { backlogPerSlot: 1 },
@@ -128,7 +128,7 @@ describe('a decision', () => {
     expect(run.wait(20).look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 5 })
   })
 
-  it('removes in a period as many as it may, in one step or several, whatever was added meanwhile', () => {
+  it('limits the workers removed per period, in any number of steps', () => {
     const rules = scalingRules({
       bounds: { max: 50 },
       target: { backlogPerSlot: 1 },
@@ -140,7 +140,7 @@ describe('a decision', () => {
     expect([look(10), look(10), look(10)]).toEqual([17, 15, 13])
   })
 
-  it('waits for the whole window from the start of the controller, however short', () => {
+  it('waits a full window after the controller starts', () => {
     const target = { backlogPerSlot: 1 }
     const window = { stabilizationSeconds: 1 }
     const up = simulate(scalingRules({ bounds: { max: 9 }, target, scaleUp: window }), 0)
@@ -151,7 +151,7 @@ describe('a decision', () => {
     expect(down.look(NOTHING)).toMatchObject({ to: 3, reason: 'Waits for scaleDown.stabilizationSeconds.' })
   })
 
-  it('spends no more than the hard cap, and with a soft one no more than the lower bound needs', () => {
+  it('never exceeds a hard cap, and exceeds a soft cap only for the lower bound', () => {
     const rules = (mode: string) =>
       scalingRules({ bounds: { min: 4, max: 50 }, target: { backlogPerSlot: 1 }, cost: { hourlyCap: 3, mode } })
     const busy = { ...NOTHING, waiting: 20 }
@@ -168,7 +168,7 @@ describe('a decision', () => {
     })
   })
 
-  it('goes to a lowered maximum or hard cap at once, whatever the pace, and to a soft one at that pace', () => {
+  it('scales to a lowered maximum or hard cap at once, and to a soft cap at its pace', () => {
     const rules = (more: object) =>
       scalingRules({ bounds: { max: 50 }, target: { backlogPerSlot: 1 }, scaleDown: { maxReplicas: 2 }, ...more })
     const busy = { ...NOTHING, waiting: 100 }
@@ -183,7 +183,7 @@ describe('a decision', () => {
     expect(cut(maximum).look(null)).toMatchObject({ to: 5, limitedBy: ['bounds.max'] })
   })
 
-  it('holds while the demand cannot be read, and falls back when that lasts', () => {
+  it('holds while demand is unknown, and falls back when that lasts', () => {
     const rules = (fallback: unknown) =>
       scalingRules({ bounds: { max: 9 }, target: { backlogPerSlot: 1 }, sampling: { staleSeconds: 60 }, fallback })
     const run = (fallback: unknown) => {
@@ -204,7 +204,7 @@ describe('a decision', () => {
 })
 
 describe('any decision', () => {
-  it('keeps the bounds, and never goes the wrong way', () => {
+  it('keeps the bounds, and never moves in the wrong direction', () => {
     fc.assert(
       fc.property(anyRules, fc.nat(60), anyHistory, (rules, replicas, history) => {
         const run = simulate(rules, replicas, { hourlyCost: 1 })
@@ -221,7 +221,7 @@ describe('any decision', () => {
     )
   })
 
-  it('gives more demand no fewer workers', () => {
+  it('never has fewer workers for more demand', () => {
     fc.assert(
       fc.property(
         anyRules,
@@ -262,7 +262,7 @@ describe('any decision', () => {
     )
   })
 
-  it('never takes the last worker before nothing has waited or run for the idle time', () => {
+  it('never removes the last worker before the idle time without jobs', () => {
     fc.assert(
       fc.property(anyRules, fc.nat(10), anyHistory, (rules, replicas, history) => {
         const run = simulate({ ...rules, cost: undefined }, replicas)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createDecisionTimes } from '../../../controller/worker-pool/decision-times.ts'
 
-it('measures from the first word of new work to the end of the look that began after it', () => {
+it('measures from the first notice of new work to the end of the next reconcile', () => {
   const seen: number[] = []
   let ms = 0
   const times = createDecisionTimes(

@@ -34,7 +34,7 @@ const jobs = (waiting: number, inFlight: number): Demand => ({
 })
 const NONE = { waiting: 0, running: 0, desiredSlots: 0 }
 
-it('the demand is there for each engine and pool, also for those without jobs, and by the target of a policy', async () => {
+it('the demand is reported per engine and pool, even without jobs, and by policy target', async () => {
   const pools = [
     poolOf('busy', { slotsPerReplica: 2, scaling: { policy: policyOf(2) } }),
     poolOf('idle', { engines: ['mock'], scaling: { mode: 'External' }, replicas: 0 }),
@@ -54,7 +54,7 @@ it('the demand is there for each engine and pool, also for those without jobs, a
   })
 })
 
-it('the demand is as the page shows it', async () => {
+it('the demand matches the documentation', async () => {
   const pools = ['drape-cpu', 'drape-gpu'].map((name) => poolOf(name, { scaling: { policy: policyOf(1) } }))
   const { body } = await pageOf(pools, new Map())()
   const shown = blocksOf('charts/drape/docs/nodes.md').find(({ language }) => language === 'json')

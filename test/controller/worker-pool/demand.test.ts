@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../support/postgres.ts'
 import { createTestRedis } from '../../support/redis.ts'
 import { until } from '../../support/until.ts'
 
-it('photos that wait for their preparation are demand, and photos that a worker prepares', async () => {
+it('photos that wait for preparation or are being prepared count as demand', async () => {
   const [{ url }, redisUrl] = await Promise.all([createTestDatabase(), createTestRedis()])
   const database = createDatabase(url, { poolSize: 1 })
   const redis = createRedis(redisUrl, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })

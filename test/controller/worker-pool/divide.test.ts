@@ -25,8 +25,8 @@ const countsOf = (shares: ReturnType<typeof divideDemand>, key: string, lane = '
   return [share?.waiting ?? 0, share?.inFlight ?? 0]
 }
 
-describe('demand that several pools can do', () => {
-  it('goes to the cheapest until that one is at its bound, and to a higher priority before', () => {
+describe('demand that several pools can serve', () => {
+  it('goes to a higher priority first, then to the cheapest pool up to its bound', () => {
     const [cheap, dear] = [taker('cheap'), taker('dear', { hourlyCost: 5 })]
     const few = divideDemand([dear, cheap], new Map([['warp', jobs(5, 1)]]))
     expect([countsOf(few, 'cheap'), countsOf(few, 'dear')]).toEqual([
@@ -45,7 +45,7 @@ describe('demand that several pools can do', () => {
     ])
   })
 
-  it('leaves room in a shared pool for jobs that only it can do', () => {
+  it('reserves room in a shared pool for jobs that only that pool can run', () => {
     const both = taker('both', { lanes: ['warp', 'fashn-vton'], hourlyCost: 0.1 })
     const shares = divideDemand(
       [both, taker('cpu')],
@@ -59,7 +59,7 @@ describe('demand that several pools can do', () => {
     expect(countsOf(shares, 'cpu')).toEqual([4, 0])
   })
 
-  it('is never counted twice and never lost, whatever the pools are', () => {
+  it('is never counted twice and never lost, for any pools', () => {
     const random = createRandom(7)
     const lanes = ['warp', 'mock', PREPARE_LANE]
     for (let round = 0; round < 200; round++) {
@@ -109,11 +109,11 @@ interface Pool {
   member: Member
 }
 
-describe('demand that pools of a cost budget can do', () => {
+describe('demand for pools that share a cost budget', () => {
   const warp = new Map([['warp', jobs(6)]])
   const hard = (hourlyCap: number, members: readonly Member[]): SharedBudget => ({ hourlyCap, mode: 'Hard', members })
 
-  it('goes to a pool outside of the budget where a pool of higher priority uses the budget up', () => {
+  it('goes to a pool outside the budget when a higher priority exhausts the budget', () => {
     const first = taker('first', { lanes: ['mock'], priority: 2 })
     const [inside, outside] = [taker('inside', { priority: 1 }), taker('outside', { hourlyCost: 9 })]
     const divided = (cap: number, members = [member('first', { priority: 2 }), member('inside', { priority: 1 })]) => {
@@ -130,7 +130,7 @@ describe('demand that pools of a cost budget can do', () => {
     expect(divided(6, paused)).toEqual([5, 2, 4])
   })
 
-  it('goes to the pool of the higher priority although another still holds its room, where the budget is hard', () => {
+  it('goes to the higher priority under a hard budget, even while another pool occupies it', () => {
     const members = [member('first', { priority: 1 }), member('other', { held: 4 })]
     const pools = [taker('first', { priority: 1 }), taker('outside', { priority: -1 })]
     const dividedBy = (mode: 'Hard' | 'Soft') =>
@@ -138,7 +138,7 @@ describe('demand that pools of a cost budget can do', () => {
     expect([dividedBy('Hard'), dividedBy('Soft')]).toEqual([6, 0])
   })
 
-  it('waits for no pool while another one has room for it, whatever the pools and budgets are', () => {
+  it('waits for no pool while another has room, for any pools and budgets', () => {
     fc.assert(
       fc.property(
         fc.array(anyPool, { minLength: 1, maxLength: 5 }),
@@ -254,7 +254,7 @@ describe('the pools of a cluster', () => {
   const waitingOf = (divided: ReturnType<ReturnType<typeof divideBetween>>, name: string) =>
     [...(divided.get(`shop/${name}`)?.entries() ?? [])].map(([lane, { waiting }]) => `${lane} ${waiting}`).sort()
 
-  it('share what they can do by their bounds, their queues and what their engines allow', () => {
+  it('share demand by bounds, queues and engine limits', () => {
     const pools = [
       pool('cpu', { queues: ['try-on', 'prepare'] }),
       pool('gpu', { engines: ['fashn-vton', 'warp'], queues: ['try-on'], priority: -1 }),

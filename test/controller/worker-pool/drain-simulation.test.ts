@@ -12,7 +12,7 @@ const LAG_TICKS = 4
 const SETTLES_MS = 3000
 
 describe('10,000 scale-downs, with kills of the controller, Redis, the workers and the API server', () => {
-  it('remove no worker that has a job', () => {
+  it('remove no worker with a job', () => {
     const random = createRandom(20_260_501)
     let [removed, removedBusy, scaleDowns, unfinished] = [0, 0, 0, 0]
     while (scaleDowns < SCALE_DOWNS) {

@@ -4,7 +4,7 @@ import { type DrainInput, type LiveWorker, type PoolPod, planDrain } from '../..
 const NOW = 1_000_000_000
 
 describe('removing workers', () => {
-  it('chooses those that are not ready, then the longest idle, and never a busy one', () => {
+  it('selects workers that are not ready, then the longest idle, never a busy worker', () => {
     const plan = planDrain(
       situation({
         target: 1,
@@ -16,7 +16,7 @@ describe('removing workers', () => {
     expect(plan).toMatchObject({ replicas: 4, waitsFor: '3 workers that drain' })
   })
 
-  it('chooses the youngest busy ones last, where the pool allows it', () => {
+  it('selects busy workers last, youngest first, if the pool allows it', () => {
     const pods = [pod('old', { createdAt: NOW - 9000 }), pod('young', { createdAt: NOW - 1000 }), pod('idle')]
     const workers = { old: working(1), young: working(1), idle: idle(1) }
     expect(planDrain(situation({ target: 1, pods, workers, removeBusy: true })).fence).toEqual(['idle', 'young'])
@@ -26,7 +26,7 @@ describe('removing workers', () => {
     })
   })
 
-  it('marks those that say that they are drained, and lowers the replicas when the mark is known', () => {
+  it('marks drained workers, and lowers replicas once marks are visible', () => {
     const fenced = { fencedAt: NOW - 5000 }
     const workers = { a: drained(fenced.fencedAt), b: draining(1, fenced.fencedAt), c: idle(1) }
     const first = planDrain(situation({ target: 1, pods: [pod('a', fenced), pod('b', fenced), pod('c')], workers }))
@@ -35,7 +35,7 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 1, pods: marked, workers }))).toMatchObject({ mark: [], replicas: 2 })
   })
 
-  it('takes back a deletion cost that another writer set or changed, and lets the marks settle once more', () => {
+  it('restores deletion costs changed by another writer, and waits for the marks again', () => {
     const fenced = { fencedAt: NOW - 9000, markedAt: NOW - 5000 }
     const workers = { a: drained(fenced.fencedAt), b: working(1), c: idle(1) }
     const waitsFor = '1 workers whose pod-deletion-cost was changed'
@@ -56,13 +56,13 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 1, pods, workers: { b: idle(1) } })).replicas).toBe(2)
   })
 
-  it('does not take an answer to an earlier request for one to this', () => {
+  it('ignores a response to an earlier request', () => {
     const pods = [pod('a', { fencedAt: NOW - 500 }), pod('b')]
     const plan = planDrain(situation({ target: 1, pods, workers: { a: drained(NOW - 60_000), b: idle(1) } }))
     expect(plan).toMatchObject({ mark: [], replicas: 2 })
   })
 
-  it('removes nobody while a worker that is not ready may have a job', () => {
+  it('removes no worker while an unready worker may have a job', () => {
     const pods = [pod('a', { fencedAt: NOW - 9000, markedAt: NOW - 5000 }), pod('b', { ready: false }), pod('c')]
     const workers = { a: drained(NOW - 9000), b: working(1), c: idle(1) }
     expect(planDrain(situation({ target: 2, pods, workers }))).toMatchObject({
@@ -71,7 +71,7 @@ describe('removing workers', () => {
     })
   })
 
-  it('leaves a worker alone that does not answer in time, and takes another', () => {
+  it('selects another worker when one does not respond in time', () => {
     const pods = [pod('deaf', { fencedAt: NOW - 15_001 }), pod('other')]
     const workers = { deaf: idle(90), other: idle(10) }
     expect(planDrain(situation({ target: 1, pods, workers }))).toMatchObject({ refuse: ['deaf'], fence: ['other'] })
@@ -79,11 +79,11 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 0, pods: after, workers })).fence).toEqual([])
   })
 
-  it('never chooses a worker that was up and is silent', () => {
+  it('never selects a silent worker that was ready', () => {
     expect(planDrain(situation({ target: 0, pods: [pod('a'), pod('b')], workers: {} })).fence).toEqual([])
   })
 
-  it('releases those that are needed again, least gone first', () => {
+  it('releases workers that are needed again, least drained first', () => {
     const pods = [
       pod('marked', { fencedAt: NOW - 9000, markedAt: NOW - 4000 }),
       pod('fresh', { fencedAt: NOW - 100 }),
@@ -94,7 +94,7 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 3, pods, workers }))).toMatchObject({ release: ['marked', 'fresh'] })
   })
 
-  it('chooses one that was never ready before one that is not ready, and that before the longest idle', () => {
+  it('selects never ready before unready workers, and unready before the longest idle', () => {
     const pods = [pod('idle'), pod('unready', { ready: false }), pod('starting', { ready: false, started: false })]
     const workers = { idle: idle(600), unready: idle(60) }
     const budget = { name: 'one', maxDraining: 1 }
@@ -102,19 +102,19 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 0, pods: pods.slice(0, 2), workers, budget })).fence).toEqual(['unready'])
   })
 
-  it('does not refuse a worker that was never ready, whatever it answers', () => {
+  it('does not skip a worker that was never ready, whatever its response', () => {
     const pods = [pod('starting', { ready: false, started: false, fencedAt: NOW - 60_000 }), pod('b')]
     expect(planDrain(situation({ target: 1, pods, workers: { starting: idle(1), b: idle(1) } })).refuse).toEqual([])
   })
 
-  it('refuses a worker that answers nothing in time, though it is either not ready or silent', () => {
+  it('skips a worker without a timely response, even if unready or silent', () => {
     const fenced = { fencedAt: NOW - 60_000 }
     const pods = [pod('unready', { ...fenced, ready: false }), pod('silent', fenced), pod('c')]
     const plan = planDrain(situation({ target: 1, pods, workers: { unready: idle(1), c: idle(1) } }))
     expect(plan.refuse).toEqual(['unready', 'silent'])
   })
 
-  it('chooses a worker with one job after an idle one, though it is not ready', () => {
+  it('selects an unready worker with a job after an idle worker', () => {
     const pods = [pod('busy', { ready: false }), pod('idle')]
     const budget = { name: 'one', maxDraining: 1 }
     const workers = { busy: working(1), idle: idle(1) }
@@ -128,7 +128,7 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 2, pods, workers })).release).toEqual(['busy'])
   })
 
-  it('releases no marked worker that the cluster may be removing at this moment', () => {
+  it('releases no marked worker that the cluster may be deleting', () => {
     const gone = { fencedAt: NOW - 9000, markedAt: NOW - 4000 }
     const pods = [pod('a', gone), pod('b', gone), pod('fresh', { fencedAt: NOW - 100 }), pod('d')]
     const workers = {
@@ -142,7 +142,7 @@ describe('removing workers', () => {
     expect(settled).toMatchObject({ release: ['a', 'b', 'fresh'], waitsFor: null })
   })
 
-  it('lets no more workers be on their way out than the budget, and says which one', () => {
+  it('limits draining workers by the disruption budget, and names that budget', () => {
     const pods = ['a', 'b', 'c', 'd'].map((name) => pod(name))
     const workers = { a: idle(40), b: idle(30), c: idle(20), d: idle(10) }
     const budget = { name: 'a-few', maxDraining: 2 }
@@ -162,7 +162,7 @@ describe('removing workers', () => {
     expect(planDrain(none)).toMatchObject({ fence: [], replicas: 4, waitsFor: 'budget none' })
   })
 
-  it('chooses busy workers above a ceiling, though the pool spares them and a budget lets none begin', () => {
+  it('selects busy workers above a ceiling, despite pool and budget protection', () => {
     const pods = [pod('old', { createdAt: NOW - 9000 }), pod('young', { createdAt: NOW - 1000 }), pod('idle')]
     const workers = { old: working(1), young: working(1), idle: idle(1) }
     const budget = { name: 'none', maxDraining: 0 }
@@ -171,7 +171,7 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 0, ceiling: 2, pods, workers }))).toMatchObject({ fence: ['idle'] })
   })
 
-  it('lowers at once what there is no pod for yet', () => {
+  it('lowers replicas without a pod at once', () => {
     expect(
       planDrain(situation({ target: 1, pods: [pod('a')], workers: { a: working(1) }, replicas: 5 })),
     ).toMatchObject({

@@ -42,7 +42,7 @@ describe('the gauges of pools', () => {
     return { gauges: createPoolGauges(metrics), read: () => readFigures(metrics) }
   }
 
-  it('show what was found out about a pool and decided', async () => {
+  it('show observations and decisions of a pool', async () => {
     const { gauges, read } = create()
     gauges.note('shop/warp', status, ['warp', 'mock'])
     const figures = await read()
@@ -63,7 +63,7 @@ describe('the gauges of pools', () => {
     expect([...figures.keys()].some((key) => key.includes('type="Ready"'))).toBe(false)
   })
 
-  it('leave out what is not known, and pools that are gone', async () => {
+  it('omit unknown values and deleted pools', async () => {
     const { gauges, read } = create()
     const { demand: _, min: __, busyReplicas: ___, ...unread } = status
     gauges.note('shop/warp', { ...unread, limitedBy: '' }, ['warp'])
@@ -75,7 +75,7 @@ describe('the gauges of pools', () => {
     expect([...(await read()).keys()].join('\n')).not.toMatch(/drape_(pool|engine)_/)
   })
 
-  it('tell of many pools as few, with nothing left out of the sums', async () => {
+  it('aggregate many pools into few series, with complete sums', async () => {
     const { gauges, read } = create()
     for (let i = 0; i < 1000; i++) {
       gauges.note(`shop/pool-${i}`, { ...status, demand: { waiting: 1, inFlight: 0, oldestWaitSeconds: i } }, ['warp'])

@@ -27,7 +27,7 @@ const find = (pods: readonly Pod[], node: object | undefined, seenBefore = new M
 const begun = (...args: Parameters<typeof find>) => find(...args).begin.map(({ pod }) => pod)
 
 describe('the workers of a node', () => {
-  it('stay while no notice says that it ends, whatever else is said of it', () => {
+  it('stay without a termination notice, whatever other conditions', () => {
     expect(begun([podOf('a')], undefined)).toEqual([])
     expect(
       begun([podOf('a')], { spec: { unschedulable: true, taints: [{ ...SPOT, key: 'nvidia.com/gpu' }] } }),
@@ -39,7 +39,7 @@ describe('the workers of a node', () => {
     expect(isEndingTaint({ ...SPOT, key: 'aws-node-termination-handler/rebalance-recommendation' })).toBe(false)
   })
 
-  it('are interrupted once each by a notice, but not those that come later or have ended', () => {
+  it('are interrupted once by a notice, but not later or completed pods', () => {
     const done = { annotations: { 'drape.dev/interrupted-by': SPOT.key }, deletionTimestamp: BEFORE }
     const pods = [
       podOf('a'),
@@ -53,12 +53,12 @@ describe('the workers of a node', () => {
     expect(begun([podOf('next')], { spec: { taints: [SPOT] } }, new Map([[`node ${SPOT.key}`, 0]]))).toEqual([])
   })
 
-  it('are tried again after a deletion that failed', () => {
+  it('are retried after a failed deletion', () => {
     const half = podOf('half', { annotations: { 'drape.dev/interrupted-by': SPOT.key } })
     expect(begun([half], { spec: { taints: [SPOT] } })).toEqual(['half'])
   })
 
-  it('all leave a cordoned node with the first that is evicted, until it takes pods again', () => {
+  it('drain from a cordoned node with the first eviction, until it is schedulable', () => {
     const evicted = podOf('evicted', { deletionTimestamp: BEFORE }, { conditions: [EVICTED] })
     expect(begun([evicted, podOf('b')], { spec: { unschedulable: true } })).toEqual(['evicted', 'b'])
     // On a node that takes pods, the eviction concerns the one pod.
@@ -68,13 +68,13 @@ describe('the workers of a node', () => {
     expect(find([told], { spec: {} }).withdrawn).toEqual([{ pod: 'b', node: 'node' }])
   })
 
-  it('are not spared by a node that is gone', () => {
+  it('are replaced when the node is deleted', () => {
     const told = podOf('told', { annotations: { 'drape.dev/interrupted-by': SPOT.key } })
     expect(find([told], undefined)).toMatchObject({ begin: [], withdrawn: [] })
   })
 })
 
-it('an interrupted worker is replaced though Redis is unavailable, and gets its order when Redis is back', async () => {
+it('an interrupted worker is replaced without Redis, and gets its order when Redis is back', async () => {
   const [orders, deleted, patched]: string[][] = [[], [], []]
   let isReachable = false
   const interrupt = createInterrupt({

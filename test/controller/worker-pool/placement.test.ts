@@ -5,7 +5,7 @@ const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
 const capacity = { hourlyCost: 2 }
 const fixed = { engines: ['mock'], replicas: 3, scaling: { mode: 'Fixed' }, capacity, template }
 
-it('a pool copies the reason of the scheduler, and pays only for workers on nodes', async () => {
+it('a pool reports the reason of the scheduler, and counts cost only for scheduled workers', async () => {
   const cluster = new ModelCluster(fixed)
   let placed = 1
   cluster.isPlaced = () => placed-- > 0
@@ -24,7 +24,7 @@ it('a pool copies the reason of the scheduler, and pays only for workers on node
   expect(cluster.events.filter(({ reason }) => reason === 'Scheduled')).toMatchObject([{ type: 'Normal' }])
 })
 
-it('a pool copies why the API server refuses to create workers', async () => {
+it('a pool reports why the API server rejects its workers', async () => {
   const cluster = new ModelCluster(fixed)
   const message = 'pods "pool-workers-1" is forbidden: exceeded quota: gpus'
   cluster.createFailure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message }
@@ -34,7 +34,7 @@ it('a pool copies why the API server refuses to create workers', async () => {
   expect(cluster.events).toContainEqual({ type: 'Warning', reason: 'FailedCreate', message })
 })
 
-it('nobody knows which workers are busy while Redis is unavailable', async () => {
+it('the busy workers are unknown while Redis is unavailable', async () => {
   const cluster = new ModelCluster(fixed)
   await cluster.run(3)
   expect(cluster.status.busyReplicas).toBe(0)
@@ -44,7 +44,7 @@ it('nobody knows which workers are busy while Redis is unavailable', async () =>
   expect(cluster.condition('QueueReachable')).toMatchObject({ status: 'False' })
 })
 
-it('a pool whose demand cannot be read is not ready', async () => {
+it('a pool with unknown demand is not ready', async () => {
   const policy = { bounds: { min: 1, max: 3 }, target: { backlogPerSlot: 1 } }
   const cluster = new ModelCluster({ engines: ['mock'], scaling: { policy }, template })
   await cluster.run(3)

@@ -26,7 +26,7 @@ const podTemplate = (
 }
 
 describe('the pods of a pool', () => {
-  it('mount the folders that their template names', () => {
+  it('mount the folders of their template', () => {
     const { volumes, containers } = podSpec({
       volumes: [
         { name: 'objects', mountPath: '/var/lib/drape', claim: 'drape-objects' },
@@ -49,7 +49,7 @@ describe('the pods of a pool', () => {
     ])
   })
 
-  it('run where the pods are that they share a volume with', () => {
+  it('run on the node of the pods with which they share a volume', () => {
     const term = { labelSelector: { matchLabels: { files: 'shop' } }, topologyKey: 'kubernetes.io/hostname' }
     expect(podSpec({ nextTo: { files: 'shop' } })).toMatchObject({
       affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
@@ -67,7 +67,7 @@ describe('the pods of a pool', () => {
     })
   })
 
-  it('know which licences are acknowledged, and change for no other engine', () => {
+  it('get acknowledged licenses, and change for no other engine', () => {
     const engine = (name: string, license: object): Engine => {
       const files = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1 }]
       const metadata = { name, namespace: 'shop', uid: name, generation: 1 }
@@ -85,7 +85,7 @@ describe('the pods of a pool', () => {
     expect(settingOf([free, unread, read])).toEqual({ name: 'ACKNOWLEDGE_NON_COMMERCIAL', value: 'read' })
   })
 
-  it('are told what the self-tests of their engines have to show, where that is not the usual', () => {
+  it('get self-test options of their engines that differ from the default', () => {
     const engine = (name: string, conformance: object): Engine => {
       const files = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1 }]
       const license = { name: 'terms', commercialUse: true }
@@ -105,7 +105,7 @@ describe('the pods of a pool', () => {
     ])
   })
 
-  it('can be drained whatever is patched over them', () => {
+  it('can be drained after any patch', () => {
     const marks = {
       'drape.dev/fenced-at': '1',
       'drape.dev/marked-at': '1',
@@ -160,18 +160,18 @@ describe('the pods of a pool', () => {
     },
   )
 
-  it('are those of no object that is nested too deeply to be read', () => {
+  it('are not created from an object that is nested too deeply', () => {
     const nested = (depth: number): object => (depth === 0 ? {} : { spec: nested(depth - 1) })
     expect(() => podTemplate({ podTemplate: nested(5000) })).toThrow('nested more than 100 levels')
   })
 
-  it.for(['NaN', 'soon', '1e999'])('do not drain because of a mark that says %s', (text) => {
+  it.for(['NaN', 'soon', '1e999'])('do not drain for a mark of %s', (text) => {
     const marked = { 'drape.dev/fenced-at': text, 'drape.dev/marked-at': text, 'drape.dev/refused-at': text }
     const pod = readPod({ metadata: { name: 'a', annotations: marked } })
     expect(pod).toMatchObject({ fencedAt: null, markedAt: null, refusedAt: null })
   })
 
-  it('have a service account but none of its tokens', () => {
+  it('have a service account without token', () => {
     expect(podSpec({ serviceAccountName: 'workers' })).toMatchObject({
       serviceAccountName: 'workers',
       automountServiceAccountToken: false,

@@ -39,7 +39,7 @@ async function rollOut(cluster: ModelCluster, seconds = 300) {
 }
 
 describe('a change of the template', () => {
-  it('replaces every worker when it has finished its jobs, after an additional one is ready', async () => {
+  it('replaces each worker after its jobs, once a surge worker is ready', async () => {
     const cluster = await busyPool()
     cluster.setSpec(poolWith('drape/worker:2'))
     await cluster.run(2)
@@ -57,7 +57,7 @@ describe('a change of the template', () => {
     expect(cluster.events.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['RollingOut', 'Updated']))
   })
 
-  it('exceeds no upper bound: one worker at a time leaves before another comes', async () => {
+  it('replaces workers one at a time at the upper bound, without surge', async () => {
     const cluster = await busyPool(poolWith('drape/worker:1', {}, WORKERS))
     cluster.setSpec(poolWith('drape/worker:2', {}, WORKERS))
     expect(await rollOut(cluster)).toEqual({ most: 12, fewest: 11 })
@@ -86,7 +86,7 @@ describe('a change of the template', () => {
     expect(await rollOut(cluster)).toEqual(expected)
   })
 
-  it('leaves the old workers alone while the new ones do not start, and goes on with a later template', async () => {
+  it('keeps old workers while new ones do not start, and continues with a later template', async () => {
     const cluster = await busyPool()
     const brokenAt = cluster.now
     const isBroken = new Set<string>()
@@ -103,7 +103,7 @@ describe('a change of the template', () => {
     expect(cluster.alive).toHaveLength(12)
   })
 
-  it('stands still while the pool is paused', async () => {
+  it('stops while the pool is paused', async () => {
     const cluster = await busyPool()
     cluster.setSpec(poolWith('drape/worker:2'))
     await cluster.run(15)
@@ -116,7 +116,7 @@ describe('a change of the template', () => {
     await rollOut(cluster)
   })
 
-  it('waits for a disruption budget that lets no worker leave', async () => {
+  it('waits for a disruption budget', async () => {
     const never = { budgets: [{ name: 'never', maxDraining: 0 }] }
     const policy = { bounds: { min: WORKERS, max: 20 }, target: { backlogPerSlot: 10 } }
     const cluster = await busyPool()
@@ -127,7 +127,7 @@ describe('a change of the template', () => {
     await rollOut(cluster)
   })
 
-  it('ends no job, whatever happens at the same time: 200 random rollouts', async () => {
+  it('interrupts no job in 200 random rollouts', async () => {
     let rollouts = 0
     for (let seed = 1; seed <= 20; seed++) {
       const cluster = new ModelCluster(fixed(4, 0), seed)

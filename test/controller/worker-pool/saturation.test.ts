@@ -72,7 +72,7 @@ describe('a saturated pool', () => {
     expect(cluster.alive).toHaveLength(WORKERS)
   })
 
-  it('stands still while it is paused, and goes on with its drain afterwards', async () => {
+  it('does not scale while paused, and continues its drain afterwards', async () => {
     const cluster = await saturatedPool()
     const capped = { cost: { hourlyCap: 5, mode: 'Hard' } }
     cluster.setSpec(saturatedBy(capped))
@@ -93,7 +93,7 @@ describe('a saturated pool', () => {
     expect(cluster.interrupted).toEqual([])
   })
 
-  it('asks no worker to leave while its engine does not exist, and goes on with its drain afterwards', async () => {
+  it('drains no worker while its engine does not exist, and continues its drain afterwards', async () => {
     const cluster = await saturatedPool()
     cluster.setSpec(saturatedBy({ cost: { hourlyCap: 5, mode: 'Hard' } }))
     cluster.hasEngine = false

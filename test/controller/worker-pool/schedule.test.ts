@@ -6,7 +6,7 @@ import { scalingRules } from './scaling-rules.ts'
 const NIGHT = { name: 'night', timeZone: 'Europe/Berlin', days: ['Fri'], start: '22:00', end: '06:00', max: 2 }
 
 describe('a budget', () => {
-  it('holds always or for its hours, and of several the lowest', () => {
+  it('applies always or during its hours, and the lowest of several applies', () => {
     const few = { name: 'few', maxDraining: 3 }
     const noon = { name: 'noon', maxDraining: 0, timeZone: 'Europe/Berlin', start: '11:30', end: '13:30' }
     const { budgets } = scalingRules({ bounds: { max: 9 }, target: { backlogPerSlot: 1 }, budgets: [few, noon] })
@@ -18,7 +18,7 @@ describe('a budget', () => {
 })
 
 describe('a schedule', () => {
-  it('that crosses midnight belongs to the day on which it starts', () => {
+  it('across midnight belongs to the day of its start', () => {
     const rules = withSchedules([NIGHT])
     expect(boundsAt(rules, new Date('2026-05-01T19:59:59Z')).max).toBe(10)
     expect(boundsAt(rules, new Date('2026-05-01T20:00:00Z'))).toMatchObject({ max: 2, maxSetBy: 'schedule night' })
@@ -29,7 +29,7 @@ describe('a schedule', () => {
     expect(boundsAt(rules, new Date('2026-05-01T03:00:00Z')).max).toBe(10)
   })
 
-  it('goes by the clock on the wall when that is changed', () => {
+  it('follows local time across clock changes', () => {
     const rules = withSchedules([{ name: 'early', timeZone: 'Europe/Berlin', start: '01:30', end: '03:30', min: 3 }])
     expect(boundsAt(rules, new Date('2026-03-29T00:29:00Z')).min).toBe(1)
     expect(boundsAt(rules, new Date('2026-03-29T00:30:00Z')).min).toBe(3)
@@ -37,7 +37,7 @@ describe('a schedule', () => {
     expect(boundsAt(rules, new Date('2026-03-29T01:30:00Z')).min).toBe(1)
   })
 
-  it('yields to stricter ones that hold at the same time, and max goes before min', () => {
+  it('yields to stricter concurrent schedules, with max before min', () => {
     const all = { start: '00:00', end: '23:59' }
     const rules = withSchedules([
       { name: 'a', ...all, min: 5 },
@@ -54,14 +54,14 @@ describe('a schedule', () => {
     })
   })
 
-  it('knows time zones that there are', () => {
+  it('accepts valid time zones', () => {
     const within = (timeZone: string) => withSchedules([{ name: 'a', timeZone, start: '08:00', end: '09:00', min: 1 }])
     for (const zone of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires'])
       expect(unknownZoneOf(within(zone))).toBeNull()
     expect(unknownZoneOf(within('Mars/Olympus'))).toBe('Unknown time zone Mars/Olympus.')
   })
 
-  it('are looked at when the next minute begins, where there are any', () => {
+  it('are evaluated at the next minute if any exist', () => {
     const now = new Date('2026-05-01T21:59:58.250Z')
     const night = withSchedules([{ name: 'night', start: '22:00', end: '06:00', max: 1 }])
     expect(untilNextHours(night, now)).toBe(1750)

@@ -12,7 +12,7 @@ const SPEC = {
 }
 const NODES = ['a', 'b', 'c', 'd', 'e']
 
-describe('workers whose accelerator fails', () => {
+describe('workers with a failing accelerator', () => {
   let cluster: ModelCluster
   beforeEach(async () => {
     cluster = new ModelCluster(SPEC)
@@ -27,7 +27,7 @@ describe('workers whose accelerator fails', () => {
   const nodes = () => cluster.alive.map(({ object }) => object.spec?.nodeName).sort()
   const events = (reason: string) => cluster.events.filter((event) => event.reason === reason)
 
-  it('are replaced, and no other worker is', async () => {
+  it('are replaced, and no other workers', async () => {
     const others = cluster.alive.filter(({ object }) => object.spec?.nodeName !== 'a')
     cluster.failingNodes.add('a')
     // Repaired as soon as the pod is gone.
@@ -49,7 +49,7 @@ describe('workers whose accelerator fails', () => {
     })
   })
 
-  it('stay on a node that fails again, so that others come elsewhere', async () => {
+  it('stay on a node that fails again, so that replacements land elsewhere', async () => {
     cluster.failingNodes.add('a')
     await cluster.run(60)
     expect(nodes()).toEqual(['a', 'b', 'c', 'd'])
@@ -70,7 +70,7 @@ describe('workers whose accelerator fails', () => {
     expect(cluster.wrongVictims).toBe(0)
   })
 
-  it('are known to another controller', async () => {
+  it('are known to the next controller', async () => {
     cluster.failingNodes.add('a')
     await cluster.run(60)
     cluster.restartController()
@@ -79,7 +79,7 @@ describe('workers whose accelerator fails', () => {
     expect(events('WorkerSick')).toHaveLength(2)
   })
 
-  it('stay at once on a node whose conditions say that its accelerator fails', async () => {
+  it('stay at once on a node with a failing accelerator condition', async () => {
     const conditions = [{ type: 'GpuMemWatch', status: 'True', message: 'DBE' }]
     cluster.nodes.set('a', { metadata: { name: 'a' }, status: { conditions } } as KubernetesObject)
     await cluster.run(20)
@@ -96,7 +96,7 @@ describe('workers whose accelerator fails', () => {
     expect(cluster.status.avoidedNodes).toMatchObject([{ name: 'a', workers: 1 }])
   })
 
-  it('leave an avoided node after its time, and when the pool needs none', async () => {
+  it('leave an avoided node after its timeout, and when the pool needs no workers', async () => {
     cluster.failingNodes.add('a')
     await cluster.run(60)
     cluster.failingNodes.clear()

@@ -13,7 +13,7 @@ const OPTIONS: Omit<SimulateOptions, 'rules' | 'arrivals'> = {
 }
 
 describe('a simulation', () => {
-  it('tells what a single job costs and how long it waits', () => {
+  it('reports cost and wait of a single job', () => {
     const rules = scalingRules({ bounds: { max: 5 }, target: { backlogPerSlot: 1 }, zero: { idleSeconds: 100 } })
     const { waits, decisions, cost } = simulate({ ...OPTIONS, rules, arrivals: [{ second: 10, jobs: 1 }] })
     expect(waits).toEqual([20])
@@ -25,7 +25,7 @@ describe('a simulation', () => {
     expect(cost).toBeCloseTo(320 / 3600, 5)
   })
 
-  it('of Poisson demand at the target turns at most once in ten minutes', () => {
+  it('of Poisson demand at the target reverses at most once in 10 minutes', () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const rules = scalingRules({
         bounds: { min: 1, max: 40 },
@@ -39,7 +39,7 @@ describe('a simulation', () => {
     }
   })
 
-  it('does the same twice', () => {
+  it('is deterministic', () => {
     const rules = scalingRules({ bounds: { max: 9 }, target: { oldestWaitSeconds: 10 } })
     const arrivals = poisson(createRandom(7), { seconds: 600, jobsPerSecond: 0.5 })
     expect(simulate({ ...OPTIONS, rules, arrivals })).toEqual(simulate({ ...OPTIONS, rules, arrivals }))

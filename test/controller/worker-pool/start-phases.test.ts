@@ -3,7 +3,7 @@ import { keepOfPod, type Pod, startPhases } from '../../../controller/worker-poo
 import { ModelCluster } from './model-cluster.ts'
 
 describe('the start of a worker', () => {
-  it('is noted once, when the worker is ready first, though its start was over before and though it may be unready later', async () => {
+  it('is recorded once, when the worker is first ready', async () => {
     const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
     const cluster = new ModelCluster({ engines: ['mock'], replicas: 2, scaling: { mode: 'Fixed' }, template })
     cluster.isPlaced = () => false
@@ -45,11 +45,11 @@ describe('the phases of the start of a worker', () => {
     },
   }
 
-  it('are the times between what Kubernetes says of the pod, of which the controller keeps a part', () => {
+  it('are measured between pod timestamps, some of which the controller stores', () => {
     expect(startPhases(keepOfPod(started))).toEqual({ scheduling: 3, initialization: 2, image: 20, warmup: 12 })
   })
 
-  it('are unknown while one of the times is', () => {
+  it('are unknown without one of the timestamps', () => {
     const unready = started.status?.conditions?.map((condition) =>
       condition.type === 'Ready' ? { ...condition, status: 'False' } : condition,
     )

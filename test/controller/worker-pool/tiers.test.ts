@@ -13,7 +13,7 @@ const NODES: Readonly<Record<string, Record<string, string>>> = {
 }
 
 describe('the tiers of a pool', () => {
-  it('are where pods may run, the first one rather', () => {
+  it('restrict where pods run, with a preference for the first', () => {
     const [spot, fixed] = ['spot', 'fixed'].map((value) => ({
       matchExpressions: [{ key: 'pool', operator: 'In', values: [value] }],
     }))
@@ -32,7 +32,7 @@ describe('the tiers of a pool', () => {
     expect(spec.tolerations).toEqual([toleration])
   })
 
-  it('let pods run anywhere when one of them is any node', () => {
+  it('allow any node when a tier does', () => {
     const { affinity } = podSpec([SPOT, { name: 'any', hourlyCost: 3 }])
     expect(affinity).toEqual({
       podAntiAffinity: expect.anything(),
@@ -40,7 +40,7 @@ describe('the tiers of a pool', () => {
     })
   })
 
-  it('show what workers on nodes cost, and the highest cost where the kind of a node is unknown', () => {
+  it('define the cost of workers, and the highest for unknown nodes', () => {
     const pool = read({ tiers: [SPOT, FIXED] })
     const pods = [on('a'), on('a'), on('b'), on('c'), on(undefined), { ...on('a'), metadata: leaving() }]
     expect(countTiers(pool, pods, findNode)).toEqual({
@@ -54,7 +54,7 @@ describe('the tiers of a pool', () => {
     expect(highestCost(pool)).toBe(2.5)
   })
 
-  it('are one where the pool names none', () => {
+  it('default to one tier', () => {
     const pool = read({ capacity: { hourlyCost: 0.5 } })
     expect(countTiers(pool, [on('a'), on(undefined)], findNode)).toEqual({
       tiers: [{ name: 'on-demand', replicas: 1 }],

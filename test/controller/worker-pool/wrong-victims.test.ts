@@ -5,8 +5,8 @@ const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
 const fixed = (replicas: number) => ({ engines: ['mock'], replicas, scaling: { mode: 'Fixed' }, template })
 const SCALE_DOWNS = 1000
 
-describe('the alarm about a worker that was removed instead of a drained one', () => {
-  it('is silent in 1,000 scale-downs in which only drained workers go', async () => {
+describe('the alert for a worker removed instead of a drained one', () => {
+  it('does not fire in 1,000 scale-downs that remove only drained workers', async () => {
     const cluster = new ModelCluster(fixed(0), 7)
     cluster.saturated = true
     cluster.jobEnds = 0.3
@@ -23,7 +23,7 @@ describe('the alarm about a worker that was removed instead of a drained one', (
     expect(cluster.removed).toBeGreaterThan(SCALE_DOWNS)
   })
 
-  it('sounds for the one that another program removed while a drained one was to go', async () => {
+  it('fires for a worker that another program removed instead of a drained one', async () => {
     const cluster = new ModelCluster(fixed(3))
     await cluster.run(3)
     cluster.setSpec(fixed(2))
