@@ -38,7 +38,7 @@ const EVERYTHING = {
   'networkPolicy.dashboardFrom': [{ podSelector: {} }],
 }
 
-describe.skipIf(controlPlane === null || chart === null)('a real API server, strict on what it does not know,', () => {
+describe.skipIf(controlPlane === null || chart === null)('a real API server with strict field validation', () => {
   let place: TestNamespace
   let dryRun: DryRun
 
@@ -61,7 +61,7 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
     },
   )
 
-  it('takes every object and every pod of all that can be turned on', async () => {
+  it('accepts every object and pod with all options enabled', async () => {
     const objects = (await chart?.render({ set: EVERYTHING, namespace: place.namespace })) ?? []
     expect(objects.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['HorizontalPodAutoscaler', 'Ingress', 'ValidatingAdmissionPolicy', 'Job', 'RoleBinding']),
@@ -69,7 +69,7 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
     expect(await refusals(objects)).toEqual([])
   })
 
-  it('takes the pods of every sample pool, and those that bring files to nodes', async () => {
+  it('accepts the pods of every sample pool and of prefetch Jobs', async () => {
     const samples = (await readSamples()) as unknown as Rendered[]
     const sampleEngines = samples
       .filter(({ kind }) => kind === 'Engine')
@@ -89,14 +89,14 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
     expect(await refusals([...workers, ...bringing])).toEqual([])
   })
 
-  it('takes what every earlier release made of our kinds, as a rollback brings it back', async () => {
+  it('accepts the custom resources of every earlier release, as after a rollback', async () => {
     for (const { version, customResources } of await readReleases()) {
       expect(customResources.length, version).toBeGreaterThan(3)
       expect(await refusals(customResources), version).toEqual([])
     }
   })
 
-  it('refuses a pod that may become root, so that these tests could fail', async () => {
+  it('rejects a pod that may become root (control)', async () => {
     const objects = (await chart?.render({ set: { 'api.podSecurityContext.runAsNonRoot': false } })) ?? []
     const [said] = await refusals(
       objects.filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'drape-api'),
@@ -104,7 +104,7 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
     expect(said).toMatch(/violates PodSecurity "restricted:latest".*runAsNonRoot != true/)
   })
 
-  it('refuses, by the admission policy, an Engine and a WorkerPool whose image is from elsewhere', async () => {
+  it('rejects an Engine and a WorkerPool with a foreign image by admission policy', async () => {
     const { client, namespace } = place
     const prefix = 'registry.example/'
     const set = { 'admissionPolicy.enabled': true, 'admissionPolicy.imagePrefixes': [prefix] }

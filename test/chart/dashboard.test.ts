@@ -15,7 +15,7 @@ const EXPOSED = {
 }
 
 describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
-  it('is not there until it is asked for', async () => {
+  it('is disabled by default', async () => {
     const objects = await render({ host: 'tryon.example', ...POLICIES })
     expect(variable(objects, 'api', 'DASHBOARD_PORT')).toBeUndefined()
     expect(containerPortsOf(objects)).toEqual({ http: 8080, probes: 9090 })
@@ -23,7 +23,7 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(ways.filter((object) => /dashboard|8081/.test(JSON.stringify(object)))).toEqual([])
   })
 
-  it('has a port and a Service of its own, which only the cluster reaches', async () => {
+  it('has its own port and Service inside the cluster', async () => {
     const objects = await render(ON)
     expect(containerPortsOf(objects)).toEqual({ http: 8080, probes: 9090, dashboard: 8081 })
     expect(variable(objects, 'api', 'DASHBOARD_PORT')).toBe('8081')
@@ -45,7 +45,7 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(JSON.stringify(ways)).not.toContain('dashboard')
   })
 
-  it('is reached through an Ingress of its own where there is one, by its host alone and with TLS', async () => {
+  it('is exposed by its own Ingress, only on its host and with TLS', async () => {
     const objects = await render({ host: 'tryon.example', ...EXPOSED })
     const { spec } = named(objects, 'Ingress', 'drape-api-dashboard')
     expect(spec.tls).toEqual([{ hosts: ['ops.example'] }])
@@ -73,7 +73,7 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(variable(objects, 'api', 'DASHBOARD_SECOND_FACTOR')).toBe('admin')
   })
 
-  it('knows the provider through which operators sign in, and its secret only from a Secret', async () => {
+  it('gets the sign-in provider, with its secret from a Secret', async () => {
     const oidc = {
       'dashboard.oidc.issuer': 'https://id.example:8443/realms/staff',
       'dashboard.oidc.clientId': 'drape',
@@ -103,7 +103,7 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(readOidc(await render(EXPOSED))).toEqual({})
   })
 
-  it('is kept by network policies from everybody who is not named', async () => {
+  it('accepts connections only from named sources by network policy', async () => {
     const portsFrom = (objects: readonly Rendered[]) =>
       named(objects, 'NetworkPolicy', 'drape-api').spec.ingress.map(({ ports, from }: Rendered) => [
         ports.map(({ port }: Rendered) => port),
@@ -120,7 +120,7 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(JSON.stringify(elsewhere)).not.toContain('8081')
   })
 
-  it('tells in the notes how to get there and who signs in, and warns where passwords could be read', async () => {
+  it('describes access and sign-in in the notes, and warns without TLS', async () => {
     const forwarded = await notes(ON)
     expect(forwarded).toContain('port-forward service/drape-api-dashboard 8081:80')
     expect(forwarded).toContain('operator create --email')
@@ -131,7 +131,7 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(await notes({})).not.toContain('operator create')
   })
 
-  it('makes no object that a cluster without it had', async () => {
+  it('adds no object to a release without a dashboard', async () => {
     const [without, withIt] = [await render(), await render(EXPOSED)]
     const names = (objects: readonly Rendered[]) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
     const more = names(withIt).filter((name) => !names(without).includes(name))

@@ -16,13 +16,13 @@ const ROLES = {
 }
 
 describe.skipIf(chart === null)('the database roles of the processes in the chart', () => {
-  it('are one, the owner, until others are named', async () => {
+  it('default to the owner', async () => {
     const objects = await render(OUTSIDE)
     expect(keysOf(objects)).toEqual({ api: 'url', controller: 'url', worker: 'url', migrations: 'url' })
     expect(migrationOf(objects)).toEqual(['migrate', '--wait-seconds', '600', '--await-legal-holds'])
   })
 
-  it('are those of the named, each by its own URL, and migrations give them their rights', async () => {
+  it('have their own URLs, and get privileges from migrations', async () => {
     const objects = await render(ROLES)
     expect(keysOf(objects)).toEqual({ api: 'url', controller: 'watcher', worker: 'worker-url', migrations: 'url' })
     expect(migrationOf(objects)).toEqual([
@@ -31,7 +31,7 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
     ])
   })
 
-  it('get their rights as well where the API migrates before it starts', async () => {
+  it('get privileges when the API migrates on start-up', async () => {
     const objects = await render({ ...ROLES, 'migrations.mode': 'initContainer' })
     const [{ args }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.initContainers
     expect(args.slice(4)).toEqual(['--grant', 'controller=drape_controller,worker=drape_worker'])
@@ -39,7 +39,7 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
     expect(waiting.args.slice(0, 2)).toEqual(['check', 'migrations'])
   })
 
-  it('are one for each process of the bundled Postgres, which migrations create', async () => {
+  it('are created by migrations for each process of the bundled Postgres', async () => {
     const objects = await render({})
     const urls = { api: 'api-url', controller: 'controller-url', worker: 'worker-url', migrations: 'url' }
     expect(keysOf(objects)).toEqual(urls)
@@ -64,7 +64,7 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
     expect(keys).toEqual({ api: 'url', controller: 'url', worker: 'url' })
   })
 
-  it('need a Secret with the URL of each', async () => {
+  it('require a Secret with the URL of each role', async () => {
     const bundled = { 'database.roles.worker.name': 'drape_worker' }
     await expect(render(bundled)).rejects.toThrow(
       'database.roles.worker has no URL: set database.existingSecret to a Secret with one',

@@ -55,8 +55,8 @@ const HELM = `helm() {
 }
 scripts/chart() { :; } # packed by this test`
 
-describe.skipIf(chart === null)('what the pages of the charts show', () => {
-  it.each(VALUES)('renders: values $place', async ({ place, on = [], contains }) => {
+describe.skipIf(chart === null)('the examples in the chart documentation', () => {
+  it.each(VALUES)('render: values $place', async ({ place, on = [], contains }) => {
     const { path } = await requestService('folder', null)
     const files = await Promise.all(
       [...on, place].map(async (one, i) => {
@@ -73,14 +73,14 @@ describe.skipIf(chart === null)('what the pages of the charts show', () => {
     expect([rendered?.includes(contains), usual?.includes(contains)], contains).toEqual([true, false])
   })
 
-  it('shows a CostBudget that the controller reads', () => {
+  it('show a CostBudget that the controller accepts', () => {
     const [shown] = readYaml(yamlOf(['gpu.md', 2])) as (KubernetesObject & { kind: string })[]
     const stored = { ...shown, metadata: { ...shown.metadata, namespace: 'drape', uid: '1', generation: 1 } }
     const resource = CUSTOM_RESOURCES.find(({ type }) => type.kind === shown.kind)
     expect(resource?.read(stored)).toMatchObject({ object: { spec: { hourlyCap: 40 } } })
   })
 
-  it('names a field of our definitions that Argo CD ignores', async () => {
+  it('name a field of the definitions that Argo CD ignores', async () => {
     const { ignoreDifferences } = readYaml(yamlOf(['gitops.md', 3]))[0] as { ignoreDifferences: Ignored[] }
     for (const { group, kind, jsonPointers } of ignoreDifferences) {
       const type = CUSTOM_RESOURCES.find((one) => one.type.kind === kind)?.type
@@ -92,7 +92,7 @@ describe.skipIf(chart === null)('what the pages of the charts show', () => {
     }
   })
 
-  it.each(COMMANDS)('renders: Helm on %s below %s', async (page, heading, contains) => {
+  it.each(COMMANDS)('render: Helm on %s below %s', async (page, heading, contains) => {
     const { path } = await requestService('folder', null)
     for (const name of ['drape', 'drape-crds'] as const) await packChart(name, join(path, '.cache/charts'))
     await run('cp', ['-r', join(ROOT, 'charts'), path])

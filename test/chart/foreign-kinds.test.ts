@@ -68,44 +68,47 @@ const chart = await findChart('drape')
 const render = renderWith(chart)
 const files = await orSkip('definitions of others', findDefinitions())
 
-describe.skipIf(controlPlane === null || chart === null || files === null)('an API server that knows them', () => {
-  let place: TestNamespace
-  let dryRun: DryRun
+describe.skipIf(controlPlane === null || chart === null || files === null)(
+  'an API server with the definitions of other operators',
+  () => {
+    let place: TestNamespace
+    let dryRun: DryRun
 
-  beforeAll(async () => {
-    if (controlPlane === null || files === null) return
-    place = await createTestNamespace(controlPlane)
-    for (const file of files) await install(file, place.client)
-    dryRun = await createDryRun(place)
-  })
-  afterAll(() => place?.[Symbol.asyncDispose]())
+    beforeAll(async () => {
+      if (controlPlane === null || files === null) return
+      place = await createTestNamespace(controlPlane)
+      for (const file of files) await install(file, place.client)
+      dryRun = await createDryRun(place)
+    })
+    afterAll(() => place?.[Symbol.asyncDispose]())
 
-  it('takes what the chart makes for the operators of others', async () => {
-    const objects = (await render(SET)).filter(({ kind }) => KINDS.includes(kind))
-    expect(new Set(objects.map(({ kind }) => kind))).toEqual(new Set(KINDS))
-    expect(objects.filter(({ kind }) => kind === 'ExternalSecret')).toHaveLength(5)
-    expect(await dryRun(objects)).toEqual([])
-  })
+    it('accepts the resources that the chart creates for other operators', async () => {
+      const objects = (await render(SET)).filter(({ kind }) => KINDS.includes(kind))
+      expect(new Set(objects.map(({ kind }) => kind))).toEqual(new Set(KINDS))
+      expect(objects.filter(({ kind }) => kind === 'ExternalSecret')).toHaveLength(5)
+      expect(await dryRun(objects)).toEqual([])
+    })
 
-  it.for(['gpu.md', 'nodes.md'])(
-    'takes the ScaledObject of the page %s, with a field for each of its settings',
-    async (name) => {
-      const page = await readFile(join(ROOT, `charts/drape/docs/${name}`), 'utf8')
-      const [scaled] = readYaml(/^```yaml\n(apiVersion: keda\.sh.*?)^```$/ms.exec(page)?.[1] ?? '') as [Rendered]
-      expect(scaled).toMatchObject({ kind: 'ScaledObject', spec: { scaleTargetRef: { kind: 'WorkerPool' } } })
-      expect(await dryRun([scaled])).toEqual([])
-    },
-  )
-
-  it('refuses what these kinds do not have, so that these tests could fail', async () => {
-    const [secret] = (await render(SET)).filter(({ kind }) => kind === 'ExternalSecret')
-    const odd = { ...secret, spec: { ...secret.spec, refreshEvery: '1h', target: { name: 1 } } }
-    expect((await dryRun([odd])).join()).toMatch(/refreshEvery/)
-    expect((await dryRun([{ ...odd, spec: { ...secret.spec, refreshPolicy: 'Never' } }])).join()).toMatch(
-      /Unsupported value: "Never"/,
+    it.for(['gpu.md', 'nodes.md'])(
+      'takes the ScaledObject of the page %s, with a field for each of its settings',
+      async (name) => {
+        const page = await readFile(join(ROOT, `charts/drape/docs/${name}`), 'utf8')
+        const [scaled] = readYaml(/^```yaml\n(apiVersion: keda\.sh.*?)^```$/ms.exec(page)?.[1] ?? '') as [Rendered]
+        expect(scaled).toMatchObject({ kind: 'ScaledObject', spec: { scaleTargetRef: { kind: 'WorkerPool' } } })
+        expect(await dryRun([scaled])).toEqual([])
+      },
     )
-  })
-})
+
+    it('rejects unknown fields of these kinds (control)', async () => {
+      const [secret] = (await render(SET)).filter(({ kind }) => kind === 'ExternalSecret')
+      const odd = { ...secret, spec: { ...secret.spec, refreshEvery: '1h', target: { name: 1 } } }
+      expect((await dryRun([odd])).join()).toMatch(/refreshEvery/)
+      expect((await dryRun([{ ...odd, spec: { ...secret.spec, refreshPolicy: 'Never' } }])).join()).toMatch(
+        /Unsupported value: "Never"/,
+      )
+    })
+  },
+)
 
 async function findDefinitions(): Promise<string[]> {
   const found: string[] = []

@@ -30,7 +30,7 @@ describe.skipIf(chart === null)('the chart for GitOps', () => {
     },
   )
 
-  it('has no random template, and looks up nothing but the replicas that an external autoscaler sets', async () => {
+  it('renders deterministically, and looks up only replicas set by an autoscaler', async () => {
     const folder = join(source, 'templates')
     const found: string[] = []
     for (const name of await readdir(folder)) {
@@ -46,7 +46,7 @@ describe.skipIf(chart === null)('the chart for GitOps', () => {
     )
   })
 
-  it('replaces the pods that use a Secret of the values when a value changes, and no others', async () => {
+  it('restarts only the pods that use a changed Secret value', async () => {
     const given = (url: string) => render({ 'postgres.enabled': false, 'database.url': url })
     const annotationsOf = (objects: readonly Rendered[]) => [
       ...['drape-api', 'drape-controller', 'drape-redis'].map(
@@ -75,7 +75,7 @@ describe.skipIf(chart === null)('the chart for GitOps', () => {
     expect(waveOf(job)).toBe(0)
   })
 
-  it('gives each hook the wave of its weight', async () => {
+  it('gives each hook the sync wave of its weight', async () => {
     const objects = await render({ purge: true, 'crds.upgradeJob.enabled': true, 'crds.keep': false })
     const hooks = objects.filter(({ metadata }) => /install|delete/.test(metadata.annotations?.['helm.sh/hook'] ?? ''))
     expect(hooks.length).toBeGreaterThanOrEqual(16)
@@ -83,7 +83,7 @@ describe.skipIf(chart === null)('the chart for GitOps', () => {
       expect(metadata.annotations?.[WAVE]).toBe(metadata.annotations?.['helm.sh/hook-weight'])
   })
 
-  it('creates another Job when the pod of a Job changes, because a Job cannot be changed', async () => {
+  it('renames a Job when its pod changes, because a Job is immutable', async () => {
     const jobs = async (set: Record<string, unknown>) =>
       (await render(set)).filter(({ kind }) => kind === 'Job').map(({ metadata }) => metadata.name)
     const before = await jobs({})
@@ -93,7 +93,7 @@ describe.skipIf(chart === null)('the chart for GitOps', () => {
   })
 })
 
-describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart that is applied without Helm', () => {
+describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart applied without Helm', () => {
   let place: TestNamespace
   let kubectl: Kubectl
   let jobs: HookJobs
@@ -115,7 +115,7 @@ describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart that
   const readSecrets = () =>
     place.client.list<KubernetesObject & { data: object }>(SECRETS, { namespace: place.namespace })
 
-  it('has its Secrets from the Job, and no difference to what is rendered and applied again', async () => {
+  it('gets its Secrets from the Job, and shows no difference when applied again', async () => {
     for (const object of await template()) await kubectl.apply(object)
     const secrets = await until(async () => {
       const found = await readSecrets()
@@ -131,7 +131,7 @@ describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart that
     expect((await readSecrets()).map(({ data }) => data)).toEqual(secrets.map(({ data }) => data))
   })
 
-  it('shows a change as a difference, so that the test above could fail', async () => {
+  it('shows a change as a difference (control)', async () => {
     const [api] = (await template()).filter(
       ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'drape-api',
     )

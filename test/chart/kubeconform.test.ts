@@ -21,7 +21,7 @@ const program = await findTool(KUBECONFORM)
 const valuesFiles = await findValuesFiles()
 const possible = chart !== null && controlPlane !== null && program !== null
 
-describe.skipIf(!possible)('kubeconform, by what the API server says of its kinds and our definitions of ours,', () => {
+describe.skipIf(!possible)('kubeconform with the schemas of the API server and of the CRDs', () => {
   let apiSchemas: string
   let ours: string
 
@@ -42,7 +42,7 @@ describe.skipIf(!possible)('kubeconform, by what the API server says of its kind
     },
   )
 
-  it('accepts the definitions and the samples of our kinds', async () => {
+  it('accepts the CRDs and their samples', async () => {
     const text = (await definitions?.helm('template', 'drape', definitions.folder)) ?? ''
     expect((await judge(text)).summary).toMatchObject({
       valid: CUSTOM_RESOURCES.length,

@@ -73,7 +73,7 @@ describe.skipIf(!possible)('a release', () => {
     await controlPlane?.stop()
   })
 
-  it('is installed with a host and a storage class, its definitions before what they define', async () => {
+  it('is installed with a host and a storage class, with CRDs before custom resources', async () => {
     const notes = await upgrade()
     expect(notes).toContain('URL:  http://tryon.example')
     expect(notes).toContain('WARNING: the bundled Postgres runs as 1 pod without backup')
@@ -85,7 +85,7 @@ describe.skipIf(!possible)('a release', () => {
     expect(claim?.spec).toMatchObject({ storageClassName: 'fast' })
   })
 
-  it('warns in its notes of what is only for trials or cannot work', async () => {
+  it('warns in its notes of trial settings and settings that cannot work', async () => {
     const notes = await upgrade('--dry-run=server', '--set', 'pools.cpu.enabled=false', '--set', 'purge=true')
     for (const warning of [
       'the bundled Redis runs as 1 pod',
@@ -100,7 +100,7 @@ describe.skipIf(!possible)('a release', () => {
     expect(notes).not.toContain('crds.keep is false')
   })
 
-  it('says no secret in its notes', async () => {
+  it('prints no secret in its notes', async () => {
     const notes = await helm('get', 'notes', 'drape')
     for (const data of await readSecrets()) {
       for (const value of Object.values(data ?? {})) {
@@ -109,7 +109,7 @@ describe.skipIf(!possible)('a release', () => {
     }
   })
 
-  describe('whose controller has the rights of its service account alone', () => {
+  describe('with a controller that has only the permissions of its service account', () => {
     let drape: Drape
     let controller: TestProgram
 
@@ -130,7 +130,7 @@ describe.skipIf(!possible)('a release', () => {
       await drape?.stop()
     })
 
-    it('makes the workers of its pool', async () => {
+    it('creates the workers of its pool', async () => {
       const replicaSet = await until(() =>
         client.get<KubernetesObject & { spec: { replicas: number } }>(REPLICA_SETS, {
           namespace: NAMESPACE,
@@ -140,7 +140,7 @@ describe.skipIf(!possible)('a release', () => {
       expect(replicaSet.spec.replicas).toBe(1)
     })
 
-    it('says so in the status of the pool', async () => {
+    it('reports the status of the pool', async () => {
       const name = { namespace: NAMESPACE, name: 'drape-cpu' }
       const desired = await until(async () => {
         const pool = await client.get<KubernetesObject & { status?: { desiredReplicas?: number } }>(
@@ -153,7 +153,7 @@ describe.skipIf(!possible)('a release', () => {
       expect(desired).toBe(1)
     })
 
-    it('runs its retention policy, and nothing of all this is refused', async () => {
+    it('runs its retention policy, without a forbidden request', async () => {
       const name = { namespace: NAMESPACE, name: 'drape-expired' }
       await until(async () => {
         const policy = await client.get<KubernetesObject & { status?: object }>(retentionPolicies.type, name)
@@ -163,14 +163,14 @@ describe.skipIf(!possible)('a release', () => {
     })
   })
 
-  it('keeps the Secrets that it generated when it is upgraded', async () => {
+  it('keeps its generated Secrets when upgraded', async () => {
     const before = await readSecrets()
     expect(before.every((data) => Object.keys(data ?? {}).length > 0)).toBe(true)
     await upgrade('--set', 'controller.replicas=3', '--set', 'api.autoscaling.enabled=true')
     expect(await readSecrets()).toEqual(before)
   })
 
-  it('does not take back what an autoscaler has set', async () => {
+  it('does not revert replicas set by an autoscaler', async () => {
     const name = { namespace: NAMESPACE, name: 'drape-cpu' }
     const external = ['--set', 'pools.cpu.mode=External', '--set', 'pools.cpu.replicas=1']
     await upgrade(...external)
@@ -185,7 +185,7 @@ describe.skipIf(!possible)('a release', () => {
     expect(await client.get(workerPools.type, name)).toMatchObject({ spec: { scaling: { mode: 'Auto' } } })
   })
 
-  it('keeps those who may write pools within the guard rails', async () => {
+  it('limits users who may write pools by admission policy', async () => {
     await upgrade('--set', 'admissionPolicy.enabled=true', '--set', 'admissionPolicy.maxReplicas=10')
     const large = (replicas: number) => {
       const template = { image: 'drape/worker:test', requests: { cpu: 1 } }
@@ -204,7 +204,7 @@ describe.skipIf(!possible)('a release', () => {
     await client.delete(workerPools.type, { namespace: NAMESPACE, name: 'large' })
   })
 
-  it('leaves data, secrets and definitions when it is uninstalled, and finds them when it comes back', async () => {
+  it('keeps data, Secrets and CRDs when uninstalled, and reuses them when reinstalled', async () => {
     const before = await readSecrets()
     await helm('uninstall', 'drape')
     expect(await isLeft(CLAIMS, 'drape-objects')).toBe(true)
@@ -216,7 +216,7 @@ describe.skipIf(!possible)('a release', () => {
     expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
   })
 
-  it('takes over the Secrets of a chart that rendered them, which would go with it after purge', async () => {
+  it('adopts the Secrets that an earlier chart rendered', async () => {
     await helm('uninstall', 'drape')
     for (const name of KEPT) await client.delete(SECRETS, { namespace: NAMESPACE, name })
     await helm('install', 'drape', await writeEarlierChart())
@@ -228,13 +228,13 @@ describe.skipIf(!possible)('a release', () => {
     expect([...jobs.printed.values()].join()).toContain('drape-signing: unchanged, now retained after an uninstall')
   })
 
-  it('lets go of all of it when it was told to before', async () => {
+  it('deletes everything when configured before uninstalling', async () => {
     await helm('uninstall', 'drape')
     expect(await isLeft(CLAIMS, 'drape-objects')).toBe(false)
     expect(await readSecrets()).toEqual(KEPT.map(() => undefined))
   })
 
-  it('has Jobs that may bring the definitions up to date and take them away, and nothing else', async () => {
+  it('has Jobs that may only update and delete CRDs', async () => {
     const set = { 'crds.upgradeJob.enabled': true, 'crds.keep': false }
     const objects = (await chart?.render({ set, namespace: NAMESPACE })) ?? []
     const rights = objects.filter(({ kind, metadata }) => /crds-/.test(metadata.name) && kind !== 'Job')
@@ -254,7 +254,7 @@ describe.skipIf(!possible)('a release', () => {
     }
   })
 
-  it('does without its own definitions where another chart has brought them', async () => {
+  it('uses CRDs that another chart has installed', async () => {
     const folder = definitionsChart?.folder ?? ''
     await helm('upgrade', '--install', 'drape-crds', folder)
     await upgrade('--set', 'crds.install=false')

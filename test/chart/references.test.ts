@@ -18,7 +18,7 @@ const ALL = {
 }
 
 describe.skipIf(chart === null)('the chart', () => {
-  it('names every image that it may use, for those who have to bring them along', async () => {
+  it('lists every image that it may use', async () => {
     const known = new Set(await listImages(chart?.folder ?? ''))
     const rendered = [await render(ALL)]
     for (const values of valuesFiles)
@@ -28,7 +28,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect([...used].filter((image) => !known.has(image))).toEqual([])
   })
 
-  it('finds an image by its digest rather than its tag, in the registry that all share', async () => {
+  it('refers to an image by digest before tag, in the global registry', async () => {
     const digest = `sha256:${'a'.repeat(64)}`
     const objects = await render({
       'api.image.digest': digest,

@@ -9,7 +9,7 @@ import { findChart } from './charts.ts'
 const chart = await findChart('drape')
 
 describe.skipIf(chart === null)('the chart', () => {
-  it('can be upgraded to from every release that was written down', async () => {
+  it('can be upgraded from every recorded release', async () => {
     const now = await describeRelease(chart?.folder ?? '')
     const releases = await readReleases()
     expect(releases.length).toBeGreaterThan(0)
@@ -20,7 +20,7 @@ describe.skipIf(chart === null)('the chart', () => {
     }
   })
 
-  it('is of the version of the package, as are the charts that belong to it', async () => {
+  it('has the version of the package, as do its subcharts', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
     for (const path of ['drape', 'drape/charts/crds', 'drape-crds']) {
       const text = await readFile(join(ROOT, 'charts', path, 'Chart.yaml'), 'utf8')
@@ -35,7 +35,7 @@ describe.skipIf(chart === null)('the chart', () => {
 describe('an upgrade', () => {
   const service = (clusterIP: string) => ({ 'Service drape-api': { 'spec.clusterIP': clusterIP } })
 
-  it('fails when something is gone that lasts, or has another field that must not change', () => {
+  it('fails when a persistent object is missing or an immutable field changes', () => {
     expect(findForbiddenChanges(service(''), {})).toEqual(['Service drape-api is missing'])
     expect(findForbiddenChanges(service(''), service('None'))).toEqual([
       'Service drape-api: spec.clusterIP was "", is "None"',

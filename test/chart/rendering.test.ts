@@ -11,7 +11,7 @@ const render = renderWith(chart)
 const OPERATORS = ['--api-versions', 'monitoring.coreos.com/v1']
 
 describe.skipIf(chart === null)('the chart', () => {
-  it('tells the Prometheus Operator where there is one, or where it is told to', async () => {
+  it('renders Prometheus Operator resources when available or configured', async () => {
     const told = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule']
     for (const kind of told) expect(kinds(await render())).not.toContain(kind)
     expect([...kinds(await render({}, OPERATORS))]).toEqual(expect.arrayContaining(told))
@@ -46,7 +46,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(pool.spec.template.env).toContainEqual({ name: 'FETCH_DNS_SERVERS', value: '10.0.0.10' })
   })
 
-  it('says where the page of each alert is', async () => {
+  it('links the runbook of each alert', async () => {
     const objects = await render({ 'metrics.rules.runbookBaseUrl': 'https://docs.example/drape' }, OPERATORS)
     const { spec } = named(objects, 'PrometheusRule', 'drape-rules')
     const alerts = spec.groups.flatMap(({ rules }: Rendered) => rules).filter(({ alert }: Rendered) => alert)
@@ -56,7 +56,7 @@ describe.skipIf(chart === null)('the chart', () => {
     }
   })
 
-  it('brings each dashboard to where Grafana finds it, and to the test that reads it', async () => {
+  it('provides each dashboard to Grafana and to the chart test', async () => {
     const names = (await readdir(join(chart?.folder ?? '', 'dashboards'))).sort()
     expect(names.length).toBeGreaterThanOrEqual(4)
     const objects = await render({ 'dashboards.label': 'find_me', 'dashboards.folder': 'Shop' })
@@ -75,7 +75,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(kinds(byOperator)).not.toContain('ConfigMap')
   })
 
-  it('says where these pages are to the dashboards as well', async () => {
+  it('links the runbooks in dashboards', async () => {
     const dashboardsOf = async (values: Record<string, unknown>) =>
       (await render(values)).flatMap(({ kind, metadata, data }) =>
         kind === 'ConfigMap' && metadata.labels?.grafana_dashboard === '1' ? Object.values<string>(data) : [],
@@ -108,7 +108,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(variable(await render(), 'api', 'PROXY_HOPS')).toBe('0')
   })
 
-  it('starts no database anew because the chart has a new version', async () => {
+  it('does not restart databases for a new chart version', async () => {
     const { path } = await requestService('folder', null)
     const version = ['--version', '9.9.9', '--app-version', '9.9.9']
     await chart?.helm('package', chart.folder, '--destination', path, ...version)
@@ -121,7 +121,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(named(later, 'Deployment', 'drape-api').spec.template.spec.containers[0].image).toBe('drape/api:9.9.9')
   })
 
-  it('keeps all pods on the node of a volume that one node mounts, and apart where they may be', async () => {
+  it('co-locates pods that share a single-node volume, and spreads others', async () => {
     const together = await render()
     const share = { 'drape.dev/objects': 'drape-objects' }
     for (const component of ['api', 'controller']) {
@@ -135,7 +135,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(named(apart, 'WorkerPool', 'drape-cpu').spec.template.nextTo).toEqual({})
   })
 
-  it('does not count the replicas of what scales by itself', async () => {
+  it('omits replicas of autoscaled workloads', async () => {
     const objects = await render({ 'api.autoscaling.enabled': true, 'api.autoscaling.latencyTarget': '500m' })
     expect(named(objects, 'Deployment', 'drape-api').spec).not.toHaveProperty('replicas')
     const { metrics } = named(objects, 'HorizontalPodAutoscaler', 'drape-api').spec
@@ -143,7 +143,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(kinds(await render())).not.toContain('HorizontalPodAutoscaler')
   })
 
-  it('brings the schema by a Job beside the first install and before each upgrade', async () => {
+  it('migrates by a Job during the first install and before each upgrade', async () => {
     const jobsOf = (objects: readonly Rendered[]) =>
       objects.filter(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('migrations'))
     const first = jobsOf(await render())
@@ -165,7 +165,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(jobsOf(await render({ 'migrations.mode': 'manual' }))).toEqual([])
   })
 
-  it('has at least seven tests, which run nothing but our own images', async () => {
+  it('has at least 7 tests, which use only images of Drape', async () => {
     const tests = (await render()).filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === 'test')
     expect(tests.length).toBeGreaterThanOrEqual(7)
     // Uninstalling does not know of them.
@@ -175,7 +175,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(kinds(await render({ 'tests.enabled': false }))).not.toContain('Pod')
   })
 
-  it('lets extras through, and labels of all objects', async () => {
+  it('renders extra objects and common labels', async () => {
     const objects = await render({
       commonLabels: { team: 'shop' },
       namespaceOverride: 'elsewhere',
@@ -207,7 +207,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect([...objects.map(({ metadata }) => metadata.name)]).toEqual(expect.arrayContaining(['given', 'drape-told']))
   })
 
-  it('sends traces where it is told to, with headers that stay secret', async () => {
+  it('exports traces to the configured endpoint, with headers from a Secret', async () => {
     const objects = await render({
       'telemetry.endpoint': 'http://collector:4318',
       'telemetry.headersSecret': 'collector',
@@ -224,7 +224,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(variable(await render(), 'api', 'OTEL_EXPORTER_OTLP_ENDPOINT')).toBeUndefined()
   })
 
-  it('reaches a bucket with the credentials that it is given, or as who its pods are', async () => {
+  it('accesses a bucket with given credentials or with pod identity', async () => {
     const s3 = { bucket: 'pictures', prefix: 'shop', endpoint: 'https://s3.example', pathStyle: true }
     const given = await render({ 'storage.kind': 's3', 'storage.s3': { ...s3, existingSecret: 'mine' } })
     expect(variable(given, 'api', 'STORAGE_URL')).toBe(
@@ -236,7 +236,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(JSON.stringify(own)).not.toContain('AWS_')
   })
 
-  it('trusts the authorities of the house in every process', async () => {
+  it('trusts private CAs in every process', async () => {
     const objects = await render({ 'trustedCertificates.configMap': 'roots' })
     for (const component of ['api', 'controller']) {
       expect(variable(objects, component, 'NODE_EXTRA_CA_CERTS')).toBe('/etc/drape/certificates/ca.crt')
@@ -262,7 +262,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(spec.accelerator).toEqual(gpu.accelerator)
   })
 
-  it('makes a pool of any name, with the values of the pool that it is like', async () => {
+  it('creates a pool of any name, based on the values of another pool', async () => {
     const a100 = {
       like: 'gpu',
       engines: ['studio'],

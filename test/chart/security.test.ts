@@ -8,7 +8,7 @@ const render = renderWith(chart)
 const ALL = { 'pools.gpu.enabled': true, 'crds.upgradeJob.enabled': true, 'crds.keep': false }
 
 describe.skipIf(chart === null)('the chart', () => {
-  it('keeps to a file system that nobody writes to, in every container', async () => {
+  it('uses a read-only root file system in every container', async () => {
     const containers = (await render(ALL)).flatMap(containersOf)
     expect(containers.length).toBeGreaterThan(15)
     for (const { name, securityContext, resources } of containers) {
@@ -18,13 +18,13 @@ describe.skipIf(chart === null)('the chart', () => {
     }
   })
 
-  it('gives a token of the API to none but the controller and the Job that generates Secrets', async () => {
+  it('mounts an API token only in the controller and in the Job that generates Secrets', async () => {
     const pods = (await render()).flatMap(podSpecsOf)
     const withToken = pods.filter(({ automountServiceAccountToken }) => automountServiceAccountToken !== false)
     expect(withToken.map(({ containers }) => containers[0].name).sort()).toEqual(['controller', 'secrets'])
   })
 
-  it('shows no secret outside of Secrets', async () => {
+  it('contains secrets only in Secrets', async () => {
     const secrets = ['postgres://me:hush-1@db/drape', 'rediss://:hush-2@queue:6379', 'hush-3 that signs', 'hush-4']
     const objects = await render({
       'postgres.enabled': false,
@@ -41,7 +41,7 @@ describe.skipIf(chart === null)('the chart', () => {
     for (const secret of secrets) expect(held).toContain(Buffer.from(secret).toString('base64'))
   })
 
-  it('makes no Secret where all are there already', async () => {
+  it('creates no Secret when all exist', async () => {
     const objects = await render({
       'postgres.enabled': false,
       'redis.enabled': false,
@@ -64,7 +64,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(ofWorkers).toContainEqual({ name: 'REDIS_URL', secret: { name: 'b', key: 'url' } })
   })
 
-  it('asks the External Secrets Operator for what it is told to', async () => {
+  it('requests the configured secrets from the External Secrets Operator', async () => {
     const objects = await render({
       'postgres.enabled': false,
       'externalSecrets.enabled': true,
@@ -79,7 +79,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(() => named(objects, 'Secret', 'drape-database')).toThrow()
   })
 
-  it('asks for no right on everything, and for none on secrets but of the Jobs that generate and delete them', async () => {
+  it('requests no wildcard permission, and access to Secrets only in the Jobs that generate and delete them', async () => {
     for (const scope of ['namespace', 'cluster']) {
       const objects = await render({ 'rbac.scope': scope, purge: true, ...ALL })
       const roles = objects.filter(({ kind }) => /Role$/.test(kind))
@@ -102,7 +102,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(without.filter(({ kind, metadata }) => /^Role/.test(kind) && /secrets/.test(metadata.name))).toEqual([])
   })
 
-  it('adds no right on retention policies to the roles of the cluster', async () => {
+  it('adds no permission for retention policies to the default cluster roles', async () => {
     const roles = (await render({ 'rbac.scope': 'cluster' })).filter(({ kind }) => kind === 'ClusterRole')
     const aggregated = roles.filter(({ metadata }) => /aggregate-to/.test(JSON.stringify(metadata.labels)))
     expect(aggregated).toHaveLength(2)
@@ -112,7 +112,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(rules[0]).toMatchObject({ resources: ['retentionpolicies'], verbs: expect.arrayContaining(['create']) })
   })
 
-  it('keeps its controller to its namespace, unless told otherwise', async () => {
+  it('restricts its controller to its namespace by default', async () => {
     const rolesOf = (objects: readonly Rendered[]) =>
       objects.filter(
         ({ kind, metadata }) => /Role$/.test(kind) && metadata.labels?.['app.kubernetes.io/component'] === 'controller',
@@ -186,7 +186,7 @@ describe.skipIf(chart === null)('the chart', () => {
       expect(except, cidr).toContain('fd00:ec2::254/128')
   })
 
-  it('gives the controller its API server, databases and storage, and no port beside', async () => {
+  it('allows the controller only the API server, databases and storage', async () => {
     const external = { 'postgres.enabled': false, 'database.url': 'postgres://a:b@db/drape' }
     const portsOf = (objects: readonly Rendered[]) =>
       named(objects, 'NetworkPolicy', 'drape-controller').spec.egress.flatMap(({ ports }: Rendered) =>
@@ -222,7 +222,7 @@ describe.skipIf(chart === null)('the chart', () => {
     }
   })
 
-  it('lets those who read the demand reach the controller alone, beside those who scrape metrics', async () => {
+  it('allows readers of demand to reach only the controller, in addition to scrapers of metrics', async () => {
     const demandFrom = [{ ipBlock: { cidr: '192.0.2.0/24' } }]
     const everyPod = [{ namespaceSelector: {} }]
     const sourcesOf = (objects: readonly Rendered[], component: string) =>
@@ -239,7 +239,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(sourcesOf(await render(), 'controller')).toEqual([everyPod])
   })
 
-  it('makes no network policy where they are turned off', async () => {
+  it('renders no network policy when disabled', async () => {
     expect(kinds(await render({ 'networkPolicy.enabled': false }))).not.toContain('NetworkPolicy')
   })
 })

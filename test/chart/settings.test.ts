@@ -86,7 +86,7 @@ function namesSetBy(paths: readonly string[]): Set<string> {
 }
 
 describe('the settings of a process in the chart', () => {
-  it.each(Object.entries(PROCESSES))('are values, or have a reason: %s', (process, { read, texts }) => {
+  it.each(Object.entries(PROCESSES))('are values, or are exempt with a reason: %s', (process, { read, texts }) => {
     const [names, set] = [namesReadBy(read), namesSetBy(texts)]
     expect(names.length).toBeGreaterThan(10)
     expect(names.filter((name) => !set.has(name)).sort()).toEqual(Object.keys(WITHOUT_VALUE[process]).sort())
@@ -102,7 +102,7 @@ describe.skipIf(chart === null)('the key that signs results', () => {
       name.startsWith('PROVENANCE_'),
     )
 
-  it('is made at the first install, for a self-signed certificate', async () => {
+  it('is generated at the first install, for a self-signed certificate', async () => {
     const objects = await render({})
     expect(envOf(objects)).toEqual([{ name: 'PROVENANCE_KEY', secret: { name: 'drape-provenance', key: 'tls.key' } }])
     const generated = generatedSecretsOf(objects).find(({ metadata }) => metadata.name === 'drape-provenance')
@@ -128,7 +128,7 @@ describe.skipIf(chart === null)('keys of a key service', () => {
   })
   const signing = ({ name }: Rendered) => /^(RECEIPT|PROVENANCE)_/.test(name)
 
-  it('replace those of the Secret, each with a token of its own', async () => {
+  it('replace the keys of the Secret, each with its own token', async () => {
     const values = { ...transit('transit'), ...transit('receiptTransit'), 'provenance.existingSecret': 'mine' }
     const objects = await render(values)
     expect((named(objects, 'WorkerPool', 'drape-cpu').spec.template.env as Rendered[]).filter(signing)).toEqual([
@@ -146,7 +146,7 @@ describe.skipIf(chart === null)('keys of a key service', () => {
     ])
   })
 
-  it.each(['transit', 'receiptTransit'])('are refused without a token: %s', async (name) => {
+  it.each(['transit', 'receiptTransit'])('are rejected without a token: %s', async (name) => {
     const url = { [`provenance.${name}.key`]: URL }
     await expect(render(url)).rejects.toThrow(`provenance.${name}.key requires a token`)
   })
@@ -158,7 +158,7 @@ describe.skipIf(chart === null)('the key that signs receipts', () => {
       .filter(({ name }) => /^(RECEIPT|PROVENANCE)_/.test(name))
       .map(({ valueFrom }) => valueFrom.secretKeyRef)
 
-  it('is generated beside that of results, and of the API alone', async () => {
+  it('is generated, and only the API gets the key', async () => {
     const objects = await render({})
     expect(envOf(objects)).toEqual([{ name: 'drape-provenance', key: 'receipts.key' }])
     const keys = generatedSecretsOf(objects).find(({ metadata }) => metadata.name === 'drape-provenance')?.keys ?? {}
@@ -171,7 +171,7 @@ describe.skipIf(chart === null)('the key that signs receipts', () => {
     expect(JSON.stringify(named(objects, 'WorkerPool', 'drape-cpu'))).not.toContain('receipts.key')
   })
 
-  it('comes from an existing Secret, which may have one key for both', async () => {
+  it('comes from an existing Secret, which may contain one key for both', async () => {
     const existing = { 'provenance.existingSecret': 'mine' }
     expect(envOf(await render(existing))).toEqual([{ name: 'mine', key: 'tls.key' }])
     const objects = await render({ ...existing, 'provenance.receiptKey': 'receipts.pem' })
@@ -189,7 +189,7 @@ describe.skipIf(chart === null)('a provider of the API', () => {
   const secretOf = (objects: readonly Rendered[], name: string) =>
     envOf(objects).find((variable) => variable.name === name)?.valueFrom.secretKeyRef
 
-  it('has its secret from an existing Secret', async () => {
+  it('gets its secret from an existing Secret', async () => {
     const objects = await render({
       ...URLS,
       ...{ 'config.captcha.existingSecret': 'mine', 'config.analytics.existingSecret': 'mine' },
@@ -200,7 +200,7 @@ describe.skipIf(chart === null)('a provider of the API', () => {
     expect(envOf(objects)).toContainEqual({ name: 'SECRETS_REWRAP_DELAY', value: '30' })
   })
 
-  it('that sends e-mails has its URL from an existing Secret, and needs a sender', async () => {
+  it('for e-mail gets its URL from an existing Secret, and requires a sender', async () => {
     const secret = { 'config.smtp.existingSecret': 'mine' }
     const objects = await render({ ...secret, 'config.smtp.from': 'Example Ltd <privacy@example.com>' })
     expect(secretOf(objects, 'SMTP_URL')).toEqual({ name: 'mine', key: 'smtp-url' })
@@ -208,7 +208,7 @@ describe.skipIf(chart === null)('a provider of the API', () => {
     await expect(render(secret)).rejects.toThrow('config.smtp.existingSecret and config.smtp.from go together')
   })
 
-  it('has its secret from an ExternalSecret', async () => {
+  it('gets its secret from an ExternalSecret', async () => {
     const objects = await render({
       ...URLS,
       ...{ 'externalSecrets.enabled': true, 'externalSecrets.secretStoreRef.name': 'vault' },
@@ -224,7 +224,7 @@ describe.skipIf(chart === null)('a provider of the API', () => {
     }
   })
 
-  it('is refused without a secret', async () => {
+  it('is rejected without a secret', async () => {
     await expect(render({ 'config.analytics.url': URLS['config.analytics.url'] })).rejects.toThrow(
       'config.analytics.existingSecret',
     )

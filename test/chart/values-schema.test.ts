@@ -42,7 +42,7 @@ describe('the schema of the values', () => {
     expect(validate.errors).toContainEqual(expect.objectContaining({ keyword: 'additionalProperties' }))
   })
 
-  it('has the same fields for every pool, and takes any name that an object may have', () => {
+  it('has the same fields for every pool, and accepts any valid object name', () => {
     const { properties, additionalProperties } = SCHEMA.properties.pools
     const fieldsOf = (pool: { properties: object }) => Object.keys(pool.properties).sort()
     expect(fieldsOf(properties.gpu)).toEqual(fieldsOf(properties.cpu))
@@ -58,13 +58,13 @@ describe('the schema of the values', () => {
       expect(validate(withValue(`pools.${name}`, value)), String(name)).toBe(false)
   })
 
-  it('takes the same fields with their right names', () => {
+  it('accepts the same fields with their correct names', () => {
     expect(validate(withValue('pools.cpu.scaling.bounds.max', 3)), JSON.stringify(validate.errors)).toBe(true)
     expect(validate(withValue('pools.cpu.requests', { cpu: 1, memory: '1Gi', 'example.com/gpu': '1' }))).toBe(true)
     expect(validate(withValue('engines.mock', null))).toBe(true)
   })
 
-  it('names only definitions that exist', () => {
+  it('refers only to existing definitions', () => {
     expect(() => schemaOfDefinition('WorkerPool.drian')).toThrow('WorkerPool.drian is not a field')
     expect(() => schemaOfDefinition('Pool')).toThrow('Pool is not a kind')
   })

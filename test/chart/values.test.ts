@@ -42,7 +42,7 @@ const DASHBOARD = {
   'dashboard.ingress.host': 'ops.example',
 }
 
-describe.skipIf(chart === null)('the chart as it lies in the repository', () => {
+describe.skipIf(chart === null)('the chart source in the repository', () => {
   const source = join(ROOT, 'charts/drape')
   const template = async (folder: string, ...more: string[]) =>
     (await chart?.helm('template', 'drape', folder, '--namespace', 'shop', ...more)) ?? ''
@@ -52,7 +52,7 @@ describe.skipIf(chart === null)('the chart as it lies in the repository', () => 
     return template(folder, '--include-crds', '--values', file)
   }
 
-  it('renders what the built chart renders, with all definitions', async () => {
+  it('renders like the built chart, with all CRDs', async () => {
     const existingSecret = 'own'
     const values = {
       ...{ postgres: { enabled: false }, redis: { enabled: false } },
@@ -64,19 +64,19 @@ describe.skipIf(chart === null)('the chart as it lies in the repository', () => 
     for (const name of DEFINITIONS) expect(rendered).toContain(`\n  name: ${name}\n`)
   })
 
-  it('shows all definitions, so that kubectl can apply them', async () => {
+  it('prints all CRDs for kubectl apply', async () => {
     const shown = (await chart?.helm('show', 'crds', source)) ?? ''
     for (const name of DEFINITIONS) expect(shown).toContain(`\n  name: ${name}\n`)
   })
 
-  it('leaves the definitions out without crds.install', async () => {
+  it('omits CRDs without crds.install', async () => {
     expect(await template(source, '--include-crds')).toContain('\nkind: CustomResourceDefinition\n')
     expect(await template(source, '--include-crds', '--set', 'crds.install=false')).not.toContain(
       '\nkind: CustomResourceDefinition\n',
     )
   })
 
-  it('is packaged with the definitions and without what editors and Git leave in its folder', async () => {
+  it('is packaged with CRDs and without files of editors and Git', async () => {
     const { path } = await requestService('folder', null)
     const folder = join(path, 'drape')
     await cp(source, folder, { recursive: true })
@@ -111,17 +111,17 @@ describe.skipIf(chart === null)('the chart as it lies in the repository', () => 
 })
 
 describe('the values of a chart', () => {
-  it.for(CHARTS)('%s are told by its schema and its page as by its values.yaml', async (name) => {
+  it.for(CHARTS)('%s match between schema, documentation and values.yaml', async (name) => {
     for (const [path, text] of await documentChart(name)) {
       expect(await readFile(join(ROOT, path), 'utf8'), `${path}: run scripts/chart document`).toBe(text)
     }
   })
 
-  it('need a comment each', () => {
+  it('require a comment each', () => {
     expect(() => readValues('# One.\none: 1\ntwo: 2\n')).toThrow('two has no comment')
   })
 
-  it('are read with what their comments add', () => {
+  it('are parsed with their comments', () => {
     const text =
       '# Outer.\nouter:\n  # Inner,\n  # of two lines.\n  # @schema {"minimum": 1}\n  inner: 2\n  # Free.\n  # @schema {"additionalProperties": true}\n  free: { a: 1 }\n'
     const [{ children }] = readValues(text)
@@ -144,12 +144,12 @@ describe('the values of a chart', () => {
   })
 })
 
-describe('the pages for those who run it', async () => {
+describe('the pages for operators', async () => {
   const folder = join(ROOT, 'charts/drape')
   const values = readValues(await readFile(join(folder, 'values.yaml'), 'utf8'))
   const pages = (await readdir(join(folder, 'docs'))).map((name) => join('docs', name))
 
-  it.for([...pages, 'README.md'])('%s names only values that there are', async (page) => {
+  it.for([...pages, 'README.md'])('%s names only existing values', async (page) => {
     const text = await readFile(join(folder, page), 'utf8')
     const named = [...text.matchAll(/(?:`|--set(?:-json|-string)? )([a-z][A-Za-z0-9]*(?:\.[A-Za-z0-9*]+)+)/g)].map(
       ([, path]) => path,
@@ -158,7 +158,7 @@ describe('the pages for those who run it', async () => {
     expect(ours.filter((path) => !isKnown(values, path.split('.')))).toEqual([])
   })
 
-  it.for([...pages, 'README.md'])('%s leads only to pages that there are', async (page) => {
+  it.for([...pages, 'README.md'])('%s links only to existing pages', async (page) => {
     const text = await readFile(join(folder, page), 'utf8')
     const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => join(folder, dirname(page), link))
     expect(links.filter((link) => !existsSync(link))).toEqual([])
@@ -183,7 +183,7 @@ describe.skipIf(chart === null)('Helm', () => {
     },
   )
 
-  it('takes every engine that the API takes as the default', async () => {
+  it('accepts every engine that the API accepts as the default', async () => {
     const schema = JSON.parse(await readFile(join(ROOT, 'charts/drape/values.schema.json'), 'utf8'))
     const { pattern } = schema.properties.config.properties.defaultEngine
     expect(
@@ -191,7 +191,7 @@ describe.skipIf(chart === null)('Helm', () => {
     ).toEqual([...BUILT_IN_ENGINES, 'studio-2'])
   })
 
-  it('has nothing to complain about in the chart of the definitions', async () => {
+  it('lints the CRD chart without errors', async () => {
     expect(await definitions?.helm('lint', '--strict', definitions.folder)).toContain('0 chart(s) failed')
   })
 
@@ -222,7 +222,7 @@ describe.skipIf(chart === null)('Helm', () => {
     await expect(chart?.render({ set })).rejects.toThrow(says)
   })
 
-  it('gives the API an engine that is applied beside the chart, as the default and of a pool', async () => {
+  it('accepts a separately applied engine as the default and in a pool', async () => {
     const set = {
       'config.defaultEngine': 'studio',
       'pools.cpu.engines': ['warp', 'studio'],
@@ -233,7 +233,7 @@ describe.skipIf(chart === null)('Helm', () => {
     expect(text).toContain('{"name":"ENGINES","value":"studio,warp"}')
   })
 
-  it('lets charts above share more with it', async () => {
+  it('accepts additional global values of a parent chart', async () => {
     await chart?.render({ set: { 'global.team': 'shop' } })
   })
 
@@ -292,13 +292,13 @@ describe.skipIf(chart === null)('Helm', () => {
     await expect(refused).rejects.toThrow(/no database.*no queue/s)
   })
 
-  it('refuses the bare source of the chart of the definitions, which has none', async () => {
+  it('rejects the source of the CRD chart, which contains no CRDs', async () => {
     await expect(chart?.helm('template', 'drape', join(ROOT, 'charts/drape-crds'))).rejects.toThrow(
       'scripts/chart build',
     )
   })
 
-  it('refuses a Kubernetes below the floor, and takes the floor', async () => {
+  it('rejects Kubernetes below the minimum version, and accepts the minimum', async () => {
     await expect(chart?.render({ more: ['--kube-version', '1.29.9'] })).rejects.toThrow('incompatible with Kubernetes')
     await chart?.render({ more: ['--kube-version', '1.30.0'] })
   })

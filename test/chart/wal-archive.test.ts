@@ -6,15 +6,15 @@ const chart = await findChart('drape')
 const render = renderWith(chart)
 const ON = { 'postgres.walArchive.enabled': true }
 
-describe.skipIf(chart === null)('the archive of the bundled Postgres in the chart', () => {
-  it('is nowhere until it is turned on, so that an upgrade does not restart Postgres', async () => {
+describe.skipIf(chart === null)('the WAL archive of the bundled Postgres in the chart', () => {
+  it('is disabled by default, so that an upgrade does not restart Postgres', async () => {
     const objects = await render()
     expect(kinds(objects)).not.toContain('CronJob')
     expect(() => named(objects, 'PersistentVolumeClaim', 'drape-postgres-wal-archive')).toThrow()
     expect(named(objects, 'StatefulSet', 'drape-postgres').spec.template.spec).not.toHaveProperty('initContainers')
   })
 
-  it('has a volume that outlives the release, and base backups on the node that has it', async () => {
+  it('has a volume that outlives the release, and base backups on its node', async () => {
     const objects = await render(ON)
     const claim = named(objects, 'PersistentVolumeClaim', 'drape-postgres-wal-archive')
     expect(claim.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
@@ -36,13 +36,13 @@ describe.skipIf(chart === null)('the archive of the bundled Postgres in the char
     expect(() => named(own, 'PersistentVolumeClaim', 'drape-postgres-wal-archive')).toThrow()
   })
 
-  it('adds its settings to the arguments of the operator', async () => {
+  it('appends its settings to custom Postgres arguments', async () => {
     const objects = await render({ ...ON, 'postgres.args': ['-c', 'max_connections=300'] })
     const { args } = named(objects, 'StatefulSet', 'drape-postgres').spec.template.spec.containers[0]
     expect(args).toEqual(expect.arrayContaining(['max_connections=300', 'archive_mode=on', 'archive_timeout=60s']))
   })
 
-  it('lets base backups reach Postgres, and nothing else', async () => {
+  it('allows base backups to reach only Postgres', async () => {
     const objects = await render(ON)
     const { ingress } = named(objects, 'NetworkPolicy', 'drape-postgres').spec
     const names = ingress[0].from.map(
@@ -54,7 +54,7 @@ describe.skipIf(chart === null)('the archive of the bundled Postgres in the char
     expect(egress.flatMap(({ ports }: Rendered) => ports.map(({ port }: Rendered) => port))).toEqual([53, 53, 5432])
   })
 
-  it('restores to a time in UTC or the newest state, and refuses other values and other databases', async () => {
+  it('restores to a UTC time or the latest state, and rejects other values and databases', async () => {
     for (const time of ['2026-11-25T12:00:00Z', '2026-11-25T12:00:00.25Z', 'latest']) {
       const objects = await render({ ...ON, 'postgres.walArchive.restoreTo': time })
       const [{ env }] = named(objects, 'StatefulSet', 'drape-postgres').spec.template.spec.initContainers
