@@ -8,14 +8,14 @@ const panels = DASHBOARDS.flatMap(({ title, rows }) =>
   rows.flatMap((row) => row.panels.map((panel) => ({ ...panel, name: `${title}: ${panel.title}` }))),
 )
 
-it('the dashboards of the chart are what scripts/dashboards writes', () => {
+it('the dashboards of the chart match the output of scripts/dashboards', () => {
   const written = new Map(presentDashboards())
   const committed = readdirSync(resolve(CHART, 'dashboards')).filter((name) => name.endsWith('.json'))
   expect(committed.sort()).toEqual([...written.keys()].sort())
   for (const [name, text] of written) expect(readFileSync(resolve(CHART, 'dashboards', name), 'utf8')).toBe(text)
 })
 
-it('every dashboard has panels that fit beside each other, each at a place of its own', () => {
+it('the panels of every dashboard do not overlap', () => {
   for (const [name, text] of presentDashboards()) {
     const { uid, panels: placed } = JSON.parse(text) as { uid: string; panels: Placed[] }
     expect(uid).toBe(`drape-${name.replace('.json', '')}`)
@@ -33,7 +33,7 @@ it('every dashboard has panels that fit beside each other, each at a place of it
   }
 })
 
-it('every column of a table bears the name of what it shows', () => {
+it('every table column has a name', () => {
   const tables = presentDashboards().flatMap(([, text]) => (JSON.parse(text) as { panels: Table[] }).panels)
   const columns = tables
     .filter(({ type }) => type === 'table')
@@ -46,7 +46,7 @@ it('every column of a table bears the name of what it shows', () => {
   expect(columns).toContainEqual(['Value #A', 'Value #B'])
 })
 
-it('every panel has a name of its own, says what it shows, and looks only at the chosen namespaces', () => {
+it('every panel has a unique title, a description and a namespace filter', () => {
   expect(new Set(panels.map(({ name }) => name)).size).toBe(panels.length)
   for (const { name, description, queries } of panels) {
     expect(description, name).toMatch(/^[A-Z0-9].+\.$/)

@@ -15,7 +15,7 @@ const faultsOf = (changes: Partial<Panel>, ...results: ReturnType<typeof of>[][]
   findPanelFaults({ ...panel, ...changes }, results)
 const legends = (...names: string[]) => names.map((legend) => ({ expr: 'jobs', legend }))
 
-it('is content with a panel whose series have names, and whose values fit its unit', () => {
+it('accepts a panel with named series and values that fit its unit', () => {
   expect(faultsOf({}, [of({ pool: 'a' }), of({ pool: 'b' })])).toEqual([])
   expect(faultsOf({ queries: legends('{{code}}') }, [of({ code: 'x' }), of({})])).toEqual([])
 })

@@ -31,7 +31,7 @@ const alerts = RULES.flatMap((path) =>
 const cases = CASES.flatMap((path) => (read(path) as { tests: Case[] }).tests)
 
 describe('every alert', () => {
-  it('has a case in which it fires and one in which it is silent', () => {
+  it('has a test case in which it fires and one in which it does not', () => {
     const told = cases.flatMap(({ name, alert_rule_test: tests }) =>
       tests.map(({ alertname, exp_alerts: expected }) => {
         // The name says which alert it is about, so that a failure is understood.
@@ -46,7 +46,7 @@ describe('every alert', () => {
     expect(missing).toEqual([])
   })
 
-  it('is critical or a warning, has a name of its own, and says in a sentence what is wrong', () => {
+  it('has a severity, a unique name and a one-sentence summary', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length)
     for (const { alert, labels, annotations } of alerts) {
       expect(alert).toMatch(/^Drape([A-Z][a-z]+)+$/)
@@ -64,7 +64,7 @@ describe.skipIf(promtool === null)('promtool', { timeout: 300_000 }, () => {
     })
   }
 
-  it('does so with the targets of a chart whose values differ, by engine and by class', async () => {
+  it('passes with custom targets per engine and service class', async () => {
     const chart = await findChart('drape')
     if (chart === null) return
     const objects = await chart.render({
@@ -114,7 +114,7 @@ describe.skipIf(promtool === null)('promtool', { timeout: 300_000 }, () => {
     await run(String(promtool), ['test', 'rules', join(folder, 'rendered-test.yaml')], { cwd: folder })
   })
 
-  it('tells of a case that is not as expected', async () => {
+  it('reports a failing test case', async () => {
     const { path: folder } = await requestService('folder', null)
     const text = readFileSync(join(import.meta.dirname, 'rules/service.yaml'), 'utf8')
     const wrong = text.replace('../../..', resolve(CHART, '../..')).replace(', process: worker }', ', process: api }')

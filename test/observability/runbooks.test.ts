@@ -19,7 +19,7 @@ const pages = new Map(
   globSync(`${CHART}/runbooks/*.md`).map((path) => [basename(path, '.md'), readFileSync(path, 'utf8')]),
 )
 
-it('every alert has a page of its own, with its meaning, impact, diagnosis and mitigation', () => {
+it('every alert has a runbook with meaning, impact, diagnosis and mitigation', () => {
   for (const { alert, annotations } of alerts) {
     const name = basename(annotations.runbook_url, '.md')
     expect(annotations.runbook_url).toBe(`runbooks/${name}.md`)
@@ -33,7 +33,7 @@ it('every alert has a page of its own, with its meaning, impact, diagnosis and m
   expect(pages.size).toBe(alerts.length + 1)
 })
 
-it('every link between pages, and from a panel to a page, has a target', () => {
+it('every link between runbooks and from panels to runbooks has a target', () => {
   const linked = [...pages.values()].flatMap((page) =>
     [...page.matchAll(/\]\(([a-z-]+)\.md\)/g)].map(([, name]) => name),
   )

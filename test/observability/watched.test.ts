@@ -51,7 +51,7 @@ const rules = ruleTexts.flatMap((text) =>
   (readYaml(text)[0] as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules),
 )
 
-describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of the real processes', () => {
+describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real processes', () => {
   let drape: Drape
   let place: TestNamespace
   let nodes: FakeNodes
@@ -106,7 +106,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     await place?.[Symbol.asyncDispose]()
   })
 
-  it('gives every query of every panel something to show', async () => {
+  it('return data for every query of every panel', async () => {
     const empty: string[] = []
     for (const { title, rows } of DASHBOARDS) {
       for (const panel of rows.flatMap((row) => row.panels)) {
@@ -119,7 +119,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     expect(empty).toEqual([])
   })
 
-  it('names, scales and colours what every panel shows', async () => {
+  it('have names, units and colors in every panel', async () => {
     const faults: string[] = []
     for (const { title, rows } of DASHBOARDS) {
       for (const panel of rows.flatMap((row) => row.panels)) {
@@ -130,7 +130,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     expect(faults).toEqual([])
   })
 
-  it('stores the traces of requests and generations as exemplars', async () => {
+  it('include trace exemplars of requests and generations', async () => {
     for (const metric of ['drape_http_request_seconds', 'drape_generation_seconds', 'drape_generation_start_seconds']) {
       const stored = await until(async () => {
         const found = await prometheus.findExemplars(`${metric}_bucket`)
@@ -144,14 +144,14 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     }
   })
 
-  it('offers values for every variable of a dashboard', async () => {
+  it('return values for every dashboard variable', async () => {
     for (const { variables } of DASHBOARDS) {
       for (const { name, metric } of variables)
         expect(await hasData(`count by (${name}) (${metric}{${name}!=""})`)).toBe(true)
     }
   })
 
-  it('has every metric, label and value that a rule or a panel asks for', async () => {
+  it('contain every metric, label and value used in rules and panels', async () => {
     const exprs = [
       ...rules.map(({ expr }) => expr),
       ...DASHBOARDS.flatMap(({ rows }) =>
@@ -168,7 +168,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     expect(missing).toEqual([])
   })
 
-  it('can reckon every rule, and no alert fires while all is well', async () => {
+  it('evaluate every rule, without alerts in a healthy installation', async () => {
     const states = await until(async () => {
       const seen = await prometheus.rules()
       return seen.every(({ health }) => health !== 'unknown') && seen
@@ -180,7 +180,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     expect(firing.map(({ metric }) => metric.alertname)).toEqual([])
   })
 
-  it('answers every query of a runbook', async () => {
+  it('return data for every query of a runbook', async () => {
     const queries = readCommands('promql')
     expect(queries.length).toBeGreaterThan(30)
     for (const query of queries) {
@@ -189,7 +189,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     }
   })
 
-  it('lets every command of a runbook do what it says', async () => {
+  it('support every command of a runbook', async () => {
     const commands = readCommands('sh').filter((line) => !line.startsWith('export '))
     const statements = commands.flatMap((line) => /^psql "\$DATABASE_URL" -c "(.+)"$/.exec(line)?.[1] ?? [])
     const others = commands.filter((line) => !line.startsWith('psql '))
