@@ -77,7 +77,7 @@ describe.skipIf(programs === null)('point-in-time recovery, word for word', { ti
     inside(at, (database) => database.anyFirst(sql.type(Name)`select name from accounts order by name`))
   const isArchiving = async () => (await follow(backUp.slice(backUp.indexOf('psql')))).trim()
 
-  it('archives, keeps what a full archive refuses, and catches up', async () => {
+  it('archives, keeps WAL while the archive is full, and catches up', async () => {
     await follow(enable)
     expect(await follow(backUp)).toBe('archiving works\n')
     await add('a')
@@ -95,7 +95,7 @@ describe.skipIf(programs === null)('point-in-time recovery, word for word', { ti
     expect(await names(url)).toEqual(['a', 'b'])
   })
 
-  it('restores the moment before a mistake on a machine of its own, and says how long it took', async () => {
+  it('restores the state before a mistake on another machine, and reports the duration', async () => {
     const target = await inside(url, (database) =>
       database.oneFirst(sql.type(Now)`select clock_timestamp()::text as now`),
     )
@@ -123,7 +123,7 @@ describe.skipIf(programs === null)('point-in-time recovery, word for word', { ti
     expect(seconds).toBeLessThan(60)
   })
 
-  it('refuses to restore over a database', async () => {
+  it('does not restore over an existing database', async () => {
     const [base] = (await follow('ls -d "$BACKUPS"/*')).trim().split('\n')
     for (const name of ['RESTORED', 'PGDATA'])
       await expect(follow(restore, { BASE: base, TARGET: 'now', RESTORED: env[name] })).rejects.toThrow('File exists')

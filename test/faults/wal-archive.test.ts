@@ -121,7 +121,7 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
   const switchLog = () => query('select pg_switch_wal()::text as name')
   const baseBackups = async () => (await readdir(join(env.ARCHIVE, 'base'))).filter((name) => !name.startsWith('.'))
 
-  it('makes a base backup, and none while one is new enough', async () => {
+  it('makes a base backup only when the last is too old', async () => {
     await add('a')
     expect(await script('base-backup')).toMatch(/^base-backup: made \S+ of timeline 1\.\n$/)
     expect(await script('base-backup')).toBe('')
@@ -149,7 +149,7 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     await add('e')
   })
 
-  it('is restored again, to a time before the first restore, which another restore left behind', async () => {
+  it('is restored again to a time before the first restore', async () => {
     await kill()
     expect(await restoreTo(times.c)).toContain('on timeline 1')
     expect(await names()).toEqual(['a', 'b', 'c'])
@@ -164,7 +164,7 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     expect(await timeline()).toBe('00000004')
   })
 
-  it('repeats no restore that was followed by another', async () => {
+  it('does not repeat a restore that another restore followed', async () => {
     await kill()
     await expect(script('restore', { RESTORE_TO: times.b })).rejects.toThrow('was done earlier and is not repeated')
     await expect(script('restore', { RESTORE_TO: '2100-01-01T00:00:00Z' })).rejects.toThrow('is in the future')
@@ -174,7 +174,7 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     expect(await names()).toEqual(['a', 'b', 'd'])
   })
 
-  it('keeps what a failing archive refuses, and catches up', async () => {
+  it('keeps WAL while the archive fails, and catches up', async () => {
     await switchLog()
     await until(async () => (await state()) === 'works')
     // A file in its place: nothing can be written there.
@@ -203,7 +203,7 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     expect(await readFile(path)).toEqual(before)
   })
 
-  it('loses its volume: no empty database starts, and the archive restores the newest state', async () => {
+  it('starts no empty database after the loss of its volume, and restores the latest state from the archive', async () => {
     await add('h')
     await switchLog()
     await until(
@@ -221,7 +221,7 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     await script('restore', { RESTORE_TO: '' })
   })
 
-  it('deletes what is older than the oldest base backup to keep', async () => {
+  it('deletes WAL older than the oldest retained base backup', async () => {
     const segments = async () =>
       (await readdir(join(env.ARCHIVE, 'wal'))).filter((name) => /^[0-9A-F]{24}\.gz$/.test(name))
     const [oldest] = (await baseBackups()).sort()
@@ -241,7 +241,7 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
     expect(await names()).toEqual(['a', 'b', 'd', 'g', 'h', 'i'])
   })
 
-  it('is used by no process while it recovers, though it answers', async () => {
+  it('is used by no process during recovery, even if reachable', async () => {
     await server?.end('SIGINT')
     await follow(`touch "$PGDATA/standby.signal"; sed -i '/^re/d' "$PGDATA/postgresql.auto.conf"`)
     await start('-c', 'hot_standby=on')
