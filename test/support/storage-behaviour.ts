@@ -23,26 +23,26 @@ function withQuery(url: string, change: (query: URLSearchParams) => void): strin
 
 /** What every storage does, whatever lies below it. */
 export function behavesAsStorage(storage: () => ObjectStorage): void {
-  it('gives back the bytes that were put', async () => {
+  it('returns the stored bytes', async () => {
     const bytes = randomBytes(300_000)
     await storage().put('persons/acc_1/img_1.jpg', bytes, JPEG)
     expect(await storage().get('persons/acc_1/img_1.jpg')).toEqual(bytes)
     expect(await storage().exists('persons/acc_1/img_1.jpg')).toBe(true)
   })
 
-  it('takes a part of a larger buffer as only that part', async () => {
+  it('stores only the given view of a larger buffer', async () => {
     await storage().put('part.png', Buffer.from('before-inside-after').subarray(7, 13), { contentType: 'image/png' })
     expect(String(await storage().get('part.png'))).toBe('inside')
   })
 
-  it('takes a stream', async () => {
+  it('accepts a stream', async () => {
     await storage().put('stream.webp', Readable.from([Buffer.from('one '), Buffer.from('two')]), {
       contentType: 'image/webp',
     })
     expect(String(await storage().get('stream.webp'))).toBe('one two')
   })
 
-  it('keeps nothing of a stream that breaks', async () => {
+  it('stores nothing of an aborted stream', async () => {
     async function* broken() {
       yield Buffer.from('half')
       throw new Error('the sender is gone')
@@ -53,7 +53,7 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     expect(await storage().exists('broken.bin')).toBe(false)
   })
 
-  it('replaces an object that is put again', async () => {
+  it('replaces an existing object', async () => {
     await storage().put('twice.jpg', Buffer.from('a longer first text'), JPEG)
     await storage().put('twice.jpg', Buffer.from('second'), JPEG)
     expect(String(await storage().get('twice.jpg'))).toBe('second')
@@ -67,14 +67,14 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     expect(await buffer(opened?.content ?? Readable.from([]))).toEqual(bytes)
   })
 
-  it('opens an empty object too', async () => {
+  it('opens an empty object', async () => {
     await storage().put('empty.webp', Buffer.alloc(0), { contentType: 'image/webp' })
     const opened = await storage().open('empty.webp')
     expect(opened?.bytes).toBe(0)
     expect(await buffer(opened?.content ?? Readable.from(['none']))).toEqual(Buffer.alloc(0))
   })
 
-  it('works on when what was opened is not read to its end', async () => {
+  it('remains usable when a stream is not read to its end', async () => {
     await storage().put('left.jpg', randomBytes(2_000_000), JPEG)
     for (let i = 0; i < 60; i++) {
       const opened = await storage().open('left.jpg')
@@ -83,18 +83,18 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     expect((await storage().get('left.jpg'))?.length).toBe(2_000_000)
   })
 
-  it('knows no object that was never put', async () => {
+  it('returns null for an unknown object', async () => {
     expect(await storage().get('persons/nobody.jpg')).toBeNull()
     expect(await storage().open('persons/nobody.jpg')).toBeNull()
     expect(await storage().exists('persons/nobody.jpg')).toBe(false)
   })
 
-  it('keeps an empty object apart from none', async () => {
+  it('distinguishes an empty object from a missing object', async () => {
     await storage().put('empty.jpg', Buffer.alloc(0), JPEG)
     expect(await storage().get('empty.jpg')).toEqual(Buffer.alloc(0))
   })
 
-  it('deletes many objects at once, and those already gone', async () => {
+  it('deletes many objects at once, including missing objects', async () => {
     const keys = Array.from({ length: 40 }, (_, i) => `many/${i}.jpg`)
     await Promise.all(keys.map((key) => storage().put(key, Buffer.from(key), JPEG)))
     await storage().put('many/kept.jpg', Buffer.from('kept'), JPEG)
@@ -135,11 +135,11 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     await expect(storage().signedUrl(key, { expiresInSeconds: 60 })).rejects.toMatchObject(refusal)
   })
 
-  it('refuses content that its key does not name', async () => {
+  it('rejects content that does not match its key', async () => {
     await expect(storage().put('a.png', Buffer.from('x'), JPEG)).rejects.toMatchObject({ code: 'INTERNAL_ERROR' })
   })
 
-  it('finds the key of its own links, and none in foreign ones', async () => {
+  it('parses the key of its own links only', async () => {
     const url = await storage().signedUrl('results/acc_1/gen_1.jpg', { expiresInSeconds: 60, filename: 'My look.jpg' })
     expect(storage().keyOf(url)).toBe('results/acc_1/gen_1.jpg')
     const { origin, pathname } = new URL(url)
@@ -155,7 +155,7 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     }
   })
 
-  it('recognizes its own signed links, and nothing that was changed or made by others', async () => {
+  it('accepts only its own unchanged signed links', async () => {
     const url = await storage().signedUrl('results/acc_1/gen_1.jpg', { expiresInSeconds: 60, filename: 'My look.jpg' })
     expect(await storage().isSignedUrl(url)).toBe(true)
     const plain = await storage().signedUrl('results/acc_1/gen_1.jpg', { expiresInSeconds: 60 })
@@ -175,7 +175,7 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     }
   })
 
-  it('refuses a signed link after it has expired', async () => {
+  it('rejects an expired signed link', async () => {
     const url = await storage().signedUrl('results/acc_1/gen_1.jpg', { expiresInSeconds: 1 })
     await setTimeout(2100)
     expect(await storage().isSignedUrl(url)).toBe(false)
