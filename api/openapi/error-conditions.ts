@@ -45,13 +45,14 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   GENERATION_CANCELLED: 'the generation was cancelled',
   NO_PERSON_DETECTED: 'the photo shows no person',
   RESULT_REJECTED: 'the result did not pass the quality checks',
-  NUDITY_DETECTED: 'the photo or the product image shows nudity, which the safety level of the account refuses',
+  NUDITY_DETECTED:
+    'the photo or the product image shows nudity, which the safety levels `standard` and `strict` refuse',
   EXPOSURE_NOT_ALLOWED:
     'the photo or the product image shows a person in underwear or swimwear, which the safety level `strict` refuses',
   SEVERAL_PEOPLE: 'the photo shows several people, which the safety level `strict` refuses',
   IMAGE_LISTED:
-    'the photo or the product image is on the list of the operator, which the safety levels `standard` and `strict` use; the message ends with the reason',
-  SAFETY_UNAVAILABLE: 'the safety level of the account is `strict`, and a check of the images was unavailable',
+    'the photo or the product image is on the list of the operator, or an operator blocked the image; the safety levels `standard` and `strict` check both. The message ends with the reason',
+  SAFETY_UNAVAILABLE: 'the safety level is `strict`, and a check of the images was unavailable',
   PROXY_SIGNATURE_INVALID:
     'the request has no valid, recent signature of a known shop; details.check names the failed check',
   WEBHOOK_SIGNATURE_INVALID: 'the webhook is not signed with a secret of the shop that it names',

@@ -28,7 +28,7 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cure: 'Upload the logo again, in the dashboard.',
   },
   SAFETY_CHECK_SKIPPED: {
-    cause: 'The safety level of the account is `standard`, and a check of the images was unavailable.',
+    cause: 'The safety level is `standard`, and a check of the images was unavailable.',
     cure: 'Check the images yourself, and ask the operator to repair the check.',
   },
   OLD_HEM_VISIBLE: { cause: 'The hem of the worn garment is visible below the new one.', cure: checkResult },
