@@ -8,7 +8,7 @@ import type { Forms } from './issued-forms.ts'
 
 const ROLE_NAMES: Readonly<Record<Role, string>> = {
   viewer: 'viewer: reads, but no photos',
-  support: 'support: also sees photos, cancels, redelivers',
+  support: 'support: also views images, cancels, redelivers, decides reviews and removals',
   billing: 'billing: also adds credits',
   admin: 'admin: everything',
 }

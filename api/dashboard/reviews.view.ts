@@ -23,7 +23,7 @@ const CHECKS: Readonly<Record<SafetyCheck, string>> = {
 }
 
 export function presentReviews(found: readonly Review[], limit: number): Html {
-  return html`<p>Accounts appeal refusals by safety checks. Nothing is charged for a refusal or an appeal.</p>
+  return html`<p>Accounts appeal refusals by safety checks. Neither a refusal nor an appeal costs credits.</p>
 ${table({
   caption: 'Reviews, the oldest open ones at the top',
   head: ['Generation', 'State', 'Refused', 'Account', 'Received (UTC)'],
@@ -57,15 +57,18 @@ export function presentReview(review: Review, forms: Forms): Html {
     ['Decided', time(decidedAt)],
     ['Reason of the account', reason],
     ...(answer === null ? [] : ([['Answer', answer]] as const)),
-    ...(usedBy === null ? [] : ([['Passed in', code(usedBy)]] as const)),
+    ...(usedBy === null ? [] : ([['Used by generation', code(usedBy)]] as const)),
   ])}
 ${when(state === 'OPEN', section('Decide', decisionForm(review, forms)))}`
 }
 
 const DECISIONS = [
   ['REFUSED', 'refuse: the refusal stays'],
-  ['ALLOWED', 'allow: the next try-on of the account with these two images passes this check, once'],
-  ['BLOCKED', 'block: refuse the image in every account with a safety level'],
+  ['ALLOWED', 'allow: the next try-on of the account with this photo and product image passes this check, once'],
+  [
+    'BLOCKED',
+    'block: from now on, refuse the image (for a refused result, its photo) in every account with a safety level',
+  ],
 ] as const
 
 function decisionForm({ generationId, version }: Review, forms: Forms): Html {

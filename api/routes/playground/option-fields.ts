@@ -32,13 +32,13 @@ const LABELS: Readonly<Record<string, string>> = {
 const HINTS: Readonly<Record<string, string>> = {
   engine: 'The program that makes the image. “mock” returns the photo as it is and is free.',
   fallback: 'If the engine is busy or unavailable, another engine of the account may do the work.',
-  mode: 'Faster or more careful work, if the engine offers it.',
-  seed: 'The same number, with the same engine and images, gives the same result.',
+  mode: 'Faster, or better images, if the engine has both modes.',
+  seed: 'The same seed, engine and images give the same result.',
   fullResolution: 'Otherwise the result shows only the part around the person.',
-  watermark: 'Only if the account has a logo.',
+  watermark: 'Has an effect only if the account has a logo.',
   keepForDays: 'The photo and the result are deleted after this time.',
-  deadlineSeconds: 'A try-on that takes longer ends, and its credit is refunded.',
-  crop: 'Best for most photos. Without it, the result keeps the framing of the photo.',
+  deadlineSeconds: 'A try-on that takes longer fails, and the credit is refunded.',
+  crop: 'Recommended for most photos. If not selected, the result shows the same part as the photo.',
 }
 
 export interface OptionFields {
