@@ -21,14 +21,14 @@ const PAGE = `<!doctype html><title>Shop</title><input type="file" id="photo"><s
 </script>`
 if (browserReason) console.warn(`The client in a browser is skipped: ${browserReason}`)
 
-/** A page of a shop whose own server adds the key to what it passes on. */
+/** The page of a shop whose own server adds the API key to the requests that it proxies. */
 describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (skipped: ${browserReason})`}`, () => {
   let drape: Drape
-  let line: FaultyLine
+  let proxy: FaultyLine
   let browser: Browser
   let page: Page
   let folder: string
-  const complaints: string[] = []
+  const pageErrors: string[] = []
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-client-'))
@@ -43,39 +43,39 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
       { type: 'text/javascript', text: readFileSync(join(built, path), 'utf8') },
     ])
     const files = { '/': { type: 'text/html', text: PAGE }, ...Object.fromEntries(scripts) }
-    line = await startFaultyLine(drape.api.url, { apiKey: drape.apiKey, files })
+    proxy = await startFaultyLine(drape.api.url, { apiKey: drape.apiKey, files })
     browser = await startBrowser()
     page = await browser.newPage()
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    await page.goto(line.url)
+    page.on('pageerror', (error) => pageErrors.push(String(error)))
+    await page.goto(proxy.url)
     await page.waitForFunction('window.drape !== undefined')
     const input = (await page.$('#photo')) as Awaited<ReturnType<typeof page.$<'input'>>>
     await input?.uploadFile(PHOTO)
   })
   afterAll(async () => {
     await browser?.close()
-    await line?.[Symbol.asyncDispose]()
+    await proxy?.[Symbol.asyncDispose]()
     await drape?.stop()
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** As text: the page knows nothing of what surrounds a function here. */
+  /** Takes source text: a function could not close over variables of this file. */
   const inPage = (body: string): Promise<unknown> => page.evaluate(`(async () => { ${body} })()`)
   const MOCK = `person: photo(), product: 'shirt', output: { engine: 'mock' }`
 
-  it('dresses the person of a file that was chosen, tells how it goes and shows the picture', async () => {
+  it('tries a product on a chosen photo, reports progress and downloads the result', async () => {
     const seen = await inPage(`
-      const told = []
+      const statuses = []
       const call = drape.tryOn({ ${MOCK} })
-      const { generationId, status } = await call.wait({ onProgress: ({ status }) => told.push(status) })
+      const { generationId, status } = await call.wait({ onProgress: ({ status }) => statuses.push(status) })
       const blob = await drape.generations.download(generationId)
       const { width, height } = await createImageBitmap(blob)
-      return { status, last: told.at(-1), type: blob.type, isHigh: height > width && width > 100 }`)
+      return { status, last: statuses.at(-1), type: blob.type, isHigh: height > width && width > 100 }`)
     expect(seen).toEqual({ status: 'COMPLETED', last: 'COMPLETED', type: 'image/jpeg', isHigh: true })
-    expect(line.seen('GET').some(({ path }) => path.endsWith('/events'))).toBe(true)
+    expect(proxy.seen('GET').some(({ path }) => path.endsWith('/events'))).toBe(true)
   })
 
-  it('uploads once and wears twice', async () => {
+  it('uses one uploaded photo for two try-ons', async () => {
     const ids = await inPage(`
       const { imageId } = await drape.images.upload(photo(), { crop: false })
       const wear = () => drape.tryOn({ ${MOCK}, person: { id: imageId } })
@@ -83,11 +83,11 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
     expect(new Set(ids as string[]).size).toBe(2)
   })
 
-  it('pays once when the connection breaks in the middle of an upload, before the answer, or is refused for the moment', async () => {
+  it('is charged once when the connection breaks during an upload or before the response, or a request is rate limited', async () => {
     const before = await drape.balance()
     const busy = { code: 'RATE_LIMITED', message: 'Not now.', status: 429 }
-    line.fail('/try-on', 'cut-request', 'cut-answer', { answer: 429, headers: { 'retry-after': '1' }, body: busy })
-    const sent = line.seen('POST').length
+    proxy.fail('/try-on', 'cut-request', 'cut-answer', { answer: 429, headers: { 'retry-after': '1' }, body: busy })
+    const sent = proxy.seen('POST').length
     const id = await inPage(`
       const call = drape.tryOn({ person: photo(), product: 'shirt', externalUserId: 'browser-1' })
       return (await call).generationId`)
@@ -95,13 +95,13 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
       await drape.database.any(sql.unsafe`select id from generations where external_user_id = 'browser-1'`),
     ).toEqual([{ id }])
     expect(await drape.balance()).toBe(before - 1)
-    const posts = line.seen('POST').slice(sent)
+    const posts = proxy.seen('POST').slice(sent)
     expect(posts).toHaveLength(4)
     expect(new Set(posts.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
     expect(posts[3].at - posts[2].at).toBeGreaterThanOrEqual(1000)
   })
 
-  it('throws what the service says, by code', async () => {
+  it('throws API errors with their codes', async () => {
     const codes = await inPage(`
       const codeOf = (call) => call.then(() => 'none', (error) => client.isApiError(error) ? error.code : error.name)
       return Promise.all([
@@ -116,22 +116,22 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
     expect(codes).toEqual([...refused, 'GENERATION_NOT_FOUND', 'AbortError'])
   })
 
-  it('cannot use a key from a page of another origin: the service does not answer it', async () => {
+  it('cannot use an API key on a page of another origin, which CORS blocks', async () => {
     const name = await inPage(`
       const options = { url: ${JSON.stringify(drape.api.url)}, apiKey: ${JSON.stringify(drape.apiKey)}, retries: 0 }
       return client.createDrapeClient(options).account.get().then(() => 'answered', (error) => error.name)`)
     expect(name).toBe('DrapeConnectionError')
   })
 
-  it('tells with a publishable key, from any origin, what a shopper did; once, and without ever throwing', async () => {
+  it('sends events with a publishable key from any origin, each once, and never throws', async () => {
     const publishableKey = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
-    const answers = await inPage(`
+    const results = await inPage(`
       const send = (key) => client.createEventSender({ url: ${JSON.stringify(drape.api.url)}, publishableKey: key })
       const events = [{ event: 'widget:button_click', $insert_id: 'click-1' }, { event: 'widget:generation_start' }]
       const context = ${JSON.stringify(APP_CONTEXT)}
       const key = ${JSON.stringify(publishableKey)}
       return [await send(key)(events, context), await send(key)(events.slice(0, 1), context), await send('pk_wrong')(events, context)]`)
-    expect(answers).toMatchObject([
+    expect(results).toMatchObject([
       { success: true },
       { success: true },
       { success: false, message: expect.any(String) },
@@ -143,7 +143,7 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
     ])
   })
 
-  it('leaves no error behind', () => {
-    expect(complaints).toEqual([])
+  it('causes no uncaught error on the page', () => {
+    expect(pageErrors).toEqual([])
   })
 })

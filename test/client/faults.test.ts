@@ -6,7 +6,7 @@ import { ERROR_CODES } from '../../api/shared/errors.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { startFaultyLine } from '../support/faulty-line.ts'
 
-describe('the client on a bad line', () => {
+describe('the client on an unreliable connection', () => {
   let drape: Drape
   let person: Buffer
   let shirt: Buffer
@@ -18,25 +18,25 @@ describe('the client on a bad line', () => {
   })
   afterAll(() => drape?.stop())
 
-  const refusal = (status: number, code: string, retryAfter?: string) => ({
+  const errorResponse = (status: number, code: string, retryAfter?: string) => ({
     answer: status,
     body: { code, message: 'Not now.', status },
     headers: { 'x-request-id': 'r-1', ...(retryAfter !== undefined && { 'retry-after': retryAfter }) },
   })
 
   async function start(options: Partial<Parameters<typeof createDrapeClient>[0]> = {}) {
-    const line = await startFaultyLine(drape.api.url)
-    return { line, client: createDrapeClient({ url: line.url, apiKey: drape.apiKey, ...options }) }
+    const proxy = await startFaultyLine(drape.api.url)
+    return { proxy, client: createDrapeClient({ url: proxy.url, apiKey: drape.apiKey, ...options }) }
   }
 
-  it('comes again when the service says, with the key of the first time', async () => {
-    const { line, client } = await start()
-    await using _ = line
+  it('retries after Retry-After with the same Idempotency-Key', async () => {
+    const { proxy, client } = await start()
+    await using _ = proxy
     const before = await drape.balance()
-    line.fail('/try-on', refusal(429, 'RATE_LIMITED', '1'), refusal(503, 'SERVICE_UNAVAILABLE', '2'))
+    proxy.fail('/try-on', errorResponse(429, 'RATE_LIMITED', '1'), errorResponse(503, 'SERVICE_UNAVAILABLE', '2'))
     const { generationId } = await client.tryOn({ person, product: { images: [shirt] } })
     expect(generationId).toMatch(/^gen_/)
-    const posts = line.seen('POST')
+    const posts = proxy.seen('POST')
     expect(posts).toHaveLength(3)
     expect(new Set(posts.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
     expect(posts[0].idempotencyKey).toMatch(/^\w{32}$/)
@@ -45,101 +45,101 @@ describe('the client on a bad line', () => {
     expect(await drape.balance()).toBe(before - 1)
   })
 
-  it('pays once when the connection breaks in the middle of an upload, or before the answer', async () => {
-    const { line, client } = await start()
-    await using _ = line
+  it('is charged once when the connection breaks during an upload or before the response', async () => {
+    const { proxy, client } = await start()
+    await using _ = proxy
     const before = await drape.balance()
-    line.fail('/try-on', 'cut-request', 'cut-answer', 'cut-answer')
+    proxy.fail('/try-on', 'cut-request', 'cut-answer', 'cut-answer')
     const { generationId } = await client.tryOn({ person, product: { images: [shirt] } })
-    expect(line.seen('POST')).toHaveLength(4)
+    expect(proxy.seen('POST')).toHaveLength(4)
     expect(await drape.balance()).toBe(before - 1)
     expect(await client.generations.cancel(generationId)).toMatchObject({ generationId, status: 'FAILED' })
-    line.fail('/images/upload', 'cut-request', 'cut-answer')
+    proxy.fail('/images/upload', 'cut-request', 'cut-answer')
     const { imageId } = await client.images.upload(person, { crop: false, externalUserId: 'once' })
     const stored = sql.unsafe`select id from images where external_user_id = 'once'`
     expect(await drape.database.any(stored)).toEqual([{ id: imageId }])
   })
 
-  it('gives each call a key of its own', async () => {
-    const { line, client } = await start()
-    await using _ = line
+  it('sends a new Idempotency-Key with each call', async () => {
+    const { proxy, client } = await start()
+    await using _ = proxy
     const product = { images: [shirt] }
     const [one, two] = [await client.tryOn({ person, product }), await client.tryOn({ person, product })]
     expect(one.generationId).not.toBe(two.generationId)
     await client.products.upsert({ externalId: 'shirt', images: [shirt] })
-    expect(new Set(line.seen('POST').map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3)
+    expect(new Set(proxy.seen('POST').map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3)
   })
 
-  it('waits for a first attempt that still runs', async () => {
-    const { line, client } = await start({ retries: 1 })
-    await using _ = line
-    const running = refusal(409, 'IDEMPOTENCY_KEY_IN_USE', '0')
-    line.fail('/images/upload', running, running, running)
+  it('waits while the first attempt is still inUse, beyond its retries', async () => {
+    const { proxy, client } = await start({ retries: 1 })
+    await using _ = proxy
+    const inUse = errorResponse(409, 'IDEMPOTENCY_KEY_IN_USE', '0')
+    proxy.fail('/images/upload', inUse, inUse, inUse)
     expect((await client.images.upload(person, { crop: false })).imageId).toMatch(/^img_/)
   })
 
-  it('gives up after its attempts, and at once where the wait would be too long or nothing would change', async () => {
-    const { line, client } = await start({ retries: 2 })
-    await using _ = line
-    const away = refusal(503, 'SERVICE_UNAVAILABLE', '0')
-    line.fail('/credits', away, away, away)
+  it('rejects after its last retry, and at once if Retry-After is too long or the error is permanent', async () => {
+    const { proxy, client } = await start({ retries: 2 })
+    await using _ = proxy
+    const unavailable = errorResponse(503, 'SERVICE_UNAVAILABLE', '0')
+    proxy.fail('/credits', unavailable, unavailable, unavailable)
     await expect(client.account.credits()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', requestId: 'r-1' })
-    expect(line.seen('GET')).toHaveLength(3)
-    line.fail('/credits', refusal(429, 'RATE_LIMITED', '3600'))
+    expect(proxy.seen('GET')).toHaveLength(3)
+    proxy.fail('/credits', errorResponse(429, 'RATE_LIMITED', '3600'))
     await expect(client.account.credits()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 3600 })
-    line.fail('/credits', refusal(402, 'QUOTA_EXCEEDED'))
+    proxy.fail('/credits', errorResponse(402, 'QUOTA_EXCEEDED'))
     await expect(client.account.credits()).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfter: null })
-    line.fail('/credits', refusal(503, 'SERVICE_UNAVAILABLE', new Date(Date.now() + 3_600_000).toUTCString()))
+    proxy.fail('/credits', errorResponse(503, 'SERVICE_UNAVAILABLE', new Date(Date.now() + 3_600_000).toUTCString()))
     const failure = await client.account.credits().catch((error) => error)
     expect(failure.retryAfter).toBeGreaterThan(3000)
-    expect(line.seen('GET')).toHaveLength(6)
+    expect(proxy.seen('GET')).toHaveLength(6)
   })
 
-  it('ends a silent attempt, an aborted one and a pause', async () => {
-    const { line, client } = await start({ retries: 0, timeout: 500 })
-    await using _ = line
-    line.fail('/credits', 'silence', 'silence')
+  it('rejects on a timeout, and on abort during a request or the wait before a retry', async () => {
+    const { proxy, client } = await start({ retries: 0, timeout: 500 })
+    await using _ = proxy
+    proxy.fail('/credits', 'silence', 'silence')
     await expect(client.account.credits()).rejects.toThrow(DrapeTimeoutError)
     await expect(client.account.credits({ signal: AbortSignal.timeout(50) })).rejects.toHaveProperty(
       'name',
       'TimeoutError',
     )
-    line.fail('/credits', 'cut-answer')
+    proxy.fail('/credits', 'cut-answer')
     await expect(client.account.credits()).rejects.toThrow(DrapeConnectionError)
-    const patient = createDrapeClient({ url: line.url, apiKey: drape.apiKey })
-    const stop = new AbortController()
-    line.fail('/try-on', refusal(429, 'RATE_LIMITED', '50'))
-    const call = patient.tryOn({ person, product: { images: [shirt] } }, { signal: stop.signal })
-    setTimeout(() => stop.abort(), 300)
+    const retrying = createDrapeClient({ url: proxy.url, apiKey: drape.apiKey })
+    const abort = new AbortController()
+    proxy.fail('/try-on', errorResponse(429, 'RATE_LIMITED', '50'))
+    const call = retrying.tryOn({ person, product: { images: [shirt] } }, { signal: abort.signal })
+    setTimeout(() => abort.abort(), 300)
     await expect(call).rejects.toHaveProperty('name', 'AbortError')
-    expect(line.seen('POST').length).toBeLessThan(2)
+    expect(proxy.seen('POST').length).toBeLessThan(2)
   })
 
-  it('follows a generation where events break or do not come', async () => {
-    const { line, client } = await start()
-    await using _ = line
+  it('polls a generation if the event stream breaks, fails or stays silent', async () => {
+    const { proxy, client } = await start()
+    await using _ = proxy
     await drape.startWorker()
     const input = { person, product: { images: [shirt] }, output: { engine: 'mock' } } as const
     for (const fault of ['cut-stream', { answer: 502, body: '<html>no such thing</html>' }, 'silence'] as const) {
-      line.fail('/events', fault)
+      proxy.fail('/events', fault)
       expect((await client.tryOn(input).wait({ pollInterval: 100 })).status).toBe('COMPLETED')
     }
   })
 
-  it('knows every code of the service, and what is none of its answers', async () => {
-    const { line, client } = await start({ retries: 0 })
-    await using _ = line
+  it('throws an error with every code of the service, or UNEXPECTED_ANSWER for a foreign response', async () => {
+    const { proxy, client } = await start({ retries: 0 })
+    await using _ = proxy
     for (const code of ERROR_CODES) {
-      line.fail('/account', refusal(HTTP_STATUS[code], code))
+      proxy.fail('/account', errorResponse(HTTP_STATUS[code], code))
       const failure = await client.account.get().catch((error) => error)
       expect(failure).toBeInstanceOf(DrapeApiError)
       expect(failure).toMatchObject({ code, status: HTTP_STATUS[code], message: 'Not now.', requestId: 'r-1' })
     }
     for (const body of ['<html>bad gateway</html>', '', 'null', '{"code":5}']) {
-      line.fail('/account', { answer: 502, body })
+      proxy.fail('/account', { answer: 502, body })
       await expect(client.account.get()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER', status: 502 })
     }
-    line.fail('/account', { answer: 200, body: '<html>sign in</html>' })
+    proxy.fail('/account', { answer: 200, body: '<html>sign in</html>' })
     await expect(client.account.get()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER', status: 200 })
   })
 })

@@ -11,8 +11,8 @@ import { type Drape, startDrape } from '../support/drape.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-describe('the sources of the client', () => {
-  it('import nothing but each other, and Node in the part that is for Node', () => {
+describe('the source of the client', () => {
+  it('imports only its own files, and Node only in node.ts', () => {
     for (const path of globSync('api/client/*.ts', { cwd: ROOT })) {
       const imported = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/from '([^']+)'/g)].map(([, name]) => name)
       const foreign = imported.filter((name) => !/^\.\/[\w-]+\.ts$/.test(name))
@@ -21,8 +21,8 @@ describe('the sources of the client', () => {
   })
 })
 
-/** What a merchant's developer does: an empty project, `npm install`, the lines of the README. */
-describe('the package that others install', () => {
+/** Follows the README as a merchant's developer would: an empty project, `npm install`, the code of the README. */
+describe('the packed npm package', () => {
   let drape: Drape
   let project: string
 
@@ -42,7 +42,7 @@ describe('the package that others install', () => {
     await rm(project, { recursive: true, force: true })
   })
 
-  /** Checks the program as strictly as TypeScript can, declarations included, and makes JavaScript of it. */
+  /** Compiles the program to JavaScript in strict mode, and checks declarations too. */
   async function compile(name: string, text: string, options: object) {
     await writeFile(join(project, `${name}.ts`), text)
     const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, ...options }
@@ -55,14 +55,14 @@ describe('the package that others install', () => {
     })
   }
 
-  it('brings no other package', () => {
+  it('installs no dependencies', () => {
     expect(globSync('node_modules/*', { cwd: project })).toEqual(['node_modules/@drape'])
   })
 
   it.each([
     ['README.md', /"?https?:\/\/[\w.:]+\/objects\/.*expires/],
     ['api/client/README.md', /COMPLETED 1?[\s\S]*gen_/],
-  ])('does what %s shows', async (page, expected) => {
+  ])('runs the example of %s', async (page, expected) => {
     const snippet = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1] ?? ''
     expect(snippet).toContain('http://localhost:8080')
     await compile('shown', snippet.replace('http://localhost:8080', drape.api.url), { types: ['node'] })
@@ -72,7 +72,7 @@ describe('the package that others install', () => {
     expect(stdout).toMatch(expected)
   })
 
-  it('has types for pages, which know nothing of Node', async () => {
+  it('has types that compile for the browser without Node types', async () => {
     const page = `
       import { createDrapeClient, type ErrorCode, type Generation, isApiError } from '@drape/client'
       const drape = createDrapeClient({ url: location.origin })

@@ -4,13 +4,13 @@ import { MAX_FILE_BYTES } from '../../api/client/index.ts'
 import { MAX_FILE_BYTES as LIMIT_OF_SERVICE } from '../../api/middleware/body.ts'
 import { presentSchemas } from '../../scripts/clients/schemas.ts'
 
-describe('what the client knows of the service', () => {
-  it('is what the OpenAPI document says now; scripts/client types writes it', async () => {
+describe('the generated types of the client', () => {
+  it('match the OpenAPI document; scripts/client types generates them', async () => {
     const committed = readFileSync(new URL('../../api/client/schemas.ts', import.meta.url), 'utf8')
     expect(await presentSchemas()).toBe(committed)
   })
 
-  it('has the same limit of files', () => {
+  it('have the file size limit of the service', () => {
     expect(MAX_FILE_BYTES).toBe(LIMIT_OF_SERVICE)
   })
 })

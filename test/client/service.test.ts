@@ -33,8 +33,8 @@ describe('the client against the service', () => {
   })
   afterAll(() => drape?.stop())
 
-  it('asks for a try-on, tells how it goes and ends with the picture', async () => {
-    const told: Generation[] = []
+  it('runs a try-on, reports its progress and downloads the result', async () => {
+    const changes: Generation[] = []
     const call = client.tryOn({
       person,
       product: {
@@ -43,19 +43,19 @@ describe('the client against the service', () => {
         images: [{ source: shirt, classifications: { view: 'front' } }],
       },
     })
-    const generation = await call.wait({ onProgress: (change) => told.push(change) })
+    const generation = await call.wait({ onProgress: (change) => changes.push(change) })
     const { generationId } = await call
     expect(generation).toMatchObject({ generationId, status: 'COMPLETED', productExternalId: 'shirt-1' })
-    expect(told.at(-1)).toMatchObject({ status: 'COMPLETED', updatedAt: generation.updatedAt })
-    expect(new Set(told.map(({ updatedAt, progress }) => `${updatedAt} ${progress}`)).size).toBe(told.length)
-    const picture = (await client.generations.download(generationId)) as Blob
-    expect((await decodeImage(Buffer.from(await picture.arrayBuffer()))).width).toBeGreaterThan(100)
+    expect(changes.at(-1)).toMatchObject({ status: 'COMPLETED', updatedAt: generation.updatedAt })
+    expect(new Set(changes.map(({ updatedAt, progress }) => `${updatedAt} ${progress}`)).size).toBe(changes.length)
+    const result = (await client.generations.download(generationId)) as Blob
+    expect((await decodeImage(Buffer.from(await result.arrayBuffer()))).width).toBeGreaterThan(100)
     expect(await client.account.credits()).toEqual({ creditBalance: 2 })
     expect(await client.generations.wait(generationId)).toMatchObject({ generationId, status: 'COMPLETED' })
   })
 
-  it('lists the engines that try-ons can name', async () => {
-    // An engine is not known to be ready while Redis answers slowly.
+  it('lists the engines', async () => {
+    // The state of an engine is unknown while Redis responds slowly.
     const engines = await until(async () => {
       const listed = (await client.engines.list()).engines
       return listed.some(({ name, state }) => name === 'mock' && state === 'ready') && listed
@@ -63,7 +63,7 @@ describe('the client against the service', () => {
     expect(engines).toMatchObject([{ name: 'warp' }, { name: 'mock', credits: 0 }])
   })
 
-  it('takes photos as Buffer, Blob, stream of Node, stream of the web and path', async () => {
+  it('uploads photos from a Buffer, a Blob, a Node stream, a web stream and a path', async () => {
     const inputs = [
       person,
       new Blob([new Uint8Array(person)]),
@@ -80,7 +80,7 @@ describe('the client against the service', () => {
     expect((await decodeImage(Buffer.from(stored[0]))).width).toBeGreaterThan(100)
   })
 
-  it('keeps a catalog and wears what is in it', async () => {
+  it('manages products and tries one on by its externalId', async () => {
     for (const externalId of ['a/1', 'b 2']) {
       const product = await client.products.upsert({
         externalId,
@@ -109,22 +109,19 @@ describe('the client against the service', () => {
     expect(await client.account.get()).toMatchObject({ id: drape.accountId, isActive: true })
   })
 
-  it('throws what a generation failed of', async () => {
-    const blank = await client.tryOn({ person, product: { images: [{ url: `${drape.api.url}/nothing.jpg` }] } })
-    const failure = await client.generations.wait(blank.generationId).catch((error) => error)
+  it('throws DrapeGenerationError when a generation fails', async () => {
+    const failing = await client.tryOn({ person, product: { images: [{ url: `${drape.api.url}/nothing.jpg` }] } })
+    const failure = await client.generations.wait(failing.generationId).catch((error) => error)
     expect(failure).toBeInstanceOf(DrapeGenerationError)
     expect(failure).toMatchObject({ code: 'PRODUCT_IMAGE_FETCH_FAILED', generation: { status: 'FAILED' } })
     expect(failure.details).toEqual([{ path: 'products[0].images[0]', message: failure.message }])
   })
 
-  it.each(['nonsense', '', '/tryon', 'ftp://shop.example', 'localhost:8080'])(
-    'refuses the address %j at once',
-    (url) => {
-      expect(() => createDrapeClient({ url })).toThrow(/^url must be the address of the service, for example https:/)
-    },
-  )
+  it.each(['nonsense', '', '/tryon', 'ftp://shop.example', 'localhost:8080'])('rejects the URL %j at once', (url) => {
+    expect(() => createDrapeClient({ url })).toThrow(/^url must be the address of the service, for example https:/)
+  })
 
-  it('knows the errors of the service by their codes', async () => {
+  it('throws API errors with their codes', async () => {
     const [other, poor, slow] = await Promise.all([
       drape.createAccount(1),
       drape.createAccount(0),
@@ -170,7 +167,7 @@ describe('the client against the service', () => {
     expect(isApiError(limited, 'RATE_LIMITED') && limited.retryAfter).toBeGreaterThan(0)
   })
 
-  it('refuses another request under the same key, and repeats the same one for nothing', async () => {
+  it('replays the response for a reused Idempotency-Key, and rejects a different request under it', async () => {
     const product = { images: [shirt] }
     const once = { idempotencyKey: 'order-17' }
     const first = await client.tryOn({ person, product, output: MOCK }, once)
@@ -179,27 +176,30 @@ describe('the client against the service', () => {
     await expect(changed).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED', status: 422 })
   })
 
-  it('stops waiting when its time is over or somebody says so, and the generation goes on until it is cancelled', async () => {
+  it('stops waiting on timeout or abort, and the generation stays pending until it is cancelled', async () => {
     const alone = await startDrape()
-    const lonely = createDrapeClient({ url: alone.api.url, apiKey: alone.apiKey })
-    const call = lonely.tryOn({ person, product: { images: [shirt] } })
+    const impatient = createDrapeClient({ url: alone.api.url, apiKey: alone.apiKey })
+    const call = impatient.tryOn({ person, product: { images: [shirt] } })
     await expect(call.wait({ timeout: 300 })).rejects.toThrow(DrapeTimeoutError)
     const { generationId } = await call
     const stop = new AbortController()
     const reason = new Error('the page was left')
-    const waiting = lonely.generations.wait(generationId, { signal: stop.signal, onProgress: () => stop.abort(reason) })
+    const waiting = impatient.generations.wait(generationId, {
+      signal: stop.signal,
+      onProgress: () => stop.abort(reason),
+    })
     await expect(waiting).rejects.toBe(reason)
-    await expect(lonely.account.get({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
-    expect(await lonely.generations.get(generationId)).toMatchObject({ status: 'PENDING' })
-    expect(await lonely.generations.cancel(generationId)).toMatchObject({ errorCode: 'GENERATION_CANCELLED' })
-    await expect(lonely.generations.wait(generationId)).rejects.toMatchObject({ code: 'GENERATION_CANCELLED' })
+    await expect(impatient.account.get({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(await impatient.generations.get(generationId)).toMatchObject({ status: 'PENDING' })
+    expect(await impatient.generations.cancel(generationId)).toMatchObject({ errorCode: 'GENERATION_CANCELLED' })
+    await expect(impatient.generations.wait(generationId)).rejects.toMatchObject({ code: 'GENERATION_CANCELLED' })
     await alone.stop()
     await expect(createDrapeClient({ url: alone.api.url, retries: 0 }).account.get()).rejects.toThrow(
       DrapeConnectionError,
     )
   })
 
-  it('says what is wrong with a file before anything is sent', async () => {
+  it('rejects a missing or too large file before it sends a request', async () => {
     await expect(readPicture('/nowhere/me.jpg')).rejects.toMatchObject({ code: 'ENOENT' })
     let pulled = 0
     const endless = new ReadableStream<Uint8Array>({

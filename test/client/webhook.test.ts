@@ -19,7 +19,7 @@ describe('verifyWebhook', () => {
     },
   })
 
-  it('gives what the service has signed, from text or bytes, from plain headers or those of fetch', async () => {
+  it('returns a signed event from a string or bytes, with a headers object or fetch Headers', async () => {
     const { headers } = received()
     const message = await verifyWebhook({ body, headers }, secret, { now })
     expect(message.type === 'customer.erased' && message.data.externalUserId).toBe('Zoë')
@@ -28,21 +28,21 @@ describe('verifyWebhook', () => {
     )
   })
 
-  it('knows either secret while one is turned into another', async () => {
+  it('accepts the old and the new secret during a rotation', async () => {
     await expect(verifyWebhook(received([other, secret]), secret, { now })).resolves.toHaveProperty('type')
     await expect(verifyWebhook(received([secret]), [other, secret], { now })).resolves.toHaveProperty('type')
   })
 
-  it('refuses another secret, another body, another time and what is missing', async () => {
-    const refused = (webhook: Parameters<typeof verifyWebhook>[0], at = now) =>
+  it('rejects a wrong secret, a changed body, a timestamp off by more than 5 minutes, and missing headers', async () => {
+    const assertRejected = (webhook: Parameters<typeof verifyWebhook>[0], at = now) =>
       expect(verifyWebhook(webhook, secret, { now: at })).rejects.toThrow(DrapeWebhookError)
-    await refused(received([other]))
-    await refused(received([secret], { text: body.replace('Zoë', 'Zoe') }))
-    await refused(received(), now + 301_000)
-    await refused(received(), now - 301_000)
+    await assertRejected(received([other]))
+    await assertRejected(received([secret], { text: body.replace('Zoë', 'Zoe') }))
+    await assertRejected(received(), now + 301_000)
+    await assertRejected(received(), now - 301_000)
     const { 'webhook-signature': signature, ...headers } = received().headers
-    await refused({ body, headers })
-    await refused({ body, headers: { ...headers, 'webhook-signature': signature.replace('v1,', 'v2,') } })
-    await refused({ body, headers: { ...headers, 'webhook-signature': 'v1,%%% v1, v1' } })
+    await assertRejected({ body, headers })
+    await assertRejected({ body, headers: { ...headers, 'webhook-signature': signature.replace('v1,', 'v2,') } })
+    await assertRejected({ body, headers: { ...headers, 'webhook-signature': 'v1,%%% v1, v1' } })
   })
 })
