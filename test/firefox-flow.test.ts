@@ -97,7 +97,7 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
   })
 
   it('a developer tries a sample on in the playground and reads the answer', async () => {
-    await page.goto(`${front.line.url}/playground`)
+    await page.goto(`${front.proxy.url}/playground`)
     await becomes(`document.querySelector('#code').textContent !== ''`)
     await page.type('#key', front.drape.apiKey)
     await page.click('#key-form button')

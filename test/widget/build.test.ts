@@ -9,41 +9,41 @@ type Texts = Readonly<Record<string, string | Readonly<Record<string, string>>>>
 
 const built = readFileSync(BUILT_WIDGET, 'utf8')
 
-describe('the script of the widget', () => {
-  it('is what its sources say: scripts/widget build was run after the last change', async () => {
+describe('the widget script', () => {
+  it('matches its source; scripts/widget build generates it', async () => {
     expect((await buildWidget()) === built).toBe(true)
   })
 
-  it('takes less than 25 kB on its way', () => {
+  it('is smaller than 25 kB gzipped', () => {
     expect(gzipSync(built, { level: 9 }).length).toBeLessThan(25_000)
   })
 
-  it('makes nothing of text that a strict page forbids', () => {
+  it('uses no API that a strict content security policy blocks', () => {
     expect(built).not.toMatch(
       /\beval\(|new Function|innerHTML|insertAdjacentHTML|document\.write|\.style\b|setAttribute\(["'`]style/,
     )
   })
 
-  it('knows no address but those of its page and its service', () => {
+  it('contains no URL of another host', () => {
     expect([...built.matchAll(/https?:\/\/[\w.-]+/g)].map(String)).toEqual(['http://www.w3.org'])
   })
 })
 
-describe('the texts of the widget', () => {
+describe('the widget texts', () => {
   const files = globSync('api/widget/texts/*.json', { cwd: ROOT }).sort()
   const read = (path: string): Texts => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
   const english = flat(read('api/widget/texts/en.json'))
 
-  it('are in eight languages', () => {
+  it('exist in 8 languages', () => {
     expect(files.map((path) => basename(path, '.json'))).toEqual(['ar', 'de', 'en', 'es', 'fr', 'it', 'pl', 'pt'])
   })
 
-  it('are fetched in all languages but English, which the script has', () => {
+  it('are in the script only in English; other languages are fetched', () => {
     for (const path of files)
       expect(built.includes(read(path).photoHint as string), path).toBe(path.endsWith('/en.json'))
   })
 
-  it.each(files)('%s says all that the English ones say, with the same gaps', (path) => {
+  it.each(files)('%s has the keys and placeholders of the English texts', (path) => {
     const texts = flat(read(path))
     expect(Object.keys(texts)).toEqual(Object.keys(english))
     for (const [key, text] of Object.entries(texts)) {

@@ -12,12 +12,12 @@ import { createWidgetPage, type WidgetPage } from './widget-page.ts'
 
 const SAMPLES = new URL('../../scripts/samples/', import.meta.url).pathname
 const PHOTO = join(SAMPLES, 'persons/down-half-teal.jpg')
-/** More than a browser tries by itself. */
-const AGAIN_AND_AGAIN = Array(6).fill('cut-request')
-if (browserReason) console.warn(`The widget on a bad line is skipped: ${browserReason}`)
+/** More faults than a browser retries on its own. */
+const EVERY_RETRY = Array(6).fill('cut-request')
+if (browserReason) console.warn(`The widget on an unreliable connection is skipped: ${browserReason}`)
 
 describe.skipIf(browserReason)(
-  `the widget when things go wrong${browserReason && ` (skipped: ${browserReason})`}`,
+  `the widget when requests fail${browserReason && ` (skipped: ${browserReason})`}`,
   () => {
     let front: Storefront
     let page: Page
@@ -34,7 +34,7 @@ describe.skipIf(browserReason)(
       await widget.arrive()
     })
     afterEach(async () => {
-      front.line.setUp(true)
+      front.proxy.setUp(true)
       await page.browserContext().close()
     })
 
@@ -50,20 +50,20 @@ describe.skipIf(browserReason)(
       await widget.reach('Your photo')
     }
 
-    it('keeps the photo when the line breaks in the middle of it, and sends it once', async () => {
+    it('keeps the photo when the connection breaks during its upload, and stores it once', async () => {
       const before = [await count('images'), await count('generations')]
       await choose(PHOTO)
-      front.line.fail(/^PUT /, ...AGAIN_AND_AGAIN)
+      front.proxy.fail(/^PUT /, ...EVERY_RETRY)
       await widget.start()
       expect(await widget.fail()).toMatch(/^No connection to the shop\. Your photo is still here/)
       expect(await widget.evaluate(`return root.querySelector('.stage canvas').width > 0`)).toBe(true)
-      front.line.setUp(true)
+      front.proxy.setUp(true)
       await widget.click('Try again')
       await widget.reach('Here you are')
       expect([await count('images'), await count('generations')]).toEqual([before[0] + 1, before[1] + 1])
     })
 
-    it('goes on by itself when the browser is online again', async () => {
+    it('retries by itself when the browser is online again', async () => {
       await choose(PHOTO)
       await page.setOfflineMode(true)
       await widget.start()
@@ -72,33 +72,33 @@ describe.skipIf(browserReason)(
       await until(async () => (await widget.heading()) === 'Here you are')
     })
 
-    it('pays once when the answers get lost', async () => {
+    it('is charged once when responses are lost', async () => {
       const before = { balance: await front.drape.balance(), images: await count('images') }
       await choose(PHOTO)
-      front.line.fail('/public/upload-complete', 'cut-answer')
-      front.line.fail('/public/fitting-room', 'cut-answer')
-      const asked = front.line.seen('POST').length
+      front.proxy.fail('/public/upload-complete', 'cut-answer')
+      front.proxy.fail('/public/fitting-room', 'cut-answer')
+      const asked = front.proxy.seen('POST').length
       await widget.start()
-      const wishes = () =>
-        front.line
+      const tryOnRequests = () =>
+        front.proxy
           .seen('POST')
           .slice(asked)
           .filter(({ path }) => path.endsWith('/fitting-room'))
       for (const sent of [1, 2]) {
         expect(await widget.fail()).toMatch(/short break/)
         await widget.click('Try again')
-        await until(() => wishes().length === sent)
+        await until(() => tryOnRequests().length === sent)
       }
       await widget.reach('Here you are')
       expect(await front.drape.balance()).toBe(before.balance - 1)
       expect(await count('images')).toBe(before.images + 1)
-      expect(wishes()).toHaveLength(2)
-      expect(new Set(wishes().map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
+      expect(tryOnRequests()).toHaveLength(2)
+      expect(new Set(tryOnRequests().map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
     })
 
-    it('waits out an outage while the picture is made', async () => {
+    it('keeps polling through an outage while the try-on runs', async () => {
       await choose(PHOTO)
-      front.line.fail(
+      front.proxy.fail(
         /^GET .*\/public\/generation\//,
         ...Array(2).fill({ answer: 503, body: { code: 'SERVICE_UNAVAILABLE' } }),
       )
@@ -107,10 +107,10 @@ describe.skipIf(browserReason)(
       await widget.reach('Here you are')
     })
 
-    it('says what is wrong with a photo, and takes another one', async () => {
-      const noPhoto = join(front.downloads, 'letter.jpg')
-      await writeFile(noPhoto, 'Dear shop, this is a letter and not a photo.')
-      await choose(noPhoto)
+    it('explains why a photo is refused, and accepts another photo', async () => {
+      const invalid = join(front.downloads, 'letter.jpg')
+      await writeFile(invalid, 'Dear shop, this is a letter and not a photo.')
+      await choose(invalid)
       await widget.start()
       expect(await widget.fail()).toMatch(/JPEG, PNG, WebP or HEIC/)
       await widget.click('Another photo')
@@ -126,7 +126,7 @@ describe.skipIf(browserReason)(
       await widget.reach('Here you are')
     })
 
-    it('says when to come back after too many photos', async () => {
+    it('says when to try again after too many uploads', async () => {
       await page.evaluate(`(async () => {
       const json = { 'content-type': 'application/json' }
       const visitor = await (await fetch('/apps/drape/public/visitor', { method: 'POST', headers: json, body: '{}' })).json()
@@ -141,7 +141,7 @@ describe.skipIf(browserReason)(
       expect(await widget.fail()).toMatch(/^That was a lot at once\. Please try again in [1-5] min\.$/)
     })
 
-    it('asks for the photo again when it is not kept any more', async () => {
+    it('asks for the photo again when it has expired', async () => {
       await choose(PHOTO)
       await widget.start()
       await widget.reach('Here you are')
@@ -156,7 +156,7 @@ describe.skipIf(browserReason)(
       await widget.reach('Start with a photo of yourself')
     })
 
-    it('says that the week is used up', async () => {
+    it('says that the weekly limit of try-ons is reached', async () => {
       await choose(PHOTO)
       await widget.start()
       await widget.reach('Here you are')
@@ -175,7 +175,7 @@ describe.skipIf(browserReason)(
       expect(await widget.fail()).toMatch(/all your try-ons for this week/)
     })
 
-    it('hides where it is known that there are no credits, and closes the door politely where that is new', async () => {
+    it('hides its button without credits, and says that the fitting room is closed when credits run out later', async () => {
       const { id: accountId } = await front.drape.createAccount(0)
       const site = { domain: 'empty.example', secret: 'nothing' }
       await createShops(front.drape.database).insert({ accountId, platform: 'plugin', ...site })
@@ -195,15 +195,15 @@ describe.skipIf(browserReason)(
       expect(await widget.focused()).toBe('Close')
     })
 
-    it('is in nobody’s way when the service does not answer, or is not there at all', async () => {
-      front.line.fail('/widget.js', 'silence', 'silence')
+    it('does not block the page when the service is silent or down', async () => {
+      front.proxy.fail('/widget.js', 'silence', 'silence')
       const fresh = await front.openPage()
       await fresh.goto(`${front.shop.url}/products/101`, { waitUntil: 'domcontentloaded' })
       await fresh.click('#add')
       expect(await fresh.$eval('#count', ({ textContent }) => textContent)).toBe('1')
       await fresh.browserContext().close()
 
-      front.line.setUp(false)
+      front.proxy.setUp(false)
       // The script is still in the browser's cache.
       await page.goto(`${front.shop.url}/products/101`)
       await widget.arrive()
@@ -211,7 +211,7 @@ describe.skipIf(browserReason)(
       await widget.start()
       expect(await widget.fail()).toMatch(/short break/)
       await page.click('#add').catch(() => {})
-      const own = front.complaints.filter((text) => !text.startsWith('Failed to load resource'))
+      const own = front.browserErrors.filter((text) => !text.startsWith('Failed to load resource'))
       expect(own).toEqual([])
     })
   },

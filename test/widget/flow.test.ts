@@ -44,13 +44,13 @@ describe.skipIf(browserReason)(`the widget in a shop${browserReason && ` (skippe
       Record<string, string>[]
     >
 
-  it('dresses a shopper who has a keyboard and nothing else, and gives the focus back', async () => {
+  it('completes a try-on by keyboard alone and returns the focus to its button', async () => {
     await page.focus('#add')
     await page.keyboard.press('Tab')
     expect(await widget.focused()).toBe('Try it on')
     await page.keyboard.press('Enter')
     expect(await widget.focused()).toBe('Choose a photo')
-    // The window of the system cannot be seen from here; that the field asks for it can.
+    // The file dialog of the system is out of reach; the click on the file input is observable.
     await widget.evaluate(`const field = root.querySelector('input[type=file]')
 field.addEventListener('click', (event) => { event.preventDefault(); field.dataset.asked = '' })`)
     await page.keyboard.press('Enter')
@@ -68,7 +68,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(await box('box.getAttribute("aria-describedby")')).toBe('consent-problem')
     expect(await widget.text('#consent-problem:not([hidden])')).toBe('Please tick the box first.')
     expect(await widget.text('[role=status]')).toBe('Please tick the box first.')
-    expect(front.line.seen('PUT')).toEqual([])
+    expect(front.proxy.seen('PUT')).toEqual([])
     await page.keyboard.press('Space')
     expect(await widget.text('#consent-problem:not([hidden])')).toBe(null)
     await widget.tabTo('Try it on')
@@ -84,21 +84,21 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(generation.external_user_id).toMatch(new RegExp(`^${front.shopId}:visitor:[\\dA-Za-z]{22}$`))
   })
 
-  it('shows the photo with the shirt', async () => {
+  it('shows the shirt on the photo', async () => {
     await widget.click('See your picture')
     const chest = await until(() => widget.colourAt(0.5, 0.55))
     // Teal before, mustard now.
     expect(chest[0]).toBeGreaterThan(chest[2] + 40)
   })
 
-  it('shares the picture by a link that works', async () => {
+  it('shares the result by a link that works', async () => {
     await widget.click('Share')
     const link = await until(() => widget.evaluate(`return root.querySelector('input[type=url]')?.value`))
     const answer = await fetch(String(link), { headers: { accept: 'application/json' } })
     expect(await answer.json()).toMatchObject({ product: { title: 'Mustard T-shirt' }, merchant: { name: 'Halden' } })
   })
 
-  it('saves it as a file that is called like the product', async () => {
+  it('downloads the result under a file name with the product title', async () => {
     await widget.click('Download')
     const name = await until(async () => (await readdir(front.downloads)).find((file) => file.endsWith('.jpg')))
     expect(name).toBe('Drape - Your Try On - Mustard T-shirt.jpg')
@@ -107,7 +107,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect((await readFile(join(front.downloads, name))).equals(stored ?? Buffer.alloc(0))).toBe(true)
   })
 
-  it('takes an address only when it is one, and whether the shop may write', async () => {
+  it('stores only a valid e-mail address, with the marketing consent', async () => {
     await widget.evaluate(`root.querySelector('#email').value = 'grace'`)
     await widget.click('Send')
     expect(await widget.evaluate(`return root.querySelector('#email').ariaInvalid`)).toBe('true')
@@ -121,13 +121,13 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(await widget.text('form')).toBe('Thank you.')
   })
 
-  it('asks the page to fill its cart', async () => {
+  it('adds the product to the cart of the page', async () => {
     await widget.click('Add to cart')
     await until(async () => (await page.$eval('#count', ({ textContent }) => textContent)) === '1')
     expect(await until(() => widget.text('.panel .small:not(.soft)'))).toBe('It is in your cart.')
   })
 
-  it('tells what happened, also when the page is left, each event once and with where it was', async () => {
+  it('sends each event once with its page context, also when the page is closed', async () => {
     await page.keyboard.press('Escape')
     await page.goto('about:blank')
     const expected = [
@@ -160,25 +160,25 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(JSON.stringify(events)).not.toContain('grace@shopper.example')
   })
 
-  it('finds the picture again when the page was left', async () => {
+  it('shows the result again after the page was reloaded', async () => {
     await visit('/products/101')
     await widget.click('Try it on')
     await widget.reach('Here you are')
     expect(await findGenerations()).toHaveLength(1)
   })
 
-  it('offers the photo for another product, without sending it again', async () => {
-    const uploads = front.line.seen('PUT').length
+  it('offers the photo for another product without uploading it again', async () => {
+    const uploads = front.proxy.seen('PUT').length
     await visit('/products/102')
     await widget.click('Try it on')
     await widget.reach('Use the same photo again?')
     await widget.start()
     await widget.reach('Here you are')
-    expect(front.line.seen('PUT').length).toBe(uploads)
+    expect(front.proxy.seen('PUT').length).toBe(uploads)
     expect((await findGenerations()).map((generation) => generation.product_external_id)).toEqual(['101', '102'])
   })
 
-  it('tells its events with the publishable key where the page has one', async () => {
+  it('sends its events with the publishable key if the page has one', async () => {
     await visit('/products/103?way=key')
     await widget.click('Try it on')
     await page.goto('about:blank')
@@ -195,7 +195,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     }
   })
 
-  it('can do with the proxy alone', async () => {
+  it('works with requests to the origin of the shop alone', async () => {
     const asked = new Set<string>()
     page.on('request', (request) => asked.add(new URL(request.url()).origin))
     await visit('/products/104?way=only-proxy')
@@ -211,7 +211,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect([...asked]).toEqual([front.shop.url])
   })
 
-  it('takes a photo that is dropped on it, and makes one smaller that is larger than 10 MB', async () => {
+  it('accepts a dropped photo, and shrinks a photo of more than 10 MB', async () => {
     const visitor = await front.openPage()
     const dropped = createWidgetPage(visitor)
     await visitor.goto(`${front.shop.url}/products/106`)
@@ -237,7 +237,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     await visitor.browserContext().close()
   })
 
-  it('keeps no id and tells nothing where a shop does not want that', async () => {
+  it('stores no ID and sends no event with analytics="off"', async () => {
     const visitor = await front.openPage()
     const asked: string[] = []
     visitor.on('request', (request) => asked.push(new URL(request.url()).pathname))
@@ -258,7 +258,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     await visitor.browserContext().close()
   })
 
-  it('asks again for another version, and deletes everything when consent is withdrawn', async () => {
+  it('asks for consent to a new version of the text, and deletes all data when consent is withdrawn', async () => {
     const visitor = await front.openPage()
     await visitor.goto(`${front.shop.url}/products/108?lang=de`)
     const asking = createWidgetPage(visitor)
@@ -291,12 +291,12 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(await front.drape.database.oneFirst(ofVisitors)).toBe(0)
     expect(await visitor.evaluate(`sessionStorage.getItem('drape:photo')`)).toBe(null)
     expect(privacy).toMatch(/privacy/)
-    // Browsers report every answer that is an error.
-    expect(front.complaints.splice(0)).toEqual([expect.stringContaining('409')])
+    // Browsers log every error response.
+    expect(front.browserErrors.splice(0)).toEqual([expect.stringContaining('409')])
     await visitor.browserContext().close()
   })
 
-  it('speaks the language of the page, and the words of the merchant', async () => {
+  it('uses the language of the page, and English for languages without texts', async () => {
     for (const [language, text] of Object.entries({
       de: 'Anprobieren',
       fr: 'Essayer',
@@ -314,7 +314,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(await widget.evaluate(`return root.querySelector('dialog').lang`)).toBe('en')
   })
 
-  it('has words for every code that a shopper can meet', async () => {
+  it('has a text for every error code that a shopper can encounter', async () => {
     const read = async (path: string) =>
       JSON.parse(await readFile(new URL(`../../api/widget/${path}`, import.meta.url), 'utf8'))
     const { body } = await front.drape.call('GET', '/tryon/v1/openapi.json', { key: null })
@@ -324,7 +324,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       ...used.flatMap(({ answers }) => [...answers.values()].flatMap((answer) => answer.codes)),
       ...Object.keys(TEST_FAILURES),
     ])
-    // Of a broken page or service: the shopper can do nothing but try again, as UNEXPECTED says.
+    // Codes of a broken page or service: the shopper can only retry, as the text of UNEXPECTED says.
     const unexpected = [
       'VALIDATION_FAILED',
       'FILE_REQUIRED',
@@ -341,7 +341,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(Object.values(same).filter((code) => !(String(code) in errors))).toEqual([])
   })
 
-  it('moves nothing on the page, leaves nothing behind in it and breaks no policy', async () => {
+  it('shifts no layout, adds no globals and violates no policy', async () => {
     await page.evaluateOnNewDocument('window.namesBefore = Object.keys(window)')
     await visit('/products/105')
     const shift = `new Promise((resolve) => {
@@ -352,10 +352,10 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(await page.evaluate(shift)).toBe(0)
     const names = `Object.keys(window).filter((name) => !window.namesBefore.includes(name))`
     expect(await page.evaluate(names)).toEqual(['namesBefore'])
-    expect(front.complaints).toEqual([])
+    expect(front.browserErrors).toEqual([])
   })
 
-  it('works on the page that its documentation has', async () => {
+  it('works with the example shop of its documentation', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'drape-shop-'))
     const text = await readFile(new URL('../../docs/widget.md', import.meta.url), 'utf8')
     const [, program] = text.match(/^```js\n(import .*?)^```$/ms) ?? []
@@ -363,7 +363,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const reserved = await reserveFreePort()
     await reserved.release()
     const { site: SITE, secret: SECRET } = front.shopOptions
-    const env = { ...process.env, DRAPE: front.line.url, SITE, SECRET, PORT: String(reserved.port) }
+    const env = { ...process.env, DRAPE: front.proxy.url, SITE, SECRET, PORT: String(reserved.port) }
     const started = await spawnProcess({ command: process.execPath, args: ['shop.mjs'], cwd: folder, env })
     const shirt = await readSample('garments/tshirt-mustard.jpg')
     const product = { externalId: 'shirt-1', title: 'Mustard T-shirt', images: [{ source: { fileKey: 'picture' } }] }
@@ -387,7 +387,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     )
   })
 
-  describe('the block for Shopify themes', () => {
+  describe('the Shopify theme block', () => {
     const product = {
       id: 101,
       title: 'A "quoted" shirt',
@@ -400,7 +400,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       selected_or_first_available_variant: { id: 7001, available: true },
     }
 
-    it('has a label for every setting, and no widget where there is no product', async () => {
+    it('has a label for every setting, and renders nothing without a product', async () => {
       const { settings } = JSON.parse(await readExtension('locales/en.default.schema.json'))
       for (const { id, label } of await readBlockSettings()) expect(label, id).toBe(`t:settings.${id}`)
       expect(Object.keys(settings)).toEqual(expect.arrayContaining((await readBlockSettings()).map(({ id }) => id)))
@@ -410,7 +410,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       expect(bare).not.toMatch(/ cart|"><script>/)
     })
 
-    it('dresses a shopper behind the app proxy and fills the cart of the shop', async () => {
+    it('completes a try-on behind the app proxy and adds the product to the cart of the shop', async () => {
       const visitor = await front.openPage()
       await using themed = await startThemedShop(front.shop.url, await renderBlock(product))
       await visitor.goto(themed.url)
@@ -437,7 +437,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     })
   })
 
-  it('knows a customer only as the shop says, whatever a browser claims', async () => {
+  it('takes the customer ID from the shop, not from the query of the browser', async () => {
     const known = await startShop({ ...front.shopOptions, customerId: '7' })
     const post = (path: string, body?: object) =>
       fetch(`${known.url}/apps/drape/public/${path}?logged_in_customer_id=666`, {

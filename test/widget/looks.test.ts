@@ -9,8 +9,8 @@ import { type Storefront, startStorefront } from './storefront.ts'
 import { createWidgetPage } from './widget-page.ts'
 
 const PHOTO = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
-const NOBODY = new URL('../../scripts/samples/garments/trousers-black.jpg', import.meta.url).pathname
-/** The texts of all languages. */
+const WITHOUT_PERSON = new URL('../../scripts/samples/garments/trousers-black.jpg', import.meta.url).pathname
+/** Texts by language. */
 function readTexts(): Record<
   string,
   { readonly [key: string]: unknown; readonly errors: Readonly<Record<string, string>> }
@@ -20,9 +20,9 @@ function readTexts(): Record<
     files.map((path) => [basename(path, '.json'), JSON.parse(readFileSync(join(ROOT, path), 'utf8'))]),
   )
 }
-if (browserReason) console.warn(`The looks of the widget are skipped: ${browserReason}`)
+if (browserReason) console.warn(`The layout of the widget is skipped: ${browserReason}`)
 
-describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (skipped: ${browserReason})`}`, () => {
+describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (skipped: ${browserReason})`}`, () => {
   let front: Storefront
 
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
   })
   afterAll(() => front?.stop())
 
-  it('are good for everybody at every step, large and small, light and dark', async () => {
+  it('is accessible at every step, in large and small viewports, light and dark', async () => {
     const page = await front.openPage({ camera: true })
     const widget = createWidgetPage(page)
     const violations: string[] = []
@@ -55,7 +55,7 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
     await widget.choose(PHOTO)
     await widget.reach('Your photo')
     await look('widget-ready')
-    front.line.fail('/public/fitting-room', 'silence')
+    front.proxy.fail('/public/fitting-room', 'silence')
     await widget.start()
     await widget.reach('One moment, please')
     await until(async () => (await widget.text('[aria-current=step]')) === 'Waiting for a free fitting room')
@@ -74,7 +74,7 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
     await look('widget-shared')
 
     await widget.click('Another photo')
-    await widget.choose(NOBODY)
+    await widget.choose(WITHOUT_PERSON)
     await widget.reach('Your photo')
     await widget.start()
     await widget.fail()
@@ -94,11 +94,11 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
     await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))
     await look('widget-arabic-result')
     expect(violations).toEqual([])
-    expect(front.complaints).toEqual([])
+    expect(front.browserErrors).toEqual([])
     await page.browserContext().close()
   })
 
-  it('fit into 320 px in every language', async () => {
+  it('fits into 320 px in every language', async () => {
     const page = await front.openPage({ camera: true })
     const widget = createWidgetPage(page)
     await page.setViewport({ width: 320, height: 640 })
@@ -133,7 +133,7 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
       await widget.film()
       await note('camera')
       await press('back')
-      // The page is asked again for the result of the product, as after a reload.
+      // Makes the next page show the result of the product, as after a reload.
       await page.evaluate(
         `sessionStorage.setItem('drape:wish:gid://shop/Product/104', JSON.parse(sessionStorage.getItem('drape:results'))[0].generationId)`,
       )

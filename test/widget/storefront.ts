@@ -11,19 +11,19 @@ import { startBrowser } from '../support/browser.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { type FaultyLine, startFaultyLine } from '../support/faulty-line.ts'
 
-/** The demo shop before a service of its own, with a line between them and the browser on which things can go wrong. */
+/** The demo shop and its own service. A proxy that can inject faults connects the service to the shop and the browser. */
 export interface Storefront {
   readonly drape: Drape
   readonly shop: DemoShop
-  readonly line: FaultyLine
+  readonly proxy: FaultyLine
   readonly browser: Browser
   readonly shopId: string
   readonly downloads: string
-  /** What a shop needs to know to be this one. */
+  /** Options to start another server for the same shop. */
   readonly shopOptions: ShopOptions
-  /** What browsers have complained of so far, violations of a policy among it. */
-  readonly complaints: string[]
-  /** A page of a browser that has never been here, and that lets the shop use its camera or not. */
+  /** Console errors, console warnings and uncaught errors of all pages so far, including CSP violations. */
+  readonly browserErrors: string[]
+  /** Opens a page in a new browser context. `camera` grants the shop access to the camera. */
   openPage(options?: { camera?: boolean }): Promise<Page>
   stop(): Promise<void>
 }
@@ -39,33 +39,33 @@ export async function startStorefront({
   launch?: () => Promise<Browser>
 } = {}): Promise<Storefront> {
   const reserved = await reserveFreePort()
-  const lineUrl = `http://127.0.0.1:${reserved.port}`
-  const drape = await startDrape({ credits, env: { PUBLIC_URL: lineUrl }, pictures: true })
-  await drape.startWorker({ PUBLIC_URL: lineUrl })
+  const proxyUrl = `http://127.0.0.1:${reserved.port}`
+  const drape = await startDrape({ credits, env: { PUBLIC_URL: proxyUrl }, pictures: true })
+  await drape.startWorker({ PUBLIC_URL: proxyUrl })
   await reserved.release()
-  const line = await startFaultyLine(drape.api.url, { port: reserved.port })
+  const proxy = await startFaultyLine(drape.api.url, { port: reserved.port })
   const { id: shopId } = await createShops(drape.database).insert({ accountId: drape.accountId, ...SITE })
   const publishableKey = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
   await registerProducts({ apiUrl: drape.api.url, apiKey: drape.apiKey })
   const shopOptions = {
-    ...{ apiUrl: line.url, site: SITE.domain, secret: SITE.secret, publishableKey },
+    ...{ apiUrl: proxy.url, site: SITE.domain, secret: SITE.secret, publishableKey },
     ...{ customerId: '', port: 0 },
   }
   const shop = await startShop(shopOptions)
   const browser = await launch()
   const downloads = await mkdtemp(join(tmpdir(), 'drape-downloads-'))
-  const complaints: string[] = []
+  const browserErrors: string[] = []
 
   return {
-    ...{ drape, shop, line, browser, shopId, downloads, shopOptions, complaints },
+    ...{ drape, shop, proxy, browser, shopId, downloads, shopOptions, browserErrors },
     openPage: async ({ camera = false } = {}) => {
       const context = await browser.createBrowserContext()
       await context.overridePermissions(shop.url, camera ? ['camera'] : [])
       const page = await context.newPage()
       page.on('console', (message) => {
-        if (['error', 'warn'].includes(message.type())) complaints.push(message.text())
+        if (['error', 'warn'].includes(message.type())) browserErrors.push(message.text())
       })
-      page.on('pageerror', (error) => complaints.push(String(error)))
+      page.on('pageerror', (error) => browserErrors.push(String(error)))
       const session = await browser.target().createCDPSession()
       await session.send('Browser.setDownloadBehavior', {
         behavior: 'allow',
@@ -77,7 +77,7 @@ export async function startStorefront({
     stop: async () => {
       await browser.close()
       await shop.stop()
-      await line[Symbol.asyncDispose]()
+      await proxy[Symbol.asyncDispose]()
       await drape.stop()
       await rm(downloads, { recursive: true, force: true })
     },

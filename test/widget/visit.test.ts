@@ -10,9 +10,9 @@ import { type Storefront, startStorefront } from './storefront.ts'
 import { createWidgetPage, type WidgetPage } from './widget-page.ts'
 
 const PHOTO = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
-if (browserReason) console.warn(`The visits to a shop are skipped: ${browserReason}`)
+if (browserReason) console.warn(`The widget in a visit is skipped: ${browserReason}`)
 
-describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: ${browserReason})`}`, () => {
+describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (skipped: ${browserReason})`}`, () => {
   let front: Storefront
   let page: Page
   let widget: WidgetPage
@@ -23,11 +23,11 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
   afterAll(() => front?.stop())
   afterEach(() => page.browserContext().close())
 
-  /** A new visitor before the dialog of a product. `script` runs before those of the page. */
+  /** Opens the dialog of a product as a new visitor. `script` runs before the scripts of the page. */
   async function visit(path = '/products/101', { camera = false, script = '' } = {}): Promise<void> {
     page = await front.openPage({ camera })
     widget = createWidgetPage(page)
-    // The streams that the page got, to see that they end.
+    // Records the camera streams of the page, to check that they stop.
     await page.evaluateOnNewDocument(`window.streams = []; {
       const { mediaDevices } = navigator
       const open = mediaDevices.getUserMedia.bind(mediaDevices)
@@ -54,8 +54,8 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
     await widget.reach('Here you are')
   }
 
-  describe('with a camera', () => {
-    it('takes a photo, takes it again, and sends what was seen', async () => {
+  describe('its camera', () => {
+    it('takes a photo, retakes it and uploads it', async () => {
       await visit('/products/101', { camera: true })
       await widget.click('Take a photo')
       await widget.film()
@@ -70,7 +70,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
       await widget.reach('Your photo')
       expect(await widget.evaluate(`return root.querySelector('.stage canvas').width > 100`)).toBe(true)
       await widget.start()
-      // The test image of the browser shows nobody.
+      // The fake camera of the browser shows no person.
       expect(await widget.fail()).toMatch(/cannot find a person/)
       const sources = await until(async () => {
         const found = await front.drape.database.anyFirst(sql.unsafe`
@@ -80,7 +80,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
       expect(sources).toEqual(['camera', 'camera'])
     })
 
-    it('says how to go on without permission', async () => {
+    it('offers a file upload without permission', async () => {
       await visit()
       await widget.click('Take a photo')
       expect(await widget.fail()).toMatch(/^The browser does not allow the camera\./)
@@ -89,7 +89,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
       await until(async () => (await widget.heading()) === 'Your photo')
     })
 
-    it('stops when the dialog is closed, the page is hidden or the element leaves', async () => {
+    it('stops when the dialog closes, the page is hidden or the element is removed', async () => {
       await visit('/products/101', { camera: true })
       const film = async () => {
         await widget.click('Take a photo')
@@ -113,7 +113,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
       await until(async () => (await liveTracks()) === 0)
     })
 
-    it('does not stay on when the dialog was closed while the browser asked', async () => {
+    it('stops if the dialog is closed during the permission prompt', async () => {
       await visit('/products/101', { camera: true, script: 'window.cameraWaits = true' })
       await widget.click('Take a photo')
       await widget.reach('Take a photo of yourself')
@@ -126,7 +126,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
       expect(await widget.heading()).toBe('Start with a photo of yourself')
     })
 
-    it('is not offered where the page forbids it', async () => {
+    it('is not offered if the permissions policy of the page forbids it', async () => {
       await visit('/products/101', {
         camera: true,
         script: `Object.defineProperty(document, 'featurePolicy', { value: { allowsFeature: () => false } })`,
@@ -136,7 +136,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
     })
   })
 
-  it('says that a photo is too small, and refuses at once what is no photo', async () => {
+  it('says that a photo is too small, and refuses a file that is not an image at once', async () => {
     const small = join(front.downloads, 'small.png')
     const slip = join(front.downloads, 'slip.png')
     const note = join(front.downloads, 'note.txt')
@@ -158,10 +158,10 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
     await widget.reach('Your photo')
     await widget.start()
     expect(await widget.fail()).toMatch(/too small/)
-    expect(front.line.seen('PUT').length).toBeGreaterThan(0)
+    expect(front.proxy.seen('PUT').length).toBeGreaterThan(0)
   })
 
-  it('takes a photo of more pixels than the service does', async () => {
+  it('shrinks a photo with more pixels than the service accepts', async () => {
     const huge = join(front.downloads, 'huge.jpg')
     const size = { width: 9000, height: 7000, channels: 3 as const, background: 'teal' }
     await writeFile(huge, await sharp({ create: size }).jpeg().toBuffer())
@@ -172,8 +172,8 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
     expect(await widget.fail()).toMatch(/cannot find a person/)
   })
 
-  it('sends a photo once, however often the button is clicked', async () => {
-    const sent = front.line.seen('PUT').length
+  it('uploads a photo once, however often the button is clicked', async () => {
+    const sent = front.proxy.seen('PUT').length
     await visit('/products/105')
     await widget.choose(PHOTO)
     await widget.reach('Your photo')
@@ -182,10 +182,10 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
       const begin = root.querySelector('.panel .primary')
       for (let i = 0; i < 5; i++) begin.click()`)
     await widget.reach('Here you are')
-    expect(front.line.seen('PUT').length).toBe(sent + 1)
+    expect(front.proxy.seen('PUT').length).toBe(sent + 1)
   })
 
-  it('shows earlier results again, until consent is withdrawn, also to another element of the page', async () => {
+  it('shows earlier results until consent is withdrawn, also in another element of the page', async () => {
     await visit('/products/101')
     await tryOn()
     await page.goto(`${front.shop.url}/products/102`)
@@ -205,7 +205,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
     await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))
     // The page sells another product.
     expect(await widget.text('fieldset')).toBe(null)
-    // Its URL works no longer, as after an hour.
+    // Makes its URL invalid, as it is after an hour.
     await page.evaluate(`sessionStorage.setItem('drape:results', sessionStorage.getItem('drape:results')
       .replaceAll(/signature=[^&"]*/g, 'signature=old'))`)
     await widget.click('Another photo')
@@ -237,7 +237,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
     )
   })
 
-  it('carries the size into the cart, from the page to the widget and back', async () => {
+  it('keeps the chosen size in sync with the page, and adds it to the cart', async () => {
     await visit('/products/103')
     await tryOn()
     const sizes = () =>
@@ -257,7 +257,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
       widget.evaluate(`return root.querySelector('.panel .stack .small')?.textContent === 'It is in your cart.'`),
     )
 
-    // Without a choice it asks for one.
+    // Without a chosen size, the widget asks for one.
     await page.evaluate(`document.querySelector('drape-try-on').removeAttribute('size')`)
     await widget.evaluate(`root.querySelector('.earlier') ?? 0`)
     await page.keyboard.press('Escape')
@@ -271,7 +271,7 @@ describe.skipIf(browserReason)(`a visit to a shop${browserReason && ` (skipped: 
     expect(await widget.evaluate(`return root.activeElement.type`)).toBe('radio')
   })
 
-  it('looks the same on a page with hostile styles, and takes no language from it that there is not', async () => {
+  it('looks the same on a page with hostile styles, and ignores unknown languages', async () => {
     await visit('/products/101', { script: 'window.before = 1' })
     const textOf = `(selector) => {
       const { fontSize, letterSpacing, textTransform, visibility, pointerEvents, textIndent } =

@@ -8,26 +8,26 @@ const WIDGET = `document.querySelector('drape-try-on').shadowRoot`
 
 const FAILED = readErrorHeadings()
 
-/** Of all languages. */
+/** Headings of the error step in all languages. */
 function readErrorHeadings(): string[] {
   return globSync('api/widget/texts/*.json', { cwd: ROOT }).map(
     (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8')).errorHeading,
   )
 }
 
-/** What a shopper sees of the widget on a page, and does with it. */
+/** Drives the widget on a page as a shopper would. */
 export function createWidgetPage(page: Page) {
   const evaluate = (body: string) => page.evaluate(`(() => { const root = ${WIDGET}; ${body} })()`)
   const heading = () => evaluate(`return root.querySelector('h2')?.textContent ?? ''`) as Promise<string>
   const focused = () => evaluate(`return root.activeElement?.textContent.trim() ?? ''`) as Promise<string>
 
-  const words = () => evaluate(`return root.querySelector('[part=error]')?.textContent ?? ''`) as Promise<string>
+  const errorText = () => evaluate(`return root.querySelector('[part=error]')?.textContent ?? ''`) as Promise<string>
 
   return {
     evaluate,
     heading,
     focused,
-    /** Resolves when the button can be seen. */
+    /** Resolves when the button is visible. */
     arrive: () =>
       until(() =>
         page.evaluate(
@@ -35,18 +35,18 @@ export function createWidgetPage(page: Page) {
             return found && !found.hidden && found.dataset.waiting === undefined })()`,
         ),
       ),
-    /** Resolves when the dialog is at the step with this heading. Throws with the words of a failure. */
+    /** Resolves when the dialog shows the step with this heading. Throws the error text if the dialog shows an error. */
     reach: async (text: string) => {
       const seen = await until(async () => {
         const now = await heading()
         return (now === text || FAILED.includes(now)) && now
       })
-      if (seen !== text) throw new Error(`Instead of "${text}": ${await words()}`)
+      if (seen !== text) throw new Error(`Instead of "${text}": ${await errorText()}`)
     },
-    /** Resolves with the words of the failure that comes. */
+    /** Waits for an error and resolves with its text. */
     fail: async () => {
       await until(async () => FAILED.includes(await heading()))
-      return words()
+      return errorText()
     },
     text: (selector: string) =>
       evaluate(`return root.querySelector('${selector}')?.textContent ?? null`) as Promise<string | null>,
@@ -56,15 +56,15 @@ export function createWidgetPage(page: Page) {
           found?.click()
           return found !== undefined`),
       ),
-    /** Resolves when the image of the camera moves. */
+    /** Resolves when the camera preview plays. */
     film: () => until(() => evaluate(`return root.querySelector('.stage video')?.videoWidth > 0`)),
-    /** Resolves when nothing moves any more that comes to an end. */
+    /** Resolves when all finite animations have finished. */
     settle: () =>
       until(() =>
         evaluate(`return [root, ...root.querySelectorAll('dialog, .stage img')].flatMap((part) => part.getAnimations?.() ?? [])
           .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)`),
       ),
-    /** Agrees, where the shop asks for it, and presses the button of the dialog that begins. */
+    /** Gives consent if the shop asks for it, and clicks the primary button of the dialog. */
     start: async () => {
       await until(() =>
         evaluate(`const place = root.querySelector('.panel [part=consent]')
@@ -74,7 +74,7 @@ export function createWidgetPage(page: Page) {
         if (box?.checked === false) box.click()
         root.querySelector('.panel .primary').click()`)
     },
-    /** Red, green and blue at a place (0 to 1) of the picture, as the page itself sees it; null while there is none. */
+    /** Red, green and blue of the result at a relative position (0 to 1), decoded by the page; null without a result. */
     colourAt: (x: number, y: number) =>
       page.evaluate(`(async () => {
         const { src } = ${WIDGET}.querySelector('.stage img') ?? {}
@@ -86,12 +86,12 @@ export function createWidgetPage(page: Page) {
         context.drawImage(image, 0, 0)
         return [...context.getImageData(canvas.width * ${x}, canvas.height * ${y}, 1, 1).data.slice(0, 3)]
       })()`) as Promise<number[] | null>,
-    /** Gives a file to the field behind the button that asks for one. */
+    /** Chooses a file in the file input. */
     choose: async (path: string) => {
       const input = await until(() => page.$('drape-try-on >>> input[type=file]'))
       await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(path)
     },
-    /** Moves on by Tab until something of this name has the focus. */
+    /** Presses Tab until the element with this name has the focus. */
     tabTo: async (name: string) => {
       for (let i = 0; i < 60; i++) {
         await page.keyboard.press('Tab')
