@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cacheBriefly } from '../../api/brief-cache.ts'
 
-describe('a brief memory', () => {
+describe('the brief cache', () => {
   let now = 0
   const asked: string[] = []
   const remember = (answer: (key: string) => Promise<string | null>, keep?: (found: string | null) => boolean) => {
@@ -13,7 +13,7 @@ describe('a brief memory', () => {
     return cacheBriefly(find, { keep, now: () => now })
   }
 
-  it('asks once for what many ask for at once, and for 3 s', async () => {
+  it('loads a value once for concurrent calls, and caches it for 3 s', async () => {
     const find = remember(async (key) => `the ${key}`)
     expect(await Promise.all([find('a'), find('b'), find('a')])).toEqual(['the a', 'the b', 'the a'])
     now += 2999
@@ -24,7 +24,7 @@ describe('a brief memory', () => {
     expect(asked).toEqual(['a', 'b', 'a'])
   })
 
-  it('forgets failures, and what is not to be kept', async () => {
+  it('does not cache errors and excluded values', async () => {
     const failing = remember(() => Promise.reject(new Error('away')))
     await expect(failing('a')).rejects.toThrow('away')
     await expect(failing('a')).rejects.toThrow('away')
@@ -37,7 +37,7 @@ describe('a brief memory', () => {
     expect(asked).toEqual(['a', 'a', 'b'])
   })
 
-  it('remembers the 10,000 that it was asked for last', async () => {
+  it('caches the 10,000 most recently used values', async () => {
     const find = remember(async (key) => key)
     for (let i = 0; i <= 10_000; i++) await find(String(i))
     asked.length = 0

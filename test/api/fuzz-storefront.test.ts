@@ -30,7 +30,7 @@ describe('any request of a shop', () => {
     await drape.stop()
   })
 
-  it('gets one of the answers that the document tells of, within 5 s', { timeout: 3_600_000 }, async () => {
+  it('gets a documented response within 5 s', { timeout: 3_600_000 }, async () => {
     const text = (await (await fetch(`${drape.api.url}/tryon/v1/openapi.json`)).json()) as object
     const requests = await arbitraryRequests(text)
     const statuses = await sendAll({
@@ -47,7 +47,7 @@ describe('any request of a shop', () => {
     }
   })
 
-  it('leaves the API at work and every balance right', async () => {
+  it('leaves the API running and every balance correct', async () => {
     expect((await drape.call('GET', '/tryon/v1/account')).status).toBe(200)
     expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
     expect(faultsOf(drape)).toBe('')

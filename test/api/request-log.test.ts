@@ -66,7 +66,7 @@ describe('requests of an account', () => {
     return Number(/^drape_request_log_dropped_total\{reason="database"\} (\d+)$/m.exec(metrics)?.[1])
   }
 
-  it('of a test key are shown beside the others', async () => {
+  it('of a test key are shown with the others', async () => {
     const { key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
       ...{ scopes: null, expiresAt: null, allowedCidrs: null, isTest: true },
     })

@@ -99,7 +99,7 @@ describe('retention', () => {
   }
 
   describe('erasing a customer', () => {
-    it('deletes every image, given and generated, at every link, and keeps the records', async () => {
+    it('deletes every photo and result at every link, and keeps the records', async () => {
       await startWorker()
       const photo = await upload('user-1')
       const other = await upload('user-2')
@@ -137,7 +137,7 @@ describe('retention', () => {
       await stopWorker()
     })
 
-    it('belongs to an account: the same id elsewhere is someone else', async () => {
+    it('does not affect the same customer ID in other accounts', async () => {
       const stranger = await drape.createAccount(1)
       const photo = await upload('user-3', stranger.apiKey)
       await erase('user-3')
@@ -146,7 +146,7 @@ describe('retention', () => {
       expect((await fetch(photo.imageUrl)).status).toBe(404)
     })
 
-    it('takes ids as they are, also with a slash, a percent sign or another script', async () => {
+    it('accepts any customer ID, also with a slash, a percent sign or non-ASCII letters', async () => {
       for (const id of ['a/b', '50%', 'käufer 7', '../x']) {
         const photo = await upload(id)
         expect((await erase(id)).status).toBe(204)
@@ -154,7 +154,7 @@ describe('retention', () => {
       }
     })
 
-    it('reaches photos that were uploaded without an id but used with one, and those sent along', async () => {
+    it('deletes photos uploaded without a customer ID but used with one, and inline photos', async () => {
       const before = await files('persons')
       const photo = await upload()
       await tryOn(photo.imageId, { externalUserId: 'user-4' })
@@ -175,7 +175,7 @@ describe('retention', () => {
       expect((await fetch(photo.imageUrl)).status).toBe(404)
     })
 
-    it('cancels what waits, with a refund, and leaves nothing of it in the queue', async () => {
+    it('cancels waiting generations with a refund, and removes their jobs', async () => {
       const before = await drape.balance()
       const { imageId } = await upload('user-5')
       const redis = createRedis(drape.env.REDIS_URL, {
@@ -201,7 +201,7 @@ describe('retention', () => {
       expect(await countUnfinished()).toBe(0)
     })
 
-    it('lets a job in flight write nothing afterwards', async () => {
+    it('prevents a running job from writing afterwards', async () => {
       const generations = createGenerations(drape.database)
       const objects = createObjects(drape.database)
       const { imageId } = await upload('user-6')
@@ -211,7 +211,7 @@ describe('retention', () => {
       expect(await objects.insertResult({ key: `results/a/${id}-1.jpg`, bytes: 1, id, attempt: 1 })).toBe(false)
     })
 
-    it('sweeps what a job in flight had under way', async () => {
+    it('sweeps objects that a running job was writing', async () => {
       const generations = createGenerations(drape.database)
       const objects = createObjects(drape.database)
       const { imageId } = await upload('user-7')
@@ -228,7 +228,7 @@ describe('retention', () => {
       expect(await storage.exists(key)).toBe(false)
     })
 
-    it('goes on where it ended when the API is killed in the middle', async () => {
+    it('resumes after the API is killed', async () => {
       const keys = Array.from({ length: 1500 }, (_, i) => `persons/${drape.accountId}/many-${i}.jpg`)
       const about = {
         accountId: drape.accountId,
@@ -255,7 +255,7 @@ describe('retention', () => {
       expect(await countUnfinished()).toBe(0)
     })
 
-    it('forgets the answers that held links to what is gone', async () => {
+    it('deletes stored responses with links to deleted images', async () => {
       await startWorker()
       const uploadOnce = async () => {
         const body = formOf(undefined, { file: person })
@@ -292,7 +292,7 @@ describe('retention', () => {
       drape.database.query(sql.unsafe`
         update objects set expires_at = now() - interval '1 second' where position(${id} in key) > 0 and kind = ${what}`)
 
-    it('deletes photos and results that are past their time, bytes and rows, and nothing else, and tells how much', async () => {
+    it('deletes only expired photos and results, objects and rows, and reports the counts', async () => {
       await startWorker()
       const [old, young] = [await upload(), await upload()]
       const { generationId } = (await tryOn(old.imageId, { output: { engine: 'mock' } })).body
@@ -333,7 +333,7 @@ describe('retention', () => {
       expect((await files('persons')).filter((name) => name.includes(old.imageId))).toEqual([])
     })
 
-    it('keeps what a policy holds, and deletes nothing when the policies cannot be read', async () => {
+    it('keeps images under a legal hold, and deletes nothing if the policies cannot be read', async () => {
       const [held, free] = [await upload('held'), await upload('free')]
       for (const { imageId } of [held, free]) await expire('person', imageId)
       const folder = await mkdtemp(join(tmpdir(), 'drape-policies-'))
@@ -355,7 +355,7 @@ describe('retention', () => {
       await rm(folder, { recursive: true })
     })
 
-    it('deletes expired products at once and their images when no generation needs them any more', async () => {
+    it('deletes expired products at once, and their images once no generation needs them', async () => {
       const { imageId } = await upload()
       const expired = { externalId: 'fashion', images: [{ source: { fileKey: 'only' } }] }
       const answer = await drape.call('POST', '/tryon/v1/try-on', {
@@ -377,7 +377,7 @@ describe('retention', () => {
       expect(await countRows(key)).toBe(2)
     })
 
-    it('deletes what refused calls left, and what dead workers did', async () => {
+    it('deletes leftovers of refused calls and dead workers', async () => {
       const poor = await drape.createAccount(0)
       const picture = Buffer.concat([shirt, Buffer.from('2')])
       const refused = await drape.call('POST', '/tryon/v1/try-on', {
@@ -421,7 +421,7 @@ describe('retention', () => {
       expect(await storage.exists(key)).toBe(false)
     })
 
-    it('may be killed, and run several times at once', async () => {
+    it('can be killed, and run concurrently', async () => {
       const keys = Array.from({ length: 2200 }, (_, i) => `results/${drape.accountId}/due-${i}.jpg`)
       const expiresAt = new Date(Date.now() - 1000)
       const about = { accountId: drape.accountId, externalUserId: null, kind: 'result', bytes: 1, expiresAt } as const

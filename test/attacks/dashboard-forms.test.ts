@@ -31,7 +31,7 @@ describe('an operator who sends forms that the dashboard did not issue for them'
     return rows.map((row) => (row as { id: string }).id)
   }
 
-  it('sees one picture for each entry in the audit log', async () => {
+  it('sees one image per audit log entry', async () => {
     const [first, second, third] = await findCompleted()
     const form = await formOf(first)
     const other = await dashboard.signIn()
@@ -59,7 +59,7 @@ describe('an operator who sends forms that the dashboard did not issue for them'
     expect(await listViews()).toHaveLength(2)
   })
 
-  it('sets one logo for each entry in the audit log', async () => {
+  it('sets one logo per audit log entry', async () => {
     const page = `/accounts/${contents.accountId}`
     const { form } = readFormFields((await browser.get(page)).text, `${page}/logo`)
     const logos = ['garments/tshirt-mustard.jpg', 'garments/tshirt-navy.jpg']

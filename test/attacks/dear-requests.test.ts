@@ -189,7 +189,7 @@ function formWith(file: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), file, Buffer.from('\r\n--x--')])
 }
 
-describe('a request costs the event loop little', () => {
+describe('a request blocks the event loop only briefly', () => {
   let drape: Drape
   let dashboardUrl: string
   let proof: { server: Record<string, string>; shopper: Record<string, string>; operator: Record<string, string> }

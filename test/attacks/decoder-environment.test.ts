@@ -9,8 +9,8 @@ const SECRETS = {
   AWS_SECRET_ACCESS_KEY: 'very-secret',
 }
 
-describe('a thread that reads bytes of callers', () => {
-  it('has no variable of its process', async () => {
+describe('a thread that decodes bytes of callers', () => {
+  it('has no environment variables', async () => {
     const program = ['test/support/thread-environments.ts']
     const { stdout } = await promisify(execFile)(process.execPath, program, { env: { ...process.env, ...SECRETS } })
     const environments = stdout.trim().split('\n')

@@ -190,7 +190,7 @@ const PORTS = [
   ['controller', 'probes', 'controllerProbes'],
 ] as const
 
-describe('no line of HTTP', () => {
+describe('malformed HTTP', () => {
   let drape: Drape
   let controller: TestProcess
   let ports: Record<(typeof PORTS)[number][2], number>
@@ -214,7 +214,7 @@ describe('no line of HTTP', () => {
   const get = (port: number, path: string) => send(port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
 
   it.each(PORTS)(
-    'ends the %s through its server "%s"',
+    'does not crash the %s through its server "%s"',
     async (process, server, port) => {
       const probes = probesOf[process]
       await until(async () => (await get(probes, '/healthz')).includes('200 OK'))

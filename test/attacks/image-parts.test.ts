@@ -8,14 +8,14 @@ import { chunk, insertChunk, textPng } from '../support/odd-images.ts'
 const picture = (side: number) => sharp({ create: { width: side, height: side, channels: 3, background: '#a04020' } })
 
 describe('images of many parts', () => {
-  it('loses the text chunks of a PNG before anything inflates them', async () => {
+  it('have text chunks of a PNG removed before inflation', async () => {
     const file = textPng(40)
     expect(file.length).toBeGreaterThan(250_000)
     expect(toPlainPng(file).length).toBeLessThan(2_000)
     expect(await normaliseImage(file)).toMatchObject({ width: 200, height: 200 })
   })
 
-  it('keeps the first profile of several', async () => {
+  it('have only the first of several profiles kept', async () => {
     const plain = await picture(100).png().withIccProfile('p3').toBuffer()
     const profile = chunk('iCCP', Buffer.from('icc\0\0nonsense'))
     const end = plain.length - 12
@@ -24,13 +24,13 @@ describe('images of many parts', () => {
     expect((await decodeImage(twice)).data).toEqual((await decodeImage(plain)).data)
   })
 
-  it('refuses a PNG with more than 10,000 chunks to remove', async () => {
+  it('are refused as PNG with more than 10,000 chunks to remove', async () => {
     const empty = Buffer.concat(Array.from({ length: 10_001 }, () => chunk('drAp', Buffer.alloc(0))))
     const file = insertChunk(await picture(100).png().toBuffer(), empty)
     await expect(normaliseImage(file)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
   })
 
-  it('refuses a JPEG of many scans before it is decoded, and with more than 10,000 segments', async () => {
+  it('are refused as JPEG with many scans before decoding, or with more than 10,000 segments', async () => {
     const progressive = await picture(6000).jpeg({ progressive: true }).toBuffer()
     const parts = jpegSegments(progressive)
     const last = parts.findLastIndex((part) => part[1] === 0xda)
@@ -43,7 +43,7 @@ describe('images of many parts', () => {
     await expect(normaliseImage(commented)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
   })
 
-  it('refuses a JPEG that ends within a segment', async () => {
+  it('are refused as JPEG that ends within a segment', async () => {
     const file = await picture(100).jpeg().toBuffer()
     const scan = file.indexOf(Buffer.from([0xff, 0xda]))
     for (const cut of [scan + 2, scan + 3]) {

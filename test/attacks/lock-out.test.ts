@@ -38,7 +38,7 @@ describe('a stranger with many addresses', () => {
     for (let i = 0; i < count; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => work(i + n)))
   }
 
-  it('does not keep a visitor from withdrawing', async () => {
+  it('cannot prevent a visitor from withdrawing consent', async () => {
     const victim = newShopper('198.51.100.1')
     expect((await agree(victim)).status).toBe(201)
     expect((await upload(victim)).status).toBe(201)
@@ -46,7 +46,7 @@ describe('a stranger with many addresses', () => {
     expect((await withdraw(victim)).status).toBe(204)
   })
 
-  it('does not keep a visitor from agreeing whom the shop has signed', async () => {
+  it('cannot prevent a visitor whom the shop signed from giving consent', async () => {
     const shopify = { domain: 'flooded.myshopify.com', secret: 'hush' }
     await createShops(drape.database).insert({ accountId: drape.accountId, platform: 'shopify', ...shopify })
     const agreeAs = (parameters: Parameters, address: string) =>
@@ -71,12 +71,12 @@ describe('a stranger with many addresses', () => {
   }
   const image = new Uint8Array(readFileSync(new URL('../fixtures/persons/apose-full.jpg', import.meta.url)))
 
-  it('does not use up the requests for removals with what is no image', async () => {
+  it('cannot use up the removal requests with invalid images', async () => {
     await inTurn(320, (i) => sendForm(new Uint8Array(8), `198.18.${i % 80}.1`))
     expect((await sendForm(image, '198.51.100.1')).status).toBe(200)
   })
 
-  it('sends few requests for removals from the addresses of one network', async () => {
+  it('is limited in removal requests per network', async () => {
     const statuses: number[] = []
     for (let i = 0; i < 25; i++) statuses.push((await sendForm(image, `2001:db8:7:${i.toString(16)}::1`)).status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(20)
@@ -84,7 +84,7 @@ describe('a stranger with many addresses', () => {
     expect((await sendForm(image, '2001:db8:8::1')).status).toBe(200)
   })
 
-  it('does not fill the disk for removals with forms that never end', async () => {
+  it('cannot fill the disk with endless removal forms', async () => {
     const stalled = Array.from({ length: 5 }, (_, i) => {
       const request = openRequest(`${drape.api.url}/removal`, {
         method: 'POST',

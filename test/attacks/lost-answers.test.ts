@@ -13,7 +13,7 @@ const server = await startS3Server()
 
 const Photo = rowType(Type.Object({ key: Type.String() }))
 
-describe('when an answer is lost', () => {
+describe('a lost response', () => {
   let drape: Drape
   let database: Database
   let storage: ObjectStorage
@@ -34,7 +34,7 @@ describe('when an answer is lost', () => {
     if ('stop' in server) await server.stop()
   })
 
-  it('by Postgres to an acceptance, the photo stays, and the repeated call completes', async () => {
+  it('of Postgres to an acceptance keeps the photo, and the repeated call completes', async () => {
     const url = new URL(drape.env.DATABASE_URL)
     await using line = await startLosingLine({ host: url.hostname, port: Number(url.port) })
     url.port = String(line.port)
@@ -70,7 +70,7 @@ describe('when an answer is lost', () => {
     }
   })
 
-  it.skipIf('unavailable' in server)('by the storage to a put, an erasure deletes the photo all the same', async () => {
+  it.skipIf('unavailable' in server)('of the storage does not keep a photo from its erasure', async () => {
     if ('unavailable' in server) return
     const { hostname, port } = new URL(server.endpoint)
     await using line = await startLosingLine({ host: hostname, port: Number(port) })
@@ -109,7 +109,7 @@ describe('when an answer is lost', () => {
     }
   })
 
-  it('the photo of a call that was certainly refused does not stay', async () => {
+  it('is not assumed for a refused call, whose photo is deleted', async () => {
     const { id, apiKey: key } = await drape.createAccount(0)
     const body = { products: [{ externalId: 'x' }], person: { image: { source: { fileKey: 'me' } } } }
     const call = await drape.call('POST', '/tryon/v1/try-on', { key, body: formOf(body, { me: person }) })

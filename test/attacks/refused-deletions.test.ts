@@ -68,7 +68,7 @@ describe.skipIf('unavailable' in server)('an object that the storage refuses to 
   }
   const stored = (keys: readonly string[]) => Promise.all(keys.map((key) => storage.exists(key)))
 
-  it('holds up no other in a sweep, is counted, and is deleted when its lock ends', async () => {
+  it('does not block a sweep, is counted, and is deleted when its lock ends', async () => {
     const keys = await createPhotos('swept')
     await drape.database.query(sql.unsafe`
       update objects set expires_at = now() - interval '1 minute' where external_user_id = 'swept'`)
@@ -81,7 +81,7 @@ describe.skipIf('unavailable' in server)('an object that the storage refuses to 
     expect([await stored(keys), await rows(keys)]).toEqual([[false, false, false], []])
   })
 
-  it('does not hold up an erasure: the others are deleted, and the receipt waits for it', async () => {
+  it('does not block an erasure: other objects are deleted, and the receipt waits', async () => {
     const keys = await createPhotos('erased')
     const { status, headers } = await drape.call('DELETE', '/tryon/v1/customers/erased')
     expect(status).toBe(204)
@@ -127,7 +127,7 @@ describe('a server that refuses the whole request because of one object', () => 
     return requests
   }
 
-  it('deletes the others with few requests', async () => {
+  it('does not prevent the deletion of other objects with few requests', async () => {
     const requests = await withServer(
       (body) => body.includes('p-300-'),
       (storage) =>
@@ -139,7 +139,7 @@ describe('a server that refuses the whole request because of one object', () => 
     expect(requests).toBeLessThan(LIMIT)
   })
 
-  it('is not asked for each object when it refuses all', async () => {
+  it('gets no request per object when it refuses all', async () => {
     const requests = await withServer(
       () => true,
       (storage) => expect(storage.delete(keysOf(5000))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' }),

@@ -56,7 +56,7 @@ describe('a dump of the database', () => {
     return (await fetch(`${url}${target}`, { headers: { ...headers, 'x-drape-signature': signature } })).status
   }
 
-  it('holds no secret once an API has started, and the shop works on', async () => {
+  it('contains no secret once an API has started, and the shop keeps working', async () => {
     expect(await dump()).toEqual(['shop', 'token', 'app', 'appToken', 'webhook'])
     expect(await statusOfSigned(drape.api.url)).toBe(200)
     const api = await startProgram('api', { ...drape.env, SECRETS_REWRAP_DELAY: '0' })

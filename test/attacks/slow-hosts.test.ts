@@ -27,7 +27,7 @@ describe('host names whose DNS server is silent', () => {
     shop.close()
   })
 
-  it('cost another account nothing, and the one that names them its own turns', async () => {
+  it('do not delay other accounts, only the account that names them', async () => {
     const other = await drape.createAccount(10)
     const attacker = await drape.createAccount(100, { writesPerMinute: 10_000 })
     const tryOn = (url: string, key: string) =>
@@ -54,7 +54,7 @@ describe('host names whose DNS server is silent', () => {
 })
 
 describe('fetches of an account', () => {
-  it('run in its own turns, and are refused when they wait too long', async () => {
+  it('have their own concurrency limit, and are refused when they wait too long', async () => {
     const hanging = Promise.withResolvers<Buffer>()
     const lanes = createFetchLanes({ maxConcurrent: 1, maxWaiting: 1, maxWaitMs: 50 })
     const answer = (url: string) => (url === 'hang' ? hanging.promise : Promise.resolve(Buffer.from(url)))

@@ -62,7 +62,7 @@ describe('stalled bodies without a valid signature', () => {
     return done.promise
   }
 
-  it('cost a real shop nothing and the service little memory', async () => {
+  it('do not delay a real shop, and use little memory', async () => {
     const before = await memory()
     expect((await ask('203.0.113.1')).status).toBe(400)
     const outcomes = await Promise.all(
@@ -79,7 +79,7 @@ describe('stalled bodies without a valid signature', () => {
     expect(grown).toBeLessThan(250)
   })
 
-  it('never come into memory whole', async () => {
+  it('are never buffered in memory as a whole', async () => {
     await createShops(drape.database).insert({
       ...{
         accountId: drape.accountId,

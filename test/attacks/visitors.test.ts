@@ -65,7 +65,7 @@ describe('a visitor who invents identities', () => {
     return { 'x-service-visitor-token': answer.body.visitorToken }
   }
 
-  it('spends no more than the budget of the address, whatever stands before it in X-Forwarded-For', async () => {
+  it('spends at most the limit of the address, whatever precedes it in X-Forwarded-For', async () => {
     const shop = await openShop()
     const imageId = await upload(shop, { ...from('203.0.113.1'), ...anonymous('a') })
     let accepted = 0
@@ -81,7 +81,7 @@ describe('a visitor who invents identities', () => {
     expect(await enter(shop, imageId, { ...from('203.0.113.2'), ...anonymous('other') })).toMatchObject({ status: 200 })
   })
 
-  it('spends no more than the budget of the shop from any number of addresses, which costs its customers nothing', async () => {
+  it('spends at most the visitor limit of the shop from many addresses, which customers do not share', async () => {
     const shop = await openShop({ visitorGenerations: 3, addressGenerations: 2 })
     const imageId = await upload(shop, { ...from('2001:db8::1'), ...anonymous('v6') })
     const statuses: number[] = []
@@ -94,7 +94,7 @@ describe('a visitor who invents identities', () => {
     expect(await enter(shop, theirs, from('203.0.113.6'), '77')).toMatchObject({ status: 200 })
   })
 
-  it('keeps no worker busy without end by try-ons that fail', async () => {
+  it('is limited in failing try-ons', async () => {
     const shop = await openShop({ addressGenerations: 2, visitorGenerations: 100 })
     const imageId = await upload(shop, { ...from('203.0.113.50'), ...anonymous('a') })
     const enterAndFail = async (name: string) => {
@@ -115,7 +115,7 @@ describe('a visitor who invents identities', () => {
     })
   })
 
-  it('does not lock the keys of the account by try-ons that fail, which have a limit of their own', async () => {
+  it('does not use up the limit of the account by failing try-ons, which have their own limit', async () => {
     const account = await drape.createAccount(20, { failedGenerationsPerHour: 2 })
     const shop = { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }
     const { id } = await createShops(drape.database).insert({
@@ -241,7 +241,7 @@ describe('a visitor who invents identities', () => {
     expect(await enter(shop, imageId, victim, '78')).toMatchObject({ status: 200 })
   })
 
-  it('is not believed with a token that is changed or of another shop, and is counted by a true one', async () => {
+  it('is refused with a changed or foreign token, and counted by a valid one', async () => {
     const [shop, other] = [await openShop({ requiresVisitorToken: true }), await openShop()]
     const address = from('203.0.113.9')
     const { 'x-service-visitor-token': token } = await getToken(shop, address)

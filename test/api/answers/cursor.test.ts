@@ -5,7 +5,7 @@ describe('a cursor', () => {
   const place = { list: 'products', accountId: 'acc_1', secret: 'a secret of some length' }
   const cursor = signCursor('0198-position', place)
 
-  it('stands for its position', () => {
+  it('encodes its position', () => {
     expect(readCursor(cursor, place)).toBe('0198-position')
     expect(readCursor(signCursor('größer/als', place), place)).toBe('größer/als')
   })

@@ -16,7 +16,7 @@ const SHOP = { domain: 'real.myshopify.com', secret: 'hush' }
 const PLUGIN = { domain: 'plugin.test', secret: 'hush' }
 const PATH = '/public/check-credits'
 
-describe('an answer that is due to many', () => {
+describe('a cached response', () => {
   let drape: Drape
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('an answer that is due to many', () => {
     return { status: answer.status, body: await answer.json(), headers: rest, requestId }
   }
 
-  it('is the same the second time, but for the name of the request', async () => {
+  it('is the same for a second request, except for the request ID', async () => {
     const path = pathSignedByShopify(PATH, SHOP)
     const [first, second, third] = [await ask(path), await ask(path), await ask(path, { 'x-request-id': 'mine' })]
     expect(first).toMatchObject({ status: 200, body: { allowed: true } })
@@ -47,7 +47,7 @@ describe('an answer that is due to many', () => {
     })
   })
 
-  it('is counted as any other', async () => {
+  it('is counted like any other', async () => {
     const count = async () => {
       const text = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
       const line = text.match(/^drape_http_requests_total\{.*check-credits.*status="200".*\} (\d+)$/m)
@@ -59,7 +59,7 @@ describe('an answer that is due to many', () => {
     expect((await count()) - before).toBe(5)
   })
 
-  it('is for the very same URL only', async () => {
+  it('is returned for the identical URL only', async () => {
     const path = pathSignedByShopify(PATH, SHOP, [['logged_in_customer_id', '1']])
     expect((await ask(path)).status).toBe(200)
     const refused = { status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } }
@@ -75,14 +75,14 @@ describe('an answer that is due to many', () => {
     expect((await ask(path, {}, 'POST')).status).toBe(405)
   })
 
-  it('is none for those who prove themselves in another way', async () => {
+  it('is not returned to callers with another authentication', async () => {
     const path = pathSignedByShopify(PATH, SHOP, [['logged_in_customer_id', '3']])
     expect((await ask(path)).status).toBe(200)
     expect((await ask(path, { 'x-drape-signature': 'a' })).status).toBe(401)
     expect((await ask(path, { 'x-drape-shop': 'nobody.test' })).status).toBe(401)
   })
 
-  it('is not kept where the URL proves nothing', async () => {
+  it('is not cached for an unsigned URL', async () => {
     const shop = await createDevelopmentShop(drape)
     for (let i = 0; i < 2; i++) expect((await ask(PATH, shop.headers)).status).toBe(200)
     expect((await ask(PATH)).status).toBe(401)
@@ -93,7 +93,7 @@ describe('an answer that is due to many', () => {
     expect((await ask(`${PATH}?a=1`)).status).toBe(401)
   })
 
-  it('is forgotten after three seconds', async () => {
+  it('is evicted after 3 seconds', async () => {
     let time = 0
     let looks = 0
     const found = await createShops(drape.database).find(SHOP.domain)
@@ -122,7 +122,7 @@ describe('an answer that is due to many', () => {
     server.close()
   })
 
-  it('is not kept when it was none', async () => {
+  it('is not cached for errors', async () => {
     const path = pathSignedByShopify(PATH, { ...SHOP, domain: 'nobody.myshopify.com' })
     for (let i = 0; i < 2; i++) expect((await ask(path)).status).toBe(401)
   })

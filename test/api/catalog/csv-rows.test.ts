@@ -38,7 +38,7 @@ describe('rows of a CSV catalogue', () => {
     ])
   })
 
-  it('reach the parser without the cells beyond those that are allowed, quoted ones apart', async () => {
+  it('reach the parser without cells over the limit, except quoted ones', async () => {
     const wide = `two${',x'.repeat(50_000)},"a\n,b"${','.repeat(50_000)}`
     const texts = [`externalId,title\none,"${'a,'.repeat(5000)}"\n`, `${wide}\r\n`, 'three,T\n']
     const pass = async (text: string) => {

@@ -42,7 +42,7 @@ describe('accounts in the dashboard', () => {
     ])
   })
 
-  it('say what is wrong with a field, and change nothing', async () => {
+  it('name an invalid field, and change nothing', async () => {
     const id = await insert()
     const answer = await browser.submit(`/accounts/${id}`, `/accounts/${id}`, { name: '', readsPerMinute: 'many' })
     expect(answer.status).toBe(400)
@@ -58,7 +58,7 @@ describe('accounts in the dashboard', () => {
     expect(await listAudit(id)).toEqual([])
   })
 
-  it('have limits that are set and taken away', async () => {
+  it('have limits that can be set and removed', async () => {
     const id = await insert()
     const page = `/accounts/${id}`
     await browser.submit(page, page, { monthlyGenerations: '100', creditsLowAt: '0', retentionDays: '1' })
@@ -170,7 +170,7 @@ describe('accounts in the dashboard', () => {
     expect((await browser.post(page, new URLSearchParams({ ...fresh, name: 'By Ada' }))).status).toBe(303)
   })
 
-  it('tell an operator who changed them in another tab so, also after a mistake', async () => {
+  it('report a change of the same operator in another tab, also after an invalid form', async () => {
     const id = await insert('Before')
     const page = `/accounts/${id}`
     const stale = readFormFields((await browser.get(page)).text, page)

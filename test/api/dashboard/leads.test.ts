@@ -54,7 +54,7 @@ describe('the leads of shops', () => {
     ])
   })
 
-  it('are delivered again when an operator says so', async () => {
+  it('are delivered again when an operator retries', async () => {
     await browser.submit(page, `${page}/retry`)
     const dead = await dashboard.database.oneFirst(sql.unsafe`select count(dead_at)::int from lead_outbox`)
     expect(dead).toBe(0)

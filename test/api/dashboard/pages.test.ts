@@ -30,7 +30,7 @@ describe('the pages of the dashboard', () => {
   const idsIn = ({ text }: { text: string }) =>
     [...text.matchAll(/href="\/generations\/(gen_\w+)"/g)].map(([, id]) => id)
 
-  it('answer operators, with all that callers sent as text', async () => {
+  it('are served to operators, with values of callers escaped', async () => {
     for (const path of contents.pages) {
       const { status, text, headers } = await browser.get(path)
       expect(status, path).toBe(200)
@@ -42,7 +42,7 @@ describe('the pages of the dashboard', () => {
     }
   })
 
-  it('keep what was typed into any form that was refused, but secrets, and say what is wrong beside the field', async () => {
+  it('return a refused form with its values except secrets, and the problem next to the field', async () => {
     const typed = `${HOSTILE} typed ${'x'.repeat(7000)}`
     const tried: string[] = []
     for (const path of contents.pages) {
@@ -74,7 +74,7 @@ describe('the pages of the dashboard', () => {
     expect([opened.status, opened.headers.get('location')]).toEqual([303, `/accounts/${contents.accountId}?x=1`])
   })
 
-  it('send everybody else to the sign-in, also where there is no page', async () => {
+  it('redirect other visitors to the sign-in, also on unknown paths', async () => {
     const stranger = dashboard.openBrowser()
     for (const path of [...contents.pages, '/nothing', `/accounts/${contents.accountId}/logo`]) {
       const { status, headers, text } = await stranger.get(path)
@@ -83,7 +83,7 @@ describe('the pages of the dashboard', () => {
     }
   })
 
-  it('say that there is nothing at any other address', async () => {
+  it('answer 404 for unknown paths', async () => {
     for (const path of ['/nothing', '/accounts/acc_1', '/shops/shop_1', '/generations/gen_1']) {
       expect((await browser.get(path)).status, path).toBe(404)
     }
@@ -91,7 +91,7 @@ describe('the pages of the dashboard', () => {
     expect((await browser.get('/accounts?q=%00')).status).toBe(400)
   })
 
-  it('show the queue, what failed and why, and what was used', async () => {
+  it('show the queue, failures with their reasons, and usage', async () => {
     const { text } = await browser.get('/')
     expect(text).toMatch(/<code>NO_PERSON_DETECTED<\/code><\/a><\/td><td class="number"[^>]*>1[34]</)
     expect(text).toContain('completed')
@@ -102,7 +102,7 @@ describe('the pages of the dashboard', () => {
     expect((await browser.get(link.replaceAll('&#38;', '&'))).text).toContain('NO_PERSON_DETECTED</code>')
   })
 
-  it('mark try-ons that wait without a worker, and say in a sentence what did not happen', async () => {
+  it('mark try-ons that wait without a worker, and describe failures in a sentence', async () => {
     const { text } = await browser.get('/')
     expect(text).toContain('Try-ons wait, but no worker accepts jobs.')
     for (const [name, value] of [
@@ -158,7 +158,7 @@ describe('the pages of the dashboard', () => {
     expect(seen).toEqual([...seen].sort().reverse())
   })
 
-  it('show a picture for a reason alone, and write down who looked', async () => {
+  it('show an image only for a reason, and audit the view', async () => {
     const page = `/generations/${contents.completedId}`
     expect((await browser.get(page)).text).not.toContain('<img')
     expect((await browser.submit(page, `${page}/picture`, { which: 'result' })).status).toBe(400)
@@ -242,7 +242,7 @@ describe('the pages of the dashboard', () => {
     )
   })
 
-  it('send the token of a shop to no other address than the one it was given for', async () => {
+  it('send the token of a shop only to the domain that it was set for', async () => {
     const shops = createShops(dashboard.database)
     const { accountId } = contents
     const [domain, adminToken] = ['token.myshopify.com', 'shpat_secret']
@@ -271,7 +271,7 @@ describe('the pages of the dashboard', () => {
     expect(await change({ adminUrl: 'http://127.0.0.1:99', adminToken: 'shpat_new' })).toEqual([303, 'shpat_new'])
   })
 
-  it('do not overwrite a shop or an endpoint that somebody else changed meanwhile', async () => {
+  it('do not overwrite concurrent changes of a shop or an endpoint', async () => {
     const shops = createShops(dashboard.database)
     const webhooks = createWebhooks(dashboard.database)
     const [shop, endpoint] = [`/shops/${contents.shopId}`, `/webhooks/${contents.endpointId}`]
@@ -330,7 +330,7 @@ describe('the pages of the dashboard', () => {
     }
   })
 
-  it('keep a log that nobody changes', async () => {
+  it('have an append-only audit log', async () => {
     for (const statement of [
       sql.unsafe`update operator_audit set reason = 'none'`,
       sql.unsafe`delete from operator_audit`,

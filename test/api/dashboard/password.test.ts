@@ -28,11 +28,11 @@ describe('an operator’s password', () => {
     expect(await verifyPassword('an old password', stored.replaceAll(/=+(?=\$|$)/g, ''))).toBe(true)
   })
 
-  it('is the same however its letters are typed', async () => {
+  it('is normalised to one Unicode form', async () => {
     expect(await verifyPassword('cafe\u0301 at the corner', await hashPassword('caf\u00e9 at the corner'))).toBe(true)
   })
 
-  it('is never right for nobody', async () => {
+  it('is never valid for an unknown operator', async () => {
     expect(await verifyPassword('', null)).toBe(false)
     await expect(verifyPassword('x', 'not a hash')).rejects.toThrow('not an Argon2id hash')
   })

@@ -18,7 +18,7 @@ describe('the port of the dashboard', () => {
   })
   afterAll(() => drape.stop())
 
-  it('serves it to an operator of the command line', async () => {
+  it('serves the dashboard to an operator created on the command line', async () => {
     const { answered } = createCommandLine(drape.env.DATABASE_URL)
     const { password } = await answered('operator', 'create', '--email', 'ada@example.com')
     const form = new URLSearchParams({ email: 'ada@example.com', password })
@@ -49,7 +49,7 @@ describe('the port of the dashboard', () => {
     await closed.end()
   })
 
-  it('opens although the provider of sign-ins is away', async () => {
+  it('opens while the identity provider is unavailable', async () => {
     const reserved = [await reserveFreePort(), await reserveFreePort()]
     await Promise.all(reserved.map((one) => one.release()))
     const [own, away] = reserved.map((one) => String(one.port))
@@ -62,7 +62,7 @@ describe('the port of the dashboard', () => {
     await api.end()
   })
 
-  it('takes no half of single sign-on', () => {
+  it('refuses an incomplete single sign-on configuration', () => {
     const issuer = { OIDC_ISSUER: 'https://login.example' }
     const whole = { ...issuer, OIDC_CLIENT_ID: 'drape', DASHBOARD_URL: 'https://ops.example', NODE_ENV: 'production' }
     const read = (env: Record<string, string>) => () =>
@@ -89,7 +89,7 @@ describe('the port of the dashboard', () => {
     expect(read({ NODE_ENV: 'production', DASHBOARD_SECOND_FACTOR: 'all' }).DASHBOARD_SECOND_FACTOR).toBe('all')
   })
 
-  it('must be one of its own, and its address one', () => {
+  it('must differ from other ports, and have a valid URL', () => {
     const env = { ...drape.env, NODE_ENV: 'development', PORT: '8080' }
     expect(() => readApiConfig({ ...env, DASHBOARD_PORT: '8080' })).toThrow(
       'DASHBOARD_PORT must differ from the other ports',

@@ -56,7 +56,7 @@ describe('removal requests in the dashboard', () => {
     ).toHaveLength(1)
   })
 
-  it('erases nothing but chosen images that the page offers, once', async () => {
+  it('erases only selected images that the page offers, once', async () => {
     const [page, action] = ['/removals/rem_1', '/removals/rem_1/erase']
     expect((await browser.submit(page, action, { reason: 'the same person' })).status).toBe(400)
     expect((await browser.submit(page, action, { reason: 'the same person', image: 'img_other' })).status).toBe(400)

@@ -48,7 +48,7 @@ describe('the role of an operator', () => {
     expect(dashboard.routes.toSorted()).toEqual(Object.keys(ROUTE_ROLES).toSorted())
   })
 
-  it('lets every form lead back to its page', () => {
+  it('has forms that redirect back to their page', () => {
     const actions = Object.keys(ROUTE_ROLES).flatMap((route) => route.match(/^POST (.*)/)?.[1] ?? [])
     expect(Object.keys(FORM_PAGES).toSorted()).toEqual(actions.filter((action) => action !== '/sign-out').toSorted())
     for (const page of Object.values(FORM_PAGES)) expect(ROUTE_ROLES[`GET ${page}`], page).toBeDefined()
@@ -69,7 +69,7 @@ describe('the role of an operator', () => {
     60_000,
   )
 
-  it('holds for every spelling of a path', async () => {
+  it('applies to every spelling of a path', async () => {
     for (const path of [
       '/accounts/new',
       '/accounts/NEW',
@@ -84,7 +84,7 @@ describe('the role of an operator', () => {
     }
   })
 
-  it('hides what it does not permit, and shows settings to whoever reads them', async () => {
+  it('hides forbidden actions, and shows settings to readers', async () => {
     const page = `/accounts/${contents.accountId}`
     const formsIn = (text: string) => [...text.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, to]) => to)
     const { text } = await browserOf('viewer').get(page)
@@ -109,7 +109,7 @@ describe('the role of an operator', () => {
     }
   })
 
-  it('shows no photo to a viewer, and writes none of the tries as a view', async () => {
+  it('shows no photo to a viewer, and audits no refused attempt as a view', async () => {
     const path = `/generations/${contents.completedId}/picture`
     const typed = { which: 'result', reason: 'only curious' }
     expect((await post('viewer', path, typed)).text).not.toContain('<img')
@@ -120,7 +120,7 @@ describe('the role of an operator', () => {
     expect(views).toEqual([{ email: 'support@example.com' }])
   })
 
-  it('lets support cancel a generation for a reason, with its credits', async () => {
+  it('allows support to cancel a generation for a reason, with a refund', async () => {
     const { balance } = (await createAccounts(dashboard.database).find(contents.accountId)) ?? { balance: 0 }
     const id = await dashboard.database.oneFirst(sql.unsafe`
       select max(id) from generations where status = 'PENDING' and account_id = ${contents.accountId}`)
@@ -132,7 +132,7 @@ describe('the role of an operator', () => {
     expect((await post('support', `${page}/cancel`, { reason: 'once more' })).status).toBe(400)
   })
 
-  it('changes at once, by an admin who is somebody else', async () => {
+  it('changes immediately, by another admin', async () => {
     const operators = createOperators(dashboard.database)
     const { id = '' } = (await operators.find('viewer@example.com')) ?? {}
     const changed = await browserOf('admin').submit('/operators', `/operators/${id}`, { role: 'billing' })
@@ -144,7 +144,7 @@ describe('the role of an operator', () => {
     expect((await operators.findById(own))?.role).toBe('admin')
   })
 
-  it('is that of a new operator, whose password is shown once', async () => {
+  it('is set for a new operator, whose password is shown once', async () => {
     const typed = { email: 'new@example.com', role: 'support' }
     const { text } = await browserOf('admin').submit('/operators', '/operators', typed)
     const [, password = ''] = text.match(/<dt>Password<\/dt><dd><div class="secret"><code[^>]*>(\w{24})</) ?? []

@@ -6,7 +6,7 @@ import { type Drape, startDrape } from '../../support/drape.ts'
 import { startProgram, type TestProgram } from '../../support/process.ts'
 import { until } from '../../support/until.ts'
 
-describe('events are forwarded', () => {
+describe('event forwarding', () => {
   let analytics: AnalyticsServer
   let drape: Drape
   let headers: Record<string, string>
@@ -39,7 +39,7 @@ describe('events are forwarded', () => {
     )
   }
 
-  it('to the provider, with what is known of them', async () => {
+  it('sends all fields of an event to the provider', async () => {
     const timestamp = new Date(Date.now() - 60_000).toISOString()
     const properties = { size: 'M', $insert_id: 'mine', account_id: 'mine', __proto__: 1 }
     await send(eventOf('told', { event: 'widget:result_view', timestamp, properties }))
@@ -65,7 +65,7 @@ describe('events are forwarded', () => {
     expect(taken('told')[0].uuid).toBe(key)
   })
 
-  it('once, also when they are sent to us again', async () => {
+  it('forwards an event once, also if the event is received twice', async () => {
     await send(eventOf('twice'), eventOf('twice'))
     await send(eventOf('twice'))
     await isDone()
@@ -123,7 +123,7 @@ describe('events are forwarded', () => {
     },
   )
 
-  it('without those that the provider refuses, which are parked alone and counted', async () => {
+  it('parks and counts only the events that the provider refuses', async () => {
     const dead = await count('dead')
     analytics.refuses = ({ properties }) => String(properties.$insert_id).startsWith('poison')
     await send(
@@ -143,7 +143,7 @@ describe('events are forwarded', () => {
     expect(await count('dead')).toBe(dead + 2)
   })
 
-  it('by any number of replicas, each event by one', async () => {
+  it('forwards each event by one of many replicas', async () => {
     const replicas = await Promise.all([1, 2].map(() => startProgram('api', drape.env)))
     for (let part = 0; part < 8; part++) {
       await send(...Array.from({ length: 50 }, (_, i) => eventOf(`many ${part} ${i}`)))
@@ -155,7 +155,7 @@ describe('events are forwarded', () => {
     await Promise.all(replicas.map((replica) => replica.end()))
   })
 
-  describe('by a process', () => {
+  describe('in a process', () => {
     let other: Drape
     beforeAll(async () => {
       other = await startDrape({ env: { ANALYTICS_URL: analytics.url, ANALYTICS_KEY: 'phc_test' } })
@@ -168,7 +168,7 @@ describe('events are forwarded', () => {
         body: { events: [eventOf(insertId)], context: APP_CONTEXT },
       })
 
-    it('that stops in the middle without waiting, and then by another', async () => {
+    it('stops without waiting, and another process continues', async () => {
       analytics.moods.push('silent')
       await sendOther('broken off')
       await until(() => analytics.requests.length === 1)
@@ -180,8 +180,8 @@ describe('events are forwarded', () => {
   })
 })
 
-describe('without a provider', () => {
-  it('nothing is put on its way', async () => {
+describe('event forwarding without a provider', () => {
+  it('queues no events', async () => {
     const drape = await startDrape()
     const body = { events: [eventOf('kept')], context: APP_CONTEXT }
     await drape.call('POST', '/storefront/v1/events', { key: null, headers: await appHeaders(drape), body })
@@ -190,7 +190,7 @@ describe('without a provider', () => {
     await drape.stop()
   })
 
-  it('an API that knows only half of one does not start', async () => {
+  it('refuses to start the API with an incomplete provider configuration', async () => {
     const drape = await startDrape()
     await expect(startProgram('api', { ...drape.env, ANALYTICS_URL: 'http://127.0.0.1:9' })).rejects.toThrow(
       'ANALYTICS_URL and ANALYTICS_KEY go together',

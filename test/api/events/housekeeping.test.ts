@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 const NOON = new Date('2026-11-21T12:00:00Z')
 const daysBefore = (days: number, time = NOON) => new Date(time.getTime() - days * DAY_MS)
 
-describe('days of events', () => {
+describe('event partitions', () => {
   let url: string
   let database: Database
   let drop: () => Promise<void>
@@ -48,7 +48,7 @@ describe('days of events', () => {
   }
   const ids = () => database.anyFirst(sql.unsafe`select insert_id from events order by insert_id`)
 
-  it('have a place before they come', async () => {
+  it('are created in advance', async () => {
     await keep(NOON)
     const names = [21, 22, 23, 24, 25].map((day) => `events_202611${day}`)
     expect(await partitions()).toEqual(names)
@@ -56,7 +56,7 @@ describe('days of events', () => {
     expect(await partitions()).toEqual(names)
   })
 
-  it('get one when they come unforeseen, also when many come at once', async () => {
+  it('are created on demand, also by many concurrent inserts', async () => {
     const days = [0, 1, 2].map((day) => new Date(Date.UTC(2027, 0, 1 + day, 23, 59)))
     const stored = await Promise.all(
       Array.from({ length: 24 }, (_, i) => insert(`unforeseen-${i}`, days[i % days.length])),
@@ -67,7 +67,7 @@ describe('days of events', () => {
     )
   })
 
-  it('go after their time, and what they held may come again', async () => {
+  it('are dropped after their retention, and their events can be stored again', async () => {
     await insert('old', daysBefore(91))
     await insert('edge', daysBefore(90))
     await insert('young', daysBefore(89))
@@ -80,7 +80,7 @@ describe('days of events', () => {
     expect(await keep(NOON, 1)).toBe(2)
   })
 
-  it('go out of the outbox too', async () => {
+  it('are removed from the outbox too', async () => {
     const forwarding = createEvents(database, { forward: true })
     for (const [insertId, receivedAt] of [
       ['untold', daysBefore(91)],
@@ -92,14 +92,14 @@ describe('days of events', () => {
     expect(await database.anyFirst(sql.unsafe`select insert_id from event_outbox`)).toEqual(['to tell'])
   })
 
-  it('go once when several processes see to it at once', async () => {
+  it('are dropped once by several concurrent processes', async () => {
     for (let days = 200; days < 205; days++) await insert(`many-${days}`, daysBefore(days))
     const dropped = await Promise.all(Array.from({ length: 4 }, () => keep(NOON)))
     expect(dropped.reduce((sum, count) => sum + count)).toBe(5)
     expect(await partitions()).not.toContain('events_20260505')
   })
 
-  it('wait while somebody reads them, without keeping others from writing', async () => {
+  it('are not dropped while they are read, and block no inserts', async () => {
     await insert('read', daysBefore(300))
     const reader = new pg.Client({ connectionString: url })
     await reader.connect()
@@ -110,7 +110,7 @@ describe('days of events', () => {
     expect(await keep(NOON)).toBe(1)
   })
 
-  it('go with the sweep too, after as many days as are set', async () => {
+  it('are dropped by the sweep after the configured days', async () => {
     const now = new Date()
     await insert('swept', daysBefore(8, now))
     await insert('kept', daysBefore(6, now))

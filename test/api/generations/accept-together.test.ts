@@ -12,7 +12,7 @@ import { createTestDatabase } from '../../support/postgres.ts'
 
 const Count = rowType(Type.Object({ n: Type.Integer() }))
 
-describe('accepting together', () => {
+describe('batched acceptance', () => {
   let database: Database
   let url: string
   let drop: () => Promise<void>
@@ -51,7 +51,7 @@ describe('accepting together', () => {
   const codeOf = (result: PromiseSettledResult<boolean>) =>
     result.status === 'fulfilled' ? result.value : (result.reason as DrapeError).code
 
-  it('asks at once for a call that comes alone, and for all that came meanwhile by the next statement', async () => {
+  it('accepts a single call at once, and calls during a statement with the next statement', async () => {
     const caller = await createShopkeeper(100, ['shirt', 'skirt'])
     const { accept, statements } = createReplica()
     const products = [reference(), reference(), reference('skirt'), reference()]
@@ -64,7 +64,7 @@ describe('accepting together', () => {
     for (const table of ['generations', 'outbox']) expect(await count(table, caller)).toBe(5)
   })
 
-  it('does not mix accounts, engines, or products that are sent', async () => {
+  it('does not batch different accounts, engines or inline products', async () => {
     const [one, other] = [await createShopkeeper(9), await createShopkeeper(9)]
     const { accept, statements } = createReplica()
     const { product } = callOf(one)
@@ -79,7 +79,7 @@ describe('accepting together', () => {
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 
-  it('accepts exactly as many as there are credits, also over several replicas', async () => {
+  it('accepts exactly as many calls as there are credits, across replicas', async () => {
     const caller = await createShopkeeper(100)
     const others = createDatabase(url, { poolSize: 10 })
     const replicas = [createReplica(), createReplica(others), createReplica(others)]
@@ -96,7 +96,7 @@ describe('accepting together', () => {
     await others.end()
   })
 
-  it('makes one product of the same one that is sent many times', async () => {
+  it('stores one product for many calls with the same product', async () => {
     const caller = await createCaller(database, 200)
     const { accept } = createReplica()
     await Promise.all(Array.from({ length: 200 }, () => accept(callOf(caller))))
@@ -104,7 +104,7 @@ describe('accepting together', () => {
     expect(await balanceOf(caller)).toBe(0)
   })
 
-  it('tells each call what is wrong with it, and nothing of its neighbours', async () => {
+  it('rejects each call with its own error', async () => {
     const caller = await createShopkeeper(100)
     const stranger = await createCaller(database, 1)
     const { accept, statements } = createReplica()
@@ -130,7 +130,7 @@ describe('accepting together', () => {
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 
-  it('goes on after a statement that failed, of which only those hear who were in it', async () => {
+  it('continues after a failed statement, which rejects only its own calls', async () => {
     const caller = await createShopkeeper(9)
     let statements = 0
     const accept = acceptTogether(async (calls) => {
@@ -143,7 +143,7 @@ describe('accepting together', () => {
     expect(await accept(call())).toBe(true)
   })
 
-  it('has the outcome of one after the other, in the order in which they came', async () => {
+  it('has the outcome of sequential acceptance in order of arrival', async () => {
     const settings = { concurrentGenerations: 7 }
     for (const credits of [0, 3, 7, 20]) {
       const [together, alone] = [await createShopkeeper(credits), await createShopkeeper(credits)]

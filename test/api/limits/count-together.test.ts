@@ -22,8 +22,8 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 const totalsOf = async (counting: readonly Promise<Counted>[]) =>
   (await Promise.all(counting)).map(({ total }) => total)
 
-describe('counting together', () => {
-  it('tells each request its own place', async () => {
+describe('batched counting', () => {
+  it('returns each request its own count', async () => {
     const { asked, countOne } = createCounter()
     const first = [countOne('a'), countOne('a'), countOne('a')]
     await settled()
@@ -38,7 +38,7 @@ describe('counting together', () => {
     expect(await totalsOf(second)).toEqual([4, 5])
   })
 
-  it('lets no caller wait for another', async () => {
+  it('does not make callers wait for each other', async () => {
     const { asked, countOne } = createCounter()
     const counting = [countOne('a'), countOne('b')]
     await settled()
@@ -52,7 +52,7 @@ describe('counting together', () => {
     expect(await counting[0]).toMatchObject({ total: 1 })
   })
 
-  it('asks again after a fault, which only those hear whom it concerned', async () => {
+  it('retries after an error, which rejects only the calls of its batch', async () => {
     const { asked, countOne } = createCounter()
     const failing = [countOne('a'), countOne('a')].map((counting) => counting.catch((error: Error) => error.message))
     await settled()
@@ -65,7 +65,7 @@ describe('counting together', () => {
   })
 
   describe('in advance', () => {
-    it('serves callers in a hurry from what it has counted, each with its own place', async () => {
+    it('serves callers from the reserved counts, each with its own count', async () => {
       const { asked, count } = createCounter()
       const countOne = countTogether(count, { maxAhead: 3 })
       const first = [countOne('a'), countOne('a')]
@@ -80,7 +80,7 @@ describe('counting together', () => {
       expect(await totalsOf([next])).toEqual([6])
     })
 
-    it('counts a single caller exactly, and forgets what was not used', async () => {
+    it('counts a single caller exactly, and discards unused reserved counts', async () => {
       const { asked, count } = createCounter()
       let now = 0
       const countOne = countTogether(count, { maxAhead: 100, now: () => now })

@@ -8,7 +8,7 @@ describe('the last levels of a replica', () => {
   }
   const alone = (requests: number) => ({ requests, owed: requests })
 
-  it('go on from what the common bucket said, and drain', () => {
+  it('continue from the shared bucket, and drain', () => {
     const { clock, levels } = start()
     expect(levels.note('a', { before: 6, tokens: 1 })).toEqual({ total: 7 })
     expect(levels.add('a', alone(2))).toEqual({ total: 9 })
@@ -18,7 +18,7 @@ describe('the last levels of a replica', () => {
     expect(levels.add('a', alone(1))).toEqual({ total: 1 })
   })
 
-  it('keep what there was room for alone, and owe that to the common bucket once', () => {
+  it('count local requests, and add them to the shared bucket once', () => {
     const { levels } = start()
     expect(levels.add('a', alone(8))).toEqual({ total: 8 })
     expect(levels.add('a', alone(5))).toEqual({ total: 13 })
@@ -28,13 +28,13 @@ describe('the last levels of a replica', () => {
     expect([levels.takeOwed('a'), levels.takeOwed('b')]).toEqual([0, 0])
   })
 
-  it('do not fill a spent bucket again when the common one lost its level', () => {
+  it('do not refill a spent bucket if the shared bucket loses its level', () => {
     const { levels } = start()
     levels.note('a', { before: 9, tokens: 1 })
     expect(levels.note('a', { before: 0, tokens: 1 })).toEqual({ total: 11 })
   })
 
-  it('are kept of so many ids and no more', () => {
+  it('are kept for a limited number of IDs', () => {
     const { levels } = start()
     for (let i = 0; i <= 20_000; i++) levels.add(String(i), alone(1))
     expect([levels.takeOwed('0'), levels.takeOwed('1')]).toEqual([0, 1])

@@ -5,16 +5,16 @@ import { describe, expect, it } from 'vitest'
 import { within } from '../../../api/limits/time-limit.ts'
 
 describe('a time limit', () => {
-  it('gives what the work gives, or throws what it throws', async () => {
+  it('returns the result of the work, or throws its error', async () => {
     expect(await within(10_000, Promise.resolve('done'))).toBe('done')
     await expect(within(10_000, Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   })
 
-  it('ends the waiting for work that never ends', async () => {
+  it('rejects work that never ends', async () => {
     await expect(within(5, once(new EventTarget(), 'never'))).rejects.toThrow('no response within 5 ms')
   })
 
-  it('counts no answer as late that came while the process was busy', async () => {
+  it('accepts a response that arrived while the process was busy', async () => {
     // After an answer that was just read, Node looks at its timers before it reads again.
     await stat('.')
     const answer = within(20, stat('.'))
@@ -38,7 +38,7 @@ describe('a time limit', () => {
     expect(await answer).toBe('in time')
   })
 
-  it('keeps nothing waiting after its end', async () => {
+  it('leaves no timer after its end', async () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     await within(60_000, sleep(1))
     expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBe(before)

@@ -15,7 +15,7 @@ describe('a request with an Idempotency-Key', () => {
   let imageId: string
   let shop: Server
   let shopUrl: string
-  /** Called with every visit of the shop, which answers when it is told to. */
+  /** Handles each request to the shop; tests replace the handler to delay the response. */
   let visit: (response: ServerResponse) => void = (response) => response.end(person)
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('a request with an Idempotency-Key', () => {
   const countLedger = () =>
     drape.database.oneFirst(sql.unsafe`select count(*)::int from ledger where kind = 'reserve'`) as Promise<number>
 
-  it('gets the first answer again, for one credit, in whatever order its fields come', async () => {
+  it('replays the first response for one credit, in any order of its fields', async () => {
     const before = await drape.balance()
     const body = inline('one')
     const first = await post('same', body)
@@ -57,13 +57,13 @@ describe('a request with an Idempotency-Key', () => {
     expect(await drape.balance()).toBe(before - 1)
   })
 
-  it('gets the same product id again when the product has none of its own', async () => {
+  it('replays the generated ID of a product without externalId', async () => {
     const answers = [await post('one-shot', inline()), await post('one-shot', inline())]
     expect(answers[0].body.productExternalId).toMatch(/^_anon_/)
     expect(answers[1].body).toEqual(answers[0].body)
   })
 
-  it('is told by the bytes of its files', async () => {
+  it('is identified by the bytes of its files', async () => {
     const data = {
       products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
       person: { image: { source: { fileKey: 'me' } } },
@@ -75,7 +75,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED', status: 422 } })
   })
 
-  it('uploads one photo and registers one product', async () => {
+  it('stores one photo or product, however often it is repeated', async () => {
     const upload = () => post('photo', formOf(undefined, { file: person }), '/tryon/v1/images/upload')
     const photos = [await upload(), await upload()]
     expect(photos[1].body).toEqual(photos[0].body)
@@ -89,7 +89,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(products.map(isReplay)).toEqual([false, true])
   })
 
-  it('may not use a key of another request, but one of another route or account', async () => {
+  it('is refused with the key of a different request, unless that has another route or account', async () => {
     await post('taken', inline('one'))
     expect(await post('taken', inline('two'))).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
     const product = { externalId: 'two', images: [{ source: { url: 'https://shop.invalid/two.jpg' } }] }
@@ -107,7 +107,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(isReplay(foreign)).toBe(false)
   })
 
-  it('leaves nothing behind when it is refused', async () => {
+  it('stores no response when it is refused', async () => {
     const poor = await drape.createAccount(0)
     const bad = await post('refused', { ...inline('one'), person: {} })
     expect(bad.status).toBe(400)
@@ -137,7 +137,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await post('k'.repeat(255), inline('one'))).status).toBe(201)
   })
 
-  it('runs once when it comes many times at once', async () => {
+  it('runs once for many concurrent repetitions', async () => {
     const before = await drape.balance()
     const answers = await Promise.all(Array.from({ length: 60 }, () => post('race', inline('race'))))
     const done = answers.filter(({ status }) => status === 201)
@@ -151,7 +151,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await drape.balance()).toBe(before - 1)
   })
 
-  it('is still running while the first waits for something', async () => {
+  it('is refused while the first request is still running', async () => {
     let release: () => void = () => {}
     const visited = new Promise<void>((resolve) => {
       visit = (response) => {
@@ -170,13 +170,13 @@ describe('a request with an Idempotency-Key', () => {
     expect((await post('slow', slow)).body).toEqual((await first).body)
   })
 
-  it('goes on where it ended when the API died after the charge, before the answer', async () => {
+  it('returns the first generation if the API died between charge and response', async () => {
     const first = await post('died', inline())
     const before = await drape.balance()
     await drape.database.query(sql.unsafe`
       update idempotency_keys set status = null, answer = null, lease_until = now() where key = 'died'`)
     const answers = await Promise.all([1, 2, 3].map(() => post('died', inline())))
-    // How long it waits is not known a second time.
+    // The estimated start is not stored.
     const { generationId, productExternalId } = first.body
     const same = { generationId, status: 'PENDING', productExternalId }
     for (const { status, body } of answers) if (status !== 409) expect(body).toMatchObject(same)
@@ -185,7 +185,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await drape.balance()).toBe(before)
   })
 
-  it('starts anew after 24 hours', async () => {
+  it('runs again after 24 hours', async () => {
     const first = await post('old', inline('one'))
     await drape.database.query(sql.unsafe`
       update idempotency_keys set created_at = created_at - interval '24 hours' where key = 'old'`)
@@ -224,7 +224,7 @@ describe('a request with an Idempotency-Key', () => {
       }
     }
 
-    it('is charged once in 1,000 tries over 5 deaths', async () => {
+    it('is charged once in 1,000 attempts during 5 kills', async () => {
       const before = await countLedger()
       const answers: Awaited<ReturnType<typeof send>>[] = []
       for (const ms of [5, 25, 60, 120, 250]) {
@@ -247,7 +247,7 @@ describe('a request with an Idempotency-Key', () => {
       expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
     })
 
-    it('is taken over from an API that died in the middle, with one photo and one charge', async () => {
+    it('is resumed after a kill of the API, with one photo and one charge', async () => {
       const before = await countLedger()
       const slow = { ...inline(), person: { image: { source: { url: `${shopUrl}/me.jpg` } } } }
       const visited = new Promise<void>((resolve) => {

@@ -51,7 +51,7 @@ describe('the rate limit', () => {
     }
   }
 
-  it('lets the writes of a whole minute through at once, whichever replica they come to', async () => {
+  it('allows a burst of the writes of a minute, across replicas', async () => {
     const { answers, seconds } = await countedByRedis({}, (apiKey) =>
       Promise.all(Array.from({ length: 160 }, (_, i) => write(apiKey, i % 2 === 0 ? drape.api.url : replica.url))),
     )
@@ -66,7 +66,7 @@ describe('the rate limit', () => {
     expect(Number(refused.headers.get('ratelimit-reset'))).toBeGreaterThan(50)
   })
 
-  it('lets a request through again after its Retry-After, and costs nothing for refused ones', async () => {
+  it('allows a request again after Retry-After, and does not count refused ones', async () => {
     const { apiKey, answers } = await countedByRedis({ writesPerMinute: 60 }, (key) =>
       Promise.all(Array.from({ length: 120 }, () => write(key))),
     )
@@ -80,7 +80,7 @@ describe('the rate limit', () => {
     expect((await write(apiKey)).status).toBe(400)
   })
 
-  it('keeps reading apart from writing: 120 reads at once beside a spent budget of writes', async () => {
+  it('limits reads and writes separately: 120 reads with a spent write limit', async () => {
     const { answers, seconds } = await countedByRedis({}, async (apiKey) => ({
       writes: await Promise.all(Array.from({ length: 130 }, () => write(apiKey))),
       reads: await Promise.all(Array.from({ length: 160 }, () => read(apiKey))),
@@ -90,7 +90,7 @@ describe('the rate limit', () => {
     expect(statuses(answers.reads, 200)).toBeLessThanOrEqual(121 + seconds / 0.1)
   })
 
-  it('says on every answer what the budget is and what is left of it', async () => {
+  it('returns limit and remaining requests with every response', async () => {
     const { apiKey } = await drape.createAccount(0, {})
     const answers = [await read(apiKey), await read(apiKey), await write(apiKey)]
     expect(answers.map(({ headers }) => headers.get('ratelimit-limit'))).toEqual(['600', '600', '100'])
@@ -98,7 +98,7 @@ describe('the rate limit', () => {
     for (const { headers } of answers) expect(Number(headers.get('ratelimit-reset'))).toBeGreaterThan(0)
   })
 
-  it('takes an account’s own settings over the general ones', async () => {
+  it('prefers the limits of the account over the defaults', async () => {
     const { apiKey } = await drape.createAccount(0, { writesPerMinute: 3, readsPerMinute: 1000 })
     const writes = await Promise.all(Array.from({ length: 5 }, () => write(apiKey)))
     expect(statuses(writes, 400)).toBe(3)
@@ -107,7 +107,7 @@ describe('the rate limit', () => {
     expect(reads[0].headers.get('ratelimit-limit')).toBe('1000')
   })
 
-  it('counts every account for itself, and nothing without a key', async () => {
+  it('counts every account separately, and nothing without a key', async () => {
     const [one, other] = [await drape.createAccount(0, { writesPerMinute: 1 }), await drape.createAccount(0, {})]
     await write(one.apiKey)
     expect((await write(one.apiKey)).status).toBe(429)
@@ -116,7 +116,7 @@ describe('the rate limit', () => {
     expect(statuses(strangers, 401)).toBe(30)
   })
 
-  it('goes on in each replica while Redis is away', async () => {
+  it('continues in each replica while Redis is unavailable', async () => {
     const { apiKey } = await drape.createAccount(0, { writesPerMinute: 5 })
     await redis.kill()
     const answers = await Promise.all(
@@ -126,7 +126,7 @@ describe('the rate limit', () => {
     await redis.restart()
   })
 
-  it('goes on from the last known count while Redis hangs, and says so in a metric', async () => {
+  it('continues from the last known count while Redis hangs, and counts that in a metric', async () => {
     const { apiKey } = await drape.createAccount(0, { writesPerMinute: 5 })
     const spent = await Promise.all(Array.from({ length: 5 }, () => write(apiKey)))
     expect(statuses(spent, 400)).toBe(5)

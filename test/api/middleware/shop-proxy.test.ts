@@ -115,7 +115,7 @@ describe('a shop', () => {
     },
   }
 
-  describe('of Shopify', () => {
+  describe('on Shopify', () => {
     it.each<[string, () => string]>([
       ['as it comes', () => shirts()],
       ['in another order', () => shirts().split('&').reverse().join('&')],
@@ -178,7 +178,7 @@ describe('a shop', () => {
       expect(await customerOf('GET', 'cross-site')).toBe('42')
     })
 
-    it('has its customer from the signed query alone', async () => {
+    it('takes the customer only from the signed query', async () => {
       const headers = [
         ['X-Service-Customer-Id', '9'],
         ['logged_in_customer_id', '9'],
@@ -190,7 +190,7 @@ describe('a shop', () => {
       expect(await customerOf([])).toBeNull()
     })
 
-    it('may have a name that is not ASCII', async () => {
+    it('may have a non-ASCII domain', async () => {
       const shop = { domain: 'bücher.example', secret: 'leise' }
       await createShops(database).insert({ accountId, platform: 'shopify', ...shop })
       const answer = await send(production, get(signedByShopify(shop, { now: NOW })))
@@ -390,7 +390,7 @@ describe('a shop', () => {
       expect(await send(production, sign())).toMatchObject({ status: 200, body: { domain: SOCKS.domain, accountId } })
     })
 
-    it('has its customer from the signed query alone', async () => {
+    it('takes the customer only from the signed query', async () => {
       const headers = [
         ['X-Service-Customer-Id', '9'],
         ['X-Drape-Customer', '9'],
@@ -401,7 +401,7 @@ describe('a shop', () => {
       expect(await customerOf('/public/x')).toBeNull()
     })
 
-    it('has the body that was signed, byte for byte', async () => {
+    it('receives the signed body byte for byte', async () => {
       expect((await send(production, order())).body.body).toEqual({ email: 'a@b.example' })
       const file = new Uint8Array(10 * 1024 * 1024).fill(7)
       const { body, headers } = await formOf(file)
@@ -409,7 +409,7 @@ describe('a shop', () => {
       expect(answer).toMatchObject({ status: 200, body: { fields: { note: 'hello' }, files: 1 } })
     })
 
-    it('has bodies within the limits of everybody', async () => {
+    it('has the body limits of other routes', async () => {
       const large = await formOf(new Uint8Array(10 * 1024 * 1024 + 1))
       const huge = await formOf(new Uint8Array(12 * 1024 * 1024))
       for (const form of [large, huge]) {
@@ -421,7 +421,7 @@ describe('a shop', () => {
       expect(text).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
     })
 
-    it('uses a nonce once, wherever it is sent and however often at once', async () => {
+    it('can use a nonce once, across replicas and concurrent requests', async () => {
       const other = await start(false)
       const sent = order()
       const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => send(i % 2 ? production : other, sent)))
@@ -433,13 +433,13 @@ describe('a shop', () => {
       expect(await send(other, again)).toEqual(REFUSED)
     })
 
-    it('keeps a nonce that a forger has tried', async () => {
+    it('can use a nonce that a forged request has used', async () => {
       const sent = order()
       expect(await send(production, { ...sent, body: '{"email":"c@d.example"}' })).toEqual(REFUSED)
       expect((await send(production, sent)).status).toBe(200)
     })
 
-    it('has no nonce swept while its time is still good', async () => {
+    it('keeps used nonces while their timestamp is valid', async () => {
       const sent = socks({}, { now: NOW + 90_000, nonce: 'swept' })
       await send(production, sent)
       const expiry = await database.oneFirst(sql.unsafe`
@@ -549,7 +549,7 @@ describe('a shop', () => {
         names.map((name) => ['X-Drape-Shop', name] as const),
       )
 
-    it('is believed by its name, where the process is in development', async () => {
+    it('is identified by its domain in development', async () => {
       const answer = { status: 200, body: { domain: 'shop.test', customerId: null } }
       expect(await send(development, named('shop.test'))).toMatchObject(answer)
       expect(await send(production, named('shop.test'))).toEqual(REFUSED)
@@ -566,15 +566,15 @@ describe('a shop', () => {
       expect(await send(development, named(...names))).toEqual(REFUSED)
     })
 
-    it('leaves the shops of platforms to their signatures', async () => {
+    it('requires a signature for shops of platforms', async () => {
       expect(await send(development, get(shirts()))).toMatchObject({ status: 200 })
       expect(await send(development, order())).toMatchObject({ status: 200 })
       expect(await send(development, get(`${shirts()}&page=2`))).toEqual(REFUSED)
     })
   })
 
-  describe('that changes', () => {
-    it('has two secrets while one replaces another, and no longer', async () => {
+  describe('with changed settings', () => {
+    it('accepts two secrets during a rotation only', async () => {
       const shop = { domain: 'turning.myshopify.com', secret: 'old' }
       const renewed = { ...shop, secret: 'new' }
       const shops = createShops(database)
@@ -594,7 +594,7 @@ describe('a shop', () => {
       expect(await statuses()).toEqual([401, 401])
     })
 
-    it('is refused when it, or its account, is not active any more', async () => {
+    it('is refused when the shop or its account is inactive', async () => {
       const shop = { domain: 'closing.example', secret: 'old' }
       const { id } = await createAccounts(database).insert({ name: 'Other', email: null, credits: 0 })
       const shops = createShops(database)
@@ -613,7 +613,7 @@ describe('a shop', () => {
     })
   })
 
-  it('is refused before its body comes when nothing that comes could prove it', async () => {
+  it('is refused before its body is received if no signature can match', async () => {
     const { headers } = socks({}, { now: now - 91_000 })
     const { hostname, port } = new URL(production)
     const call = request({

@@ -67,7 +67,7 @@ describe("an account's logo", () => {
     return jobs.find(({ generationId }) => generationId === call.generationId)
   }
 
-  it('is kept as a PNG with its alpha, and goes with every job that is accepted from then on', async () => {
+  it('is stored as PNG with alpha, and part of every job accepted afterwards', async () => {
     const caller = await createCaller(database, 5)
     expect(await accept(caller)).toMatchObject({ logoKey: null })
     const key = await setLogo({ ...caller, file: await logoOf(90, 40, [200, 30, 30, 120]) })
@@ -82,19 +82,19 @@ describe("an account's logo", () => {
     expect(await accept(caller, false)).toMatchObject({ logoKey: null })
   })
 
-  it('is no other account’s', async () => {
+  it('is used for its account only', async () => {
     const [marked, other] = [await createCaller(database, 1), await createCaller(database, 1)]
     await setLogo({ ...marked, file: await logoOf(20, 20, [0, 0, 0, 255]) })
     expect(await accept(other)).toMatchObject({ logoKey: null })
   })
 
-  it('is brought down to 1,000 px', async () => {
+  it('is downscaled to 1,000 px', async () => {
     const caller = await createCaller(database, 1)
     const key = await setLogo({ ...caller, file: await logoOf(3000, 150, [1, 2, 3, 255]) })
     expect(await decodeImage((await storage.get(key)) ?? new Uint8Array())).toMatchObject({ width: 1000, height: 50 })
   })
 
-  it('that is replaced stays for a day, for what was accepted with it, and may come back', async () => {
+  it('is kept for a day after its replacement, for accepted jobs, and can be restored', async () => {
     const caller = await createCaller(database, 1)
     const [red, blue] = [await logoOf(30, 30, [255, 0, 0, 255]), await logoOf(30, 30, [0, 0, 255, 255])]
     const first = await setLogo({ ...caller, file: red })
@@ -107,7 +107,7 @@ describe("an account's logo", () => {
     expect(await accept(caller)).toMatchObject({ logoKey: first })
   })
 
-  it('can be taken away', async () => {
+  it('can be removed', async () => {
     const caller = await createCaller(database, 1)
     const key = await setLogo({ ...caller, file: await logoOf(30, 30, [9, 9, 9, 255]) })
     await logos.replace({ accountId: caller.accountId, key: null })
@@ -115,7 +115,7 @@ describe("an account's logo", () => {
     expect(await accept(caller)).toMatchObject({ logoKey: null })
   })
 
-  it('is refused for an account that does not exist, and when it is no picture', async () => {
+  it('is refused for an unknown account, and if it is not an image', async () => {
     const caller = await createCaller(database, 0)
     const file = await logoOf(30, 30, [9, 9, 9, 255])
     const notFound = { code: 'ACCOUNT_NOT_FOUND' }
@@ -125,7 +125,7 @@ describe("an account's logo", () => {
     await expect(setLogo({ ...caller, file: page })).rejects.toMatchObject({ code: 'UNSUPPORTED_IMAGE_TYPE' })
   })
 
-  it('is null in jobs that were accepted by a version that knew of none', async () => {
+  it('is null in jobs of versions without logos', async () => {
     const caller = await createCaller(database, 1)
     const call = callOf(caller)
     await acceptGeneration(database, call)

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('work goes to a worker when that says that it has arrived, and not only at the next look', async () => {
+it('the relay dispatches when a worker announces itself, without waiting for the next poll', async () => {
   const lanes: Lane[] = []
   const claimed: string[] = []
   let looks = 0

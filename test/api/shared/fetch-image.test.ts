@@ -77,8 +77,8 @@ async function failureOf(fetching: Promise<unknown>): Promise<string> {
 
 const here = (path = '/') => `http://shop.example:${port}${path}`
 
-describe('fetching a picture', () => {
-  it('gives the bytes, asking for the host by its name', async () => {
+describe('fetching an image', () => {
+  it('returns the bytes, with the host name in the request', async () => {
     listener = (_, response) => response.end(JPEG)
     expect(await fetcher()(here('/coat.jpg?size=2#top'))).toEqual(JPEG)
     expect(requests).toHaveLength(1)
@@ -106,7 +106,7 @@ describe('fetching a picture', () => {
     expect(await fetcher()(here())).toEqual(JPEG)
   })
 
-  it('takes 10 MiB, and not a byte more', async () => {
+  it('accepts at most 10 MiB', async () => {
     let size = 10 * 1024 * 1024
     listener = (_, response) => response.end(Buffer.concat([JPEG, Buffer.alloc(size - JPEG.length)]))
     expect((await fetcher()(here())).length).toBe(10_485_760)
@@ -114,7 +114,7 @@ describe('fetching a picture', () => {
     expect(await failureOf(fetcher()(here()))).toMatch(/larger than 10485760 bytes/)
   })
 
-  it('fails with the code of who asked', async () => {
+  it('fails with the error code of the caller', async () => {
     listener = (_, response) => response.writeHead(404).end()
     const fetching = fetcher({ failureCode: 'PRODUCT_IMAGE_FETCH_FAILED' })(here())
     await expect(fetching).rejects.toMatchObject({ code: 'PRODUCT_IMAGE_FETCH_FAILED' })
@@ -136,7 +136,7 @@ const FORBIDDEN_HOSTS = `
   .trim()
   .split(/\s+/)
 
-describe('where a URL may lead', () => {
+describe('the host of a URL', () => {
   const guarded = (changes: Partial<ImageFetcherSettings> = {}) =>
     createImageFetcher({
       failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED',
@@ -147,7 +147,7 @@ describe('where a URL may lead', () => {
       ...changes,
     })
 
-  it('knows at least 80 ways to write a forbidden host', () => {
+  it('is tested with at least 80 spellings of forbidden hosts', () => {
     expect(new Set(FORBIDDEN_HOSTS).size).toBeGreaterThanOrEqual(80)
   })
 
@@ -170,7 +170,7 @@ describe('where a URL may lead', () => {
     expect(connections).toBe(0)
   })
 
-  it('is told in the same words for unknown, private and silent hosts', async () => {
+  it('gives the same error message if unknown, private or silent', async () => {
     const unknown = guarded({ lookup: async () => Promise.reject(new Error('getaddrinfo ENOTFOUND db.internal')) })
     const closed = await listen(createRawServer())
     servers.pop()?.close()
@@ -205,7 +205,7 @@ describe('where a URL may lead', () => {
     expect(connections).toBe(0)
   })
 
-  it('is where the address that was checked is, even if the name moves meanwhile', async () => {
+  it('is connected at the checked address, even if the DNS record changes', async () => {
     const answers = [['127.0.0.1'], ['10.0.0.1']]
     listener = ({ url }, response) => {
       if (url === '/moved') response.writeHead(302, { location: '/' }).end()
@@ -221,7 +221,7 @@ describe('where a URL may lead', () => {
     expect(connections).toBe(2)
   })
 
-  it('is not known when the resolver never answers', async () => {
+  it('is refused when the resolver never responds', async () => {
     const silent = fetcher({ timeoutMs: 50, lookup: () => new Promise(() => {}) })
     expect(await failureOf(silent(here()))).toMatch(/too long/)
   })
@@ -232,7 +232,7 @@ describe('redirects', () => {
     return (_, response) => response.writeHead(status, { location, 'set-cookie': 'visited=1' }).end('moved')
   }
 
-  it.each([301, 302, 303, 307, 308])('are followed after %i, with nothing taken along', async (status) => {
+  it.each([301, 302, 303, 307, 308])('are followed after %i, without credentials or Referer', async (status) => {
     listener = (request, response) => {
       if (request.url === '/old') redirectTo('/new', status)(request, response)
       else response.end(JPEG)
@@ -242,7 +242,7 @@ describe('redirects', () => {
     for (const header of ['cookie', 'referer', 'authorization']) expect(requests[1].headers).not.toHaveProperty(header)
   })
 
-  it('are followed three times and not a fourth', async () => {
+  it('are followed at most three times', async () => {
     listener = (request, response) => {
       const left = Number(request.url?.slice(1))
       if (left > 0) redirectTo(`/${left - 1}`)(request, response)
@@ -301,14 +301,14 @@ describe('https', () => {
     expect(requests).toHaveLength(0)
   })
 
-  it('is where a redirect from http may lead', async () => {
+  it('may be the target of a redirect from http', async () => {
     const secure = await serve((_, response) => response.end(JPEG))
     listener = (_, response) => response.writeHead(301, { location: `https://shop.example:${secure}/` }).end()
     expect(await fetcher({ allowPorts: [secure, port] })(here())).toEqual(JPEG)
   })
 })
 
-describe('answers that are no picture', () => {
+describe('responses without an image', () => {
   it.each([201, 204, 205, 206, 304, 400, 401, 403, 404, 410, 429, 500, 503])('fail with status %i', async (status) => {
     listener = (_, response) => response.writeHead(status).end()
     const reason = status === 201 ? 'does not return an image' : `returned ${status}`
@@ -338,7 +338,7 @@ describe('answers that are no picture', () => {
     },
   )
 
-  it('fail when the length promises too much', async () => {
+  it('fail if Content-Length exceeds the limit', async () => {
     listener = (_, response) => response.writeHead(200, { 'content-length': 10 * 2 ** 30 }).write('x')
     expect(await failureOf(fetcher()(here()))).toMatch(/larger than/)
   })

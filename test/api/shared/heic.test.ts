@@ -53,7 +53,7 @@ describe('decoding HEIC', () => {
     expect(meanDistance(bitmap, wanted)).toBeLessThan(1)
   })
 
-  it('turns a picture of tiles', async () => {
+  it('rotates a tiled image', async () => {
     const bitmap = await decodeImage(heicPicture('turned-tiles'))
     expect(bitmap).toMatchObject({ width: 120, height: 160 })
     expect(meanDistance(bitmap, (x, y) => pictureColour(...pixelSeenAt(6, x, y)))).toBeLessThan(1)
@@ -89,13 +89,13 @@ describe('decoding HEIC', () => {
     }
   })
 
-  it('refuses a file whose primary picture is missing', async () => {
+  it('refuses a file without its primary item', async () => {
     const file = heicPicture('single')
     file.writeUInt16BE(99, findHeicBox(file, 'pitm').end - 2)
     await expect(decodeImage(file)).rejects.toMatchObject(refused)
   })
 
-  it('refuses a tile that is missing instead of filling it', async () => {
+  it('refuses a file with a missing tile', async () => {
     const file = heicPicture('tiles')
     const { start, end } = findHeicBox(file, 'dimg')
     file.writeUInt16BE(99, end - 2)
@@ -109,7 +109,7 @@ describe('decoding HEIC', () => {
     await expect(decodeImage(file)).rejects.toThrow('The image has 60000 × 120 pixels')
   })
 
-  it('refuses a header that promises more than is there', async () => {
+  it('refuses a header that declares more data than the file has', async () => {
     const file = heicPicture('single')
     file.writeUInt32BE(6_000, findHeicBox(file, 'ispe').start + 12)
     await expect(decodeImage(file)).rejects.toMatchObject(refused)
@@ -120,7 +120,7 @@ describe('threads for HEIC', () => {
   const threads = createHeicThreads(SETTINGS)
   afterAll(() => threads.stop())
 
-  it('answer or refuse every mutation of a good file, and stay able to read good ones', async () => {
+  it('decode or refuse every mutation of a valid file, and still decode valid files', async () => {
     const good = ['single', 'tiles', 'alpha', 'pq', 'p3-profile', 'turned-5'].map(heicPicture)
     const mutation = fc.record({
       seed: fc.constantFrom(...good),
@@ -141,13 +141,13 @@ describe('threads for HEIC', () => {
     expect(await threads.decode(heicPicture('single'), ALL)).toMatchObject(PICTURE)
   })
 
-  it('decode a hundred files that come at once', async () => {
+  it('decode 100 concurrent files', async () => {
     const file = heicPicture('tiles')
     const pictures = await Promise.all(Array.from({ length: 100 }, () => threads.decode(file, ALL)))
     for (const picture of pictures) expect(picture).toEqual(pictures[0])
   })
 
-  it('refuse what is more than may wait, as something to try again', async () => {
+  it('refuse files when the queue is full, as a retryable error', async () => {
     const few = createHeicThreads({ ...SETTINGS, threads: 1, waiting: 2 })
     const file = heicPicture('single')
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => few.decode(file, ALL)))
@@ -162,7 +162,7 @@ describe('threads for HEIC', () => {
     await few.stop()
   })
 
-  it('refuse a file that needs more memory than a thread may have, and go on', async () => {
+  it('refuse a file that exceeds the memory limit of a thread, and keep working', async () => {
     const tight = createHeicThreads({ ...SETTINGS, threads: 1, memoryBytes: 24 * MEGABYTE })
     await expect(tight.decode(heicPicture('large'), ALL)).rejects.toMatchObject({
       ...refused,
@@ -172,7 +172,7 @@ describe('threads for HEIC', () => {
     await tight.stop()
   })
 
-  it('give up a file that takes too much processor time, and only that one', async () => {
+  it('abort only the file that exceeds the processor time limit', async () => {
     const strict = createHeicThreads({ ...SETTINGS, threads: 1, workMs: 300 })
     const slow = tiledHeic(heicPicture('large'), { width: 3000, height: 2000, columns: 2, rows: 4 })
     const [endless, next] = await Promise.allSettled([
@@ -195,7 +195,7 @@ describe('threads for HEIC', () => {
     })
   })
 
-  it('reduce a large grid while they put it together', async () => {
+  it('downscale a large grid while they assemble it', async () => {
     const file = tiledHeic(heicPicture('single'), { ...PICTURE, columns: 4, rows: 4 })
     const whole = await threads.decode(file, ALL)
     const half = await threads.decode(file, { pixels: (PICTURE.width * PICTURE.height * 16) / 4 })
@@ -213,7 +213,7 @@ describe('threads for HEIC', () => {
     }
   })
 
-  it('end a thread whose library holds much memory', async () => {
+  it('end a thread that retains much memory', async () => {
     const thrifty = createHeicThreads({ ...SETTINGS, threads: 1, heldBytes: 32 * MEGABYTE, idleMs: 60_000 })
     const started: number[] = []
     const note = (worker: { threadId: number }) => started.push(worker.threadId)
@@ -227,7 +227,7 @@ describe('threads for HEIC', () => {
     await thrifty.stop()
   })
 
-  it('end when there is nothing to do, and start again when there is', async () => {
+  it('end when idle, and start again on demand', async () => {
     const short = createHeicThreads({ ...SETTINGS, threads: 1, idleMs: 20 })
     const file = heicPicture('single')
     const first = await short.decode(file, ALL)

@@ -29,7 +29,7 @@ function pngHeader(width: number, height: number, { crcOffBy = 0 } = {}): Buffer
   return Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d', 'hex'), chunk, crc])
 }
 
-describe('formats Drape reads', () => {
+describe('supported formats', () => {
   it.each([
     ['jpeg', () => picture().jpeg()],
     ['jpeg', () => picture().jpeg({ progressive: true }).withMetadata({ orientation: 6 })],
@@ -49,20 +49,20 @@ describe('formats Drape reads', () => {
     expect(readImageHeader(await make().toBuffer())).toEqual({ format, width: 70, height: 90 })
   })
 
-  it('takes the whole picture of a HEIC made of tiles', () => {
+  it('has the full size of a tiled HEIC', () => {
     const tile = { width: 512, height: 512 }
     const tiled = heicFile(['heic', 'mif1', 'heic'], [tile, { width: 4032, height: 3024 }, { width: 320, height: 240 }])
     expect(readImageHeader(tiled)).toEqual({ format: 'heic', width: 4032, height: 3024 })
   })
 
-  it('tells HEIC from AVIF when only the container is named', () => {
+  it('distinguishes HEIC from AVIF if the brand names only the container', () => {
     expect(readImageHeader(heicFile(['mif1', 'mif1', 'heic'], [{ width: 64, height: 80 }])).format).toBe('heic')
     expect(codeOf(heicFile(['mif1', 'mif1', 'avif'], [{ width: 64, height: 80 }]))).toBe('UNSUPPORTED_IMAGE_TYPE')
     expect(codeOf(heicFile(['avif', 'mif1', 'miaf'], [{ width: 64, height: 80 }]))).toBe('UNSUPPORTED_IMAGE_TYPE')
   })
 })
 
-describe('foreign formats', () => {
+describe('unsupported formats', () => {
   it.each([
     ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>')],
     ['SVG with a prologue', Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>')],
@@ -112,11 +112,11 @@ describe('damaged headers', () => {
     expect(codeOf(bytes)).toBe('INVALID_IMAGE')
   })
 
-  it('reads sizes that no decoder should see', () => {
+  it('reads sizes that exceed the limits', () => {
     expect(readImageHeader(pngHeader(2 ** 31 - 1, 1))).toMatchObject({ width: 2 ** 31 - 1, height: 1 })
   })
 
-  it('gives an answer or a refusal for any bytes, and never another error', async () => {
+  it('returns a format or an image error for any bytes', async () => {
     const seeds = await Promise.all([picture().jpeg(), picture().png(), picture().webp()].map((p) => p.toBuffer()))
     const good = [...seeds, heicFile(['heic', 'mif1', 'heic'], [{ width: 640, height: 480 }])]
     const change = fc.record({ at: fc.nat(400), to: fc.nat(255), cut: fc.nat(4000), seed: fc.constantFrom(...good) })

@@ -146,13 +146,13 @@ describe('decodeImage', () => {
     expectNear(pixel(bitmap, 54, 74), [255, 255, 255], 6)
   })
 
-  it('reads a picture whose colour profile is damaged', async () => {
+  it('decodes an image with a damaged colour profile', async () => {
     const file = await plain().withIccProfile('p3').png().toBuffer()
     file[file.indexOf('iCCP') + 20] ^= 0x55
     expect((await decodeImage(file)).width).toBe(80)
   })
 
-  it('takes the first frame of an animation', async () => {
+  it('decodes the first frame of an animation', async () => {
     const frames = await Promise.all([plain(), plain().negate()].map((frame) => frame.png().toBuffer()))
     const animation = await sharp(frames, { join: { animated: true } })
       .webp({ lossless: true })
@@ -172,7 +172,7 @@ describe('decodeImage', () => {
     await expect(decodeImage(file)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
   })
 
-  it('refuses a HEIC that promises a picture and holds none', async () => {
+  it('refuses a HEIC without image data', async () => {
     const heic = heicFile(['heic', 'mif1', 'heic'], [{ width: 640, height: 480 }])
     await expect(decodeImage(heic)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
   })
@@ -198,7 +198,7 @@ describe('inspectImage', () => {
 })
 
 describe('normaliseImage', () => {
-  it('keeps no metadata: no orientation, no place, no profile', async () => {
+  it('removes orientation, GPS position and colour profile', async () => {
     const gps = { GPSLatitudeRef: 'N', GPSLatitude: '48/1 51/1 29/1' }
     const file = await plain(90, 70)
       .withIccProfile('p3')
@@ -212,20 +212,20 @@ describe('normaliseImage', () => {
     expect(bytes.includes('Somebody')).toBe(false)
   })
 
-  it('makes an opaque picture a JPEG with full chroma', async () => {
+  it('encodes an opaque image as JPEG with full chroma', async () => {
     const image = await normaliseImage(await plain().ensureAlpha(1).webp({ lossless: true }).toBuffer())
     expect(image).toMatchObject({ contentType: 'image/jpeg', width: 80, height: 64, alpha: false })
     expect(await sharp(image.bytes).metadata()).toMatchObject({ format: 'jpeg', chromaSubsampling: '4:4:4' })
   })
 
-  it('makes a picture with alpha a PNG with the same pixels', async () => {
+  it('encodes an image with alpha as PNG with the same pixels', async () => {
     const file = await plain().ensureAlpha(0.4).webp({ lossless: true }).toBuffer()
     const image = await normaliseImage(file)
     expect(image).toMatchObject({ contentType: 'image/png', alpha: true })
     expect(await decodeImage(image.bytes)).toEqual(await decodeImage(file))
   })
 
-  it('brings the longest side to 3,000 px after turning it upright', async () => {
+  it('downscales the longest side to 3,000 px after the rotation', async () => {
     const file = await plain(3600, 900).jpeg().withMetadata({ orientation: 6 }).toBuffer()
     const image = await normaliseImage(file)
     expect([image.width, image.height]).toEqual([750, 3000])
@@ -256,12 +256,12 @@ describe('normaliseImage', () => {
     await expect(normaliseImage(file)).rejects.toThrow(limit)
   })
 
-  it('gives the same bytes for the same picture', async () => {
+  it('returns the same bytes for the same image', async () => {
     const file = await encodeImage(noisy(300, 400), { format: 'jpeg' })
     expect((await normaliseImage(file)).bytes).toEqual((await normaliseImage(file)).bytes)
   })
 
-  it('answers or refuses every mutation of a good file', async () => {
+  it('normalises or refuses every mutation of a valid file', async () => {
     const formats = ['jpeg', 'png', 'webp'] as const
     const good = await Promise.all(formats.map((format) => encodeImage(noisy(72, 72), { format, quality: 60 })))
     const mutation = fc.record({
@@ -301,7 +301,7 @@ describe('encodeImage', () => {
     })
   })
 
-  it('shows transparent parts on white in a JPEG', async () => {
+  it('flattens transparent pixels onto white in a JPEG', async () => {
     const clear: Bitmap = { width: 8, height: 8, channels: 4, data: new Uint8Array(8 * 8 * 4) }
     expect(pixel(await decodeImage(await encodeImage(clear, { format: 'jpeg' })), 4, 4)).toEqual([255, 255, 255])
   })
@@ -329,7 +329,7 @@ describe('cropBitmap', () => {
 })
 
 describe('resizeBitmap', () => {
-  it('gives exactly the size asked for, with the picture in its place', async () => {
+  it('returns the exact size, with the image in its position', async () => {
     const small = await resizeBitmap(quarters(200, 100), { width: 30, height: 40 })
     expect(small).toMatchObject({ width: 30, height: 40, channels: 3 })
     expectNear(pixel(small, 4, 4), [255, 0, 0], 2)
@@ -351,8 +351,8 @@ describe('resizeBitmap', () => {
   })
 })
 
-describe('foreign files', () => {
-  it('are never opened, even under a good file name', async () => {
+describe('unsupported files', () => {
+  it('are never decoded, even under a valid file name', async () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90"/></svg>')
     for (const file of [svg, await plain().gif().toBuffer(), await plain().tiff().toBuffer()]) {
       await expect(decodeImage(file)).rejects.toMatchObject({ code: 'UNSUPPORTED_IMAGE_TYPE' })

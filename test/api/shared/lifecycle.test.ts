@@ -14,7 +14,7 @@ const timer = setInterval(() => {}, 1000)
 process.stderr.write('ready')
 `
 
-describe('a process that is told to stop', () => {
+describe('a process that receives SIGTERM', () => {
   const started: ChildProcessWithoutNullStreams[] = []
   afterEach(() => {
     for (const program of started.splice(0)) program.kill('SIGKILL')
@@ -27,7 +27,7 @@ describe('a process that is told to stop', () => {
     return program
   }
 
-  it('has written everything that it logged when it ends', async () => {
+  it('has flushed its log when it exits', async () => {
     const program = start()
     let output = ''
     program.stdout.on('data', (chunk) => {
@@ -43,7 +43,7 @@ describe('a process that is told to stop', () => {
     expect(messages).toEqual(['stopping', 'stopped'])
   })
 
-  it('ends also when nobody reads its log any more', async () => {
+  it('exits when its log pipe is closed', async () => {
     const program = start()
     await once(program.stderr, 'data')
     program.stdout.destroy()
@@ -51,7 +51,7 @@ describe('a process that is told to stop', () => {
     expect(await once(program, 'close')).toEqual([0, null])
   })
 
-  it('ends also when nobody reads its log and the pipe is full', async () => {
+  it('exits when its log pipe is full and not read', async () => {
     const program = start(`process.on('SIGTERM', () => log.info('x'.repeat(1_000_000)))`)
     await once(program.stderr, 'data')
     program.kill('SIGTERM')

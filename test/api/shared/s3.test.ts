@@ -37,7 +37,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
 
   behavesAsStorage(() => storage)
 
-  it('gives links that anybody may open, with the type that was put', async () => {
+  it('returns links that need no credentials and have the stored content type', async () => {
     await storage.put('results/a.jpg', Buffer.from('picture'), JPEG)
     const answer = await fetch(await storage.signedUrl('results/a.jpg', { expiresInSeconds: 60 }))
     expect([answer.status, await answer.text()]).toEqual([200, 'picture'])
@@ -45,7 +45,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     expect(answer.headers.get('content-disposition')).toBeNull()
   })
 
-  it('gives links that save the picture under a name', async () => {
+  it('returns links that download under a file name', async () => {
     await storage.put('results/b.jpg', Buffer.from('picture'), JPEG)
     const url = await storage.signedUrl('results/b.jpg', { expiresInSeconds: 60, filename: 'Blue "coat".jpg' })
     const answer = await fetch(url)
@@ -54,7 +54,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     )
   })
 
-  it('gives links that a changed signature or key does not open', async () => {
+  it('returns links that are invalid with another signature or key', async () => {
     await storage.put('results/c.jpg', Buffer.from('picture'), JPEG)
     const url = await storage.signedUrl('results/c.jpg', { expiresInSeconds: 60 })
     const forged = url.replace(/Signature=(.)/, (_, first) => `Signature=${first === '0' ? '1' : '0'}`)
@@ -62,14 +62,14 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     expect((await fetch(url.replace('c.jpg', 'a.jpg'))).status).toBe(403)
   })
 
-  it('gives links that die with the object', async () => {
+  it('returns links that fail once the object is deleted', async () => {
     await storage.put('results/d.jpg', Buffer.from('picture'), JPEG)
     const url = await storage.signedUrl('results/d.jpg', { expiresInSeconds: 60 })
     await storage.delete(['results/d.jpg'])
     expect((await fetch(url)).status).toBe(404)
   })
 
-  it('keeps prefixes apart', async () => {
+  it('isolates prefixes', async () => {
     await storage.put('apart.jpg', Buffer.from('picture'), JPEG)
     const other = await createStorage(urlOf('pictures').replace('some/prefix/', ''), LINKS)
     expect(await other.get('apart.jpg')).toBeNull()
@@ -77,7 +77,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     other.close()
   })
 
-  it('ends multipart uploads that nobody completed, and none in a dry run or begun later', async () => {
+  it('aborts incomplete multipart uploads, but none in a dry run or newer ones', async () => {
     if ('unavailable' in server) return
     const { endpoint, bucket, credentials } = server
     const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials })
@@ -90,7 +90,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     client.destroy()
   })
 
-  it('takes a missing bucket for a fault, not for a missing object', async () => {
+  it('throws for a missing bucket, which is not a missing object', async () => {
     const lost = await createStorage(urlOf('no-such-bucket'), LINKS)
     const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true }
     await expect(lost.check()).rejects.toMatchObject(fault)
@@ -99,7 +99,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     lost.close()
   })
 
-  it('takes wrong credentials for a fault', async () => {
+  it('throws for wrong credentials', async () => {
     useCredentials({ accessKeyId: 'somebody', secretAccessKey: 'else' })
     const stranger = await createStorage(urlOf('pictures'), LINKS)
     await expect(stranger.get('a.jpg')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })
@@ -131,7 +131,7 @@ describe('an S3 server that fails', () => {
     vi.unstubAllEnvs()
   })
 
-  it('is asked again when it is busy for a moment', async () => {
+  it('is retried while it is busy', async () => {
     let requests = 0
     const storage = await storageBefore((_, response) => {
       response.writeHead(++requests === 1 ? 503 : 200).end('bytes')
@@ -155,7 +155,7 @@ describe('an S3 server that fails', () => {
     storage.close()
   })
 
-  it('is a fault when it does not delete everything', async () => {
+  it('makes a deletion throw if it does not delete every object', async () => {
     const storage = await storageBefore((_, response) => {
       const error = '<Error><Key>a.jpg</Key><Code>AccessDenied</Code><Message>no</Message></Error>'
       response.writeHead(200, { 'content-type': 'application/xml' }).end(`<DeleteResult>${error}</DeleteResult>`)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createTurns } from '../../../api/shared/turns.ts'
 
 describe('turns', () => {
-  it('let so many work at once, and the others in the order in which they came', async () => {
+  it('limit concurrent work, and start waiting work in order', async () => {
     const inTurn = createTurns(2)
     const begun: number[] = []
     const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
@@ -22,7 +22,7 @@ describe('turns', () => {
     expect(begun).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('go on after work that failed', async () => {
+  it('continue after failed work', async () => {
     const inTurn = createTurns(1)
     const failing = inTurn(() => Promise.reject(new Error('torn')))
     const next = inTurn(async () => 'done')
@@ -30,7 +30,7 @@ describe('turns', () => {
     expect(await next).toBe('done')
   })
 
-  it('let work run while the sum of its weights is within the capacity, and none overtake', async () => {
+  it('run work within the capacity by weight, without overtaking', async () => {
     const inTurn = createTurns(10)
     const started: string[] = []
     const ends = new Map(['six', 'five', 'one'].map((name) => [name, Promise.withResolvers<void>()]))
@@ -52,7 +52,7 @@ describe('turns', () => {
     await expect(run('eleven', 11)).rejects.toThrow(RangeError)
   })
 
-  it('give an owner with less work under way the next turn', async () => {
+  it('prefer the owner with less running work', async () => {
     const inTurn = createTurns(2, { maxWaiting: 6 })
     const begun: string[] = []
     const ends: (() => void)[] = []
@@ -76,7 +76,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a', 'a', 'b', 'a', 'b', 'a', 'a'])
   })
 
-  it('do not begin work whose signal aborts while it waits', async () => {
+  it('do not start work whose signal aborts while it waits', async () => {
     const inTurn = createTurns(2)
     const first = Promise.withResolvers<void>()
     const gone = new AbortController()
@@ -94,7 +94,7 @@ describe('turns', () => {
     expect(await inTurn(async () => 'all', { weight: 2 })).toBe('all')
   })
 
-  it('refuse work when too much waits, as something to retry', async () => {
+  it('refuse work when the queue is full, as a retryable error', async () => {
     const inTurn = createTurns(1, { maxWaiting: 1 })
     const first = Promise.withResolvers<void>()
     const accepted = [inTurn(() => first.promise), inTurn(async () => 'second')]

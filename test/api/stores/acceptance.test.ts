@@ -49,7 +49,7 @@ describe('acceptance', () => {
         anonymous, last_used_at is not null as used
       from products where account_id = ${accountId} and external_id = ${externalId}`)
 
-  it('debits, records and queues in one go', async () => {
+  it('charges, inserts and enqueues in one transaction', async () => {
     const caller = await createCaller(database, 3)
     await acceptGeneration(database, callOf(caller))
     expect(await balanceOf(caller.accountId)).toBe(2)
@@ -59,7 +59,7 @@ describe('acceptance', () => {
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 
-  it('accepts exactly as many as there are credits when 400 calls come at once, on one product', async () => {
+  it('accepts exactly as many of 400 concurrent calls as the account has credits', async () => {
     const caller = await createCaller(database, 100)
     const results = await Promise.allSettled(
       Array.from({ length: 400 }, () => acceptGeneration(database, callOf(caller))),
@@ -74,7 +74,7 @@ describe('acceptance', () => {
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 
-  it('writes nothing at all when it refuses', async () => {
+  it('writes nothing when it refuses', async () => {
     const caller = await createCaller(database, 0)
     await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'INSUFFICIENT_CREDITS' })
     for (const table of ['products', 'generations', 'outbox', 'ledger']) {
@@ -110,7 +110,7 @@ describe('acceptance', () => {
     await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
   })
 
-  it('tells an unknown reference from a new product without images', async () => {
+  it('distinguishes an unknown reference from a new product without images', async () => {
     const caller = await createCaller(database, 1)
     const product = { id: uuidv7(), externalId: 'unknown', anonymous: false }
     await expect(acceptGeneration(database, callOf(caller, { product }))).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('acceptance', () => {
     ).rejects.toMatchObject({ code: 'PRODUCT_IMAGES_REQUIRED' })
   })
 
-  it('tells a server-made product of another account from an unknown one', async () => {
+  it('distinguishes a generated product of another account from an unknown product', async () => {
     const [caller, other] = [await createCaller(database, 1), await createCaller(database, 1)]
     const product = { ...callOf(other).product, externalId: '_anon_theirs', anonymous: true }
     await acceptGeneration(database, callOf(other, { product }))
@@ -168,7 +168,7 @@ describe('acceptance', () => {
     },
   )
 
-  it('gives inline products 15 days and one-shot products 7, from each use', async () => {
+  it('keeps inline products for 15 days and one-shot products for 7 days after each use', async () => {
     const caller = await createCaller(database, 9)
     const { product } = callOf(caller)
     await acceptGeneration(database, callOf(caller))
@@ -188,7 +188,7 @@ describe('acceptance', () => {
     expect(Number((await productOf(caller.accountId, 'shirt'))?.secondsLeft)).toBeGreaterThan(15 * SECONDS_A_DAY - 60)
   })
 
-  it('keeps what an update leaves out and promotes to forever with null', async () => {
+  it('keeps omitted fields on update, and the product forever with null', async () => {
     const caller = await createCaller(database, 9)
     const { product } = callOf(caller)
     await acceptGeneration(
@@ -210,7 +210,7 @@ describe('acceptance', () => {
     expect(await productOf(caller.accountId, 'shirt')).toMatchObject({ days: null, secondsLeft: null })
   })
 
-  it('treats an expired product as gone: a reference is refused, an inline call starts anew', async () => {
+  it('refuses a reference to an expired product, and recreates the product on an inline call', async () => {
     const caller = await createCaller(database, 9)
     const { product } = callOf(caller)
     await acceptGeneration(database, callOf(caller, { product: { ...product, title: 'Old' } }))
@@ -222,7 +222,7 @@ describe('acceptance', () => {
     expect(await productOf(caller.accountId, 'shirt')).toMatchObject({ title: null, days: 15 })
   })
 
-  it('accepts a reference to an expired product that another call has just begun anew', async () => {
+  it('accepts a reference to an expired product that another call has just recreated', async () => {
     const caller = await createCaller(database, 2)
     await acceptGeneration(database, callOf(caller))
     await database.query(sql.unsafe`update products set expires_at = now() where account_id = ${caller.accountId}`)

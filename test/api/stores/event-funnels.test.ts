@@ -106,7 +106,7 @@ describe('funnels', () => {
       )}
       from ${sql.identifier([view])} where day = ${DAY} order by account_id, shop_id`)
 
-  it('tell how far visitors got, each step after the one before it', async () => {
+  it('count visitors per step, each step after the step before', async () => {
     expect(await ask('event_funnel', ...['engaged', 'generation_started', 'result_viewed', 'carted'])).toEqual([
       { of: 'acc_1 shop_1', engaged: 6, generation_started: 4, result_viewed: 3, carted: 2 },
       { of: 'acc_1 shop_2', engaged: 1, generation_started: 1, result_viewed: 1, carted: 1 },
@@ -115,7 +115,7 @@ describe('funnels', () => {
     ])
   })
 
-  it('tell who bought, with and without a try-on', async () => {
+  it('count buyers with and without a try-on', async () => {
     const columns = ['visitors', 'carted', 'try_on_visitors', 'try_on_carted', 'orders', 'try_on_orders']
     expect((await ask('event_conversion', ...columns))[0]).toEqual({
       of: 'acc_1 shop_1',
@@ -128,7 +128,7 @@ describe('funnels', () => {
     })
   })
 
-  it('tell who left an e-mail address', async () => {
+  it('count visitors who left an e-mail address', async () => {
     expect((await ask('event_email_collection', 'prompted', 'collected', 'collected_after_result'))[0]).toEqual({
       of: 'acc_1 shop_1',
       prompted: 2,
@@ -137,7 +137,7 @@ describe('funnels', () => {
     })
   })
 
-  it('read only the partitions of the days that are asked for', async () => {
+  it('read only the partitions of the requested days', async () => {
     await createEvents(database).makePartitions(noon, 3)
     for (const view of ['event_funnel', 'event_email_collection']) {
       const plan = await database.anyFirst(sql.unsafe`

@@ -58,7 +58,7 @@ describe('events', () => {
         where events.insert_id = event_details.insert_id and events.received_on = event_details.received_on limit 1) as partition
       from event_details where insert_id = ${insertId}`)
 
-  it('are stored with all that is known of them, in the partition of their day', async () => {
+  it('are stored with all fields in the partition of their day', async () => {
     const properties = '{"__proto__": {"a": 1}, "constructor": "b"}'
     expect(await insert([event('whole', { properties, generationId: 'gen_1' })])).toBe(1)
     expect(await rowsOf('whole')).toEqual([
@@ -86,7 +86,7 @@ describe('events', () => {
     ])
   })
 
-  it('store once what the batch has in common', async () => {
+  it('store the shared context of a batch once', async () => {
     const context = { $current_url: randomBytes(8000).toString('base64') }
     const batches = Array.from({ length: 20 }, (_, b) =>
       Array.from({ length: 50 }, (_, i) => event(`shared-${b * 50 + i}`)),
@@ -140,7 +140,7 @@ describe('events', () => {
     expect(age).toBeLessThan(60)
   })
 
-  it('happen when they can have happened', async () => {
+  it('have plausible times', async () => {
     const times = [
       '0000-01-01T00:00:00Z',
       '0001-01-01T00:00:00+23:59',
@@ -158,7 +158,7 @@ describe('events', () => {
     ])
   })
 
-  it('count once when a batch is told again on another day, with other times', async () => {
+  it('count once when a batch is resent on another day, with other times', async () => {
     const late = new Date('2026-11-21T23:59:59.999Z')
     const early = new Date('2026-11-22T00:00:00.000Z')
     const batch = ['m1', 'm2'].map((id) => event(id, { happenedAt: late }))
@@ -173,14 +173,14 @@ describe('events', () => {
     expect((await rowsOf('m3'))[0]).toMatchObject({ partition: 'events_20261122', received_at: early })
   })
 
-  it('count once when the same batches come at the same time, in any order', async () => {
+  it('count once in concurrent identical batches, in any order', async () => {
     const batch = Array.from({ length: 50 }, (_, i) => event(`together-${i}`))
     const batches = Array.from({ length: 20 }, (_, i) => [...batch.slice(i), ...batch.slice(0, i)])
     const stored = await Promise.all(batches.map((one) => insert(one)))
     expect(stored.reduce((sum, count) => sum + count)).toBe(50)
   })
 
-  it('that servers tell are vouched for', async () => {
+  it('sent by servers are marked as signed', async () => {
     const events = createEvents(database)
     const order = {
       name: 'order:created' as const,

@@ -10,7 +10,7 @@ import { createTestDatabase } from '../../support/postgres.ts'
 
 const LANE = { queue: 'try-on.warp', engines: ['warp'] }
 
-describe('the place in line', () => {
+describe('the queue position', () => {
   let database: Database
   let drop: () => Promise<void>
   let estimate: (id: string) => Promise<Wait | null>
@@ -43,7 +43,7 @@ describe('the place in line', () => {
   const positionOf = async (id: string) => (await estimate(id))?.queuePosition ?? 0
   const clear = () => database.query(sql.unsafe`delete from outbox`)
 
-  it('is the order in which the relay takes them, whoever they belong to', async () => {
+  it('follows the order in which the relay claims generations, across accounts', async () => {
     const ids = [...(await accept(9, 5)), ...(await accept(4, 4)), ...(await accept(1)), ...(await accept(6, 2))]
     const predicted = new Map<string, number>()
     for (const id of ids) predicted.set(id, await positionOf(id))
@@ -59,7 +59,7 @@ describe('the place in line', () => {
     await clear()
   })
 
-  it('counts what is in the queue, but not what runs', async () => {
+  it('counts queued generations, but not running ones', async () => {
     const [first, second, third] = await accept(3)
     await createOutbox(database).claim({ ...LANE, limit: 2, depth: 100 })
     const late = (await accept(1))[0]
@@ -70,7 +70,7 @@ describe('the place in line', () => {
     await clear()
   })
 
-  it('comes with the seconds that so many generations take the workers there are', async () => {
+  it('comes with the estimated seconds for the current workers', async () => {
     const ids = await accept(5)
     await database.query(sql.unsafe`
       update generations set status = 'COMPLETED', started_at = now() - interval '4 seconds', finished_at = now()
@@ -90,7 +90,7 @@ describe('the place in line', () => {
     await clear()
   })
 
-  it('counts what runs before a free slot, and is the same for a call as for the generation that it makes', async () => {
+  it('counts running generations without a free slot, equally for a call and its generation', async () => {
     const callers = [await createCaller(database, 20), await createCaller(database, 20)]
     const outbox = createOutbox(database)
     for (let i = 0; i < 12; i++) {
@@ -112,7 +112,7 @@ describe('the place in line', () => {
     await clear()
   })
 
-  it('makes one look for calls that come together', async () => {
+  it('is computed once for concurrent calls', async () => {
     let looks = 0
     const waiting = createWaiting(database)
     const counted = {

@@ -9,7 +9,7 @@ import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent } from '../../../api/
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
-describe('endpoints are to be told', () => {
+describe('the webhook outbox', () => {
   let database: Database
   let drop: () => Promise<void>
 
@@ -54,7 +54,7 @@ describe('endpoints are to be told', () => {
     })
   const fault = { code: 'NO_PERSON_DETECTED', message: 'Nobody is there.' } as const
 
-  it('of a completed generation, with ids and status alone', async () => {
+  it('gets an event of a completed generation, with IDs and status only', async () => {
     const caller = await createCaller(database, 5)
     const endpoint = await listen(caller)
     const id = await accept(caller, { externalUserId: 'somebody' })
@@ -80,7 +80,7 @@ describe('endpoints are to be told', () => {
       },
     ],
     [
-      'by its caller, before it has begun',
+      'by its caller, before it started',
       'GENERATION_CANCELLED',
       async (id: string) => {
         await createGenerations(database).fail({
@@ -125,7 +125,7 @@ describe('endpoints are to be told', () => {
         await createGenerations(database).failOfCustomer({ accountId, externalUserId: 'somebody' }, 10)
       },
     ],
-  ])('of a generation that was ended %s', async (_, errorCode, end) => {
+  ])('gets an event of a generation that was ended %s', async (_, errorCode, end) => {
     const caller = await createCaller(database, 5)
     const endpoint = await listen(caller)
     const id = await accept(caller, { externalUserId: 'somebody' })
@@ -138,7 +138,7 @@ describe('endpoints are to be told', () => {
     ])
   })
 
-  it('once, whoever ends a generation when, and not of an attempt that is made again', async () => {
+  it('gets one event per generation, and none for a retried attempt', async () => {
     const caller = await createCaller(database, 5)
     const endpoint = await listen(caller)
     const attempt = await start(await accept(caller))
@@ -151,7 +151,7 @@ describe('endpoints are to be told', () => {
     expect(await waiting(endpoint.id)).toHaveLength(1)
   })
 
-  it('each, of what it asked for, of its own account, while it is in use', async () => {
+  it('gets one delivery per active endpoint of the account with the event type', async () => {
     const [mine, other] = [await createCaller(database, 5), await createCaller(database, 5)]
     const [first, second] = [await listen(mine), await listen(mine, ['generation.completed'])]
     const failures = await listen(mine, ['generation.failed'])
@@ -165,7 +165,7 @@ describe('endpoints are to be told', () => {
     for (const { id } of [failures, idle, foreign]) expect(await waiting(id)).toEqual([])
   })
 
-  it('of an erased customer', async () => {
+  it('gets an event of an erased customer', async () => {
     const caller = await createCaller(database, 0)
     const endpoint = await listen(caller)
     await createWebhooks(database).insertErased({ accountId: caller.accountId, externalUserId: 'user-1' }, 'era_1')
@@ -174,7 +174,7 @@ describe('endpoints are to be told', () => {
     ])
   })
 
-  describe('of low credits', () => {
+  describe('for credits.low', () => {
     const low = async (credits: number, creditsLowAt?: number) => {
       const caller = await createCaller(database, credits)
       await createAccounts(database).update(caller.accountId, { settings: { creditsLowAt: creditsLowAt ?? null } })
@@ -185,7 +185,7 @@ describe('endpoints are to be told', () => {
       return { caller, told, add }
     }
 
-    it('once in a fall, and again only after a top-up above the threshold', async () => {
+    it('gets one event, and another only after a top-up above the threshold', async () => {
       const { caller, told, add } = await low(5, 3)
       await accept(caller)
       expect(await told()).toEqual([])
@@ -204,13 +204,13 @@ describe('endpoints are to be told', () => {
       expect(await told()).toEqual([first, { creditBalance: 3, creditsLowAt: 3 }])
     })
 
-    it('once, when many calls come at the same time', async () => {
+    it('gets one event for many concurrent calls', async () => {
       const { caller, told } = await low(20, 10)
       await Promise.allSettled(Array.from({ length: 40 }, () => accept(caller)))
       expect(await told()).toEqual([{ creditBalance: 10, creditsLowAt: 10 }])
     })
 
-    it('once, when one statement accepts the calls on both sides of the threshold', async () => {
+    it('gets one event if one statement crosses the threshold', async () => {
       const { caller, told } = await low(20, 10)
       const product = { id: uuidv7(), externalId: 'shirt', anonymous: false }
       await accept(caller)
@@ -221,7 +221,7 @@ describe('endpoints are to be told', () => {
       expect(await told()).toEqual([{ creditBalance: 7, creditsLowAt: 10 }])
     })
 
-    it('not of an account that set no threshold, nor by a call that costs nothing or is refused', async () => {
+    it('gets no event without a threshold, and none for a free or refused call', async () => {
       const silent = await low(1)
       await accept(silent.caller)
       expect(await silent.told()).toEqual([])
@@ -231,7 +231,7 @@ describe('endpoints are to be told', () => {
       expect(await free.told()).toEqual([])
     })
 
-    it('again when the threshold is set anew', async () => {
+    it('gets another event when the threshold is set again', async () => {
       const { caller, told } = await low(5, 4)
       await accept(caller)
       await createAccounts(database).update(caller.accountId, { settings: { creditsLowAt: 2 } })

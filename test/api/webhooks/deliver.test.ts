@@ -92,7 +92,7 @@ describe('a webhook', () => {
     until(async () => (await log(endpoint)).find((delivery) => delivery.attempts >= attempts))
   const find = ({ id }: WebhookEndpoint) => createWebhooks(database).get(id)
 
-  it('is a signed message that says what happened when', async () => {
+  it('is a signed message with the event and its time', async () => {
     const receiver = await receive()
     const endpoint = await listen(`${receiver.url}?token=1`)
     const before = Date.now()
@@ -116,7 +116,7 @@ describe('a webhook', () => {
     expect((await metrics.scrape()).text).toContain('drape_webhook_deliveries_total{outcome="delivered"} 1')
   })
 
-  it('is signed with both secrets while one takes the place of the other', async () => {
+  it('is signed with both secrets during a rotation', async () => {
     const receiver = await receive()
     const endpoint = await listen(receiver.url)
     const [old, young] = [endpoint.secrets[0].secret, generateWebhookSecret()]
@@ -132,7 +132,7 @@ describe('a webhook', () => {
     expect(isGenuine(receiver.received[1], young)).toBe(true)
   })
 
-  it('is told of persons no longer than it takes', async () => {
+  it('deletes the data of an erased customer once delivered', async () => {
     const receiver = await receive({ status: 500 })
     const endpoint = await listen(receiver.url)
     await happen(endpoint)
@@ -165,7 +165,7 @@ describe('a webhook', () => {
     expect((await find(endpoint)).failingSince).toBeNull()
   })
 
-  it('is told in growing intervals and then given up, until an operator says otherwise', async () => {
+  it('is retried with backoff and then abandoned, until an operator replays it', async () => {
     const receiver = await receive()
     receiver.mood = { status: 503 }
     const endpoint = await listen(receiver.url)
@@ -212,7 +212,7 @@ describe('a webhook', () => {
     expect(Math.min(second, third) - first).toBeGreaterThanOrEqual(1500)
   })
 
-  it('is the last one when the receiver says that it is gone', async () => {
+  it('is the last one after a 410 of the receiver', async () => {
     const receiver = await receive({ status: 410 })
     const endpoint = await listen(receiver.url)
     await happen(endpoint)
@@ -228,7 +228,7 @@ describe('a webhook', () => {
     expect(await ended(endpoint)).toMatchObject([{ status: 'delivered' }])
   })
 
-  it('is disabled after days without a successful delivery', async () => {
+  it('disables its endpoint after days without a successful delivery', async () => {
     const receiver = await receive()
     receiver.mood = { status: 500 }
     const endpoint = await listen(receiver.url)
@@ -245,7 +245,7 @@ describe('a webhook', () => {
     expect(await ended(endpoint)).toMatchObject([{ status: 'delivered' }])
   })
 
-  it('reaches others while receivers hang', async () => {
+  it('is delivered while other receivers hang', async () => {
     const [slow, quick] = [await receive(), await receive()]
     slow.mood = 'silent'
     const hanging = await Promise.all(Array.from({ length: 7 }, () => listen(slow.url)))
@@ -258,7 +258,7 @@ describe('a webhook', () => {
     expect(slow.received).toHaveLength(56)
   })
 
-  it('is not waited for longer than the time limit, and then comes one at a time', async () => {
+  it('times out, and its endpoint then gets one delivery at a time', async () => {
     const receiver = await receive()
     receiver.mood = 'silent'
     const endpoint = await listen(receiver.url)
@@ -284,7 +284,7 @@ describe('a webhook', () => {
     expect(await ended(endpoint)).toMatchObject([{ status: 'delivered', attempts: 1 }])
   })
 
-  describe('goes to no private address', () => {
+  describe('is not sent', () => {
     const refused = async (url: string, receiver: WebhookReceiver, sender: Partial<WebhookSenderSettings> = {}) => {
       const endpoint = await listen(url)
       await happen(endpoint)
@@ -295,25 +295,25 @@ describe('a webhook', () => {
       return delivery.lastError
     }
 
-    it('named as such', async () => {
+    it('to a private address', async () => {
       const receiver = await receive()
       expect(await refused(receiver.url, receiver)).toBe('the connection failed or was closed early')
     })
 
-    it('that a name leads to', async () => {
+    it('to a host name of a private address', async () => {
       const receiver = await receive()
       const lookup = async () => ['127.0.0.1']
       const url = `http://shop.example:${receiver.port}/hook`
       expect(await refused(url, receiver, { lookup })).toBe('the connection failed or was closed early')
     })
 
-    it('that one of the addresses of a name is', async () => {
+    it('to a host name with a private address among others', async () => {
       const receiver = await receive()
       const lookup = async () => ['93.184.216.34', '127.0.0.1']
       await refused(`http://shop.example:${receiver.port}/hook`, receiver, { lookup })
     })
 
-    it('that a redirect leads to: none is followed', async () => {
+    it('to the target of a redirect, private or not', async () => {
       const [inside, outside] = [await receive(), await receive()]
       outside.mood = { status: 307, headers: { location: inside.url } }
       const endpoint = await listen(outside.url)
@@ -323,14 +323,14 @@ describe('a webhook', () => {
       expect(inside.received).toEqual([])
     })
 
-    it('nor to a port that is not allowed', async () => {
+    it('to a port that is not allowed', async () => {
       const receiver = await receive()
       const sender = { allowCidrs: ['127.0.0.0/8'], allowPorts: [80, 443] }
       expect(await refused(receiver.url, receiver, sender)).toBe('the port of the URL is not allowed')
     })
   })
 
-  it('is told by one of many, and of every event', async () => {
+  it('is delivered once by several replicas', async () => {
     const receiver = await receive()
     const endpoint = await listen(receiver.url)
     for (let i = 0; i < 200; i++) await happen(endpoint, `user-${i}`)
@@ -340,7 +340,7 @@ describe('a webhook', () => {
     expect(new Set(receiver.received.map(({ message }) => message.data.externalUserId)).size).toBe(200)
   })
 
-  it('goes to its own account alone', async () => {
+  it('is sent to endpoints of its account only', async () => {
     const [mine, theirs] = [await receive(), await receive()]
     const [endpoint, other] = [await listen(mine.url), await listen(theirs.url)]
     await happen(endpoint)
@@ -356,7 +356,7 @@ describe('a webhook', () => {
     ])
   })
 
-  it('that was under way when a process stopped is told by another at once', async () => {
+  it('is delivered by another process at once if its process stops', async () => {
     const receiver = await receive('silent')
     const endpoint = await listen(receiver.url)
     await happen(endpoint)
@@ -369,7 +369,7 @@ describe('a webhook', () => {
     expect(receiver.received[1].id).toBe(receiver.received[0].id)
   })
 
-  it('may be for an endpoint that is deleted meanwhile', async () => {
+  it('may belong to an endpoint that is deleted during the delivery', async () => {
     const receiver = await receive('silent')
     const endpoint = await listen(receiver.url)
     await happen(endpoint)
@@ -383,7 +383,7 @@ describe('a webhook', () => {
     expect(await ended(next)).toMatchObject([{ status: 'delivered' }])
   })
 
-  it('is a test when an operator asks for it', async () => {
+  it('can be sent as a test by an operator', async () => {
     const receiver = await receive()
     const endpoint = await listen(receiver.url)
     await createWebhooks(database).update(endpoint.id, { eventTypes: ['credits.low'] })

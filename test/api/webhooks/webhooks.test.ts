@@ -70,7 +70,7 @@ describe('webhooks', () => {
     return rows as readonly string[]
   }
 
-  it('tell of a generation that a worker has completed', async () => {
+  it('report a completed generation', async () => {
     const worker = await drape.startWorker({ ENGINES: 'mock' })
     const id = await drape.tryOn(
       {
@@ -92,7 +92,7 @@ describe('webhooks', () => {
     expect(isGenuine(webhook, SECRET)).toBe(true)
   })
 
-  it('tell of a generation that was cancelled', async () => {
+  it('report a cancelled generation', async () => {
     const id = await accept()
     await cancel(id)
     await until(() => receiver.received.length === 1)
@@ -102,7 +102,7 @@ describe('webhooks', () => {
     })
   })
 
-  it('that wait hold nothing of a customer who is erased, but that they are', async () => {
+  it('contain no data of an erased customer while they wait, except the erasure event', async () => {
     receiver.mood = { status: 503, headers: { 'retry-after': '3600' } }
     await upload('user-9')
     const [cancelled, along] = [await accept('user-9'), await accept('user-9')]
@@ -131,7 +131,7 @@ describe('webhooks', () => {
     expect(await rowsThatHold('user-9')).toEqual([])
   })
 
-  it('are counted, and nobody reads a secret or an address in the log', async () => {
+  it('are counted, and leave no secret or URL in the log', async () => {
     const scrape = async () => (await fetch(`${drape.api.probeUrl}/metrics`)).text()
     const text = await until(async () => {
       const seen = await scrape()
@@ -146,7 +146,7 @@ describe('webhooks', () => {
       expect(log).not.toContain(hidden)
   })
 
-  it('are forgotten after two weeks', async () => {
+  it('are deleted after two weeks', async () => {
     const [{ id: old }] = await deliveries()
     await drape.database.query(sql.unsafe`
       update webhook_deliveries set created_at = now() - interval '15 days' where id = ${old}`)
@@ -158,8 +158,8 @@ describe('webhooks', () => {
   })
 })
 
-describe('webhooks of several APIs', () => {
-  it('are told by others when one was killed before it could note that it had told, and each event by one', async () => {
+describe('webhooks of several replicas', () => {
+  it('are delivered by other replicas if one is killed, each event by one replica at a time', async () => {
     const receiver = await startWebhookReceiver()
     const drape = await startDrape({ env: { FETCH_ALLOW_PORTS: String(receiver.port) } })
     const webhooks = createWebhooks(drape.database)

@@ -13,7 +13,7 @@ import { startS3Server } from '../../../support/s3-server.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { untilCounted } from '../../../support/until-counted.ts'
 
-describe('downloading a picture', () => {
+describe('downloading an image', () => {
   let drape: Drape
   let shop: TestShop
   let picture: Buffer
@@ -58,7 +58,7 @@ describe('downloading a picture', () => {
     return storage.signedUrl(storage.keyOf(address) ?? '', { expiresInSeconds })
   }
 
-  it('gives the bytes as a file, with their type and length', async () => {
+  it('returns the bytes as an attachment, with content type and length', async () => {
     const answer = await download({ url })
     expect(answer.status).toBe(200)
     expect(Buffer.from(await answer.arrayBuffer()).equals(picture)).toBe(true)
@@ -77,7 +77,7 @@ describe('downloading a picture', () => {
     expect(answer.headers.get('content-disposition')).toContain(`filename="Coat.${extension}"`)
   })
 
-  it('takes links that we have signed until they expire, also of a result of another visitor', async () => {
+  it('accepts signed links until they expire, also for results of other visitors', async () => {
     const { body } = await drape.call('POST', '/public/share-generation', {
       key: null,
       headers: shop.headers,
@@ -98,7 +98,7 @@ describe('downloading a picture', () => {
     }
   })
 
-  it('takes a link without a signature only from the visitor whose image it is', async () => {
+  it('accepts an unsigned link only from the visitor who owns the image', async () => {
     const stranger = { ...shop.headers, 'x-service-anonymous-id': 'anon_stranger' }
     const photo = await store({ externalUserId: `${shop.id}:browser:anon_tester` })
     for (const own of [url, photo]) {
@@ -108,7 +108,7 @@ describe('downloading a picture', () => {
     }
   })
 
-  it('names the file after the product, whatever that is called, and keeps the header whole', async () => {
+  it('names the file after the product, and cannot inject headers by the title', async () => {
     const answer = await download({ url, filename: `Mäntel "rot"\r\nSet-Cookie: a=1 ../../etc\u202egpj` })
     expect(answer.headers.get('set-cookie')).toBeNull()
     const disposition = answer.headers.get('content-disposition') ?? ''
@@ -132,12 +132,12 @@ describe('downloading a picture', () => {
     })
   })
 
-  it('refuses an address that is given twice', async () => {
+  it('refuses a repeated url parameter', async () => {
     const answer = await drape.call('GET', `${pathOf({ url })}&url=x`, { key: null, headers: shop.headers })
     expect(answer.status).toBe(400)
   })
 
-  it('fetches nothing from anywhere else', async () => {
+  it('refuses URLs of other origins and other paths', async () => {
     const { origin } = new URL(url)
     for (const foreign of [
       'https://example.com/a.jpg',
@@ -153,7 +153,7 @@ describe('downloading a picture', () => {
     }
   })
 
-  it('gives photos of the shop’s own shoppers, and nobody else’s', async () => {
+  it('returns photos of shoppers of the shop only', async () => {
     const neighbour = await createDevelopmentShop(drape, 'neighbour.test')
     const own = await sign(await store({ externalUserId: `${shop.id}:customer:1` }))
     expect((await download({ url: own })).status).toBe(200)
@@ -163,7 +163,7 @@ describe('downloading a picture', () => {
     }
   })
 
-  it('gives no product’s pictures, no logos and no raw uploads', async () => {
+  it('returns no product images, logos or raw uploads', async () => {
     const externalUserId = `${shop.id}:customer:1`
     for (const [kind, key] of [
       ['product', `products/${drape.accountId}/a.png`],
@@ -176,13 +176,13 @@ describe('downloading a picture', () => {
     }
   })
 
-  it('gives nothing of another account', async () => {
+  it('returns no image of another account', async () => {
     const other = await drape.createAccount(10)
     const foreign = await store({ accountId: other.id, kind: 'result', key: `results/${other.id}/a.png` })
     expect(await refusal({ url: await sign(foreign) })).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
   })
 
-  it('does not find what is gone: swept, past its time, or its bytes lost', async () => {
+  it('returns 404 for swept, expired and missing objects', async () => {
     const missing = { status: 404, body: { code: 'IMAGE_NOT_FOUND' } }
     expect(await refusal({ url: `${drape.api.url}/objects/results/${drape.accountId}/gone.jpg` })).toMatchObject(
       missing,
@@ -198,13 +198,13 @@ describe('downloading a picture', () => {
     expect(await drape.call('GET', pathOf({ url }))).toMatchObject({ status: 401 })
   })
 
-  it('tells the headers alone when only they are asked for', async () => {
+  it('answers HEAD with the headers only', async () => {
     const answer = await fetch(`${drape.api.url}${pathOf({ url })}`, { method: 'HEAD', headers: shop.headers })
     expect(answer.headers.get('content-length')).toBe(String(picture.length))
     expect(await answer.text()).toBe('')
   })
 
-  it('leaves nothing open when a browser goes away in the middle', async () => {
+  it('keeps serving after many clients disconnect early', async () => {
     const large = `results/${drape.accountId}/large.png`
     const address = await sign(await store({ kind: 'result', key: large }))
     await (await storageOf(drape)).put(large, randomBytes(8_000_000), { contentType: 'image/png' })
@@ -215,7 +215,7 @@ describe('downloading a picture', () => {
     expect(drape.api.output()).not.toMatch(/"msg":"request failed"|unhandled/i)
   })
 
-  it('is done at most 100 times a minute for a shop, however many replicas are asked', async () => {
+  it('is limited to 100 per minute and shop, across replicas', async () => {
     const other = await startProgram('api', drape.env)
     let shops = 0
     const askAll = async () => {
@@ -255,7 +255,7 @@ const reason = 'unavailable' in s3 ? s3.unavailable : ''
 if (reason) console.warn(`Downloads from S3 are not tested: ${reason}`)
 
 describe.skipIf(reason)(`downloading from S3${reason && ` (skipped: ${reason})`}`, () => {
-  it('streams what lies in the bucket, and nothing from a neighbouring one', async () => {
+  it('streams objects of the bucket, and none of another bucket', async () => {
     if ('unavailable' in s3) return
     const { endpoint, bucket, credentials } = s3
     const storageUrl = `s3://${bucket}/shop?endpoint=${encodeURIComponent(endpoint)}&pathStyle=true`
@@ -328,7 +328,7 @@ describe('the name of a download', () => {
     expect(name(asked)).toBe(expected)
   })
 
-  it('keeps the name of the service, however odd', () => {
+  it('contains the name of the service, with any characters', () => {
     expect(name('Coat', 'Tom & Co.')).toBe('Tom & Co. - Your Try On - Coat.jpg')
     expect(name('Tom & Co. - Your Try On - Coat.jpg', 'Tom & Co.')).toBe('Tom & Co. - Your Try On - Coat.jpg')
   })

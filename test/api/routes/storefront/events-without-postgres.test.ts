@@ -11,7 +11,7 @@ import { until } from '../../../support/until.ts'
 /** Less than a statement may take, with its answer; far more than an answer does on a busy machine. */
 const SOON_MS = 12_000
 
-describe('while Postgres is away', () => {
+describe('events while Postgres is unavailable', () => {
   let drape: Drape
   let shop: TestShop
   let link: Link
@@ -52,7 +52,7 @@ describe('while Postgres is away', () => {
     body: { success: false, message: 'Events cannot be stored right now. Send the batch again.' },
   }
 
-  it('senders soon hear that events were not stored, and may send them again', async () => {
+  it('are refused with a retryable error soon', async () => {
     const [known, unknown] = [await appHeaders(drape), await appHeaders(drape)]
     expect((await tell(known, 'before')).body).toEqual({ success: true })
     link.suffer({ partitioned: true })
@@ -70,13 +70,13 @@ describe('while Postgres is away', () => {
     expect([await count('before'), await count('during')]).toEqual([1, 1])
   })
 
-  it('so they do when connections break', async () => {
+  it('are refused with a retryable error when connections break', async () => {
     const headers = await appHeaders(drape)
     await link.close()
     for (const answer of [await tell(headers, 'broken'), await track('broken')]) expect(answer).toEqual(notNow)
   })
 
-  it('those without a proof are refused all the same', async () => {
+  it('are still refused without authentication', async () => {
     expect((await tell({}, 'nobody')).status).toBe(401)
   })
 })

@@ -69,14 +69,14 @@ describe('a shopper’s generation', () => {
     await worker.end()
   })
 
-  it('says the same of one that waits, with null where there is nothing to say', async () => {
+  it('has the same fields while it waits, with null values', async () => {
     const id = await acceptForShop(drape, { shopId: shop.id })
     const { body } = await get(id)
     expect(Object.keys(body).sort()).toEqual(FIELDS)
     expect(body).toMatchObject({ generationId: id, resultImageUrl: null, errorMessage: null, errorCode: null })
   })
 
-  it('says why one has failed', async () => {
+  it('has the reason of a failure', async () => {
     const id = await acceptForShop(drape, { shopId: shop.id })
     const generations = createGenerations(drape.database)
     await generations.start({ id, attempt: 1, worker: 'test' })
@@ -89,7 +89,7 @@ describe('a shopper’s generation', () => {
     })
   })
 
-  it('is told by any replica', async () => {
+  it('is returned by any replica', async () => {
     const { generationId } = await completeForShop(drape, { shopId: shop.id, picture: photo })
     const replica = await startProgram('api', drape.env)
     const answer = await fetch(`${replica.url}/public/generation/${generationId}`, { headers: shop.headers })
@@ -97,7 +97,7 @@ describe('a shopper’s generation', () => {
     await replica.end()
   })
 
-  it('is nobody’s but its shop’s', async () => {
+  it('is returned to its shop only', async () => {
     const id = await acceptForShop(drape, { shopId: shop.id })
     const ofSister = await acceptForShop(drape, { shopId: sister.id })
     const ofServer = await drape.tryOn(
@@ -119,7 +119,7 @@ describe('a shopper’s generation', () => {
     expect((await drape.call('GET', `/tryon/v1/generations/${id}`)).status).toBe(200)
   })
 
-  it('loses its picture with the data of its shopper', async () => {
+  it('loses its image when its shopper is erased', async () => {
     const { generationId } = await completeForShop(drape, { shopId: shop.id, shopper: 'customer:5', picture: photo })
     const { resultImageUrl } = (await get(generationId)).body
     expect((await fetch(resultImageUrl)).status).toBe(200)

@@ -12,7 +12,7 @@ const JSON_ONLY = { accept: 'application/json' }
 /** What a browser sends. */
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8' }
 
-describe('the page of a shared picture', () => {
+describe('the share page', () => {
   let drape: Drape
   let picture: Buffer
   let shop: TestShop
@@ -42,7 +42,7 @@ describe('the page of a shared picture', () => {
     })
   const endShop = (isActive: boolean) => createShops(drape.database).update(shop.id, { isActive })
 
-  it('tells programs of the generation, the product and the shop, and nothing of the shopper', async () => {
+  it('returns generation, product and shop as JSON, and no data of the shopper', async () => {
     const { token, generationId } = await share({
       productId: 'gid://shopify/Product/7',
       shopper: 'customer:4711',
@@ -76,7 +76,7 @@ describe('the page of a shared picture', () => {
     expect(headers.get('vary')).toMatch(/Accept/)
   })
 
-  it('shows people the picture, the product and the way to the shop they were on', async () => {
+  it('shows the image, the product and a link to the shop', async () => {
     const { token } = await share({ title: 'Linen shirt' }, 'WWW.Shop.example')
     const { body: page, headers } = await open(token, BROWSER)
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -97,7 +97,7 @@ describe('the page of a shared picture', () => {
     expect((await open(token)).body).toMatchObject({ shareToken: token })
   })
 
-  it('is read by pages of any origin, after their preflight', async () => {
+  it('is readable from any origin after a preflight request', async () => {
     const { token } = await share()
     const origin = 'https://app.example'
     const preflight = await open(token, { origin, 'access-control-request-method': 'GET' }, 'OPTIONS')
@@ -130,7 +130,7 @@ describe('the page of a shared picture', () => {
     expect(Number(head.headers.get('content-length'))).toBeGreaterThan(1000)
   })
 
-  it('is listed by nobody, kept by nobody, and runs and loads nothing but its picture', async () => {
+  it('is neither indexed nor cached, and loads only its image', async () => {
     const { token } = await share()
     const { body: page, headers } = await open(token, BROWSER)
     expect(metaOf(page).robots).toMatch(/noindex/)
@@ -144,7 +144,7 @@ describe('the page of a shared picture', () => {
     expect(page).not.toMatch(/<script| on\w+=| style=/)
   })
 
-  it('takes every text for text', async () => {
+  it('escapes all texts', async () => {
     const hostile = `"><script>alert(1)</script><img src=x onerror='a()'>&amp;`
     const { token } = await share({ title: hostile })
     await createShops(drape.database).update(shop.id, { name: hostile })
@@ -156,7 +156,7 @@ describe('the page of a shared picture', () => {
     expect(readMarkup(page.match(/<h1 dir="auto">(.*?)<\/h1>/)?.[1] ?? '')).toBe(hostile)
   })
 
-  it('has words where the product has no title and the shop no name', async () => {
+  it('has default texts without a product title and a shop name', async () => {
     await createShops(drape.database).update(shop.id, { name: null })
     const { token } = await share({ title: null, sourceUrl: 'upload://abc' })
     const { body: page } = await open(token, BROWSER)
@@ -188,7 +188,7 @@ describe('the page of a shared picture', () => {
     await expectGone(token)
   })
 
-  it('is gone with the data of its shopper', async () => {
+  it('is gone once its shopper is erased', async () => {
     const { token } = await share({ shopper: 'customer:77' })
     const { body } = await open(token, JSON_ONLY)
     const customer = encodeURIComponent(`${shop.id}:customer:77`)
@@ -197,7 +197,7 @@ describe('the page of a shared picture', () => {
     expect((await fetch(body.generation.resultImageUrl)).status).toBe(404)
   })
 
-  it('is gone when a policy of the operator has ended its picture, and so is the picture of its generation', async () => {
+  it('is gone once a retention policy expires its image, as is the image of the generation', async () => {
     const { generationId, token } = await share()
     const selection = { ttlSeconds: 0, kinds: ['result'], accounts: [drape.accountId] }
     const storage = await storageOf(drape)
@@ -213,7 +213,7 @@ describe('the page of a shared picture', () => {
     expect(again).toMatchObject({ status: 410, body: { code: 'SHARE_LINK_GONE' } })
   })
 
-  it('is gone while its shop is closed', async () => {
+  it('is gone while its shop is inactive', async () => {
     const { token } = await share()
     await endShop(false)
     await expectGone(token)
@@ -221,7 +221,7 @@ describe('the page of a shared picture', () => {
     expect((await open(token)).status).toBe(200)
   })
 
-  it('is forgotten by the sweep a month after its end, and not before', async () => {
+  it('is deleted by the sweep a month after it expires, and not before', async () => {
     const old = await share()
     const young = await share()
     const live = await share()
@@ -243,7 +243,7 @@ describe('the page of a shared picture', () => {
     expect((await open(live.token)).status).toBe(200)
   })
 
-  it('is opened at most 60 times a minute from one address, whichever replica is asked, and others are not kept out', async () => {
+  it('is limited to 60 requests per minute and address, across replicas', async () => {
     const { token } = await share()
     const other = await startProgram('api', drape.env)
     let visitor = 0

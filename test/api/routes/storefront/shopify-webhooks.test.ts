@@ -46,7 +46,7 @@ const REDACTION = {
 
 const ODD = ['', '\0', '\ud800', '1e999', 'x'.repeat(9999), '9'.repeat(30), -1, 1e300, 0.5, null, true, [], {}, [null]]
 
-/** The payload with each of its parts, however deep, replaced by each odd value. */
+/** Yields the payload with each member, at any depth, replaced by each odd value. */
 function* oddly(payload: unknown): Generator<unknown> {
   yield* ODD
   if (typeof payload !== 'object' || payload === null) return
@@ -104,7 +104,7 @@ describe('POST /webhooks/shopify', () => {
   const DONE = { status: 200, body: { success: true } }
   const REFUSED = { status: 401, body: { code: 'WEBHOOK_SIGNATURE_INVALID' } }
 
-  it('knows the browser of an order, whether it told its events with a key or through a proxy', async () => {
+  it('stores the anonymous ID of an order, from a publishable key or a proxy', async () => {
     for (const value of ['anon_jons-browser', '0198c6a4-7d3e-4c35-9a6a-1f2c1de0b0aa']) {
       const { id, domain } = await createShop()
       const order = { ...ORDER, note_attributes: [{ name: '_drape_anonymous_id', value }] }
@@ -113,7 +113,7 @@ describe('POST /webhooks/shopify', () => {
     }
   })
 
-  it('takes an order of 3 MB with its signature, and refuses it without', async () => {
+  it('accepts an order of 3 MB with a valid signature only, and refuses more than 4 MB', async () => {
     const { id, domain } = await createShop()
     const line = { ...ORDER.line_items[0], title: 'Shirt', properties: [{ name: 'gift wrap', value: 'x'.repeat(700) }] }
     const order = { ...ORDER, line_items: Array.from({ length: 3700 }, () => line) }
@@ -131,8 +131,8 @@ describe('POST /webhooks/shopify', () => {
     })
   })
 
-  describe('is believed', () => {
-    it('with either of two secrets', async () => {
+  describe('verifies the signature', () => {
+    it('accepts either of two secrets', async () => {
       const { domain } = await createShop()
       await createShops(drape.database).addSecret(domain, 'hush hush')
       expect(await tell(domain, 'app/other', { a: 1 })).toMatchObject(DONE)
@@ -140,7 +140,7 @@ describe('POST /webhooks/shopify', () => {
       expect(await tell(domain, 'app/other', { a: 1 }, { 'X-Shopify-Hmac-Sha256': hmac })).toMatchObject(DONE)
     })
 
-    it('byte for byte, however the body is written', async () => {
+    it('signs the bytes of the body, however the JSON is formatted', async () => {
       const { domain } = await createShop()
       const body = ' {"a" : "ü€",\n "b": 1.0}\n'
       expect(await post(body, headersOf(domain.toUpperCase(), 'app/other', body))).toMatchObject(DONE)
@@ -160,23 +160,23 @@ describe('POST /webhooks/shopify', () => {
         }),
       ],
       ['without padding', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': sign(body).replace('=', '') })],
-      ['with more behind it', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': `${sign(body)}AA==` })],
+      ['with trailing bytes', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': `${sign(body)}AA==` })],
       ['as a list', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': `${sign(body)}, ${sign(body)}` })],
-      ['for nobody', ({ 'X-Shopify-Shop-Domain': _, ...others }) => others],
-      ['for a shop that nobody knows', (honest) => ({ ...honest, 'X-Shopify-Shop-Domain': 'nobody.myshopify.com' })],
-    ])('and not believed %s', async (_, forge) => {
+      ['without a shop domain', ({ 'X-Shopify-Shop-Domain': _, ...others }) => others],
+      ['for an unknown shop', (honest) => ({ ...honest, 'X-Shopify-Shop-Domain': 'nobody.myshopify.com' })],
+    ])('refuses a webhook %s', async (_, forge) => {
       const { id, domain } = await createShop()
       const body = JSON.stringify(ORDER)
       expect(await post(body, forge(headersOf(domain, 'orders/create', body), body))).toMatchObject(REFUSED)
       expect(await eventsOf(id)).toEqual([])
     })
 
-    it('for shops of Shopify alone', async () => {
+    it('refuses webhooks for shops of other platforms', async () => {
       const { domain } = await createShop('plugin')
       expect(await tell(domain, 'orders/create', ORDER)).toMatchObject(REFUSED)
     })
 
-    it('and ignored when it is about something else', async () => {
+    it('ignores other topics', async () => {
       const { id, domain } = await createShop()
       for (const topic of ['orders/updated', 'ORDERS/CREATE', '__proto__', '']) {
         expect(await tell(domain, topic, ORDER)).toMatchObject(DONE)
@@ -184,7 +184,7 @@ describe('POST /webhooks/shopify', () => {
       expect(await eventsOf(id)).toEqual([])
     })
 
-    it('and refused when it makes no sense', async () => {
+    it('refuses an invalid body', async () => {
       const { domain } = await createShop()
       const broken = '{"id":'
       expect(await post(broken, headersOf(domain, 'orders/create', broken))).toMatchObject({ status: 400 })
@@ -200,21 +200,21 @@ describe('POST /webhooks/shopify', () => {
     ['customers/data_request', REDACTION],
     ['customers/redact', REDACTION],
     ['shop/redact', REDACTION],
-  ])('has an answer to whatever it is told by %s', async (topic, payload) => {
+  ])('answers 200 or 400 to any payload of %s', async (topic, payload) => {
     const { domain } = await createShop()
-    const tellOddly = async (odd: unknown) => {
+    const deliverOddly = async (odd: unknown) => {
       const told =
         typeof odd === 'object' && odd !== null && 'shop_domain' in odd ? { ...odd, shop_domain: domain } : odd
       const { status } = await tell(domain, topic, told as object)
       expect([200, 400], JSON.stringify(odd).slice(0, 500)).toContain(status)
     }
-    // Few at once, so that each has its answer in time.
+    // Few concurrent requests, so that each response is in time.
     const left = [...oddly(payload)]
-    while (left.length > 0) await Promise.all(left.splice(0, 10).map(tellOddly))
+    while (left.length > 0) await Promise.all(left.splice(0, 10).map(deliverOddly))
   })
 
-  describe('of an order', () => {
-    it('keeps what was bought, by whom in the shop and in which browser, and nothing of where they live', async () => {
+  describe('for an order', () => {
+    it('stores items, customer ID and anonymous ID, and no address', async () => {
       const { id, domain } = await createShop()
       expect(await tell(domain, 'orders/create', ORDER)).toMatchObject(DONE)
       expect(await eventsOf(id)).toEqual([
@@ -244,7 +244,7 @@ describe('POST /webhooks/shopify', () => {
       ])
     })
 
-    it('counts once, however often and at once it is told', async () => {
+    it('stores the order once for repeated and concurrent deliveries', async () => {
       const { id, domain } = await createShop()
       const same = { 'X-Shopify-Webhook-Id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043' }
       const answers = await Promise.all(Array.from({ length: 8 }, () => tell(domain, 'orders/create', ORDER, same)))
@@ -255,7 +255,7 @@ describe('POST /webhooks/shopify', () => {
       expect(await eventsOf(id)).toHaveLength(2)
     })
 
-    it('may be that of a guest, and have next to nothing', async () => {
+    it('accepts an order of a guest with few fields', async () => {
       const { id, domain } = await createShop()
       expect(await tell(domain, 'orders/create', { id: '7', customer: null, line_items: null })).toMatchObject(DONE)
       expect(await eventsOf(id)).toMatchObject([
@@ -329,8 +329,8 @@ describe('POST /webhooks/shopify', () => {
       (select row_to_json(t)::text as row from ${sql.identifier([table])} as t) as rows
       where row ilike ${`%${email}%`} or row like ${`%"${customerId}"%`}`)
 
-  describe('of the data of a customer', () => {
-    it('writes down what is held, once for each request', async () => {
+  describe('for the data of a customer', () => {
+    it('stores a report once per data request', async () => {
       const shop = await createShop()
       const anna = await live(shop, '901', 'anna@example.com')
       const visitor = { accountId: drape.accountId, shopId: shop.id, shopperId: `${shop.id}:customer:901` }
@@ -360,7 +360,7 @@ describe('POST /webhooks/shopify', () => {
       ])
     })
 
-    it('is forgotten when there was time enough to pass it on', async () => {
+    it('deletes the report after its retention', async () => {
       const shop = await createShop()
       const request = { shop_domain: shop.domain, customer: { id: 1 }, data_request: { id: 3 } }
       await tell(shop.domain, 'customers/data_request', request)
@@ -374,7 +374,7 @@ describe('POST /webhooks/shopify', () => {
       expect(await isThere()).toBe(0)
     })
 
-    it('erases the customer, and nobody else', async () => {
+    it('erases the customer and no other', async () => {
       const shop = await createShop()
       const [anna, berta] = [await live(shop, '902', 'anna2@example.com'), await live(shop, '903', 'berta@example.com')]
       const request = { shop_domain: shop.domain, customer: customerOf(anna) }
@@ -402,7 +402,7 @@ describe('POST /webhooks/shopify', () => {
       expect(await tell(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
     })
 
-    it('erases a guest, of whom only the address or the orders are known', async () => {
+    it('erases a guest by e-mail address or orders', async () => {
       const shop = await createShop()
       await tell(shop.domain, 'orders/create', { ...ORDER, id: 55 })
       await leaveLead(shop.id, 'guest@example.com')
@@ -415,7 +415,7 @@ describe('POST /webhooks/shopify', () => {
       expect(order).not.toHaveProperty('properties.order_id')
     })
 
-    it('is not believed when it says to be about another shop', async () => {
+    it('refuses a payload that names another shop', async () => {
       const [shop, other] = [await createShop(), await createShop()]
       for (const topic of ['customers/data_request', 'customers/redact', 'shop/redact']) {
         const request = { shop_domain: other.domain, customer: { id: 1 } }
@@ -424,7 +424,7 @@ describe('POST /webhooks/shopify', () => {
       expect((await createShops(drape.database).findByDomain(shop.domain))?.isActive).toBe(true)
     })
 
-    it('goes on after an answer that could not wait, and says so when it is asked again', async () => {
+    it('answers 503 while an erasure is blocked, completes it, and answers 200 to a retry', async () => {
       const shop = await createShop()
       const anna = await live(shop, '904', 'anna4@example.com')
       const request = { shop_domain: shop.domain, customer: customerOf(anna) }
@@ -446,8 +446,8 @@ describe('POST /webhooks/shopify', () => {
     })
   })
 
-  describe('of the end of a shop', () => {
-    it('ends it and erases all of its shoppers, and nobody of another shop', async () => {
+  describe('for the redaction of a shop', () => {
+    it('closes the shop and erases all of its shoppers, and none of other shops', async () => {
       const [shop, other] = [await createShop(), await createShop()]
       const [anna, berta] = [
         await live(shop, '905', 'anna5@example.com'),

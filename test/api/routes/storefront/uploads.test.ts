@@ -85,7 +85,7 @@ describe('uploads of shoppers', () => {
   const countObjects = () =>
     drape.database.oneFirst(sql.unsafe`select count(*)::int as n from objects where kind = 'person'`)
 
-  it('go straight to their link, become a photo of the shopper, and leave no raw bytes behind', async () => {
+  it('are sent to their link, become a photo of the shopper, and leave no raw bytes', async () => {
     const headers = newShopper()
     const { uploadUrl, uploadKey } = await prepare(headers)
     expect(uploadUrl.startsWith(`${drape.api.url}/`)).toBe(true)
@@ -109,7 +109,7 @@ describe('uploads of shoppers', () => {
     expect(row).toEqual({ accountId: drape.accountId, externalUserId, crop: 'auto' })
   })
 
-  it('are complete once, however often that is said, also at the same time', async () => {
+  it('are completed once for repeated and concurrent completions', async () => {
     const headers = newShopper()
     const { uploadKey } = await send(headers, photo)
     const before = await countObjects()
@@ -125,7 +125,7 @@ describe('uploads of shoppers', () => {
     expect((await fetch(again.body.fileUrl)).status).toBe(200)
   })
 
-  it('are made a photo by one request when several replicas get it at the same time', async () => {
+  it('are processed by one of several replicas', async () => {
     const headers = newShopper()
     const { uploadKey } = await send(headers, photo)
     const answers = await Promise.all(
@@ -172,7 +172,7 @@ describe('uploads of shoppers', () => {
     expect(detected).toBeNull()
   })
 
-  it('become a photo by the next try when an API has died in the middle of the first', async () => {
+  it('become a photo by a retry after the API died during the first attempt', async () => {
     const headers = newShopper()
     const { uploadKey } = await send(headers, photo)
     const imageId = `img_${uploadKey.slice(4)}`
@@ -192,7 +192,7 @@ describe('uploads of shoppers', () => {
     expect((await fetch(body.fileUrl)).status).toBe(200)
   })
 
-  it('through the proxy of the shop give the same answer', async () => {
+  it('get the same response through the proxy of the shop', async () => {
     const headers = newShopper()
     const answer = await post('upload-image', headers, formOf(undefined, { file: photo }))
     expect(answer).toMatchObject({ status: 201, body: { fileId: expect.stringMatching(/^img_/) } })
@@ -201,7 +201,7 @@ describe('uploads of shoppers', () => {
     expect(missing).toMatchObject({ status: 400, body: { code: 'FILE_REQUIRED' } })
   })
 
-  it('sent again to the same link take the place of the first, until they are complete', async () => {
+  it('replace an earlier upload to the same link until completion', async () => {
     const headers = newShopper()
     const { uploadUrl, uploadKey } = await send(headers, Buffer.from('not yet a picture'))
     expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_IMAGE_TYPE' } })
@@ -227,7 +227,7 @@ describe('uploads of shoppers', () => {
       expect(await post('upload-image', headers, form)).toMatchObject({ status: 400, body: { code } })
     })
 
-    it('when half of the picture is missing', async () => {
+    it('if half of the image is missing', async () => {
       const headers = newShopper()
       const { uploadKey } = await send(headers, photo.subarray(0, photo.length / 2))
       expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code: 'INVALID_IMAGE' } })
@@ -239,13 +239,13 @@ describe('uploads of shoppers', () => {
       expect(['VALIDATION_FAILED', 'UPLOAD_NOT_FOUND']).toContain(body.code)
     })
 
-    it('when no bytes have come', async () => {
+    it('without bytes', async () => {
       const headers = newShopper()
       const { uploadKey } = await prepare(headers)
       expect(await complete(headers, uploadKey)).toMatchObject({ status: 404, body: { code: 'UPLOAD_NOT_FOUND' } })
     })
 
-    it('to another shop, before and after they are complete', async () => {
+    it('to another shop, before and after completion', async () => {
       const headers = newShopper()
       const { uploadKey } = await send(headers, photo)
       const stranger = newShopper(sister)
@@ -266,7 +266,7 @@ describe('uploads of shoppers', () => {
   })
 
   describe('by their link', () => {
-    it('have 10 MB to the byte', async () => {
+    it('are limited to exactly 10 MB', async () => {
       const headers = newShopper()
       const { uploadKey } = await send(headers, Buffer.alloc(MAX_BYTES, 1))
       expect(await storage.exists(objectOf(uploadKey))).toBe(true)
@@ -279,7 +279,7 @@ describe('uploads of shoppers', () => {
       expect(await storage.exists(objectOf(larger))).toBe(false)
     })
 
-    it('are counted when nobody says how long they are', async () => {
+    it('are limited without Content-Length too', async () => {
       const { uploadUrl, uploadKey } = await prepare(newShopper())
       let sent = 0
       const endless = new ReadableStream({
@@ -297,7 +297,7 @@ describe('uploads of shoppers', () => {
       expect(await storage.exists(objectOf(uploadKey))).toBe(false)
     })
 
-    it('need the very link, and in time', async () => {
+    it('need the exact link before it expires', async () => {
       const { uploadUrl, uploadKey } = await prepare(newShopper())
       const { uploadKey: other } = await prepare(newShopper())
       const past = signUploadLink({ uploadKey, secret: SECRET, expiresAt: Date.now() - 1000 })
@@ -333,7 +333,7 @@ describe('uploads of shoppers', () => {
       expect((await put(uploadUrl.replace(drape.api.url, replica.url), photo)).status).toBe(200)
     })
 
-    it('leave nothing when their sender hangs up in the middle', async () => {
+    it('leave nothing if the client disconnects', async () => {
       const { uploadUrl, uploadKey } = await prepare(newShopper())
       const sending = openRequest(uploadUrl, { method: 'PUT', headers: { 'content-length': photo.length } })
       sending.on('error', () => {})
@@ -343,7 +343,7 @@ describe('uploads of shoppers', () => {
       expect((await storage.get(objectOf(uploadKey)))?.equals(photo)).toBe(true)
     })
 
-    it('open to the pages of any shop', async () => {
+    it('allow pages of any origin', async () => {
       const { uploadUrl } = await prepare(newShopper())
       const asked = await fetch(uploadUrl, {
         method: 'OPTIONS',
@@ -390,7 +390,7 @@ describe('uploads of shoppers', () => {
     expect((await put(raw.uploadUrl, photo)).status).toBe(404)
   })
 
-  it('of an account end with its window', async () => {
+  it('expire after the retention of their account', async () => {
     const headers = newShopper()
     const { body } = await post('upload-image', headers, formOf(undefined, { file: photo }))
     const days = await drape.database.oneFirst(sql.unsafe`
@@ -398,7 +398,7 @@ describe('uploads of shoppers', () => {
     expect(days).toBe(7)
   })
 
-  describe('are ten in five minutes', () => {
+  describe('are limited per five minutes', () => {
     it('of a shopper, both ways together and at all replicas', async () => {
       const headers = newShopper()
       const ask = (i: number) => {
@@ -445,7 +445,7 @@ describe('uploads of shoppers', () => {
     })
   })
 
-  it('belong to shops that are found anew', async () => {
+  it('belong to shops that are looked up again', async () => {
     const { id } = await createShops(drape.database).insert({
       accountId: drape.accountId,
       platform: 'development',

@@ -27,7 +27,7 @@ describe('the record of an object', () => {
     database.one(sql.unsafe`select bytes, expires_at is null as "isKept" from objects where key = ${key}`)
   const inAnHour = () => new Date(Date.now() + 3_600_000)
 
-  it('tells the size of what was stored last, and keeps what is to be kept', async () => {
+  it('has the size of the last write, and keeps its retention', async () => {
     await insert('kept', 10, null)
     await insert('kept', 12, inAnHour())
     expect(await find('kept')).toEqual({ bytes: 12, isKept: true })
@@ -37,7 +37,7 @@ describe('the record of an object', () => {
     expect(await find('dated')).toEqual({ bytes: 30, isKept: false })
   })
 
-  it('goes with its size when its time is over, also where that is larger than four bytes can tell', async () => {
+  it('is deleted with its size on expiry, also above 4 GiB', async () => {
     const due = [
       { key: 'large', bytes: 5_000_000_000 },
       { key: 'unknown', bytes: null },
@@ -51,7 +51,7 @@ describe('the record of an object', () => {
     expect(await objects.find({ ttlSeconds: null, kinds: [], accounts: [] }, 10)).toEqual([])
   })
 
-  it('knows no size below nothing', async () => {
+  it('refuses a negative size', async () => {
     await expect(insert('negative', -1, null)).rejects.toThrow()
   })
 })
