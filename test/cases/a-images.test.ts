@@ -9,7 +9,7 @@ const LONG = process.env.LONG_TESTS === '1'
 const MUTATIONS = 256
 const REPEATS = LONG ? 1000 : 200
 
-describe('images', () => {
+describe('uploaded images', () => {
   let drape: Drape
   let person: Buffer
 
@@ -25,7 +25,7 @@ describe('images', () => {
   const isRefused = async (file: Uint8Array, code: string, status = 400) =>
     expect(await upload(file)).toMatchObject({ status, body: { code, status, message: expect.any(String) } })
 
-  it('of foreign formats are refused, whatever they are called', async () => {
+  it('are refused in unsupported formats, whatever their bytes claim', async () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd" width="9" height="9"/></svg>'
     const foreign = [
       ...[
@@ -46,9 +46,9 @@ describe('images', () => {
     for (const bytes of foreign) await isRefused(Buffer.from(bytes, 'latin1'), 'UNSUPPORTED_IMAGE_TYPE')
   })
 
-  it('that promise billions of pixels are refused before they are decoded', async () => {
+  it('are refused before decoding if their header declares too many pixels', async () => {
     const giant = pngHeader(16_000, 16_000)
-    // The pixels are there, and small because they are all zero.
+    // The pixels are in the file, which is small because they are all zero.
     const pixels = pngChunk('IDAT', deflateSync(Buffer.alloc(16_000 * 16_001)))
     const before = await memoryOf(drape.api.pid)
     for (let i = 0; i < 5; i++) {
@@ -61,13 +61,13 @@ describe('images', () => {
     await isRefused(webpHeader(2 ** 24, 2 ** 24), 'INVALID_IMAGE')
   })
 
-  it('with a wrong checksum in their header are refused', async () => {
+  it('are refused with a wrong header checksum', async () => {
     const png = await sharp(person).resize(100).png().toBuffer()
     png[29] ^= 1
     await isRefused(png, 'INVALID_IMAGE')
   })
 
-  it('with 60 MB of metadata are refused by their size', async () => {
+  it('are refused above the file size limit, with 60 MB of metadata', async () => {
     const segment = Buffer.concat([Buffer.from('ffe1ffff', 'hex'), Buffer.alloc(65_533, 7)])
     const heavy = Buffer.concat([person.subarray(0, 2), ...Array(960).fill(segment), person.subarray(2)])
     await isRefused(heavy, 'FILE_TOO_LARGE', 413)
@@ -75,7 +75,7 @@ describe('images', () => {
     expect((await upload(light)).status).toBe(201)
   })
 
-  it('of a side or shape that shows nobody are refused', async () => {
+  it('are refused if too small or too narrow', async () => {
     for (const [width, height] of [
       [1, 1],
       [10, 10_000],
@@ -90,21 +90,21 @@ describe('images', () => {
   })
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'of EXIF orientation %i are stored upright, without metadata',
+    'are stored upright without metadata for EXIF orientation %i',
     async (orientation) => {
       const upright = await sharp(person).resize(200, 240, { fit: 'cover' }).removeAlpha().raw().toBuffer()
       const turned = await asStored(upright, { width: 200, height: 240, orientation })
       expect(turned.includes('Drape test camera')).toBe(true)
-      const picture = await stored(await upload(turned))
-      const { width, height, exif, xmp, icc, orientation: left } = await sharp(picture).metadata()
+      const result = await stored(await upload(turned))
+      const { width, height, exif, xmp, icc, orientation: left } = await sharp(result).metadata()
       expect({ width, height, exif, xmp, icc, left }).toEqual({ width: 200, height: 240 })
-      expect(picture.includes('Drape test camera')).toBe(false)
-      const pixels = await sharp(picture).raw().toBuffer()
+      expect(result.includes('Drape test camera')).toBe(false)
+      const pixels = await sharp(result).raw().toBuffer()
       expect(meanDifference(pixels, upright)).toBeLessThan(3)
     },
   )
 
-  it('in CMYK, grey, 16 bits or few colours, or with alpha are stored as 8-bit sRGB', async () => {
+  it('are stored as 8-bit sRGB from CMYK, greyscale, 16-bit, palette and alpha', async () => {
     const small = sharp(person).resize(160, 200, { fit: 'cover' })
     const files = await Promise.all([
       small.clone().toColourspace('cmyk').jpeg().toBuffer(),
@@ -121,23 +121,23 @@ describe('images', () => {
     }
   })
 
-  it('of an animation are their first frame', async () => {
+  it('are stored as the first frame of an animation', async () => {
     const frames = ['#d04020', '#2040d0'].map((background) => ({
       create: { width: 90, height: 90, channels: 3 as const, background },
     }))
-    const pictures = await Promise.all(frames.map((create) => sharp(create).png().toBuffer()))
-    const animation = await sharp(pictures, { join: { animated: true } })
+    const frameFiles = await Promise.all(frames.map((create) => sharp(create).png().toBuffer()))
+    const animation = await sharp(frameFiles, { join: { animated: true } })
       .webp({ lossless: true })
       .toBuffer()
     expect((await sharp(animation).metadata()).pages).toBe(2)
-    const picture = sharp(await stored(await upload(animation)))
-    const { dominant } = await picture.stats()
+    const result = sharp(await stored(await upload(animation)))
+    const { dominant } = await result.stats()
     expect(dominant.r).toBeGreaterThan(dominant.b)
-    expect(await picture.metadata()).toMatchObject({ width: 90, height: 90 })
+    expect(await result.metadata()).toMatchObject({ width: 90, height: 90 })
   })
 
   it.each(['single', 'tiles', 'ten-bit', 'pq', 'hlg', 'alpha', 'depth', 'grey'])(
-    'in HEIC (%s) are taken',
+    'are accepted in HEIC (%s)',
     async (name) => {
       const answer = await upload(heicPicture(name))
       expect(answer.status).toBe(201)
@@ -145,14 +145,14 @@ describe('images', () => {
     },
   )
 
-  it('in HEIC without the picture they name are refused', async () => {
+  it('are refused in HEIC without their primary item', async () => {
     const file = heicPicture('single')
     const primary = file.indexOf('pitm', 0, 'latin1')
     file.writeUInt16BE(999, primary + 8)
     await isRefused(file, 'INVALID_IMAGE')
   })
 
-  it('are told by their bytes, not by what the part says of itself', async () => {
+  it('have the format of their bytes, whatever the content type and file name say', async () => {
     const body = new FormData()
     body.set('file', new Blob([new Uint8Array(person)], { type: 'image/png' }), 'me.svg')
     const answer = await drape.call('POST', '/tryon/v1/images/upload', { body })
@@ -161,7 +161,7 @@ describe('images', () => {
   })
 
   it.each(['jpeg', 'png', 'webp', 'heic'] as const)(
-    `answer or refuse ${MUTATIONS} mutations of a %s`,
+    `are accepted or refused in ${MUTATIONS} mutations of a %s`,
     async (format) => {
       const small = sharp(person).resize(96, 120, { fit: 'cover' })
       const good = format === 'heic' ? heicPicture('single') : await small.toFormat(format).toBuffer()
@@ -178,7 +178,7 @@ describe('images', () => {
     },
   )
 
-  it(`cost no memory when the same one comes ${REPEATS} times`, async () => {
+  it(`leak no memory in ${REPEATS} uploads of the same file`, async () => {
     const small = await sharp(person).resize(400, 500, { fit: 'cover' }).jpeg().toBuffer()
     const repeat = async (times: number) => {
       for (let i = 0; i < times; i += 4) await Promise.all(Array.from({ length: 4 }, () => upload(small)))
@@ -221,17 +221,17 @@ function webpHeader(width: number, height: number): Buffer {
   return file
 }
 
-/** The picture as a camera would store it that was held in this way (Exif 2.3, tag 274), with the place where it was. */
+/** Encodes upright pixels as a camera in this orientation would (Exif 2.3, tag 274), with a GPS position. */
 function asStored(
   upright: Buffer,
   { width, height, orientation }: { width: number; height: number; orientation: number },
 ): Promise<Buffer> {
-  const picture = sharp(upright, { raw: { width, height, channels: 3 } })
-  if (orientation === 2 || orientation === 4) picture.flop()
-  if (orientation === 3 || orientation === 4) picture.rotate(180)
-  if (orientation === 5 || orientation === 6) picture.rotate(270)
-  if (orientation === 7 || orientation === 8) picture.rotate(90)
-  return picture.toBuffer({ resolveWithObject: true }).then(({ data, info }) => {
+  const result = sharp(upright, { raw: { width, height, channels: 3 } })
+  if (orientation === 2 || orientation === 4) result.flop()
+  if (orientation === 3 || orientation === 4) result.rotate(180)
+  if (orientation === 5 || orientation === 6) result.rotate(270)
+  if (orientation === 7 || orientation === 8) result.rotate(90)
+  return result.toBuffer({ resolveWithObject: true }).then(({ data, info }) => {
     const turned = sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } })
     if (orientation === 5 || orientation === 7) turned.flip()
     return turned
@@ -248,7 +248,7 @@ function meanDifference(one: Uint8Array, other: Uint8Array): number {
   return sum / one.length
 }
 
-/** Whole numbers below a limit, always the same ones (Numerical Recipes, linear congruential). */
+/** Returns reproducible pseudo-random integers below a limit (linear congruential generator of Numerical Recipes). */
 function createNumbers(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {

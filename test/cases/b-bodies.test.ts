@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 const UPLOAD = '/tryon/v1/images/upload'
 const LONG = process.env.LONG_TESTS === '1'
 
-describe('bodies', () => {
+describe('request bodies', () => {
   let drape: Drape
   let temporary: string
   let person: Buffer
@@ -38,7 +38,7 @@ describe('bodies', () => {
       Buffer.from(`--${boundary}--\r\n`),
     ])
   const photo = () => partOf('name="file"; filename="me.jpg"', person, 'image/jpeg')
-  /** Sends the bytes as they are, in chunks without a length when they are a stream. */
+  /** Sends the bytes unchanged; a stream is sent chunked, without Content-Length. */
   const send = async (body: Uint8Array | Readable, contentType: string, { path = UPLOAD, headers = {} } = {}) => {
     const response = await fetch(`${drape.api.url}${path}`, {
       method: 'POST',
@@ -59,10 +59,10 @@ describe('bodies', () => {
     const names = await readdir(temporary, { recursive: true })
     return names.filter((name) => name !== 'drape-uploads' && name.startsWith('drape-uploads'))
   }
-  const untilNothingIsLeft = () => until(async () => (await temporaryFiles()).length === 0)
-  const isAlive = async () => expect((await drape.call('GET', '/tryon/v1/account')).status).toBe(200)
+  const untilNoTemporaryFiles = () => until(async () => (await temporaryFiles()).length === 0)
+  const assertAlive = async () => expect((await drape.call('GET', '/tryon/v1/account')).status).toBe(200)
 
-  describe('in parts', () => {
+  describe('in multipart', () => {
     it.each([
       ['one character', 'x', false],
       ['one quoted character', 'x', true],
@@ -71,16 +71,16 @@ describe('bodies', () => {
       ['5,000 characters', 'b'.repeat(5000), false],
       ['quoted characters with a space and a colon', 'a b:c/d', true],
       ['dashes alone', '----', false],
-    ])('with a boundary of %s', async (_, boundary, quoted) => {
+    ])('are accepted with a boundary of %s', async (_, boundary, quoted) => {
       expect((await upload([photo()], { boundary, quoted })).status).toBe(201)
     })
 
     it.each([
-      ['none', 'multipart/form-data'],
-      ['an empty one', 'multipart/form-data; boundary='],
-      ['an empty quoted one', 'multipart/form-data; boundary=""'],
-      ['another one', 'multipart/form-data; boundary=other'],
-    ])('are refused when the boundary is %s', async (_, contentType) => {
+      ['no', 'multipart/form-data'],
+      ['an empty', 'multipart/form-data; boundary='],
+      ['an empty quoted', 'multipart/form-data; boundary=""'],
+      ['another', 'multipart/form-data; boundary=other'],
+    ])('are refused with %s boundary', async (_, contentType) => {
       const answer = await send(multipart([photo()], 'x-y-z'), contentType)
       expect(answer.status).toBe(400)
     })
@@ -96,7 +96,7 @@ describe('bodies', () => {
       const answer = await send(bytes(), 'multipart/form-data; boundary=x')
       expect(answer.status).toBe(400)
       expect(answer.body).toMatchObject({ code: expect.any(String), message: expect.any(String) })
-      await isAlive()
+      await assertAlive()
     })
 
     it.each([
@@ -110,7 +110,7 @@ describe('bodies', () => {
       ['with a quote', 'a\\"b.jpg'],
       ['in another script', '写真.jpg'],
       ['__proto__', '__proto__'],
-    ])('are stored under a name of our own when the file’s name is %s', async (_, filename) => {
+    ])('are stored under a generated key when the file name is %s', async (_, filename) => {
       const answer = await upload([partOf(`name="file"; filename="${filename}"`, person, 'image/jpeg')])
       expect(answer.status).toBe(201)
       expect(new URL(answer.body.imageUrl).pathname).toBe(
@@ -118,13 +118,13 @@ describe('bodies', () => {
       )
     })
 
-    it('are no way to write headers by the file’s name', async () => {
+    it('cannot inject part headers by the file name', async () => {
       const disposition = 'name="file"; filename="a\r\nContent-Type: text/html\r\n\r\n<script>"'
       const answer = await upload([partOf(disposition, person, 'image/jpeg')])
       expect(answer.status).toBe(400)
     })
 
-    it('that never end their headers cost neither memory nor time', async () => {
+    it('are refused with endless part headers, at little memory', async () => {
       const endless = `name="file"; ${'filename="'.repeat(400_000)}x`
       const before = await memoryOf(drape.api.pid)
       const answer = await upload([partOf(endless, person, 'image/jpeg')])
@@ -134,20 +134,20 @@ describe('bodies', () => {
       ])
       expect((await upload([field, photo()])).status).toBe(400)
       expect((await memoryOf(drape.api.pid)) - before).toBeLessThan(300)
-      await isAlive()
+      await assertAlive()
     })
 
-    it('may have the longest headers that are sensible, however they are cut', async () => {
+    it('are accepted with part headers of 15,000 characters, however they are split into chunks', async () => {
       const body = multipart([partOf(`name="file"; filename="${'n'.repeat(15_000)}"`, person, 'image/jpeg')], 'x')
       const cuts = Array.from({ length: 4000 }, (_, i) => body.subarray(i * 5, (i + 1) * 5))
       const stream = Readable.from([...cuts, body.subarray(20_000)])
       expect((await send(stream, 'multipart/form-data; boundary=x')).status).toBe(201)
     })
 
-    it('with two files of one name: the first counts, and nothing stays of the second', async () => {
+    it('store the first of two files of one name and discard the second', async () => {
       const garment = await readSample('garments/tshirt-navy.jpg')
       const [one, two] = [photo(), partOf('name="file"; filename="b.jpg"', garment, 'image/jpeg')]
-      // A cropped view depends on whether a worker was quick enough.
+      // Whether an image is cropped depends on how fast a worker responds.
       const uncropped = partOf('name="crop"', 'false')
       const alone = await upload([uncropped, one])
       const both = await upload([uncropped, one, two])
@@ -158,13 +158,13 @@ describe('bodies', () => {
       expect(bytes[1].equals(bytes[0])).toBe(true)
     })
 
-    it('with names that mean something to JavaScript leave nothing', async () => {
+    it('leave no temporary file for parts named like members of JavaScript objects', async () => {
       const odd = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'].flatMap((name) => [
         partOf(`name="${name}"; filename="a.jpg"`, person, 'image/jpeg'),
         partOf(`name="${name}"`, 'text'),
       ])
       expect((await upload([...odd, photo()])).status).toBe(201)
-      await untilNothingIsLeft()
+      await untilNoTemporaryFiles()
     })
 
     it.each([
@@ -180,10 +180,10 @@ describe('bodies', () => {
     ])('are refused with %s', async (_, parts) => {
       const answer = await upload(parts())
       expect([400, 413]).toContain(answer.status)
-      await isAlive()
+      await assertAlive()
     })
 
-    it('refuse a field of a gigabyte long before its end', async () => {
+    it('are refused long before the end of a field of 1 GB', async () => {
       const chunk = Buffer.alloc(1 << 20, 'x')
       let sent = 0
       const answer = await streamTo(function* () {
@@ -192,10 +192,10 @@ describe('bodies', () => {
       }, '/tryon/v1/try-on')
       expect([400, 413]).toContain(answer.status)
       expect(answer.sentAtAnswer).toBeLessThan(200 << 20)
-      await isAlive()
+      await assertAlive()
     })
 
-    it('refuse files of a gigabyte long before their end', async () => {
+    it('are refused long before the end of a file of 1 GB', async () => {
       const chunk = Buffer.alloc(1 << 20, 'x')
       const before = await memoryOf(drape.api.pid)
       const answer = await streamTo(function* () {
@@ -207,11 +207,11 @@ describe('bodies', () => {
       expect(answer.status).toBe(413)
       expect(answer.sentAtAnswer).toBeLessThan(400 << 20)
       expect((await memoryOf(drape.api.pid)) - before).toBeLessThan(300)
-      await untilNothingIsLeft()
+      await untilNoTemporaryFiles()
     })
   })
 
-  describe('of JSON', () => {
+  describe('in JSON', () => {
     const json = (body: Uint8Array | Readable, headers = {}) =>
       send(body, 'application/json', { path: '/tryon/v1/products', headers })
 
@@ -220,12 +220,12 @@ describe('bodies', () => {
       ['lists', () => `${'['.repeat(10_000)}${']'.repeat(10_000)}`],
       ['lists that never end', () => '['.repeat(1_000_000)],
       ['metadata', () => `{"externalId":"a","metadata":{"m":${'['.repeat(10_000)}${']'.repeat(10_000)}}}`],
-    ])('is refused when it is 10,000 deep in %s', async (_, body) => {
+    ])('are refused with 10,000 levels of %s', async (_, body) => {
       expect(await json(Buffer.from(body()))).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
-      await isAlive()
+      await assertAlive()
     })
 
-    it('is refused when it unpacks to more than a megabyte', async () => {
+    it('are refused if they decompress to more than 1 MB, or have another content encoding', async () => {
       const bomb = gzipSync(Buffer.alloc(100_000_000, ' '))
       const before = await memoryOf(drape.api.pid)
       const answer = await json(bomb, { 'content-encoding': 'gzip' })
@@ -239,12 +239,12 @@ describe('bodies', () => {
         headers: { 'content-encoding': 'gzip' },
       })
       expect(packed.status).toBe(400)
-      await isAlive()
+      await assertAlive()
     })
   })
 
-  describe('whose sender', () => {
-    it('hangs up in the middle leave no temporary file, no object and no row', async () => {
+  describe('of clients', () => {
+    it('that disconnect during an upload leave no temporary file, object or row', async () => {
       const before = [await countRows(), await objects()]
       const body = multipart([photo(), photo(), photo()], 'x')
       for (let i = 0; i < 40; i++) {
@@ -253,19 +253,19 @@ describe('bodies', () => {
         if (i % 2 === 0) await sleep(i)
         socket.destroy()
       }
-      await untilNothingIsLeft()
+      await untilNoTemporaryFiles()
       expect([await countRows(), await objects()]).toEqual(before)
-      await isAlive()
+      await assertAlive()
     })
 
-    it('loses the API to a kill leave files that the next one deletes, and only those', async () => {
+    it('of a killed API leave temporary files that the next API deletes, and only old ones', async () => {
       const [old, young] = ['upload-old', 'upload-young'].map((name) => `${temporary}/drape-uploads/${name}`)
       for (const folder of [old, young]) {
         await mkdir(folder)
         await writeFile(`${folder}/photo`, person)
       }
       await utimes(old, 0, 0)
-      // Not even by a clock that is an hour fast is the young one old.
+      // Even a clock that is an hour fast does not make the young folder old.
       const api = await startProgram('api', { ...drape.env, ...wrongClock(3600) })
       await until(async () => !(await temporaryFiles()).includes('drape-uploads/upload-old'))
       await api.end()
@@ -276,7 +276,7 @@ describe('bodies', () => {
       await rm(young, { recursive: true })
     })
 
-    it('is slow do not keep others from theirs', async () => {
+    it('that are slow do not block other uploads', async () => {
       const slow = await Promise.all(Array.from({ length: LONG ? 500 : 50 }, () => openUpload(1_000_000)))
       const dripping = setInterval(() => {
         for (const socket of slow) socket.write('x')
@@ -295,7 +295,7 @@ describe('bodies', () => {
     })
   })
 
-  /** A connection with the headers of an upload of so many bytes, and the beginning of its file. */
+  /** Opens a connection and sends the headers of an upload of `length` bytes and the beginning of its file. */
   async function openUpload(length: number): Promise<Socket> {
     const { hostname, port } = new URL(drape.api.url)
     const socket = connect(Number(port), hostname)
@@ -316,7 +316,7 @@ describe('bodies', () => {
     return socket
   }
 
-  /** Sends chunk after chunk until an answer comes. */
+  /** Sends chunks until the response arrives. */
   async function streamTo(
     chunks: () => Iterable<Buffer>,
     path = UPLOAD,

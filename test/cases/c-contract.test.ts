@@ -5,7 +5,7 @@ import { ROUTES } from '../../api/routes/routes.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 
-describe('the contract', () => {
+describe('the API contract', () => {
   let drape: Drape
 
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describe('the contract', () => {
     expect(await state()).toEqual(before)
   })
 
-  it('knows no header, field or parameter that changes the method', async () => {
+  it('ignores headers, fields and parameters that override the method', async () => {
     const before = await state()
     const path = '/tryon/v1/products/kept'
     for (const header of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
@@ -93,20 +93,17 @@ describe('the contract', () => {
     '/%',
     '/nothing',
     '*',
-  ])('refuses odd path number %# as what it is', async (path) => {
+  ])('answers odd path %# with a 4xx status', async (path) => {
     const { status, text } = await send('GET', path)
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(500)
     if (text !== '') expect(JSON.parse(text)).toMatchObject({ status })
   })
 
-  it.each(['a%00b', '%', '%ff', 'a'.repeat(8000), '%E2%80%AE'])(
-    'erases the customer number %# or refuses',
-    async (id) => {
-      const { status } = await send('DELETE', `/tryon/v1/customers/${id}`)
-      expect([204, 400, 404]).toContain(status)
-    },
-  )
+  it.each(['a%00b', '%', '%ff', 'a'.repeat(8000), '%E2%80%AE'])('erases customer %# or refuses the ID', async (id) => {
+    const { status } = await send('DELETE', `/tryon/v1/customers/${id}`)
+    expect([204, 400, 404]).toContain(status)
+  })
 
   it.each([
     ['from=0001-01-01', 200],
@@ -122,13 +119,13 @@ describe('the contract', () => {
     ['from=2026-01-01&from=2026-01-02', 400],
     ['from=-000001-01-01', 400],
     ['from=%00', 400],
-  ])('counts generations of %s, or refuses: %i', async (query, status) => {
+  ])('answers product statistics for %s with %i', async (query, status) => {
     const answer = await send('GET', `/tryon/v1/products/kept/stats?${query}`)
     expect({ status: answer.status, text: answer.text }).toMatchObject({ status })
   })
 
-  // Every customer here is erased, with the photo that was used for them.
-  it('takes names that mean something to JavaScript for data, in every place', async () => {
+  // Each iteration erases its customer together with the photo, so it uploads a new photo.
+  it('treats names like __proto__ as data everywhere', async () => {
     for (const name of ['__proto__', 'constructor', 'hasOwnProperty', 'toString']) {
       const value = `{"${name}":{"polluted":true}}`
       const body = `{"products":[{"externalId":"${name}","images":${JSON.stringify(images)},"metadata":${value}}],
@@ -151,7 +148,7 @@ describe('the contract', () => {
     expect((await drape.call('GET', '/tryon/v1/products/valueOf')).status).toBe(404)
   })
 
-  it('names a path for every field that is wrong, also where two of a kind were sent', async () => {
+  it('names the path of every invalid field, also if two products or sources were sent', async () => {
     const pathsOf = async (body: unknown) => {
       const answer = await drape.call('POST', '/tryon/v1/try-on', { body })
       expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
@@ -174,7 +171,7 @@ describe('the contract', () => {
     }
   })
 
-  it('refuses numbers that nothing here could give back', async () => {
+  it('refuses numbers beyond the range of a double', async () => {
     const refused = async (metadata: string) => {
       const body = `{"externalId":"kept","metadata":${metadata}}`
       return (await drape.call('POST', '/tryon/v1/products', { body })).body.details
@@ -187,7 +184,7 @@ describe('the contract', () => {
     expect(body.metadata).toEqual({ large: 1e300, small: 5e-324, none: 0 })
   })
 
-  it('gives metadata back in the order it was sent, with numbers of any length', async () => {
+  it('returns metadata in the order of the request, with long numbers exact', async () => {
     const metadata = '{"z":12345678901234567890,"a":[-9007199254740993,{"y":0.12345678901234567890,"b":1.50}],"m":1e3}'
     const body = `{"products":[{"externalId":"exact","images":[{"url":"https://shop.example/a.jpg"}],"metadata":${metadata}}],
       "person":{"image":{"source":{"id":"${await upload()}"}}}}`
@@ -206,7 +203,7 @@ describe('the contract', () => {
     })
   })
 
-  it('uses person where person and customer are sent, with a warning and the Deprecation header', async () => {
+  it('prefers person over customer, with a warning and the Deprecation header', async () => {
     const body = {
       products: [{ externalId: 'kept' }],
       person: { image: { source: { id: await upload() } } },
@@ -217,7 +214,7 @@ describe('the contract', () => {
     expect(answer.headers.get('deprecation')).toBe('@1781654400')
   })
 
-  it('warns of an end user in the wrong place, whom an erasure would miss', async () => {
+  it('warns of externalUserId inside person, which an erasure would miss', async () => {
     const person = { image: { source: { id: await upload() } }, externalUserId: 'user-7' }
     const answer = await drape.call('POST', '/tryon/v1/try-on', {
       body: { products: [{ externalId: 'kept' }], person },
@@ -243,7 +240,7 @@ describe('the contract', () => {
     [{ products: [{ images: [{ url: null }] }] }, 'INVALID_IMAGE_INPUT'],
     [{ products: [{ externalId: 'kept' }], person: null }, 'CUSTOMER_IMAGE_REQUIRED'],
     [{ products: [{ externalId: 'kept' }], person: { image: { source: { id: null } } } }, 'VALIDATION_FAILED'],
-  ])('refuses %j as if its nulls were absent', async (body, code) => {
+  ])('refuses %j as if members that are null were absent', async (body, code) => {
     const person = { image: { source: { id: 'img_unknown' } } }
     expect(await drape.call('POST', '/tryon/v1/try-on', { body: { person, ...body } })).toMatchObject({
       body: { code },

@@ -6,7 +6,7 @@ import { createAccounts } from '../../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 
-describe('keys and tenants', () => {
+describe('API keys and accounts', () => {
   let drape: Drape
   let replica: TestProgram
   let person: Buffer
@@ -37,7 +37,7 @@ describe('keys and tenants', () => {
       sending.end()
     })
 
-  it.each(ROUTES)('%s %s is behind the key, and says what is wrong with it', async (method, path) => {
+  it.each(ROUTES)('%s %s refuses a missing key and an invalid key', async (method, path) => {
     const key = drape.apiKey
     const swapped = key.replace(/[a-z]/gi, (letter, at) =>
       at < 3 ? letter : letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
@@ -57,11 +57,11 @@ describe('keys and tenants', () => {
     }
   })
 
-  it('a key between spaces is the key, as HTTP has it', async () => {
+  it('surrounding spaces of a key are ignored, as HTTP defines', async () => {
     expect((await send('GET', '/tryon/v1/account', [` ${drape.apiKey}  `])).status).toBe(200)
   })
 
-  it('a key is no parameter, cookie or bearer token', async () => {
+  it('a key in a query parameter, cookie or Authorization header is ignored', async () => {
     const url = `${drape.api.url}/tryon/v1/account`
     for (const answer of [
       await fetch(`${url}?x-api-key=${drape.apiKey}&apiKey=${drape.apiKey}`),
@@ -72,7 +72,7 @@ describe('keys and tenants', () => {
     }
   })
 
-  it('a revoked key, and one of an account made inactive, is refused by every replica within five seconds', async () => {
+  it('every replica refuses a revoked key and the key of an inactive account within 5 seconds', async () => {
     const accounts = createAccounts(drape.database)
     const [revoked, inactive] = [await drape.createAccount(1), await drape.createAccount(1)]
     const statusesOf = (key: string) =>
@@ -129,7 +129,7 @@ describe('keys and tenants', () => {
       return Object.fromEntries(tables.map((table, i) => [table, rows[i]]))
     }
 
-    it('gets nothing of the first, changes nothing of it and pays nothing', async () => {
+    it('cannot read or change data of the first account, and is not charged', async () => {
       const before = await everything()
       const person = (id: string) => ({ image: { source: { id } } })
       const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
@@ -162,7 +162,7 @@ describe('keys and tenants', () => {
       expect(await everything()).toEqual(before)
     })
 
-    it('has its own product under the same id, and cannot name a file of another request', async () => {
+    it('has its own product under the same externalId, and cannot reference files of another request', async () => {
       const own = await call('POST', '/tryon/v1/products', {
         externalId: 'shirt',
         images: [{ source: { url: 'https://other.example/s.jpg' } }],
@@ -183,7 +183,7 @@ describe('keys and tenants', () => {
       }
     })
 
-    it('gets no answer of the first by its Idempotency-Key', async () => {
+    it('does not get the response of the first account by its Idempotency-Key', async () => {
       const headers = { 'idempotency-key': 'shared' }
       const body = { externalId: 'keyed', images: [{ source: { url: 'https://shop.example/k.jpg' } }] }
       const mine = await drape.call('POST', '/tryon/v1/products', { body, headers })

@@ -17,7 +17,7 @@ const PRIVATE = `
   .trim()
   .split(/\s+/)
 
-describe('addresses that callers name', () => {
+describe('image URLs of callers', () => {
   let drape: Drape
   let visited = 0
   let canary: Server
@@ -54,7 +54,7 @@ describe('addresses that callers name', () => {
       body: { products: [{ images }], person: { image: { source: { url } } } },
     })
 
-  it('are never visited for a person when they are loopback or private, however they are written', async () => {
+  it('are refused for a person if they are loopback or private, in any spelling', async () => {
     const before = await countImages()
     for (const host of [...LOOPBACK, ...PRIVATE]) {
       const answer = await asPerson(`http://${host}:${port}/me.jpg`)
@@ -90,7 +90,7 @@ describe('addresses that callers name', () => {
     expect(['CUSTOMER_IMAGE_FETCH_FAILED', 'VALIDATION_FAILED']).toContain(answer.body.code)
   })
 
-  it('are never visited for a product either, and the credits come back', async () => {
+  it('fail a generation with a refund if the URL of a product is private', async () => {
     await drape.startWorker({ FETCH_ALLOW_CIDRS: '', CONCURRENCY: '4' })
     const hosts = LOOPBACK.filter((_, i) => i % 4 === 0).concat(PRIVATE.filter((_, i) => i % 8 === 0))
     const before = await drape.balance()
@@ -110,7 +110,7 @@ describe('addresses that callers name', () => {
     expect(await drape.balance()).toBe(before)
   })
 
-  describe('of servers that misbehave', () => {
+  describe('on misbehaving servers', () => {
     let shop: Server
     let hostile: Server
     let shopUrl: string
@@ -185,7 +185,7 @@ describe('addresses that callers name', () => {
       for (const server of [shop, hostile]) server.close()
     })
 
-    it('are refused in a bounded time, store nothing and cost nothing', async () => {
+    it('are refused in bounded time, without storing or charging anything', async () => {
       const statuses = [201, 204, 205, 206, 301, 304, 400, 401, 403, 404, 429, 500, 503].map((n) => `/status-${n}`)
       const bad = Object.keys(pages).filter((page) => page !== '/good.jpg' && page !== '/no-length.jpg')
       const since = performance.now()
@@ -209,7 +209,7 @@ describe('addresses that callers name', () => {
       expect(await open.balance()).toBe(1000 - taken)
     })
 
-    it('do not keep good ones of other accounts from being fetched', async () => {
+    it('do not block fetches of other accounts', async () => {
       const { apiKey } = await open.createAccount(100)
       const slow = Array.from({ length: 30 }, () => asPerson(`${shopUrl}/silent`, open, apiKey))
       expect((await asPerson(`${shopUrl}/good.jpg`, open)).status).toBe(201)

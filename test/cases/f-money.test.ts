@@ -12,7 +12,7 @@ const PATH = '/tryon/v1/try-on'
 const UNREACHABLE = { products: [{ images: [{ source: { url: 'https://shop.invalid/shirt.jpg' } }] }] }
 const ORDER = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED']
 
-describe('money and races', () => {
+describe('credits under concurrency', () => {
   let drape: Drape
   let person: Buffer
   let shirt: Buffer
@@ -41,9 +41,9 @@ describe('money and races', () => {
     drape.database.oneFirst(sql.unsafe`
       select count(*)::int from generations where account_id = ${accountId}`) as Promise<number>
   const balanceOf = async (accountId: string) => (await createAccounts(drape.database).find(accountId))?.balance
-  const isBalanced = async () => expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
+  const assertBalanced = async () => expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
 
-  it('what was accepted is run and paid, also when its account is made inactive before it runs', async () => {
+  it('accepted generations run and are charged, also if their account becomes inactive before', async () => {
     const account = await drape.createAccount(2)
     const good = (await post(account.apiKey)).body.generationId
     const failing = await drape.call('POST', PATH, { key: account.apiKey, body: formOf(inline(UNREACHABLE), files()) })
@@ -54,8 +54,8 @@ describe('money and races', () => {
     await until(async () => (await statusOf(good)) === 'COMPLETED')
     await until(async () => (await statusOf(failing.body.generationId)) === 'FAILED')
     expect(await balanceOf(account.id)).toBe(1)
-    await isBalanced()
-    // Nobody gets in meanwhile, neither for new work nor for the result.
+    await assertBalanced()
+    // The inactive account can neither start a generation nor read the result.
     const read = () => drape.call('GET', `/tryon/v1/generations/${good}`, { key: account.apiKey })
     await until(async () => (await read()).status === 401)
     expect((await post(account.apiKey)).body.code).toBe('INVALID_API_KEY')
@@ -63,7 +63,7 @@ describe('money and races', () => {
     expect(await until(async () => (await read()).body.resultImageUrl)).toEqual(expect.any(String))
   })
 
-  it('updatedAt only grows, no status goes back, and a result is there when it is completed and not before', async () => {
+  it('updatedAt and status only advance, and only a completed generation has a result', async () => {
     const { apiKey: key } = await drape.createAccount(20)
     await work()
     const start = async (more: object = {}) =>
@@ -78,7 +78,7 @@ describe('money and races', () => {
       } while (!['COMPLETED', 'FAILED'].includes(seen.at(-1).status))
       return seen
     }
-    const followed = async (id: string) => {
+    const streamed = async (id: string) => {
       const url = `${drape.api.url}/tryon/v1/generations/${id}/events`
       const events: ReceivedEvent[] = []
       for await (const event of readEvents(await fetch(url, { headers: { 'x-api-key': key } }))) events.push(event)
@@ -86,7 +86,7 @@ describe('money and races', () => {
       expect(times.every((time, i) => i === 0 || time > times[i - 1])).toBe(true)
       return events.map(({ data }) => data)
     }
-    const histories = await Promise.all(ids.flatMap((id) => [polled(id), followed(id)]))
+    const histories = await Promise.all(ids.flatMap((id) => [polled(id), streamed(id)]))
     await cancelled
     for (const history of histories) {
       for (const [i, one] of history.entries()) {
@@ -102,17 +102,17 @@ describe('money and races', () => {
     )
   })
 
-  it('one credit and two requests at once are one generation and one refusal', async () => {
+  it('two concurrent requests with one credit make one generation and one refusal', async () => {
     const { id, apiKey } = await drape.createAccount(1)
     const answers = await Promise.all([post(apiKey), post(apiKey)])
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 402])
     expect(answers.find(({ status }) => status === 402)?.body.code).toBe('INSUFFICIENT_CREDITS')
     expect(await balanceOf(id)).toBe(0)
     expect(await countGenerations(id)).toBe(1)
-    await isBalanced()
+    await assertBalanced()
   })
 
-  it('topping up while credits are spent and given back ends in the right sum', async () => {
+  it('the balance is exact after concurrent top-ups, charges and refunds', async () => {
     const { id, apiKey } = await drape.createAccount(5)
     const accounts = createAccounts(drape.database)
     const answers: Answer[] = []
@@ -129,10 +129,10 @@ describe('money and races', () => {
     const kept = (await drape.database.oneFirst(sql.unsafe`
       select count(*)::int from generations where account_id = ${id} and status <> 'FAILED'`)) as number
     expect(await balanceOf(id)).toBe(5 + 20 - kept)
-    await isBalanced()
+    await assertBalanced()
   })
 
-  it.each(['-5', '1000000001'])('a top-up of %s is refused, and changes nothing', async (credits) => {
+  it.each(['-5', '1000000001'])('drape credits add refuses %s and changes nothing', async (credits) => {
     const { id } = await drape.createAccount(3)
     const command = await spawnProcess({
       command: process.execPath,
@@ -142,10 +142,10 @@ describe('money and races', () => {
     })
     expect(await command.ended).not.toBe(0)
     expect(await balanceOf(id)).toBe(3)
-    await isBalanced()
+    await assertBalanced()
   })
 
-  it('a top-up that is none is refused wherever it comes from', async () => {
+  it('the store refuses credits that are not a positive integer below the limit', async () => {
     const { id } = await drape.createAccount(3)
     const accounts = createAccounts(drape.database)
     for (const credits of [0, -1, -100, 0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER]) {
@@ -156,7 +156,7 @@ describe('money and races', () => {
     expect(await balanceOf(id)).toBe(3)
   })
 
-  describe('an API that dies after the commit, before the answer,', () => {
+  describe('an API killed between commit and response', () => {
     let api: TestProgram
     beforeAll(async () => {
       api = await startProgram('api', drape.env)
@@ -171,7 +171,7 @@ describe('money and races', () => {
       })
       return { status: response.status, body: (await response.json()) as { generationId: string } }
     }
-    /** The statement waits for the account's row; it goes on, and commits, while the process that sent it stands still. */
+    /** Blocks the statement on the row of the account, stops the process, lets the statement commit, then kills the process. */
     const dieAfterCommit = async (account: { id: string; apiKey: string }, headers: Record<string, string>) => {
       const { dying } = await drape.database.transaction(async (transaction) => {
         await transaction.query(sql.unsafe`select from accounts where id = ${account.id} for no key update`)
@@ -191,35 +191,35 @@ describe('money and races', () => {
       api = await startProgram('api', drape.env)
     }
 
-    it('has accepted: without a key the next try is another generation', async () => {
+    it('has accepted the generation: a retry without Idempotency-Key makes another one', async () => {
       const account = await drape.createAccount(5)
       await dieAfterCommit(account, {})
       expect((await send(account.apiKey, {})).status).toBe(201)
       expect(await countGenerations(account.id)).toBe(2)
       expect(await balanceOf(account.id)).toBe(3)
-      await isBalanced()
+      await assertBalanced()
     })
 
-    it('has accepted: with a key the next try is the same one', async () => {
+    it('has accepted the generation: a retry with the same Idempotency-Key returns it', async () => {
       const account = await drape.createAccount(5)
       const headers = { 'idempotency-key': 'once' }
       await dieAfterCommit(account, headers)
-      let again = await send(account.apiKey, headers)
-      while (again.status === 409) {
+      let retried = await send(account.apiKey, headers)
+      while (retried.status === 409) {
         await sleep(200)
-        again = await send(account.apiKey, headers)
+        retried = await send(account.apiKey, headers)
       }
-      expect(again.status).toBe(201)
+      expect(retried.status).toBe(201)
       expect(await countGenerations(account.id)).toBe(1)
       expect(
         await drape.database.oneFirst(sql.unsafe`select id from generations where account_id = ${account.id}`),
-      ).toBe(again.body.generationId)
+      ).toBe(retried.body.generationId)
       expect(await balanceOf(account.id)).toBe(4)
-      await isBalanced()
+      await assertBalanced()
     })
   })
 
-  it('too many writes are refused with the time after which another is taken', async () => {
+  it('writes over the limit are refused with Retry-After', async () => {
     const { apiKey } = await drape.createAccount(100, { writesPerMinute: 2 })
     const answers = [await post(apiKey), await post(apiKey), await post(apiKey)]
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 429])

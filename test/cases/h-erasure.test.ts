@@ -43,21 +43,21 @@ describe('erasure, retention and links', () => {
     drape.database.oneFirst(sql.unsafe`
       select round(extract(epoch from images_expire_at - created_at))::int from generations where id = ${generationId}`)
 
-  const livesAsItsPhoto = (generationId: string) =>
+  const expiresWithItsPhoto = (generationId: string) =>
     drape.database.oneFirst(sql.unsafe`
       select images_expire_at = images.expires_at from generations join images on images.id = image_id
       where generations.id = ${generationId}`)
 
-  it('after the erasure every link that was given, and every call that names an image, finds nothing', async () => {
+  it('issued links return 404 after an erasure, and calls that reference the photo are refused', async () => {
     const photo = await upload({ externalUserId: 'gone' })
     const mock = { externalUserId: 'gone', output: { engine: 'mock' } }
     const { generationId } = (await tryOn({ id: photo.imageId }, mock)).body
     const links = [photo.imageUrl, (await drape.finish(generationId)).resultImageUrl]
-    const again = (await drape.call('GET', `/tryon/v1/generations/${generationId}`)).body.resultImageUrl
-    for (const link of [...links, again]) expect((await fetch(link)).status).toBe(200)
+    const refreshed = (await drape.call('GET', `/tryon/v1/generations/${generationId}`)).body.resultImageUrl
+    for (const link of [...links, refreshed]) expect((await fetch(link)).status).toBe(200)
     expect((await drape.call('DELETE', '/tryon/v1/customers/gone')).status).toBe(204)
     const other = await startProgram('api', drape.env)
-    for (const link of [...links, again]) {
+    for (const link of [...links, refreshed]) {
       expect((await fetch(link)).status).toBe(404)
       expect((await fetch(link.replace(drape.api.url, other.url))).status).toBe(404)
       expect((await fetch(link, { method: 'HEAD' })).status).toBe(404)
@@ -73,14 +73,14 @@ describe('erasure, retention and links', () => {
     expect(body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null, imagesExpired: true })
   })
 
-  it.each([1, 3, 7])('%i days are so many times 24 hours, wherever and whenever they begin', async (days) => {
+  it.each([1, 3, 7])('images kept for %i days expire after exactly that many times 24 hours', async (days) => {
     const photo = await upload({ keepForDays: String(days) })
     expect(await secondsOf(photo.imageId)).toBe(days * DAY_SECONDS)
     const { body } = await tryOn({ fileKey: 'me' }, { output: { engine: 'mock', keepForDays: days } })
     expect(await resultSecondsOf(body.generationId)).toBe(days * DAY_SECONDS)
   })
 
-  it('a photo can be used until its last moment and not after it, swept or not', async () => {
+  it('a photo can be used until it expires, and not after, even before the sweep', async () => {
     const photo = await upload({ keepForDays: '1' })
     const expireIn = (seconds: number) =>
       drape.database.query(sql.unsafe`
@@ -92,7 +92,7 @@ describe('erasure, retention and links', () => {
     expect(late).toMatchObject({ status: 400, body: { details: [{ path: 'person.image.source.id' }] } })
   })
 
-  it('a result is shown until its last moment and not after it, swept or not', async () => {
+  it('a result is returned until it expires, and not after, even before the sweep', async () => {
     const { body } = await tryOn({ fileKey: 'me' }, { output: { engine: 'mock' } })
     expect(await drape.finish(body.generationId)).toMatchObject({ resultImageUrl: expect.any(String) })
     await drape.database.query(sql.unsafe`
@@ -102,7 +102,7 @@ describe('erasure, retention and links', () => {
     expect(late.body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null, imagesExpired: true })
   })
 
-  it('another default of the account changes nothing of what is stored', async () => {
+  it('a change of the default retention of the account does not affect stored images', async () => {
     const early = await upload()
     const { generationId } = (await tryOn({ id: early.imageId }, { output: { engine: 'mock' } })).body
     await drape.finish(generationId)
@@ -112,7 +112,7 @@ describe('erasure, retention and links', () => {
     await until(async () => (await secondsOf((await upload()).imageId)) === DAY_SECONDS)
     expect(await secondsOf(early.imageId)).toBe(7 * DAY_SECONDS)
     const late = (await tryOn({ id: early.imageId }, { output: { engine: 'mock' } })).body
-    for (const id of [generationId, late.generationId]) expect(await livesAsItsPhoto(id)).toBe(true)
+    for (const id of [generationId, late.generationId]) expect(await expiresWithItsPhoto(id)).toBe(true)
     const chosen = await upload({ keepForDays: '3' })
     expect(await secondsOf(chosen.imageId)).toBe(3 * DAY_SECONDS)
     const objects = await drape.database.anyFirst(sql.unsafe`
