@@ -15,7 +15,7 @@ const BUYS = [
 ]
 if (browserReason) console.warn(`The page of analytics is not opened: ${browserReason}`)
 
-describe.skipIf(browserReason)('the page of analytics', { timeout: 60_000 }, () => {
+describe.skipIf(browserReason)('the analytics page', { timeout: 60_000 }, () => {
   let drape: Drape
   let browser: Browser
   let page: Page
@@ -50,7 +50,7 @@ describe.skipIf(browserReason)('the page of analytics', { timeout: 60_000 }, () 
     await page.click('#key-form button')
   }
 
-  it('shows what is wrong with a key, and asks for another', async () => {
+  it('explains why a key is refused, and asks for another key', async () => {
     await enter('sk_wrong')
     await page.waitForSelector('#problem:not([hidden])')
     expect(await text('#problem')).toContain('This key does not work')
@@ -58,7 +58,7 @@ describe.skipIf(browserReason)('the page of analytics', { timeout: 60_000 }, () 
     problems.length = 0
   })
 
-  it('shows funnel, rates and days of all shops, then of one', async () => {
+  it('shows funnel, rates and days of all shops, and of one shop', async () => {
     await enter(drape.apiKey)
     await said('All shops')
     expect((await rows('funnel'))[0]).toEqual(['Widget used', '2', '100.0 %'])
@@ -79,7 +79,7 @@ describe.skipIf(browserReason)('the page of analytics', { timeout: 60_000 }, () 
     expect([name, lines.length, lines[0].slice(0, 12)]).toEqual(['analytics-own.example.csv', 15, 'day,visitors'])
   })
 
-  it('names the field that is wrong, and had no other problem', async () => {
+  it('names the invalid field, and logs no other error', async () => {
     expect(problems).toEqual([])
     await page.type('#shop', '.nowhere')
     await page.click('#range button')

@@ -38,10 +38,10 @@ describe('a try-on by CatVTON', () => {
     const shirt = await readSample('garments/tshirt-navy.jpg')
     return drape.finish(await drape.tryOn(call, { me, shirt }))
   }
-  const pictureOf = async (result: { resultImageUrl: string }): Promise<Bitmap> =>
+  const downloadBitmap = async (result: { resultImageUrl: string }): Promise<Bitmap> =>
     decodeImage(new Uint8Array(await (await fetch(result.resultImageUrl)).arrayBuffer()))
 
-  it('ends with a picture that differs from the photo where the garment is, and names the licence', async () => {
+  it('changes the photo only where the garment is, and names the licence', async () => {
     const balance = await drape.balance()
     const result = await tryOn({})
     expect(result).toMatchObject({
@@ -49,14 +49,14 @@ describe('a try-on by CatVTON', () => {
       engine: { name: 'catvton', version: '1.0.0', license: 'CC-BY-NC-SA-4.0' },
     })
     expect(await drape.balance()).toBe(balance - 1)
-    const [picture, photographed] = [await pictureOf(result), await pictureOf(await tryOn({ engine: 'mock' }))]
-    expect([picture.width, picture.height]).toEqual([photographed.width, photographed.height])
+    const [bitmap, photo] = [await downloadBitmap(result), await downloadBitmap(await tryOn({ engine: 'mock' }))]
+    expect([bitmap.width, bitmap.height]).toEqual([photo.width, photo.height])
     const differing = (part: { x: number; y: number; width: number; height: number }) => {
       let count = 0
       for (let y = part.y; y < part.y + part.height; y++) {
         for (let x = part.x; x < part.x + part.width; x++) {
-          const at = (y * picture.width + x) * 3
-          if ([0, 1, 2].some((c) => picture.data[at + c] !== photographed.data[at + c])) count++
+          const at = (y * bitmap.width + x) * 3
+          if ([0, 1, 2].some((c) => bitmap.data[at + c] !== photo.data[at + c])) count++
         }
       }
       return count / (part.width * part.height)
@@ -66,14 +66,14 @@ describe('a try-on by CatVTON', () => {
     expect(differing({ x: 330, y: 150, width: 60, height: 60 })).toBe(0)
   })
 
-  it('keeps nothing of a product in any worker when the product is deleted', async () => {
+  it('evicts a deleted product from the caches of all workers', async () => {
     await until(async () => (await cachedGarments()) > 0)
     const deleted = await drape.call('DELETE', '/tryon/v1/products/shirt')
     expect(deleted.status).toBe(200)
     await until(async () => (await cachedGarments()) === 0)
   })
 
-  /** What the worker's inference processes say they keep of products. */
+  /** Garments in the caches of the worker's inference processes, from its metrics. */
   async function cachedGarments(): Promise<number> {
     const text = await (await fetch(`${worker.probeUrl}/metrics`)).text()
     return Number(/^drape_kept_garments (\d+)$/m.exec(text)?.[1] ?? Number.NaN)
@@ -98,18 +98,18 @@ describe('a try-on by CatVTON', () => {
     return problem
   }
 
-  it('is refused by a worker where nobody has acknowledged the licence, which says why', async () => {
+  it('is refused by a worker without an acknowledged licence, which reports the reason', async () => {
     expect(await whyNotReady({ ENGINE_DIR: folder })).toContain(
       'The engine "catvton" is under CC-BY-NC-SA-4.0, which forbids commercial use. To use it anyway, acknowledge the licence',
     )
   })
 
-  it('is refused by a worker without the provider that it was to run on, which says why', async () => {
+  it('is refused by a worker without the configured execution provider, which reports the reason', async () => {
     const env = { ENGINE_DIR: folder, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton', EXECUTION_PROVIDER: 'cuda' }
     expect(await whyNotReady(env)).toMatch(/\.onnx: cannot be opened/)
   })
 
-  it('is refused by a worker whose graphs draw something else than their export has noted', async () => {
+  it('is refused by a worker whose self-test differs from the golden image of the export', async () => {
     const changed = join(folder, 'changed')
     await copyTinyEngine(join(changed, 'catvton'), 'catvton')
     await changeEngineFile(join(changed, 'catvton'), 'decoder.weights', (bytes) => {

@@ -9,7 +9,7 @@ import { createTestDatabase } from './support/postgres.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-describe('what tells a key or a signature from a wrong one', () => {
+describe('verification of keys and signatures', () => {
   let database: Database
   let drop: () => Promise<void>
 
@@ -23,7 +23,7 @@ describe('what tells a key or a signature from a wrong one', () => {
     await drop()
   })
 
-  it('is the SHA-256 of the key, of which a nearly right key knows nothing', async () => {
+  it('uses the SHA-256 hash of a key, and the database stores no part of the key', async () => {
     const { apiKey } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })
     const rows = await database.any(sql.type(rowType(Type.Object({ row: Type.String() })))`
       select to_jsonb(api_keys)::text as row from api_keys union all select to_jsonb(accounts)::text from accounts`)
@@ -33,7 +33,7 @@ describe('what tells a key or a signature from a wrong one', () => {
     }
   })
 
-  it('differs in half of its bits for keys that differ in one character', () => {
+  it('has hashes that differ widely for keys that differ in one character', () => {
     const key = generateKey('secret')
     for (let at = 3; at < key.length; at++) {
       const near = `${key.slice(0, at)}${key[at] === 'a' ? 'b' : 'a'}${key.slice(at + 1)}`
@@ -43,7 +43,7 @@ describe('what tells a key or a signature from a wrong one', () => {
     }
   })
 
-  it('is compared by a function that takes as long for every wrong one, wherever a signature is made', () => {
+  it('compares signatures in constant time in every file that computes an HMAC', () => {
     const signing = globSync('{api,worker,controller}/**/*.ts', { cwd: ROOT }).filter((path) =>
       readFileSync(resolve(ROOT, path), 'utf8').includes('createHmac('),
     )

@@ -4,7 +4,7 @@ import { ROUTES } from '../api/routes/routes.ts'
 import { createContract, type Observed } from './support/contract.ts'
 
 /** The check that every answer in every test goes through. */
-describe('the contract', () => {
+describe('the contract check of responses', () => {
   const contract = createContract(createDocument(ROUTES, { publicUrl: 'https://try.example', serviceName: 'Drape' }))
   const hold = (observed: Partial<Observed>) => () =>
     contract.hold({
@@ -17,7 +17,7 @@ describe('the contract', () => {
     })
   const refusal = (code: string, status: number) => ({ status, body: { code, status, message: 'No.' } })
 
-  it('is kept by what the document tells, and by fields beyond it', () => {
+  it('accepts documented responses and additional fields', () => {
     expect(hold({})).not.toThrow()
     expect(hold({ body: { creditBalance: 3, currency: 'credit' } })).not.toThrow()
     expect(hold(refusal('INVALID_API_KEY', 401))).not.toThrow()
@@ -26,20 +26,20 @@ describe('the contract', () => {
     expect(hold({ path: '/objects/a.jpg', status: 418 })).not.toThrow()
   })
 
-  it('is broken by another status, a missing field or one of another kind', () => {
+  it('rejects an undocumented status, a missing field and a field of another type', () => {
     expect(hold({ status: 201 })).toThrow('has a status that getCredits does not have')
     expect(hold({ body: {} })).toThrow('creditBalance')
     expect(hold({ body: { creditBalance: '3' } })).toThrow('/creditBalance must be integer')
     expect(hold({ method: 'DELETE', path: '/tryon/v1/customers/a', status: 204 })).toThrow('has a body')
   })
 
-  it('is broken by a code that the operation does not have, or under another status', () => {
+  it('rejects an error code that the operation does not have, or has under another status', () => {
     expect(hold(refusal('PRODUCT_NOT_FOUND', 404))).toThrow('/code')
     expect(hold(refusal('INVALID_API_KEY', 500))).toThrow('/code')
     expect(hold({ status: 401, body: { code: 'INVALID_API_KEY', status: 401 } })).toThrow('message')
   })
 
-  it('knows how a request that names no operation is refused', () => {
+  it('accepts ROUTE_NOT_FOUND and METHOD_NOT_ALLOWED for requests without an operation', () => {
     expect(hold({ path: '/tryon/v1/nothing', ...refusal('ROUTE_NOT_FOUND', 404) })).not.toThrow()
     expect(hold({ method: 'PUT', ...refusal('METHOD_NOT_ALLOWED', 405) })).not.toThrow()
     expect(hold({ path: '/tryon/v1/nothing', ...refusal('FORBIDDEN', 403) })).toThrow('names no operation')

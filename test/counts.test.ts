@@ -14,7 +14,7 @@ import { until } from './support/until.ts'
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 
 /** What the design may cost, counted instead of timed. */
-describe('the counts', () => {
+describe('the cost of jobs and workers', () => {
   const undo: (() => unknown)[] = []
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -28,7 +28,7 @@ describe('the counts', () => {
     return { redis, monitor }
   }
 
-  it('are at most 12 Redis commands for a finished job', async () => {
+  it('is at most 12 Redis commands per finished job', async () => {
     const { redis, monitor } = await startRedis()
     const drape = await startDrape({ env: { REDIS_URL: redis.url } })
     undo.push(() => drape.stop())
@@ -52,7 +52,7 @@ describe('the counts', () => {
     expect(monitor.take().length / jobs).toBeLessThanOrEqual(12)
   })
 
-  it('are at most 3 connections to Redis and 1 to Postgres, and a command every 2 seconds, for an idle worker', async () => {
+  it('is at most 3 Redis connections, 1 Postgres connection and a command every 2 seconds for an idle worker', async () => {
     const { redis, monitor } = await startRedis()
     const [testDatabase, folder] = await Promise.all([createTestDatabase(), requestService('folder', null)])
     undo.push(testDatabase.drop)

@@ -80,7 +80,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(new URL(page.url()).pathname).toBe('/sign-in')
   })
 
-  it('finds pages that everybody can use, large and small, light and dark', async () => {
+  it('finds accessible pages in large and small viewports, light and dark', async () => {
     const violations: string[] = []
     const look = async (path: string) => {
       violations.push(...(await inspectLooks(page, { name: nameOf(path, contents), open: () => open(path) })))
@@ -93,7 +93,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(violations).toEqual([])
   })
 
-  it('comes back to a form with the cursor in the first field that is wrong, and everything typed', async () => {
+  it('gets an invalid form back with its values and the focus in the first invalid field', async () => {
     const violations: string[] = []
     const submit = (action: string) => {
       const button = `form[action="${action}"] button`
@@ -127,7 +127,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(violations).toEqual([])
   })
 
-  it('sees the main actions and the sign-out without scrolling, and copies the id of an account', async () => {
+  it('sees the main actions and the sign-out without scrolling, and copies the ID of an account', async () => {
     await page.setViewport(SIZES.desktop)
     const bottomOf = (selector: string) => page.$eval(selector, (one) => one.getBoundingClientRect().bottom)
     const shop = `/shops/${contents.shopId}`
@@ -151,7 +151,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     context.clearPermissionOverrides()
   })
 
-  it('creates a key, sees it in one line and copies it', async () => {
+  it('creates a key, sees it on one line and copies it', async () => {
     await page.setViewport(SIZES.desktop)
     await browser.defaultBrowserContext().setPermission(dashboard.url, {
       permission: { name: 'clipboard-write', allowWithoutSanitization: true },
@@ -179,7 +179,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(await inspectLooks(page, { name: 'account-opened' })).toEqual([])
   })
 
-  it('opens the menu on a phone by keyboard, and leaves it', async () => {
+  it('opens and closes the menu on a phone by keyboard', async () => {
     await page.setViewport(SIZES.phone)
     await open('/accounts')
     const isShown = () => page.$eval('header nav', (menu) => menu.checkVisibility())
@@ -197,7 +197,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await tabTo('Sign out')
   })
 
-  it('sees no page that is wider than a phone, and hears of no error', async () => {
+  it('sees no page wider than a phone, and no browser error', async () => {
     await page.setViewport(SIZES.phone)
     for (const path of contents.pages) {
       await open(path)
@@ -206,7 +206,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(complaints.filter((text) => !/40[04]/.test(text))).toEqual([])
   })
 
-  it('can use every page of setting a second factor up, large and small, light and dark', async () => {
+  it('finds accessible pages to set up a second factor, in large and small viewports, light and dark', async () => {
     const violations: string[] = []
     const look = async (name: string) => violations.push(...(await inspectLooks(page, { name })))
     const submit = async (action: string) => {

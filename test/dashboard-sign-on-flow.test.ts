@@ -78,20 +78,20 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await press('button[type=submit]')
     await press('button[type=submit]')
   }
-  const refusal = () => text('[role=alert]')
+  const alertText = () => text('[role=alert]')
 
-  it('says that the provider is away, and lets operators in by password all the same', async () => {
+  it('reports that the provider is unavailable, and still accepts passwords', async () => {
     await page.goto(`${dashboard.url}/sign-in`)
     const [answer] = await press('a[href^="/sign-in/provider"]')
     expect(answer?.status()).toBe(503)
-    expect(await refusal()).toBe(`localhost:${ports.provider} does not respond. Try again in a moment.`)
+    expect(await alertText()).toBe(`localhost:${ports.provider} does not respond. Try again in a moment.`)
     await page.type('[name=email]', OPERATOR.email)
     await page.type('[name=password]', OPERATOR.password)
     await press('form button')
     expect(await text('h1')).toBe('Overview')
   })
 
-  it('brings an operator who was created before to the page that was asked for', async () => {
+  it('signs an existing operator in and redirects to the requested page', async () => {
     const redirectUrls = [ports.dashboard, ports.other].map((port) => `http://127.0.0.1:${port}${CALLBACK_PATH}`)
     provider = await startIdentityProvider({ port: ports.provider, redirectUrls, people: PEOPLE })
     await signInAs('ada', { path: '/accounts?q=a.b' })
@@ -106,7 +106,7 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     expect((await context.cookies()).map(({ name }) => name)).not.toContain('drape-sign-in')
   })
 
-  it('is the same session as any other: it is signed out of', async () => {
+  it('creates a session that ends with the sign-out', async () => {
     await signInAs('ada')
     await page.waitForSelector('.who')
     await press('.who button')
@@ -115,9 +115,9 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     expect(await listAudit('sign-out')).toHaveLength(1)
   })
 
-  it('refuses whoever is no operator', async () => {
+  it('refuses a user who is not an operator', async () => {
     await signInAs('eve')
-    expect(await refusal()).toBe(
+    expect(await alertText()).toBe(
       'eve@example.com is not an operator. Ask an admin to create an operator with this e-mail address.',
     )
     expect((await listAudit('sign-in.refused'))[0]).toMatchObject({
@@ -128,12 +128,12 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     expect(new URL(page.url()).pathname).toBe('/sign-in')
   })
 
-  it.each(['mal', 'tom'])('refuses %s, whose address is not verified', async (login) => {
+  it.each(['mal', 'tom'])('refuses %s, whose e-mail address is not verified', async (login) => {
     await signInAs(login)
-    expect(await refusal()).toContain(`has not verified that ${OPERATOR.email} is yours`)
+    expect(await alertText()).toContain(`has not verified that ${OPERATOR.email} is yours`)
   })
 
-  it('makes an operator of whoever has the claim, and refuses the others', async () => {
+  it('creates an operator for a user with the claim, and refuses other users', async () => {
     grants.push({ claim: 'role', value: 'boss' }, { claim: 'groups', value: 'drape-operators' })
     await signInAs('bob')
     await page.waitForSelector('.who')
@@ -143,53 +143,53 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     context = await browser.createBrowserContext()
     page = await context.newPage()
     await signInAs('eve')
-    expect(await refusal()).toBe('eve@example.com is not allowed to use this dashboard.')
+    expect(await alertText()).toBe('eve@example.com is not allowed to use this dashboard.')
   })
 
-  it('lets nobody in again who was disabled, whatever claims there are', async () => {
+  it('refuses a disabled operator, whatever the claims', async () => {
     grants.push({ claim: 'groups', value: 'drape-operators' })
     await createOperators(dashboard.database).setActive('bob@example.com', false)
     await signInAs('bob')
-    expect(await refusal()).toBe('bob@example.com is no longer an operator.')
+    expect(await alertText()).toBe('bob@example.com is no longer an operator.')
   })
 
-  it('takes no answer that this browser did not ask for, and none twice', async () => {
+  it('refuses a callback that another browser started, and a replayed callback', async () => {
     let answer = ''
     page.on('request', (request) => {
       if (request.url().includes(`${CALLBACK_PATH}?`)) answer = request.url()
     })
     await signInAs('ada')
     await page.waitForSelector('.who')
-    // Again, with the ticket of another attempt; then with none.
+    // The same callback, first with the ticket of another attempt, then without a ticket.
     const ticket = { name: 'drape-sign-in', value: 'ticket.Lw', domain: '127.0.0.1', path: '/' }
     await browser.setCookie(ticket)
     await context.setCookie(ticket)
     const forged = await page.goto(answer)
     expect(forged?.status()).toBe(403)
-    expect(await refusal()).toContain('was started in another browser')
+    expect(await alertText()).toContain('was started in another browser')
     expect((await page.goto(answer))?.status()).toBe(403)
-    expect(await refusal()).toContain('has expired or was started in another browser')
+    expect(await alertText()).toContain('has expired or was started in another browser')
     expect((await page.goto(`${dashboard.url}${CALLBACK_PATH}?error=access_denied`))?.status()).toBe(403)
   })
 
-  it('says why the provider refuses', async () => {
+  it('shows why the provider refused the sign-in', async () => {
     await page.goto(`${dashboard.url}/sign-in`)
     await press('a[href^="/sign-in/provider"]')
     await press('a[href$="/abort"]')
-    expect(await refusal()).toMatch(/refused the sign-in: .*aborted/)
+    expect(await alertText()).toMatch(/refused the sign-in: .*aborted/)
   })
 
-  it('says that the provider does not know this dashboard by its secret', async () => {
+  it('reports that the provider rejects the client secret', async () => {
     const other = await start(ports.other, { clientSecret: 'another' })
     await signInAs('ada', { to: other })
-    expect(await refusal()).toContain('does not accept this dashboard as its client')
+    expect(await alertText()).toContain('does not accept this dashboard as its client')
     await other.stop()
   })
 
-  it('takes an address of which the provider says nothing where that is configured, but none that it denies', async () => {
+  it('accepts an address without email_verified if configured, but not with email_verified: false', async () => {
     const other = await start(ports.other, { trustsEmail: true })
     await signInAs('mal', { to: other })
-    expect(await refusal()).toContain('has not verified')
+    expect(await alertText()).toContain('has not verified')
     await context.close()
     context = await browser.createBrowserContext()
     page = await context.newPage()
@@ -199,7 +199,7 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await other.stop()
   })
 
-  it('gives the role of the first claim that fits, and takes it from whoever has lost the claim', async () => {
+  it('assigns the role of the first matching claim, and revokes it when the claim is gone', async () => {
     const roles: RoleGrant[] = [{ claim: 'groups', value: 'drape-operators', role: 'support' }]
     const other = await start(ports.other, { roles })
     const { email } = PEOPLE.bob
@@ -216,7 +216,7 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await other.stop()
   })
 
-  it('asks the provider no more when there were too many tries from one address', async () => {
+  it('limits sign-in attempts per address', async () => {
     const other = await start(ports.other)
     const attempt = () => fetch(`${other.url}${SIGN_ON_PATH}`, { redirect: 'manual' })
     for (let i = 0; i < 20; i++) expect((await attempt()).status).toBe(303)
@@ -225,7 +225,7 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await other.stop()
   })
 
-  it('asks on a page that everybody can use', async () => {
+  it('has an accessible sign-in page', async () => {
     const open = () => page.goto(`${dashboard.url}/sign-in`)
     expect(await inspectLooks(page, { name: 'sign-in-with-provider', open })).toEqual([])
   })

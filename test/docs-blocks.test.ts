@@ -149,13 +149,13 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
 const keyOf = ({ page, language }: Omit<Blocks, 'count'>) => `${page} ${language}`
 
 /** `test/observability/watched.test.ts` runs the blocks of the runbooks. */
-describe('every block of the pages', () => {
+describe('every code block of the docs', () => {
   const pages = globSync(['README.md', '{docs,charts,api,clients,crds}/**/*.md'], {
     cwd: ROOT,
     exclude: ['**/node_modules/**', 'charts/drape/runbooks/**'],
   })
 
-  it('is run by a test, or has a reason why not', () => {
+  it('is run by a test, or has a reason not to be', () => {
     const found = pages.flatMap((page) => blocksOf(page).map(({ language }) => keyOf({ page, language })))
     const counted = [...Object.values(RUN), ...Object.values(NOT_RUN)].flat()
     const countOf = (key: string) =>
@@ -169,7 +169,7 @@ describe('every block of the pages', () => {
       )
   })
 
-  it('is run, but for a few', () => {
+  it('is run, with few exceptions', () => {
     const sum = (lists: Readonly<Record<string, readonly Blocks[]>>) =>
       Object.values(lists)
         .flat()

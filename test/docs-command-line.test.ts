@@ -41,7 +41,7 @@ const NPM = `npm() {
   node "$ROOT/scripts/drape.ts" "$@"
 }`
 
-describe('the commands of operators on the pages', { timeout: 300_000 }, () => {
+describe('the operator commands of the docs', { timeout: 300_000 }, () => {
   let drape: Drape
   let folder: string
   let placeholders: Readonly<Record<string, string>>

@@ -22,7 +22,7 @@ const PAGES: readonly (readonly [string, RegExp])[] = [
   ['docs/deprecation.md', /^deprecation: @\d+\s*$/i],
 ]
 
-describe('the commands of the pages', () => {
+describe('the commands of the docs', () => {
   let drape: Drape
   let key: string
   let folder: string
@@ -44,7 +44,7 @@ describe('the commands of the pages', () => {
     await drape?.stop()
   })
 
-  it.each(PAGES)('run one after the other, on %s', { timeout: 60_000 }, async (page, written) => {
+  it.each(PAGES)('succeed in order, on %s', { timeout: 60_000 }, async (page, written) => {
     const text = readFileSync(join(ROOT, page), 'utf8')
     const commands = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block)
     const env = { ...process.env, DRAPE: drape.api.url, KEY: key }
@@ -53,7 +53,7 @@ describe('the commands of the pages', () => {
     expect(stdout).toMatch(written)
   })
 
-  it('leave the downloaded image of the quickstart', () => {
+  it('download the image of the quickstart', () => {
     expect(readFileSync(join(folder, 'result.jpg')).subarray(0, 3).toString('hex')).toBe('ffd8ff')
   })
 })

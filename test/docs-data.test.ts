@@ -28,8 +28,8 @@ const JSON_BLOCKS: readonly (readonly [page: string, index: number, schema: Json
   ['docs/privacy.md', 1, bodyOf('createTryOn')],
 ]
 
-describe('the data on the pages', () => {
-  it.each(JSON_BLOCKS)('is an excerpt that the OpenAPI document allows: %s, JSON %i', (page, index, schema) => {
+describe('the data in the docs', () => {
+  it.each(JSON_BLOCKS)('matches the OpenAPI document as an excerpt: %s, JSON %i', (page, index, schema) => {
     const shown = JSON.parse(blocksOf(page).filter(({ language }) => language === 'json')[index].text)
     expect(issuesOf(shown, schema)).toEqual([])
     expect(issuesOf({ ...shown, unheardOf: 1 }, schema)).toEqual(['unheardOf is not in the schema'])
@@ -56,7 +56,7 @@ describe('the data on the pages', () => {
     expect(() => readApiConfig({ ...required, ...settings, OIDC_ISSUER: 'none' })).toThrow('OIDC_ISSUER')
   })
 
-  it('names the folders that there are, in the README', () => {
+  it('names all existing folders, in the README', () => {
     const tree = blocksOf('README.md').find(({ heading }) => heading === 'Repository')
     const folders = [...(tree?.text ?? '').matchAll(/^(\w+)\/ /gm)].map(([, folder]) => folder)
     expect(folders).toContain('worker')

@@ -21,7 +21,7 @@ describe('the pages under docs/', () => {
     }
   })
 
-  it.each(pages)('$path names files that are there', ({ text }) => {
+  it.each(pages)('$path names only existing files', ({ text }) => {
     const named = [...text.matchAll(/(?<![\w/])((?:scripts|test|crds|docs|worker)\/[\w./-]+)/g)].map(
       ([, path = '']) => path,
     )
@@ -32,7 +32,7 @@ describe('the pages under docs/', () => {
 describe('the page for contributors', () => {
   const text = readFileSync(resolve(ROOT, 'docs/contributing.md'), 'utf8')
 
-  it('names only files and folders that are there', () => {
+  it('names only existing files and folders', () => {
     const named = [...text.matchAll(/\b((?:api|charts|controller|docs|scripts|test|worker)\/[\w./*-]+)/g)].map(
       ([, path = '']) => path,
     )
@@ -68,7 +68,7 @@ describe('the page about the configuration', () => {
 describe('the links of every page', () => {
   const pages = globSync(['*.md', '{api,charts,clients,crds,docs,scripts,worker}/**/*.md'], { cwd: ROOT }).sort()
 
-  it.each(pages)('lead to files that are there, in %s', (path) => {
+  it.each(pages)('lead to existing files, in %s', (path) => {
     const text = readFileSync(resolve(ROOT, path), 'utf8')
     const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
     // A path from the root is one of the running service: test/api/routes/guide.test.ts knows those.

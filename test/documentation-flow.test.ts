@@ -28,7 +28,7 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
   const addresses = (selector: string) =>
     page.$$eval(selector, (links) => links.map((link) => link.getAttribute('href') ?? ''))
 
-  it('has a reference that everybody can use, large and small, light and dark', async () => {
+  it('has an accessible reference in large and small viewports, light and dark', async () => {
     await open('/docs')
     const paths = new Set((await addresses('article a[href^="/docs/"]')).map((address) => address.split('#')[0]))
     expect(paths.size).toBeGreaterThan(9)
@@ -41,7 +41,7 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     expect(violations).toEqual([])
   })
 
-  it('leads from the list of operations to each of them', async () => {
+  it('links every operation from the list', async () => {
     await page.setViewport(SIZES.desktop)
     await open('/docs')
     const links = (await addresses('main a[href*="#"]')).filter((address) => address.startsWith('/docs/'))
@@ -54,7 +54,7 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     }
   })
 
-  it('loads less than 200 kB with each page of the reference', async () => {
+  it('loads less than 200 kB per page of the reference', async () => {
     const cold = await (await browser.createBrowserContext()).newPage()
     const sizes: number[] = []
     cold.on('response', async (answer) => sizes.push((await answer.buffer()).length))
@@ -64,12 +64,12 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     await cold.close()
   })
 
-  it('has a form for removal requests that everybody can use', async () => {
+  it('has an accessible form for removal requests', async () => {
     expect(await inspectLooks(page, { name: 'removal', open: () => open('/removal') })).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
   })
 
-  it('has a guide with a search, which everybody can use', async () => {
+  it('has an accessible guide with a search', async () => {
     await open('/guide/api')
     const violations = await inspectLooks(page, { name: 'guide' })
     await page.type('#query', 'idempot')
@@ -87,7 +87,7 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     await page.waitForSelector('#found a[href^="/docs/webhooks#"]')
   })
 
-  it('breaks no policy of its own', () => {
+  it('violates no content security policy', () => {
     expect(complaints).toEqual([])
   })
 })

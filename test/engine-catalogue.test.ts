@@ -13,8 +13,8 @@ import { CATEGORIES, GARMENT_TYPES } from '../api/shared/generation.ts'
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const exported = BUILT_IN_ENGINES.filter((name) => !WORKER_ENGINES.includes(name))
 
-describe('the catalogue of engines', () => {
-  it('has the engines, the licences and the default of the chart', () => {
+describe('the engine catalogue', () => {
+  it('matches the engines, licences and default engine of the chart', () => {
     const values = parse(read('charts/drape/values.yaml'))
     const licences = WORKER_ENGINES.map((name) => [name, licenceOf(name)])
     const inChart = Object.entries<{ license: object }>(values.engines).map(([name, { license }]) => [name, license])
@@ -23,18 +23,18 @@ describe('the catalogue of engines', () => {
     expect(values.config.defaultEngine).toBe(DEFAULT_ENGINE)
   })
 
-  it('has every engine that scripts/export-engine writes', () => {
+  it('has every engine that scripts/export-engine exports', () => {
     const [, entries = ''] = /^ENGINES = \{(.*)\}$/m.exec(read('scripts/engines/__main__.py')) ?? []
     expect([...entries.matchAll(/"([^"]+)":/g)].map(([, name]) => name)).toEqual(exported)
   })
 
-  it.each(exported)('has of %s what its export has', (name) => {
+  it.each(exported)('matches the export of %s', (name) => {
     const manifest = JSON.parse(read(`test/fixtures/${name}/engine/engine.json`))
     const { kind, license, categories, garmentTypes } = engineFacts(name)
     expect(manifest).toMatchObject({ name, kind, license, accepts: { categories, garmentTypes } })
   })
 
-  it.each(exported)('has of %s what the source of its export says', (name) => {
+  it.each(exported)('matches the export source of %s', (name) => {
     const folder = `scripts/engines/${name.replace('-', '_')}`
     const engine = read(`${folder}/engine.py`)
     const { kind, license, categories } = engineFacts(name)
@@ -46,7 +46,7 @@ describe('the catalogue of engines', () => {
     expect(engine).toContain(`"kind": "${kind}"`)
   })
 
-  it('is the table of docs/api.md', () => {
+  it('matches the table of docs/api.md', () => {
     const rows = Object.entries(ENGINE_CATALOGUE).map(
       ([name, { kind, license, categories, garmentTypes, credits }]) => {
         const licence = `${license.spdx}${license.commercial ? '' : ', not for commercial use'}`

@@ -44,7 +44,7 @@ describe('engines of the installation', () => {
       on conflict (namespace, name) do update set max_slots = excluded.max_slots`)
   const isState = (name: string, state: string) => until(async () => (await list())[name]?.state === state)
 
-  it('are those of the configuration where no controller runs, and their try-ons wait for a worker', async () => {
+  it('come from the configuration without a controller, and their try-ons wait for a worker', async () => {
     // The API may have to connect to Redis first.
     await until(async () => Object.keys(await list()).length === 2)
     expect(await list()).toMatchObject({
@@ -54,7 +54,7 @@ describe('engines of the installation', () => {
     expect((await order('warp')).status).toBe(201)
   })
 
-  it('are named when a call asks for one that nothing knows, before the charge', async () => {
+  it('are listed in the error of a call with an unknown engine, before the charge', async () => {
     const balance = await drape.balance()
     const { status, body } = await order('fashn-vton')
     expect(status).toBe(400)
@@ -65,7 +65,7 @@ describe('engines of the installation', () => {
     expect(await drape.balance()).toBe(balance)
   })
 
-  it('are refused before the charge while no worker runs them and no pool can, and accepted from a pool at zero', async () => {
+  it('are refused before the charge without a worker or pool, and accepted with a pool at zero', async () => {
     const balance = await drape.balance()
     await publish('fashn-vton', 0)
     await isState('fashn-vton', 'unavailable')
@@ -122,7 +122,7 @@ describe('engines of the installation', () => {
     })
   })
 
-  it.each([0, 3601, 1.5, 'soon'])('are not asked for with a maxWaitSeconds of %j', async (maxWaitSeconds) => {
+  it.each([0, 3601, 1.5, 'soon'])('are refused with a maxWaitSeconds of %j', async (maxWaitSeconds) => {
     expect(await order('mock', { maxWaitSeconds })).toMatchObject({
       status: 400,
       body: { details: [{ path: 'maxWaitSeconds' }] },
@@ -153,7 +153,7 @@ describe('engines of the installation', () => {
     await drape.database.query(sql.unsafe`delete from published_engines where name in ('atelier', 'warp')`)
   })
 
-  it('have any name that a worker registers: listed, the default of an account, and rendered from a worn garment', async () => {
+  it('can have any name that a worker registers, be the default of an account and accept on-model images', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'drape-engines-'))
     try {
       await copyTinyEngine(join(folder, 'studio'))
@@ -192,7 +192,7 @@ describe('engines of the installation', () => {
     }
   })
 
-  describe('of which others stand in', () => {
+  describe('with fallback engines', () => {
     const chain = async (settings: AccountSettings) => {
       const { apiKey: key } = await drape.createAccount(20, { ...settings, writesPerMinute: 1000 })
       const person = await drape.call('POST', '/tryon/v1/images/upload', {
@@ -234,7 +234,7 @@ describe('engines of the installation', () => {
     })
     afterAll(() => drape.database.query(sql.unsafe`delete from published_engines`))
 
-    it('when a try-on would start later than the account allows, for the price of the engine used', async () => {
+    it('fall back if a try-on would start later than the account allows, at the price of the engine used', async () => {
       const { key, request, balance } = await chain({
         fallbackEngines: ['quick', 'mock'],
         fallbackAfterSeconds: 60,
@@ -247,18 +247,18 @@ describe('engines of the installation', () => {
       expect(polled.body).toMatchObject({ status: 'PENDING', engineName: 'quick', requestedEngine: 'slow' })
       expect((await request('quick')).engines).toEqual([201, 'quick', undefined])
       expect((await request('slow', { output: { fallback: false } })).engines).toEqual([201, 'slow', undefined])
-      // A catalogue run has time.
+      // Batch work does not fall back for its start time.
       expect((await request('slow', { priority: 'batch' } as object)).engines).toEqual([201, 'slow', undefined])
     })
 
-    it('for the default engine of the account as well, for no credit when mock stands in', async () => {
+    it('fall back from the default engine of the account, free of charge to mock', async () => {
       const settings = { defaultEngine: 'slow', fallbackEngines: ['mock'], fallbackAfterSeconds: 60 }
       const { request, balance } = await chain(settings)
       expect((await request(undefined)).engines).toEqual([201, 'mock', 'slow'])
       expect(await balance()).toBe(20)
     })
 
-    it('in the order of the account if in time, else the one that starts first, else the own one', async () => {
+    it('use the first fallback that is in time, else the earliest, else the requested engine', async () => {
       const by = async (fallbackEngines: string[], fallbackAfterSeconds?: number) =>
         (await (await chain({ fallbackEngines, fallbackAfterSeconds })).request('slow')).engines
       expect(await by(['quicker', 'quick'], 60)).toEqual([201, 'quicker', 'slow'])
@@ -266,11 +266,11 @@ describe('engines of the installation', () => {
       expect(await by(['quick', 'quicker'], 1)).toEqual([201, 'quicker', 'slow'])
       expect(await by(['gone', 'unheard-of', 'slow'], 60)).toEqual([201, 'slow', undefined])
       expect(await by(['quick'], 3000)).toEqual([201, 'slow', undefined])
-      // Without a number of seconds only while nothing runs the engine.
+      // Without fallbackAfterSeconds only an unavailable engine falls back.
       expect(await by(['quick'])).toEqual([201, 'slow', undefined])
     })
 
-    it('only with a use for the product', async () => {
+    it('fall back only to engines that accept the product', async () => {
       const { key, request } = await chain({ fallbackEngines: ['worn', 'quick'], fallbackAfterSeconds: 60 })
       const product = (classifications: object) => [
         { images: [{ source: { url: 'https://shop.example/shirt.jpg' }, classifications }] },
@@ -283,14 +283,14 @@ describe('engines of the installation', () => {
       expect(await engineFor([{ externalId: 'missing' }])).toEqual([404, undefined, undefined])
     })
 
-    it('while nothing runs the engine, in batch work as well, and unless the call forbids it', async () => {
+    it('fall back from an unavailable engine, in batch work too, unless the call forbids it', async () => {
       const { request } = await chain({ fallbackEngines: ['quick'] })
       expect((await request('gone')).engines).toEqual([201, 'quick', 'gone'])
       expect((await request('gone', { priority: 'batch' } as object)).engines).toEqual([201, 'quick', 'gone'])
       expect((await request('gone', { output: { fallback: false } })).engines).toEqual([503, undefined, undefined])
     })
 
-    it('within maxWaitSeconds, by the engine that is taken', async () => {
+    it('apply maxWaitSeconds to the engine used', async () => {
       const { request } = await chain({ fallbackEngines: ['quick'], fallbackAfterSeconds: 60 })
       const within = (maxWaitSeconds: number) => request('slow', { maxWaitSeconds } as object)
       expect((await within(60)).engines).toEqual([201, 'quick', 'slow'])
@@ -301,11 +301,11 @@ describe('engines of the installation', () => {
     })
   })
 
-  it.each(['Studio', 'a b', '', 'x'.repeat(48), 'constructor', 7])('are not called %j', async (name) => {
+  it.each(['Studio', 'a b', '', 'x'.repeat(48), 'constructor', 7])('cannot be named %j', async (name) => {
     expect(await order(name as string)).toMatchObject({ status: 400, body: { details: [{ path: 'output.engine' }] } })
   })
 
-  it('are ready as soon as a worker runs them, which says what they are', async () => {
+  it('are ready once a worker runs them, as the worker describes them', async () => {
     const worker = await drape.startWorker({ ENGINES: 'mock' })
     await isState('mock', 'ready')
     const expected = async () => (await list()).mock as { expectedWaitSeconds?: number }

@@ -39,10 +39,10 @@ describe('a try-on by FASHN VTON', () => {
     }
     return drape.finish(await drape.tryOn(call, { me: photo, shirt }))
   }
-  const pictureOf = async (result: { resultImageUrl: string }): Promise<Bitmap> =>
+  const downloadBitmap = async (result: { resultImageUrl: string }): Promise<Bitmap> =>
     decodeImage(new Uint8Array(await (await fetch(result.resultImageUrl)).arrayBuffer()))
 
-  it('ends with a picture that differs from the photo where the garment is', async () => {
+  it('changes the photo only where the garment is', async () => {
     const balance = await drape.balance()
     const result = await tryOn({})
     expect(result).toMatchObject({
@@ -51,27 +51,27 @@ describe('a try-on by FASHN VTON', () => {
       warnings: expect.arrayContaining(['POSE_WITHOUT_HANDS']),
     })
     expect(await drape.balance()).toBe(balance - 1)
-    const picture = await pictureOf(result)
-    // The photo as it is kept, which the mock engine returns.
-    const photographed = await pictureOf(await tryOn({ engine: 'mock' }))
-    expect([picture.width, picture.height]).toEqual([700, 875])
-    // The corners of the view and the face are the photo's own, the chest is not.
+    const bitmap = await downloadBitmap(result)
+    // The mock engine returns the stored photo.
+    const photo = await downloadBitmap(await tryOn({ engine: 'mock' }))
+    expect([bitmap.width, bitmap.height]).toEqual([700, 875])
+    // Corners and face keep the pixels of the photo, the chest does not.
     for (const part of [
       { x: 0, y: 0, width: 100, height: 800 },
       { x: 600, y: 0, width: 100, height: 300 },
       { x: 330, y: 150, width: 60, height: 60 },
     ])
-      expect(shareThatDiffers(picture, photographed, part)).toBe(0)
-    expect(shareThatDiffers(picture, photographed, { x: 250, y: 350, width: 200, height: 200 })).toBeGreaterThan(0.9)
+      expect(differingShare(bitmap, photo, part)).toBe(0)
+    expect(differingShare(bitmap, photo, { x: 250, y: 350, width: 200, height: 200 })).toBeGreaterThan(0.9)
 
     const [again, other, quick] = [await tryOn({}), await tryOn({ seed: 4 }), await tryOn({ mode: 'fast' })]
     const whole = { x: 0, y: 0, width: 700, height: 875 }
-    expect(shareThatDiffers(await pictureOf(again), picture, whole)).toBe(0)
-    expect(shareThatDiffers(await pictureOf(other), picture, whole)).toBeGreaterThan(0.2)
-    expect(shareThatDiffers(await pictureOf(quick), picture, whole)).toBeGreaterThan(0.1)
+    expect(differingShare(await downloadBitmap(again), bitmap, whole)).toBe(0)
+    expect(differingShare(await downloadBitmap(other), bitmap, whole)).toBeGreaterThan(0.2)
+    expect(differingShare(await downloadBitmap(quick), bitmap, whole)).toBeGreaterThan(0.1)
   })
 
-  it('waits for a worker that has the engine where others have not', async () => {
+  it('runs only on workers that have the engine', async () => {
     const others = await Promise.all([1, 2].map(() => drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })))
     const results = await Promise.all([1, 2, 3, 4].map((seed) => tryOn({ seed, mode: 'fast' })))
     expect(results.map(({ status }) => status)).toEqual(Array(4).fill('COMPLETED'))
@@ -81,13 +81,13 @@ describe('a try-on by FASHN VTON', () => {
     await Promise.all(others.map((worker) => worker.end()))
   })
 
-  it('is refunded when the model returns no numbers', async () => {
+  it('is refunded if the model returns NaN', async () => {
     const balance = await drape.balance()
     expect(await tryOn({}, 'Jeans')).toMatchObject({ status: 'FAILED', errorCode: 'RESULT_REJECTED' })
     expect(await drape.balance()).toBe(balance)
   })
 
-  it('is left to others by a worker whose files are not whole, which says why', async () => {
+  it('is refused by a worker with truncated engine files, which reports the reason', async () => {
     const broken = join(folder, 'broken')
     await copyTinyEngine(join(broken, 'fashn-vton'))
     await truncate(join(broken, 'fashn-vton/transformer.weights'), 1000)
@@ -108,8 +108,8 @@ describe('a try-on by FASHN VTON', () => {
   })
 })
 
-/** Share of a part's bytes that are not the same in both. */
-function shareThatDiffers(a: Bitmap, b: Bitmap, part: { x: number; y: number; width: number; height: number }): number {
+/** Fraction of the bytes of a region that differ between two bitmaps. */
+function differingShare(a: Bitmap, b: Bitmap, part: { x: number; y: number; width: number; height: number }): number {
   let different = 0
   for (let y = part.y; y < part.y + part.height; y++) {
     for (let x = part.x; x < part.x + part.width; x++) {

@@ -17,14 +17,14 @@ const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.me
 const SHOP = { platform: 'shopify', domain: 'linen-house.myshopify.com', name: 'The Linen House' } as const
 if (firefoxReason) console.warn(`The walk in Firefox is skipped: ${firefoxReason}`)
 
-/** The main path of each page. Chromium walks all of them. */
+/** The main path of each page. Other tests cover all paths in Chromium. */
 describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firefoxReason})`}`, () => {
   let front: Storefront
   let dashboard: TestDashboard
   let contents: DashboardContents
   let proxy: ShopProxy
   let page: Page
-  const complaints: string[] = []
+  const browserErrors: string[] = []
 
   beforeAll(async () => {
     ;[front, dashboard] = await Promise.all([startStorefront({ launch: startFirefox }), startDashboard()])
@@ -52,8 +52,8 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     await page?.close()
     page = await front.browser.newPage()
     page.setDefaultTimeout(100_000)
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('console', (message) => message.type() === 'error' && browserErrors.push(message.text()))
+    page.on('pageerror', (error) => browserErrors.push(String(error)))
     await page.evaluateOnNewDocument(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
       console.error('content security policy: ' + violatedDirective + ' ' + blockedURI))`)
   })
@@ -96,7 +96,7 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     expect(new URL(page.url()).pathname).toBe('/sign-in')
   })
 
-  it('a developer tries a sample on in the playground and reads the answer', async () => {
+  it('a developer runs a try-on with samples in the playground and reads the response', async () => {
     await page.goto(`${front.proxy.url}/playground`)
     await becomes(`document.querySelector('#code').textContent !== ''`)
     await page.type('#key', front.drape.apiKey)
@@ -130,7 +130,7 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     expect(await page.title()).toBe('Mustard T-shirt – The Linen House')
   })
 
-  it('a shopper agrees in the widget and sees the product on the own photo', async () => {
+  it('a shopper gives consent in the widget and sees the product on their photo', async () => {
     const widget = createWidgetPage(page)
     await page.goto(`${front.shop.url}/products/101`)
     await widget.arrive()
@@ -147,27 +147,27 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     await expect.poll(widget.focused).toBe('See your picture')
   })
 
-  it('no page has made the browser complain', () => {
-    expect(complaints).toEqual([])
+  it('no page has logged a browser error', () => {
+    expect(browserErrors).toEqual([])
   })
 
-  it('no process outlives the browser, not even one that is killed', async () => {
+  it('all processes of a killed browser end', async () => {
     const killed: Browser = await startFirefox()
     const first = killed.process()?.pid ?? 0
     await killed.newPage()
-    const family = await listFamily(first)
-    expect(family.length).toBeGreaterThan(2)
+    const tree = await listDescendants(first)
+    expect(tree.length).toBeGreaterThan(2)
     process.kill(first, 'SIGKILL')
     await killed.close().catch(() => {})
-    for (const pid of family) while (inspectProcess(pid) !== undefined) await sleep(50)
+    for (const pid of tree) while (inspectProcess(pid) !== undefined) await sleep(50)
   })
 })
 
-/** The process and all that it started. */
-async function listFamily(first: number): Promise<number[]> {
+/** The process and its descendants. */
+async function listDescendants(first: number): Promise<number[]> {
   const rows = (await run('ps', ['-eo', 'pid=,ppid='])).trim().split('\n')
   const parents = rows.map((row) => row.trim().split(/\s+/).map(Number))
-  const family = [first]
-  for (const member of family) family.push(...parents.filter(([, ppid]) => ppid === member).map(([pid]) => pid))
-  return family
+  const tree = [first]
+  for (const member of tree) tree.push(...parents.filter(([, ppid]) => ppid === member).map(([pid]) => pid))
+  return tree
 }

@@ -6,7 +6,7 @@ import { startS3Server } from './support/s3-server.ts'
 const server = await startS3Server()
 if ('unavailable' in server) console.warn(`No S3 server: ${server.unavailable}`)
 
-describe.skipIf('unavailable' in server)('a try-on over an S3 storage', () => {
+describe.skipIf('unavailable' in server)('a try-on with S3 storage', () => {
   let drape: Drape
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.skipIf('unavailable' in server)('a try-on over an S3 storage', () => {
     await server.stop()
   })
 
-  it('ends in a link that the storage itself serves', async () => {
+  it('returns a result link that the storage serves', async () => {
     const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
     const id = await drape.tryOn(
       {

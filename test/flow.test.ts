@@ -10,7 +10,7 @@ import { type Drape, readSample, startDrape } from './support/drape.ts'
 import type { TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
 
-/** One try-on from the caller's side: everything real, from HTTP to the picture. */
+/** A try-on as a caller sees it, from the HTTP request to the result. */
 describe('a try-on from end to end', () => {
   let drape: Drape
   let worker: TestProgram
@@ -51,7 +51,7 @@ describe('a try-on from end to end', () => {
     ...more,
   })
 
-  it('ends in a picture of that person wearing that garment, for one credit', async () => {
+  it('returns an image of the person wearing the garment, for one credit', async () => {
     const before = await drape.balance()
     const id = await drape.tryOn(inline({ fileKey: 'shirt' }, { output: { format: 'png' } }), { me: person, shirt })
     const result = await drape.finish(id)
@@ -68,16 +68,15 @@ describe('a try-on from end to end', () => {
     const response = await fetch(result.resultImageUrl)
     expect(response.headers.get('content-type')).toBe('image/png')
     const bytes = new Uint8Array(await response.arrayBuffer())
-    const picture = await decodeImage(bytes)
-    expect(picture.width / picture.height).toBeCloseTo(4 / 5, 2)
+    const bitmap = await decodeImage(bytes)
+    expect(bitmap.width / bitmap.height).toBeCloseTo(4 / 5, 2)
     // Mustard on the chest: red above green above blue, and none of the teal that the person wore.
-    const middle =
-      (Math.round(picture.height * 0.62) * picture.width + Math.round(picture.width / 2)) * picture.channels
-    const [red, green, blue] = picture.data.subarray(middle, middle + 3)
+    const middle = (Math.round(bitmap.height * 0.62) * bitmap.width + Math.round(bitmap.width / 2)) * bitmap.channels
+    const [red, green, blue] = bitmap.data.subarray(middle, middle + 3)
     expect(red).toBeGreaterThan(green)
     expect(green).toBeGreaterThan(blue + 30)
 
-    // The link delivers what the worker has signed, with a key that the API knows from it.
+    // The link serves the signed result; the API knows the public key of the worker.
     const form = new FormData()
     form.set('file', new Blob([bytes]))
     const verified = await fetch(`${drape.api.url}/verify`, { method: 'POST', body: form })
@@ -87,7 +86,7 @@ describe('a try-on from end to end', () => {
     })
   })
 
-  it('refuses and refunds a result below the quality that the account asks for', async () => {
+  it('rejects and refunds a result below the minimum quality of the account', async () => {
     const accounts = createAccounts(drape.database)
     const before = await drape.balance()
     await accounts.update(drape.accountId, { settings: { minQualityPercent: 100 } })
@@ -97,7 +96,7 @@ describe('a try-on from end to end', () => {
     expect(await drape.balance()).toBe(before)
   })
 
-  it('tells the category from the outline when no words do', async () => {
+  it('detects the category from the silhouette if the product has no title', async () => {
     const body = inline({ fileKey: 'dress' })
     const id = await drape.tryOn(
       { ...body, products: [{ images: [{ source: { fileKey: 'dress' } }] }] },
@@ -106,10 +105,10 @@ describe('a try-on from end to end', () => {
     expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED', category: 'one-pieces' })
   })
 
-  it('takes a person that was uploaded before, by id, and a product by reference', async () => {
+  it('accepts an uploaded photo by ID and a product by externalId', async () => {
     const form = new FormData()
     form.set('file', new Blob([new Uint8Array(person)]))
-    // An upload that takes long is answered without what the photo shows.
+    // The response to a slow upload omits personDetected.
     const upload = await until(async () => {
       const answer = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
       expect(answer.status).toBe(201)
@@ -129,7 +128,7 @@ describe('a try-on from end to end', () => {
     })
     expect(second.body).toMatchObject({ status: 'PENDING', productExternalId: 'mustard' })
     expect(await drape.finish(second.body.generationId)).toMatchObject({ status: 'COMPLETED' })
-    // The shop is asked once; the second time the picture is ours.
+    // The image is fetched from the shop once; the second try-on uses the stored copy.
     expect(visits.filter((path) => path === '/shirt.jpg')).toHaveLength(1)
   })
 
@@ -166,14 +165,14 @@ describe('a try-on from end to end', () => {
     expect(await drape.balance()).toBe(before)
   })
 
-  it('ends with a stable code for photos and products of a few pixels', async () => {
+  it('fails with a specific code for photos and products of a few pixels', async () => {
     const tiny = (colour: string) =>
       sharp({ create: { width: 16, height: 20, channels: 3, background: colour } })
         .png()
         .toBuffer()
     const [me, thumbnail] = await Promise.all([tiny('teal'), tiny('orange')])
-    const nobody = await drape.finish(await drape.tryOn(inline({ fileKey: 'shirt' }), { me, shirt }))
-    expect(nobody).toMatchObject({ errorCode: 'NO_PERSON_DETECTED', errorDetails: [{ path: 'person.image' }] })
+    const withoutPerson = await drape.finish(await drape.tryOn(inline({ fileKey: 'shirt' }), { me, shirt }))
+    expect(withoutPerson).toMatchObject({ errorCode: 'NO_PERSON_DETECTED', errorDetails: [{ path: 'person.image' }] })
     const unusable = await drape.finish(await drape.tryOn(inline({ fileKey: 'thumbnail' }), { me: person, thumbnail }))
     expect(unusable).toMatchObject({ status: 'FAILED', errorCode: expect.stringMatching(/^(?!GENERATION_FAILED)/) })
     expect(unusable.errorDetails).toEqual([{ path: 'products[0].images[0]', message: unusable.errorMessage }])
@@ -184,14 +183,14 @@ describe('a try-on from end to end', () => {
     expect(await drape.finish(shown)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('fails with a refund when the photo shows nobody', async () => {
+  it('fails with a refund if the photo shows no person', async () => {
     const before = await drape.balance()
     const id = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: shirt, shirt })
     expect(await drape.finish(id)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
     expect(await drape.balance()).toBe(before)
   })
 
-  it('fails with a refund when the garment is worn by somebody in its picture, or cannot be placed', async () => {
+  it('fails with a refund if the product image shows a worn garment, or the garment cannot be placed', async () => {
     const before = await drape.balance()
     const worn = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt: person })
     expect(await drape.finish(worn)).toMatchObject({
@@ -207,17 +206,17 @@ describe('a try-on from end to end', () => {
   })
 
   it.each([
-    ['shows a garment in a heap', { shirt: 'test/fixtures/garments/crumpled_jacket.jpg' }, /garment/],
+    ['shows a crumpled garment', { shirt: 'test/fixtures/garments/crumpled_jacket.jpg' }, /garment/],
     [
-      'would bare a body of which a space suit hides all',
+      'would expose a body that a space suit covers',
       { me: 'scripts/samples/persons/astronaut.jpg' },
       /stand off the arms/,
     ],
     ['shows a person from the side', { me: 'scripts/samples/persons/photographer.jpg' }, /side/],
-  ])('gives the credit back, in the ledger too, when a request %s', async (_, pictures, message) => {
+  ])('refunds the credit, also in the ledger, if an image %s', async (_, images, message) => {
     const before = await drape.balance()
     const files = { me: person, shirt }
-    for (const [name, path] of Object.entries(pictures)) files[name as keyof typeof files] = await readFile(path)
+    for (const [name, path] of Object.entries(images)) files[name as keyof typeof files] = await readFile(path)
     const id = await drape.tryOn(inline({ fileKey: 'shirt' }), files)
     const result = await drape.finish(id)
     expect(result).toMatchObject({
@@ -230,7 +229,7 @@ describe('a try-on from end to end', () => {
     expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
   })
 
-  it('charges nothing for the mock engine and gives the photo back', async () => {
+  it('charges nothing for the mock engine', async () => {
     const before = await drape.balance()
     const id = await drape.tryOn(inline({ fileKey: 'shirt' }, { output: { engine: 'mock', format: 'png' } }), {
       me: person,
@@ -240,7 +239,7 @@ describe('a try-on from end to end', () => {
     expect(await drape.balance()).toBe(before)
   })
 
-  it('warns of options that make no difference to an engine, when they were asked for', async () => {
+  it('warns of options that the engine ignores', async () => {
     const warningsOf = async (output: object) => {
       const body = inline({ fileKey: 'shirt' }, { output: { engine: 'mock', ...output } })
       return (await drape.finish(await drape.tryOn(body, { me: person, shirt }))).warnings
@@ -250,7 +249,7 @@ describe('a try-on from end to end', () => {
     expect(await warningsOf({ seed: 7, mode: 'fast' })).toEqual(['SEED_IGNORED', 'MODE_IGNORED'])
   })
 
-  it('survives the death of its worker: another one ends the job, charged once', async () => {
+  it('completes on another worker after its worker is killed, charged once', async () => {
     const before = await drape.balance()
     const ids = await Promise.all(
       Array.from({ length: 4 }, () => drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt })),
@@ -262,7 +261,7 @@ describe('a try-on from end to end', () => {
     expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
   })
 
-  it('goes on after its inference process was killed', async () => {
+  it('completes after the inference process was killed', async () => {
     const children = execFileSync('pgrep', ['-P', String(worker.pid), '-f', 'inference/process.ts'], {
       encoding: 'utf8',
     })
@@ -271,7 +270,7 @@ describe('a try-on from end to end', () => {
     expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('keeps the photo’s own pixels outside of what it changed', async () => {
+  it('keeps the pixels of the photo outside of the garment', async () => {
     const output = { format: 'png' }
     const [mock, warped] = await Promise.all(
       ['mock', 'warp'].map(async (engine) => {

@@ -48,7 +48,7 @@ describe('a try-on by an engine that runs out of memory', () => {
     return drape.finish(await drape.tryOn(call, { me, shirt }))
   }
 
-  it('fails after its attempts, is refunded, and the worker goes on', async () => {
+  it('fails after its attempts with a refund, and the worker keeps running', async () => {
     const balance = await drape.balance()
     for (const result of await Promise.all(ENGINES.map(([engine]) => tryOn(engine)))) {
       expect(result).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_FAILED' })

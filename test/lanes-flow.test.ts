@@ -55,22 +55,22 @@ describe('jobs of an engine that no live worker runs', () => {
         select dispatched_at is not null from outbox where generation_id = id), false) as dispatched
       from generations where id = ${id}`)
 
-  it('wait without spending attempts, give the credit back at their deadline, and complete when a worker comes', async () => {
+  it('wait without using attempts, are refunded at their deadline, and complete once a worker starts', async () => {
     const balance = await drape.balance()
     const late = await order({ engine: 'fashn-vton', deadlineSeconds: 5 })
-    const patient = await order({ engine: 'fashn-vton' })
+    const waiting = await order({ engine: 'fashn-vton' })
     expect(await drape.finish(await order({ engine: 'mock' }))).toMatchObject({ status: 'COMPLETED' })
     expect(await drape.finish(late)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_TIMEOUT' })
     expect(await look(late)).toMatchObject({ attempt: 1 })
-    expect(await look(patient)).toEqual({ status: 'PENDING', attempt: 1, dispatched: false })
+    expect(await look(waiting)).toEqual({ status: 'PENDING', attempt: 1, dispatched: false })
     expect(await drape.balance()).toBe(balance - 1)
     const worker = await drape.startWorker({ ENGINES: 'fashn-vton', ENGINE_DIR: folder, QUEUES: 'try-on' })
-    expect(await drape.finish(patient)).toMatchObject({ status: 'COMPLETED', engine: { name: 'fashn-vton' } })
-    expect(await look(patient)).toMatchObject({ attempt: 1 })
+    expect(await drape.finish(waiting)).toMatchObject({ status: 'COMPLETED', engine: { name: 'fashn-vton' } })
+    expect(await look(waiting)).toMatchObject({ attempt: 1 })
     await worker.end()
   })
 
-  it('delay no job of another engine, however many wait', async () => {
+  it('do not delay jobs of other engines, however many wait', async () => {
     const first = await order({ engine: 'catvton' })
     await insertCopies(first, WAITING)
     const ids = await Promise.all([1, 2, 3].map(() => order({ engine: 'mock' })))
@@ -82,7 +82,7 @@ describe('jobs of an engine that no live worker runs', () => {
     await drape.database.query(sql.unsafe`delete from outbox where engine_name = 'catvton'`)
   })
 
-  it('go to workers of the release before lanes, and come back from its queue when those are gone', async () => {
+  it('go to workers of the release before lanes, and return from its queue when these workers are gone', async () => {
     const taken: string[] = []
     const consumer = createConsumer({
       ...{ redis, name: 'try-on', concurrency: 1, refuse: async () => null },
@@ -98,7 +98,7 @@ describe('jobs of an engine that no live worker runs', () => {
     await redis.client.del(['drape:workers:engine:warp'])
     await redis.client.zRem('drape:workers:try-on', 'old-1:1')
 
-    // What a relay of that release still hands over.
+    // A relay of that release still dispatches to the old queue.
     const left = await order({ engine: 'catvton' })
     const { payload } = await drape.database.one(sql.type(Payload)`
       update outbox set payload = jsonb_set(payload, '{engine}', '"mock"'), dispatched_at = now() - interval '1 minute',

@@ -24,43 +24,43 @@ describe('metrics', () => {
 
   const tryOn = () => drape.tryOn(call, { me: person })
 
-  it('tell how many generations wait, for whom, and for how long', async () => {
+  it('report waiting generations by engine and state, and the age of the oldest', async () => {
     for (let i = 0; i < 5; i++) await tryOn()
-    const count = (figures: Figures, state: string) =>
-      figures.get(`drape_generations_unfinished{engine="mock",state="${state}"}`) ?? 0
-    // Without a worker that has the engine, the relay hands nothing over.
-    const figures = await until(async () => {
+    const count = (metrics: Metrics, state: string) =>
+      metrics.get(`drape_generations_unfinished{engine="mock",state="${state}"}`) ?? 0
+    // The relay dispatches nothing without a worker that runs the engine.
+    const metrics = await until(async () => {
       const seen = await scrape(drape.api)
       return count(seen, 'waiting') === 5 && seen
     })
-    expect(count(figures, 'queued') + count(figures, 'running')).toBe(0)
-    expect(figures.get('drape_generations_oldest_seconds{engine="mock",state="waiting"}')).toBeGreaterThan(0)
-    expect(figures.get('drape_worker_slots')).toBe(0)
-    expect(figures.get('drape_engine_slots{engine="mock"}')).toBe(0)
-    expect(figures.get('drape_generations_accepted_total')).toBe(5)
-    expect(figures.get('drape_sweep_lag_seconds')).toBe(0)
+    expect(count(metrics, 'queued') + count(metrics, 'running')).toBe(0)
+    expect(metrics.get('drape_generations_oldest_seconds{engine="mock",state="waiting"}')).toBeGreaterThan(0)
+    expect(metrics.get('drape_worker_slots')).toBe(0)
+    expect(metrics.get('drape_engine_slots{engine="mock"}')).toBe(0)
+    expect(metrics.get('drape_generations_accepted_total')).toBe(5)
+    expect(metrics.get('drape_sweep_lag_seconds')).toBe(0)
   })
 
-  it('tell of the work that a worker does', async () => {
+  it('report the jobs of a worker', async () => {
     worker = await drape.startWorker()
     for (let i = 0; i < 2; i++) await drape.finish(await tryOn())
     await until(async () => (await scrape(worker)).get('drape_jobs_total{queue="try-on",outcome="completed"}') === 7)
-    const figures = await scrape(worker)
-    expect(figures.get('drape_stage_seconds_count{engine="mock",stage="engine"}')).toBe(7)
-    expect(figures.get('drape_queue_wait_seconds_count')).toBe(7)
-    expect(figures.get('drape_inference_runs_total{work="try-on",engine="mock",outcome="done"}')).toBe(7)
+    const metrics = await scrape(worker)
+    expect(metrics.get('drape_stage_seconds_count{engine="mock",stage="engine"}')).toBe(7)
+    expect(metrics.get('drape_queue_wait_seconds_count')).toBe(7)
+    expect(metrics.get('drape_inference_runs_total{work="try-on",engine="mock",outcome="done"}')).toBe(7)
     expect(
-      figures.get('drape_generations_finished_total{engine="mock",status="COMPLETED",code="",class="standard"}'),
+      metrics.get('drape_generations_finished_total{engine="mock",status="COMPLETED",code="",class="standard"}'),
     ).toBe(7)
-    expect(figures.get('drape_generation_seconds_count{engine="mock",status="COMPLETED",class="standard"}')).toBe(7)
-    // The first ones waited for a worker; from acceptance to end is never shorter.
+    expect(metrics.get('drape_generation_seconds_count{engine="mock",status="COMPLETED",class="standard"}')).toBe(7)
+    // The first jobs waited for a worker; the time from acceptance to the end includes that wait.
     expect(
-      Number(figures.get('drape_generation_seconds_sum{engine="mock",status="COMPLETED",class="standard"}')),
-    ).toBeGreaterThan(Number(figures.get('drape_queue_wait_seconds_sum')))
-    expect(figures.get('drape_storage_seconds_count{operation="put",outcome="ok"}')).toBe(7)
-    expect(figures.get('drape_inference_ready')).toBe(1)
-    expect(figures.get('drape_inference_start_seconds_count')).toBe(1)
-    expect(figures.get('drape_database_connections{state="idle"}')).toBe(1)
+      Number(metrics.get('drape_generation_seconds_sum{engine="mock",status="COMPLETED",class="standard"}')),
+    ).toBeGreaterThan(Number(metrics.get('drape_queue_wait_seconds_sum')))
+    expect(metrics.get('drape_storage_seconds_count{operation="put",outcome="ok"}')).toBe(7)
+    expect(metrics.get('drape_inference_ready')).toBe(1)
+    expect(metrics.get('drape_inference_start_seconds_count')).toBe(1)
+    expect(metrics.get('drape_database_connections{state="idle"}')).toBe(1)
     await until(async () => {
       const seen = await scrape(drape.api)
       const isDone = ![...seen.keys()].some((name) => name.startsWith('drape_generations_unfinished'))
@@ -68,7 +68,7 @@ describe('metrics', () => {
     })
   })
 
-  it('tell of the credits that are taken and given back', async () => {
+  it('report reserved and refunded credits', async () => {
     const before = await scrape(drape.api)
     const id = await drape.tryOn({ ...call, output: {} }, { me: await readSample('garments/tshirt-mustard.jpg') })
     expect(await drape.finish(id)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
@@ -82,13 +82,13 @@ describe('metrics', () => {
     expect(atWorker.get('drape_inference_runs_total{work="try-on",engine="warp",outcome="refused"}')).toBe(1)
   })
 
-  it('tell of generations that end without a worker', async () => {
+  it('report generations that expire without a worker', async () => {
     const id = await drape.tryOn({ ...call, output: { engine: 'mock' } }, { me: person })
     await drape.finish(id)
     await drape.database.query(sql.unsafe`
       update generations set status = 'PENDING', deadline_at = now(), created_at = now() - interval '1 minute'
       where id = ${id}`)
-    const figures = await until(async () => {
+    const metrics = await until(async () => {
       const seen = await scrape(drape.api)
       const code = 'GENERATION_TIMEOUT'
       return (
@@ -97,12 +97,12 @@ describe('metrics', () => {
       )
     })
     const [ended, starts] = ['drape_generation_seconds_sum', 'drape_generation_start_seconds_sum']
-    expect(figures.get(`${ended}{engine="mock",status="FAILED",class="standard"}`)).toBeGreaterThan(59)
+    expect(metrics.get(`${ended}{engine="mock",status="FAILED",class="standard"}`)).toBeGreaterThan(59)
     // An attempt had started.
-    expect(figures.get(`${starts}{engine="mock",class="standard",outcome="expired"}`)).toBeUndefined()
+    expect(metrics.get(`${starts}{engine="mock",class="standard",outcome="expired"}`)).toBeUndefined()
   })
 
-  it('tell of the wait for the first start, and of what never starts, by class of service', async () => {
+  it('report the time to the first start, and generations that expire before, by service class', async () => {
     const name = 'drape_generation_start_seconds_count'
     const of = (serviceClass: string, outcome: string) =>
       `${name}{engine="mock",class="${serviceClass}",outcome="${outcome}"}`
@@ -125,7 +125,7 @@ describe('metrics', () => {
     await accounts.update(drape.accountId, { settings: { serviceClass: null } })
   })
 
-  it('of a new worker are 0, not absent, so that its first generation can be seen to be added', async () => {
+  it('of a new worker are 0 instead of absent, so that rate() includes its first generation', async () => {
     const fresh = await scrape(await drape.startWorker())
     for (const serviceClass of ['standard', 'premium', 'batch']) {
       const labels = `engine="warp",class="${serviceClass}"`
@@ -135,34 +135,34 @@ describe('metrics', () => {
     }
   })
 
-  it('count the seconds of every objective that the chart allows', async () => {
+  it('have a histogram bucket for every objective that the chart allows', async () => {
     const { properties } = JSON.parse(await readFile('charts/drape/values.schema.json', 'utf8')).properties.metrics
     const { start, timeToResult } = properties.objectives.properties
-    const figures = await scrape(worker)
+    const metrics = await scrape(worker)
     const counted = (metric: string, seconds: number) =>
-      [...figures.keys()].some((name) => name.startsWith(`${metric}_bucket`) && name.includes(`le="${seconds}"`))
+      [...metrics.keys()].some((name) => name.startsWith(`${metric}_bucket`) && name.includes(`le="${seconds}"`))
     for (const seconds of start.properties.seconds.enum)
       expect(counted('drape_generation_start_seconds', seconds), seconds).toBe(true)
     for (const seconds of timeToResult.properties.secondsByEngine.additionalProperties.enum)
       expect(counted('drape_generation_seconds', seconds), seconds).toBe(true)
   })
 
-  it('tell of requests by route, method and status', async () => {
+  it('report requests by route, method and status', async () => {
     expect((await drape.call('GET', '/tryon/v1/generations/gen_none')).status).toBe(404)
-    const figures = await scrape(drape.api)
+    const metrics = await scrape(drape.api)
     const route = 'route="/tryon/v1/generations/:id",method="GET"'
-    expect(figures.get(`drape_http_requests_total{${route},status="404"}`)).toBe(1)
-    expect(figures.get(`drape_http_request_seconds_count{${route}}`)).toBeGreaterThan(1)
+    expect(metrics.get(`drape_http_requests_total{${route},status="404"}`)).toBe(1)
+    expect(metrics.get(`drape_http_request_seconds_count{${route}}`)).toBeGreaterThan(1)
   })
 
-  it('count unusual methods of callers under one label', async () => {
+  it('count unknown methods under one label', async () => {
     for (const method of ['PURGE', 'PROPFIND', 'LOCK']) await drape.call(method, '/nowhere')
-    const figures = await scrape(drape.api)
-    expect(figures.get('drape_http_request_seconds_count{route="unknown",method="other"}')).toBe(3)
-    expect([...figures.keys()].filter((name) => /PURGE|PROPFIND|LOCK"/.test(name))).toEqual([])
+    const metrics = await scrape(drape.api)
+    expect(metrics.get('drape_http_request_seconds_count{route="unknown",method="other"}')).toBe(3)
+    expect([...metrics.keys()].filter((name) => /PURGE|PROPFIND|LOCK"/.test(name))).toEqual([])
   })
 
-  it('tell how late the sweep is', async () => {
+  it('report the lag of the sweep', async () => {
     await drape.database.query(sql.unsafe`
       insert into objects (key, account_id, kind, expires_at)
       values ('products/late.jpg', ${drape.accountId}, 'product', now() - interval '1 hour')`)
@@ -170,23 +170,23 @@ describe('metrics', () => {
     expect(lag).toBeGreaterThanOrEqual(3600)
   })
 
-  it('name what runs, and never an id', async () => {
+  it('report process, version and Node.js, and contain no IDs or keys', async () => {
     for (const [name, program] of Object.entries({ api: drape.api, worker })) {
       const text = await (await fetch(`${program.probeUrl}/metrics`)).text()
       const info = `^drape_build_info\\{process="${name}",version="\\d+\\.\\d+\\.\\d+",node="24\\.[\\d.]+"\\} 1$`
       expect(text).toMatch(new RegExp(info, 'm'))
       expect(text).not.toMatch(/(acc|gen|img)_[0-9a-f]{8}-|sk_|pk_/)
       expect(text).toContain('nodejs_eventloop_lag_seconds')
-      // A process is asked for all of these every few seconds.
+      // Prometheus scrapes all series every few seconds.
       expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length).toBeLessThan(2000)
     }
   })
 })
 
-/** Values by name and labels, as they are written. */
-type Figures = ReadonlyMap<string, number>
+/** Values by metric name and labels, as in the exposition text. */
+type Metrics = ReadonlyMap<string, number>
 
-async function scrape({ probeUrl }: TestProgram): Promise<Figures> {
+async function scrape({ probeUrl }: TestProgram): Promise<Metrics> {
   const text = await (await fetch(`${probeUrl}/metrics`)).text()
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(

@@ -33,7 +33,7 @@ describe.skipIf(browserReason)(`odd images in a browser${browserReason && ` (ski
   })
   afterAll(() => browser?.close())
 
-  it.each(FILES)('shows a $format with $name as the documentation says and Drape reads it', async (file) => {
+  it.each(FILES)('are rendered as documented and as Drape decodes them: $format with $name', async (file) => {
     const shown = await showInBrowser(page, file.bytes)
     const column = COLUMNS.get(`${file.format} ${file.name}`)
     if (column === 'not shown') return expect(shown).toBeNull()

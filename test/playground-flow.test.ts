@@ -18,47 +18,47 @@ const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.me
 const SHIRT = new URL('../scripts/samples/garments/tshirt-stripe.jpg', import.meta.url).pathname
 const LONG = { timeout: 20_000 }
 const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
-/** More than the client, and the browser below it, try by themselves. */
+/** More faults than the client and the browser retry on their own. */
 const always = <T>(value: T): T[] => Array.from({ length: 60 }, () => value)
 const noCurl = (await reasonWithout('curl')) !== ''
-if (browserReason) console.warn(`The walk through the playground is skipped: ${browserReason}`)
+if (browserReason) console.warn(`The playground is skipped: ${browserReason}`)
 
-/** A browser on the playground of the real service, with a line between them that breaks when it is told to. */
+/** A browser on the playground of the real service, behind a proxy that can inject faults. */
 describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${browserReason})`}`, () => {
   let drape: Drape
   let worker: TestProgram
-  let line: FaultyLine
+  let proxy: FaultyLine
   let browser: Browser
   let page: Page
   let folder: string
-  const complaints: string[] = []
+  const pageErrors: string[] = []
   const addresses: string[] = []
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-playground-'))
     drape = await startDrape({ credits: 30, pictures: true })
     worker = await drape.startWorker()
-    line = await startFaultyLine(drape.api.url)
+    proxy = await startFaultyLine(drape.api.url)
     browser = await startBrowser({ args: CAMERA })
     const context = browser.defaultBrowserContext()
-    await context.overridePermissions(line.url, ['clipboard-read', 'clipboard-sanitized-write', 'camera'])
+    await context.overridePermissions(proxy.url, ['clipboard-read', 'clipboard-sanitized-write', 'camera'])
   })
   beforeEach(async () => {
     await page?.close()
     page = await browser.newPage()
-    // A try-on beside other files takes a while.
+    // A try-on is slow while other test files run.
     page.setDefaultTimeout(100_000)
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    await page.exposeFunction('complain', (what: string) => complaints.push(what))
+    page.on('pageerror', (error) => pageErrors.push(String(error)))
+    await page.exposeFunction('complain', (what: string) => pageErrors.push(what))
     await page.evaluateOnNewDocument(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
       complain(violatedDirective + ' ' + blockedURI))`)
     page.on('request', (request) => addresses.push(request.url()))
-    await page.goto(`${line.url}/playground`)
+    await page.goto(`${proxy.url}/playground`)
     await page.waitForFunction(`document.querySelector('#code').textContent !== ''`)
   })
   afterAll(async () => {
     await browser?.close()
-    await line?.[Symbol.asyncDispose]()
+    await proxy?.[Symbol.asyncDispose]()
     await drape?.stop()
     await rm(folder, { recursive: true, force: true })
   })
@@ -90,7 +90,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     const Row = rowType(Type.Object({ count: Type.Integer() }))
     return (await drape.database.one(sql.type(Row)`select count(*)::int as count from generations`)).count
   }
-  /** Moves on by Tab until something of this accessible name has the focus. */
+  /** Presses Tab until the element with this accessible name has the focus. */
   const tabTo = async (wanted: string) => {
     const passed: string[] = []
     for (let i = 0; i < 120; i++) {
@@ -106,10 +106,10 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     throw new Error(`Tab does not lead to "${wanted}", but to ${passed.join(', ')}`)
   }
 
-  it('dresses a sample by keyboard alone, tells how it goes, and shows what was before and after', async () => {
-    const told: string[] = []
-    await page.exposeFunction('told', (said: string) => told.push(said))
-    await page.evaluate(`new MutationObserver(() => told(document.querySelector('#said').textContent))
+  it('completes a try-on by keyboard alone, reports its progress and compares photo and result', async () => {
+    const statuses: string[] = []
+    await page.exposeFunction('addStatus', (status: string) => statuses.push(status))
+    await page.evaluate(`new MutationObserver(() => addStatus(document.querySelector('#said').textContent))
       .observe(document.querySelector('#said'), { childList: true, characterData: true, subtree: true })`)
     const credits = await drape.balance()
     await tabTo('Your API key')
@@ -125,7 +125,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await tabTo('Try it on')
     await page.keyboard.press('Enter')
     await done()
-    expect(told.join()).toMatch(/^Sending the photo ….*(In the queue|Working … \d+ %).*Done in [\d.]+ s\.$/)
+    expect(statuses.join()).toMatch(/^Sending the photo ….*(In the queue|Working … \d+ %).*Done in [\d.]+ s\.$/)
     await until(`document.querySelector('#credits').textContent === '${credits - 1} credits'`)
     const shown = await page.evaluate(
       `[...document.querySelectorAll('.frame img')].map(({ naturalWidth, naturalHeight }) => naturalHeight / naturalWidth)`,
@@ -149,7 +149,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     ])
   })
 
-  it('offers what the interface offers, engines first', async () => {
+  it('offers every output option of the API', async () => {
     const { body } = await drape.call('GET', '/tryon/v1/openapi.json', { key: null })
     const { output } = body.components.schemas.TryOn.properties
     const offered = await page.$$eval('[data-option]', (all) => all.map((control) => control.getAttribute('name')))
@@ -160,7 +160,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await page.$eval('#option-engine', (select) => (select as unknown as { value: string }).value)).toBe('')
   })
 
-  it('offers the engines of the installation as soon as there is a key', async () => {
+  it('lists the engines of the installation once a key is entered', async () => {
     await drape.database.query(sql.unsafe`
       insert into published_engines (namespace, name, license, max_slots) values ('shop', 'studio', 'Apache-2.0', 0)`)
     const offered = () => page.$$eval('#option-engine option', (all) => all.map((one) => one.textContent))
@@ -176,7 +176,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await drape.database.query(sql.unsafe`delete from published_engines`)
   })
 
-  it('sends what was chosen: an engine that costs nothing, another format, the photo as it is', async () => {
+  it('sends the chosen engine, format and crop mode', async () => {
     await signIn()
     await chooseBoth()
     const credits = await drape.balance()
@@ -191,8 +191,8 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(JSON.parse(await text('#code'))).toMatchObject({ status: 'COMPLETED', engineName: 'mock' })
     const link = await page.$eval('#download', (a) => [a.getAttribute('href') ?? '', a.getAttribute('download') ?? ''])
     expect(link[1]).toMatch(/^gen_[\w-]+\.png$/)
-    const picture = await fetch(link[0])
-    expect(picture.headers.get('content-type')).toBe('image/png')
+    const result = await fetch(link[0])
+    expect(result.headers.get('content-type')).toBe('image/png')
     expect(await drape.balance()).toBe(credits)
     const shownId = async () => JSON.parse(await text('#code')).generationId as string
     const first = await shownId()
@@ -210,7 +210,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await text('#code')).toBe('')
   })
 
-  it('takes a key that was typed in, with nothing pressed but the button that starts', async () => {
+  it('uses a typed key when only the start button is clicked', async () => {
     await chooseBoth()
     await page.click('#options summary')
     await page.select('#option-engine', 'mock')
@@ -220,7 +220,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await text('#account-name')).toBe('Test')
   })
 
-  it('takes pictures that are dropped, pasted and taken by the camera, and no file that is too large', async () => {
+  it('accepts dropped, pasted and camera images, and refuses a file that is too large or not an image', async () => {
     const give = (type: string, target: string, bytes: number | string) =>
       page.evaluate(`(async () => {
         const parts = ${typeof bytes === 'number'} ? [new Uint8Array(${JSON.stringify(bytes)})] : [await (await fetch(${JSON.stringify(bytes)})).blob()]
@@ -233,7 +233,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     const sample = await page.$eval('[data-picture=photo] .sample', (one) => one.getAttribute('data-url') ?? '')
     await give('drop', '[data-picture=photo] .drop', sample)
     await until(`document.querySelector('#photo-chosen').textContent === 'drop.jpg'`)
-    // The first place that is empty.
+    // A paste fills the first empty input.
     await give('paste', 'body', sample)
     await until(`document.querySelector('#product-chosen').textContent === 'paste.jpg'`)
     await give('drop', '[data-picture=product] .drop', 10 * 1024 * 1024 + 1)
@@ -257,7 +257,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await page.$eval('#camera', (dialog) => dialog.hasAttribute('open'))).toBe(false)
   })
 
-  it('keeps the key for a reload only when asked to, and nowhere once it is forgotten', async () => {
+  it('stores the key only on request, and deletes it on sign-out', async () => {
     const stored = () => page.evaluate(`JSON.stringify([sessionStorage, localStorage]) + document.cookie`)
     await signIn()
     expect(await stored()).toBe('[{},{}]')
@@ -273,7 +273,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await stored()).toBe('[{},{}]')
   })
 
-  it('says in clear words that the key does not work, that credits are out, and that nobody is seen', async () => {
+  it('explains an invalid key, missing credits and a photo without a person', async () => {
     await chooseBoth()
     await page.click('#go')
     expect(await text('#problem')).toContain('The API key is missing')
@@ -297,7 +297,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await drape.balance()).toBe(credits)
   })
 
-  it('has clear words for every code that the service may answer', async () => {
+  it('has a text for every error code of the service', async () => {
     const { body } = await drape.call('GET', '/tryon/v1/openapi.json', { key: null })
     const codes = new Set(
       JSON.stringify(Object.entries(body.paths).filter(([path]) => path.startsWith('/tryon/')))
@@ -313,27 +313,27 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(unexplained).toEqual([])
   })
 
-  it('loses nothing when the connection breaks in the middle of an upload, and pays once', async () => {
+  it('keeps the input when the connection breaks during an upload, and is charged once', async () => {
     await signIn()
     await chooseBoth()
-    const [credits, before, sent] = [await drape.balance(), await countGenerations(), line.seen('POST').length]
-    line.fail('/images/upload', ...always('cut-request' as const))
+    const [credits, before, sent] = [await drape.balance(), await countGenerations(), proxy.seen('POST').length]
+    proxy.fail('/images/upload', ...always('cut-request' as const))
     await page.click('#go')
     await appear('#problem')
     expect(await text('#problem')).toMatch(/The connection was lost.*charged once/)
     expect(await page.$$eval('.drop.filled', (all) => all.length)).toBe(2)
-    line.setUp(true)
-    line.fail('/try-on', ...always('cut-answer' as const))
+    proxy.setUp(true)
+    proxy.fail('/try-on', ...always('cut-answer' as const))
     await page.click('#go')
     await until(`document.querySelector('#problem').hidden`)
     await appear('#problem')
-    line.setUp(true)
+    proxy.setUp(true)
     await page.click('#go')
     await done()
     expect(await countGenerations()).toBe(before + 1)
     expect(await drape.balance()).toBe(credits - 1)
     const keysOf = (path: string) =>
-      line
+      proxy
         .seen('POST')
         .slice(sent)
         .filter((one) => one.path.endsWith(path))
@@ -344,33 +344,33 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     }
   })
 
-  it('finds a generation again that went on without it, and cancels one for its credit', async () => {
+  it('resumes a generation after an outage, and cancels a generation with a refund', async () => {
     await signIn()
     await chooseBoth()
     const credits = await drape.balance()
     const violations: string[] = []
     await worker.end()
     await page.click('#option-crop')
-    // Cancelled while nobody knows yet whether the service has it, as it does.
-    line.fail('/try-on', 'cut-answer')
+    // Cancels while the page does not know yet that the service has accepted the request.
+    proxy.fail('/try-on', 'cut-answer')
     await page.click('#go')
-    // Browsers may ask a second time by themselves, and at once.
+    // The browser may retry on its own at once.
     await until(`/^(Sending the product|In the queue)/.test(document.querySelector('#said').textContent)`)
     await page.click('#cancel')
     await until(`document.querySelector('#said').textContent === 'Cancelled. The credit was refunded.'`)
     expect(await drape.balance()).toBe(credits)
     await page.click('#go')
     await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
-    // Also while the service has nothing new to report.
+    // The bar moves also while the service reports no progress.
     const bar = () => page.$eval('#progress', (one) => (one as unknown as { value: number }).value)
     const seen = await bar()
     await expect.poll(bar, LONG).toBeGreaterThan(seen)
     violations.push(...(await inspectLooks(page, { name: 'playground-waiting' })))
-    line.setUp(false)
+    proxy.setUp(false)
     await appear('#look-again')
     expect(await text('#problem')).toMatch(/The connection was lost.*continues without this page/)
     violations.push(...(await inspectLooks(page, { name: 'playground-broken' })))
-    line.setUp(true)
+    proxy.setUp(true)
     await page.click('#look-again')
     await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
     await page.click('#cancel')
@@ -381,7 +381,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
   })
 
   describe('shows the request', () => {
-    /** What the panel shows, with the key filled in. */
+    /** Returns the code of the tab, as the copy button copies it. */
     const shown = async (tab: string) => {
       await page.click(tab)
       await page.click('#copy')
@@ -392,7 +392,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
       return copied
     }
 
-    it.skipIf(noCurl)(`as lines that a shell runs${noCurl ? ' (skipped: there is no curl)' : ''}`, async () => {
+    it.skipIf(noCurl)(`as curl commands that a shell runs${noCurl ? ' (skipped: there is no curl)' : ''}`, async () => {
       await signIn()
       for (const name of ['photo', 'product']) await page.click(`[data-picture=${name}] .sample`)
       await until(`document.querySelectorAll('.drop.filled').length === 2`)
@@ -402,7 +402,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     })
 
     it.skipIf(noCurl)(
-      'as lines that a shell runs, whatever files and products are called and whatever was chosen',
+      'as curl commands that a shell runs, with special characters in names and other options',
       async () => {
         const name = `it's a "photo"; $HOME, 1 of 2.jpg`
         await copyFile(PHOTO, join(folder, name))
@@ -428,7 +428,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
       },
     )
 
-    it('as a program that runs on the client', async () => {
+    it('as a program that runs with the client', async () => {
       const built = await buildClient(folder)
       const project = join(folder, 'project')
       await run('mkdir', ['-p', join(project, 'node_modules/@drape')])
@@ -447,7 +447,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     })
   })
 
-  it('is reached from the bare address by a page that everybody can use', async () => {
+  it('is linked from the accessible start page', async () => {
     const start = await browser.newPage()
     await start.goto(`${drape.api.url}/`)
     expect(await inspectLooks(start, { name: 'start' })).toEqual([])
@@ -456,7 +456,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await start.close()
   })
 
-  it('is a page that everybody can use, large and small, light and dark', async () => {
+  it('is accessible in large and small viewports, light and dark', async () => {
     const violations = await inspectLooks(page, { name: 'playground-empty' })
     await enter('sk_wrong')
     await appear('#key-problem')
@@ -472,8 +472,8 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
   })
 
-  it('has broken no rule of its own, and put the key into no address and no log', () => {
-    expect(complaints).toEqual([])
+  it('violates no content security policy, and puts the key into no URL and no log', () => {
+    expect(pageErrors).toEqual([])
     expect(addresses.length).toBeGreaterThan(100)
     expect(addresses.filter((address) => address.includes('sk_'))).toEqual([])
     expect(drape.api.output()).not.toContain(drape.apiKey)

@@ -9,7 +9,7 @@ import { until } from './support/until.ts'
 const SITE = { domain: 'socks.example', secret: 'silence' }
 const SOCKS = 'gid://plugin/Product/77'
 
-describe('a shop with a plugin, against an API that is not in development', () => {
+describe('a shop with a plugin, on a production API', () => {
   let drape: Drape
   let fileId: string
   let jobId: string
@@ -52,7 +52,7 @@ describe('a shop with a plugin, against an API that is not in development', () =
     expect(owner).toMatch(/^shop_[\w-]+:customer:42$/)
   })
 
-  it('puts the product on, and sees the result', async () => {
+  it('runs a try-on and gets the result', async () => {
     const answer = await post(asCustomer('/public/fitting-room'), { userImageId: fileId, productId: SOCKS })
     expect(answer).toMatchObject({ body: { jobId: expect.stringMatching(/^gen_/) } })
     jobId = answer.body.jobId
@@ -63,7 +63,7 @@ describe('a shop with a plugin, against an API that is not in development', () =
     expect(body).toMatchObject({ status: 'COMPLETED', resultImageUrl: expect.any(String) })
   })
 
-  it('shares it, counts its credits and leaves an address', async () => {
+  it('shares the result, checks its credits and collects an e-mail address', async () => {
     expect(await post('/public/share-generation', { generationId: jobId })).toMatchObject({ status: 201 })
     expect(await call({ path: '/public/check-credits' })).toMatchObject({ status: 200, body: { allowed: true } })
     expect(await post('/public/collect-email', { email: 'anna@example.com' })).toMatchObject({
@@ -73,7 +73,7 @@ describe('a shop with a plugin, against an API that is not in development', () =
     await until(() => drape.database.maybeOne(sql.unsafe`select from leads where email = 'anna@example.com'`))
   })
 
-  it('sends events of a customer for whom it vouches', async () => {
+  it('sends events with the customer ID that it signs', async () => {
     const path = asCustomer('/storefront/v1/events')
     const answer = await post(path, {
       events: [
@@ -98,7 +98,7 @@ describe('a shop with a plugin, against an API that is not in development', () =
     expect(event).toEqual({ customer_id: '42', customer_signed: true })
   })
 
-  it('is nobody without its signature, by whatever name', async () => {
+  it('is refused without a signature, whatever shop the request names', async () => {
     const { headers } = await createDevelopmentShop(drape)
     const sent: Sent = { method: 'GET', path: '/public/check-credits', headers: Object.entries(headers), body: '' }
     for (const domain of ['shop.test', SITE.domain]) {

@@ -53,11 +53,11 @@ describe('the documented verification of receipts', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  it.each(vectors)('tells of the receipt "$name" what drape tells', ({ status, receipt }) => {
+  it.each(vectors)('has the status of verifyReceipt for "$name"', ({ status, receipt }) => {
     expect(verifyReceipt(receipt, keys).status).toBe(status)
   })
 
-  it('has receipts that the service would sign so', async () => {
+  it('has the receipt that the service signs', async () => {
     const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.from(seed, 'hex')])
     const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -69,7 +69,7 @@ describe('the documented verification of receipts', () => {
   })
 
   for (const language of ['ts', 'python'] as const) {
-    it.skipIf(missingLanguages[language])(`in ${language} believes the genuine ones alone`, async () => {
+    it.skipIf(missingLanguages[language])(`in ${language} accepts only genuine receipts`, async () => {
       const input = { keys, receipts: vectors.map(({ receipt }) => receipt) }
       const verified = await runDocumented(PAGE, { language, driver: DRIVERS[language], folder, input })
       const { statement } = JSON.parse(vectors[0].receipt) as Receipt

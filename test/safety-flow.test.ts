@@ -34,7 +34,7 @@ describe('the safety level of an account', () => {
   const tryOn = async (files: Record<string, Buffer>) =>
     drape.finish(await drape.tryOn(body, { me: person, shirt, ...files }))
 
-  it('is off by default: nothing is judged', async () => {
+  it('is off by default, without any check', async () => {
     const result = await tryOn({ me: shapes })
     expect(result).toMatchObject({ status: 'COMPLETED', warnings: [] })
     expect(result.timings).not.toHaveProperty('safety')

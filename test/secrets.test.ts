@@ -9,7 +9,7 @@ import { type OtlpReceiver, startOtlpReceiver } from './support/otlp-receiver.ts
 import { until } from './support/until.ts'
 
 /** What callers trust the service with, by the name of its kind. Logs and traces are read by many more people. */
-describe('secrets', () => {
+describe('logs and spans', () => {
   let receiver: OtlpReceiver
   let drape: Drape
   let shop: Server
@@ -56,7 +56,7 @@ describe('secrets', () => {
   })
 
   /** Fails with the kinds, and never the values, of the secrets that somebody could read. */
-  const expectNoneTold = async () => {
+  const expectNoSecrets = async () => {
     // A request of its own, whose line and span come after all others.
     const last = await drape.call('GET', '/tryon/v1/account/credits')
     const traceId = String(last.headers.get('x-trace-id'))
@@ -75,7 +75,7 @@ describe('secrets', () => {
     images: [{ source: { url } }],
   })
 
-  it('of a whole try-on are in no line of any log and in no span', async () => {
+  it('contain no secrets of a complete try-on', async () => {
     const { imageId, imageUrl } = (await upload(person)).body
     secrets.set('signature of an upload’s link', String(new URL(imageUrl).searchParams.get('signature')))
     for (const source of [{ id: imageId }, { url: `${shopUrl}/me.jpg?token=${secret('query of a photo’s URL')}` }]) {
@@ -97,10 +97,10 @@ describe('secrets', () => {
       link.searchParams.set('signature', secret('forged signature'))
       expect((await fetch(link)).status).toBe(403)
     }
-    await expectNoneTold()
+    await expectNoSecrets()
   })
 
-  it('of requests that are refused neither', async () => {
+  it('contain no secrets of refused requests', async () => {
     const key = secret('wrong key')
     const headers = {
       authorization: `Bearer ${secret('Authorization')}`,
@@ -129,10 +129,10 @@ describe('secrets', () => {
       }
     }
     await upload(person, { 'x-api-key': `sk_${secret('key with the right beginning')}` })
-    await expectNoneTold()
+    await expectNoSecrets()
   })
 
-  it('of work that fails neither', async () => {
+  it('contain no secrets of failed jobs', async () => {
     const person = { image: { source: { fileKey: 'me' } } }
     for (const path of ['gone', 'torn']) {
       const url = `${shopUrl}/${path}/${secret('path of a URL that fails')}?key=${secret('query of a URL that fails')}`
@@ -142,10 +142,10 @@ describe('secrets', () => {
       const answer = await drape.call('POST', '/tryon/v1/try-on', { body: call })
       expect(answer.body.code).toBe('CUSTOMER_IMAGE_FETCH_FAILED')
     }
-    await expectNoneTold()
+    await expectNoSecrets()
   })
 
-  it('of a statement that the database breaks off neither', async () => {
+  it('contain no secrets of a statement that Postgres terminates', async () => {
     const { imageId } = (await upload(person)).body
     const { promise: over, resolve: end } = Promise.withResolvers<void>()
     const locked = Promise.withResolvers<void>()
@@ -169,14 +169,14 @@ describe('secrets', () => {
     end()
     await holding
     expect((await answer).status).toBe(503)
-    await expectNoneTold()
+    await expectNoSecrets()
   })
 
-  it('are neither the pictures themselves, in whatever writing', async () => {
+  it('contain no image bytes in any encoding', async () => {
     await upload(person)
     for (const text of [outputs(), receiver.received()]) {
-      for (const picture of [person, garment]) {
-        const part = picture.subarray(1000, 1048)
+      for (const image of [person, garment]) {
+        const part = image.subarray(1000, 1048)
         for (const written of [
           part.toString('latin1'),
           part.toString('utf8'),
@@ -191,13 +191,13 @@ describe('secrets', () => {
     }
   })
 
-  it('are neither the e-mail address and the keys of an account that is made', async () => {
+  it('contain no e-mail address and no keys of a new account', async () => {
     const email = `${secret('e-mail of an account')}@example.com`
     const made = await createAccounts(drape.database).insert({ name: 'Secretive', email, credits: 1 })
     for (const key of [made.apiKey, made.publishableKey]) {
       secrets.set('key of an account', key)
       await drape.call('GET', '/tryon/v1/account/credits', { key })
     }
-    await expectNoneTold()
+    await expectNoSecrets()
   })
 })

@@ -19,7 +19,7 @@ const PATH = '/public/collect-email?a=%20b'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-describe('a request of a shop that is not believed', () => {
+describe('a shop request with an invalid signature', () => {
   let drape: Drape
   let redis: Redis
   let dashboard: TestDashboard
@@ -49,14 +49,16 @@ describe('a request of a shop that is not believed', () => {
   })
 
   let count = 0
-  /** Each has a shop of its own: what comes together from one address is recorded once. */
+  /** Each test uses its own shop: concurrent refusals of one address are recorded once. */
   const createShop = async (platform: 'plugin' | 'shopify' = 'plugin', secret: string | undefined = SECRET) => {
     const domain = `shop-${++count}.example`
     const { id } = await shops.insert({ accountId: drape.accountId, platform, domain, secret })
     return { id, domain, secret: SECRET }
   }
-  const refusedOf = (shop: { id: string } | null, matches: (entry: { site: string | null }) => boolean = () => true) =>
-    until(async () => (await listRefusedRequests(redis, shop)).find(matches))
+  const findRefused = (
+    shop: { id: string } | null,
+    matches: (entry: { site: string | null }) => boolean = () => true,
+  ) => until(async () => (await listRefusedRequests(redis, shop)).find(matches))
   const post = (shop: { domain: string; secret: string }, { now, nonce }: { now?: number; nonce?: string } = {}) =>
     signedByPlugin(shop, { method: 'POST', path: PATH, headers: [JSON_TYPE], body: BODY }, { now, nonce })
   const withHeader = (sent: Sent, name: string, change: (value: string) => string): Sent => ({
@@ -64,36 +66,36 @@ describe('a request of a shop that is not believed', () => {
     headers: sent.headers.map(([given, value]) => [given, given === name ? change(value) : value] as const),
   })
   const headerOf = ({ headers }: Sent, name: string) => headers.find(([given]) => given === name)?.[1] ?? ''
-  /** Signed as a plugin with this mistake in the text would. */
-  const mistaken = (shop: { domain: string; secret: string }, change: (lines: string[]) => string): Sent => {
+  /** Signs a changed text, as a plugin with a bug would. */
+  const signWithBug = (shop: { domain: string; secret: string }, change: (lines: string[]) => string): Sent => {
     const sent = post(shop)
     const lines = ['POST', PATH, headerOf(sent, 'X-Drape-Timestamp'), headerOf(sent, 'X-Drape-Nonce'), sha256(BODY)]
     const signature = createHmac('sha256', shop.secret).update(change(lines)).digest('hex')
     return withHeader(sent, 'X-Drape-Signature', () => signature)
   }
-  const instead = (at: number, line: string) => (lines: string[]) => lines.with(at, line).join('\n')
+  const replaceLine = (at: number, line: string) => (lines: string[]) => lines.with(at, line).join('\n')
 
   it.each<[string, string, string, (shop: { domain: string; secret: string }) => Sent]>([
-    ['digest', 'digest of an empty body', 'signature', (shop) => mistaken(shop, instead(4, sha256('')))],
-    ['digest', 'signs no digest', 'signature', (shop) => mistaken(shop, instead(4, ''))],
-    ['digest', 'in upper case', 'signature', (shop) => mistaken(shop, instead(4, sha256(BODY).toUpperCase()))],
+    ['digest', 'digest of an empty body', 'signature', (shop) => signWithBug(shop, replaceLine(4, sha256('')))],
+    ['digest', 'signs no digest', 'signature', (shop) => signWithBug(shop, replaceLine(4, ''))],
+    ['digest', 'in upper case', 'signature', (shop) => signWithBug(shop, replaceLine(4, sha256(BODY).toUpperCase()))],
     [
       'digest',
       'in base64',
       'signature',
-      (shop) => mistaken(shop, instead(4, Buffer.from(sha256(BODY), 'hex').toString('base64'))),
+      (shop) => signWithBug(shop, replaceLine(4, Buffer.from(sha256(BODY), 'hex').toString('base64'))),
     ],
-    ['path', 'without the query', 'signature', (shop) => mistaken(shop, instead(1, '/public/collect-email'))],
+    ['path', 'without the query', 'signature', (shop) => signWithBug(shop, replaceLine(1, '/public/collect-email'))],
     [
       'path',
       'without the leading /public',
       'signature',
-      (shop) => mistaken(shop, instead(1, PATH.replace('/public', ''))),
+      (shop) => signWithBug(shop, replaceLine(1, PATH.replace('/public', ''))),
     ],
-    ['path', 'decoded', 'signature', (shop) => mistaken(shop, instead(1, decodeURIComponent(PATH)))],
-    ['text', 'in lower case', 'signature', (shop) => mistaken(shop, instead(0, 'post'))],
-    ['text', 'after the last line', 'signature', (shop) => mistaken(shop, (lines) => `${lines.join('\n')}\n`)],
-    ['text', '\\r\\n', 'signature', (shop) => mistaken(shop, (lines) => lines.join('\r\n'))],
+    ['path', 'decoded', 'signature', (shop) => signWithBug(shop, replaceLine(1, decodeURIComponent(PATH)))],
+    ['text', 'in lower case', 'signature', (shop) => signWithBug(shop, replaceLine(0, 'post'))],
+    ['text', 'after the last line', 'signature', (shop) => signWithBug(shop, (lines) => `${lines.join('\n')}\n`)],
+    ['text', '\\r\\n', 'signature', (shop) => signWithBug(shop, (lines) => lines.join('\r\n'))],
     ['secret', 'line break after it', 'signature', ({ domain }) => post({ domain, secret: `${SECRET}\n` })],
     ['secret', 'another secret', 'signature', ({ domain }) => post({ domain, secret: 'wrong' })],
     ['clock', 'behind the clock', 'clock', (shop) => post(shop, { now: Date.now() - 120_000 })],
@@ -106,14 +108,14 @@ describe('a request of a shop that is not believed', () => {
       'format',
       (shop) => withHeader(post(shop), 'X-Drape-Signature', (hex) => hex.toUpperCase()),
     ],
-  ])('shows the merchant the check %s: %s', async (check, hint, told, sign) => {
+  ])('is recorded with the failed check %s and the hint "%s"', async (check, hint, publicCheck, sign) => {
     const shop = await createShop()
     const { status, body } = await send(drape.api.url, sign(shop))
     expect({ status, code: body.code, check: body.details.check }).toEqual({
-      ...{ status: 401, code: 'PROXY_SIGNATURE_INVALID', check: told },
+      ...{ status: 401, code: 'PROXY_SIGNATURE_INVALID', check: publicCheck },
     })
     expect(Math.abs(Date.parse(body.details.serverTime) - Date.now())).toBeLessThan(60_000)
-    const entry = await refusedOf(shop)
+    const entry = await findRefused(shop)
     expect(entry).toMatchObject({
       check,
       site: shop.domain,
@@ -123,15 +125,15 @@ describe('a request of a shop that is not believed', () => {
     expect(entry.hint).toContain(hint)
   })
 
-  it('of a used nonce says so', async () => {
+  it('is refused with the check "nonce" for a reused nonce', async () => {
     const shop = await createShop()
     const sent = post(shop)
     expect((await send(drape.api.url, sent)).status).toBe(200)
     expect((await send(drape.api.url, sent)).body.details.check).toBe('nonce')
-    expect(await refusedOf(shop)).toMatchObject({ check: 'nonce' })
+    expect(await findRefused(shop)).toMatchObject({ check: 'nonce' })
   })
 
-  it('of an unknown shop gets the same answer as a wrong signature, byte for byte but for the time', async () => {
+  it('gets the same response for an unknown shop as for a wrong signature, except for the time', async () => {
     const shop = await createShop()
     const wrong = await send(drape.api.url, post({ ...shop, secret: 'wrong' }))
     const unknown = await send(drape.api.url, post({ domain: 'unknown.example', secret: 'wrong' }))
@@ -146,21 +148,21 @@ describe('a request of a shop that is not believed', () => {
     }))
     for (const answer of answers) expect(answer).toEqual(answers[0])
     expect(JSON.stringify(answers)).not.toMatch(/shop-\d|unknown\.example|secret of/)
-    expect(await refusedOf(null, ({ site }) => site === 'unknown.example')).toMatchObject({
+    expect(await findRefused(null, ({ site }) => site === 'unknown.example')).toMatchObject({
       check: 'site',
       hint: 'No shop has the domain unknown.example.',
     })
-    expect((await refusedOf(shopify)).hint).toContain('platform shopify')
-    expect((await refusedOf(inactive)).hint).toContain('not active')
+    expect((await findRefused(shopify)).hint).toContain('platform shopify')
+    expect((await findRefused(inactive)).hint).toContain('not active')
   })
 
-  it('of Shopify, and its webhooks, are explained too', async () => {
+  it('is also recorded for Shopify app proxies and webhooks', async () => {
     const shop = await createShop('shopify')
     const query = signedByShopify({ ...shop, secret: 'wrong' })
     const path = `/public/check-credits?${query}`
     const answer = await send(drape.api.url, { method: 'GET', path, headers: [], body: '' })
     expect(answer.body.details.check).toBe('signature')
-    expect(await refusedOf(shop)).toMatchObject({
+    expect(await findRefused(shop)).toMatchObject({
       check: 'secret',
       text: expect.stringContaining(`shop=${shop.domain}`),
     })
@@ -172,29 +174,29 @@ describe('a request of a shop that is not believed', () => {
       body: '{}',
     } as const
     expect((await send(drape.api.url, webhook)).body.code).toBe('WEBHOOK_SIGNATURE_INVALID')
-    expect((await refusedOf(other)).hint).toContain('client secret of its app')
+    expect((await findRefused(other)).hint).toContain('client secret of its app')
   })
 
-  it('is on the pages of the dashboard with the text to compare, as text', async () => {
+  it('is shown in the dashboard with the signed text, escaped', async () => {
     const shop = await createShop()
     const hostile =
       '/public/check-credits?a=<script>alert(1)</script>&url=https://storage.example/photo&logged_in_customer_id=4711'
     await send(drape.api.url, signedByPlugin({ ...shop, secret: 'wrong' }, { path: hostile }))
-    await refusedOf(shop)
+    await findRefused(shop)
     const { text } = await operator.get(`/shops/${shop.id}`)
     expect(text).toContain('Refused requests of the last 24 hours')
     expect(text).toContain('another secret')
     expect(text).toContain('GET\n/public/check-credits?a=&#60;script&#62;')
-    // Links and customers stay out, and so does everything that would help to sign.
+    // The page shows no links, no customers and nothing that helps to forge a signature.
     expect(text).toContain('url=[hidden]')
     expect(text).not.toMatch(/<script>alert|storage\.example|4711/)
     expect(text).not.toContain(SECRET)
     await send(drape.api.url, post({ domain: 'typo.example', secret: SECRET }))
-    await refusedOf(null, ({ site }) => site === 'typo.example')
+    await findRefused(null, ({ site }) => site === 'typo.example')
     expect((await operator.get('/shops')).text).toContain('No shop has the domain typo.example.')
   })
 
-  it('is in the log, without links, customers or secrets', async () => {
+  it('is logged without links, customers or secrets', async () => {
     const shop = await createShop()
     const path = '/public/check-credits?url=https://storage.example/photo&logged_in_customer_id=4712'
     const sent = signedByPlugin({ ...shop, secret: 'wrong' }, { path })
@@ -208,10 +210,10 @@ describe('a request of a shop that is not believed', () => {
     expect(JSON.stringify(line)).not.toContain(headerOf(sent, 'X-Drape-Signature'))
   })
 
-  it('is recorded once of those that come together, and never more than 20 of a shop', async () => {
+  it('is recorded once for many concurrent refusals, and expires after a day', async () => {
     const shop = await createShop()
     await Promise.all(Array.from({ length: 50 }, () => send(drape.api.url, post({ ...shop, secret: 'wrong' }))))
-    await refusedOf(shop)
+    await findRefused(shop)
     expect((await listRefusedRequests(redis, shop)).length).toBeLessThan(4)
     expect(await redis.client.ttl(`drape:refused:${shop.id}`)).toBeGreaterThan(80_000)
   })

@@ -67,13 +67,13 @@ puts JSON.generate(requests.map { |r| sign_request(r[:method], r[:target], r[:bo
 }
 
 describe('the test vectors of docs/signing-vectors.json', () => {
-  it.each(PLUGIN)('are those of the server: $name', ({ text, signature, secret, ...request }) => {
+  it.each(PLUGIN)('match the server: $name', ({ text, signature, secret, ...request }) => {
     const bodyHash = request.bodySha256
     expect(pluginMessage({ ...request, bodyHash })).toBe(text)
     expect(signMessage(text, secret)).toBe(signature)
   })
 
-  it.each(SHOPIFY)('are those of an app proxy: $name', ({ parameters, text, signature, secret }) => {
+  it.each(SHOPIFY)('match an app proxy: $name', ({ parameters, text, signature, secret }) => {
     expect(shopifyMessage(parameters)).toBe(text)
     expect(signMessage(text, secret)).toBe(signature)
   })
@@ -110,7 +110,7 @@ describe('the code of docs/signing.md', () => {
     >[]
 
   describe.each(LANGUAGES)('in %s', (language) => {
-    it.skipIf(missingLanguages[language] !== '')('makes the signatures of the test vectors', async () => {
+    it.skipIf(missingLanguages[language] !== '')('computes the signatures of the test vectors', async () => {
       const made = await run(language, PLUGIN)
       expect(made).toEqual(
         PLUGIN.map(({ site, timestamp, nonce, signature }) => ({
@@ -122,7 +122,7 @@ describe('the code of docs/signing.md', () => {
       )
     })
 
-    it.skipIf(missingLanguages[language] !== '')('signs requests that the service believes', async () => {
+    it.skipIf(missingLanguages[language] !== '')('signs requests that the service accepts', async () => {
       const body = '{"email":"ada@example.com","marketingConsent":true}'
       const requests: Request[] = [
         { ...shop, method: 'GET', target: '/public/check-credits', body: '' },

@@ -42,33 +42,36 @@ describe('starting and stopping', () => {
     }
   }
 
-  it.each(['api', 'worker'] as const)('the %s starts while Postgres and Redis are away, and says so', async (name) => {
-    const [port, probe, gone] = await Promise.all([reserveFreePort(), reserveFreePort(), reserveFreePort()])
-    await Promise.all([port, probe, gone].map(({ release }) => release()))
-    const started: TestProcess = await spawnProcess({
-      command: process.execPath,
-      args: [`${name}/main.ts`],
-      cwd: process.cwd(),
-      env: {
-        ...process.env,
-        NODE_ENV: 'development',
-        DATABASE_URL: `postgres://drape@127.0.0.1:${gone.port}/drape`,
-        REDIS_URL: `redis://127.0.0.1:${gone.port}`,
-        STORAGE_URL: `file:${process.env.TMPDIR ?? '/tmp'}/drape-away`,
-        ENGINES: 'mock',
-        PORT: String(port.port),
-        PROBE_PORT: String(probe.port),
-      },
-    })
-    undo.push(() => started.end())
-    const ready = await until(() => readiness(`http://127.0.0.1:${probe.port}`))
-    expect(ready.status).toBe(503)
-    expect(Object.keys(ready.body.failed ?? {})).toEqual(expect.arrayContaining(['postgres', 'redis']))
-    expect((await fetch(`http://127.0.0.1:${probe.port}/healthz`)).status).toBe(200)
-    expect(await started.end('SIGTERM')).toBe(0)
-  })
+  it.each(['api', 'worker'] as const)(
+    'the %s starts without Postgres and Redis, and reports both in its readiness',
+    async (name) => {
+      const [port, probe, gone] = await Promise.all([reserveFreePort(), reserveFreePort(), reserveFreePort()])
+      await Promise.all([port, probe, gone].map(({ release }) => release()))
+      const started: TestProcess = await spawnProcess({
+        command: process.execPath,
+        args: [`${name}/main.ts`],
+        cwd: process.cwd(),
+        env: {
+          ...process.env,
+          NODE_ENV: 'development',
+          DATABASE_URL: `postgres://drape@127.0.0.1:${gone.port}/drape`,
+          REDIS_URL: `redis://127.0.0.1:${gone.port}`,
+          STORAGE_URL: `file:${process.env.TMPDIR ?? '/tmp'}/drape-away`,
+          ENGINES: 'mock',
+          PORT: String(port.port),
+          PROBE_PORT: String(probe.port),
+        },
+      })
+      undo.push(() => started.end())
+      const ready = await until(() => readiness(`http://127.0.0.1:${probe.port}`))
+      expect(ready.status).toBe(503)
+      expect(Object.keys(ready.body.failed ?? {})).toEqual(expect.arrayContaining(['postgres', 'redis']))
+      expect((await fetch(`http://127.0.0.1:${probe.port}/healthz`)).status).toBe(200)
+      expect(await started.end('SIGTERM')).toBe(0)
+    },
+  )
 
-  it('starts while everything is away, and works when it comes, without another start', async () => {
+  it('API and worker start without Postgres and Redis, and work once both run, without a restart', async () => {
     const [postgres, redis, folder] = [
       await startOwnPostgres(),
       await startOwnRedis(),
@@ -89,7 +92,7 @@ describe('starting and stopping', () => {
       ENGINES: 'mock',
     }
     const starting = Promise.all([startProgram('api', env), startProgram('worker', env)])
-    // Time in which they find nobody.
+    // Time in which they fail to connect.
     await sleep(3000)
     await Promise.all([postgres.start(), redis.restart()])
     const programs = await starting
@@ -103,7 +106,7 @@ describe('starting and stopping', () => {
     expect(await response.json()).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('accepts while Redis is away, and the job runs when it is back', async () => {
+  it('the API accepts without Redis, and the job runs once Redis is back', async () => {
     const redis = await startOwnRedis()
     undo.push(() => redis.kill())
     const drape = await startDrapeOver(redis)
@@ -119,7 +122,7 @@ describe('starting and stopping', () => {
     await until(async () => (await readiness(drape.api.probeUrl)).status === 200)
   })
 
-  it('loses nothing when Redis is wiped with jobs in it', async () => {
+  it('no job is lost when Redis loses its data', async () => {
     const redis = await startOwnRedis()
     undo.push(() => redis.kill())
     const drape = await startDrapeOver(redis)
@@ -131,7 +134,7 @@ describe('starting and stopping', () => {
       expect(await drape.finish(body.generationId)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('a worker that is told to stop finishes its job and ends with 0', async () => {
+  it('a worker finishes its job on SIGTERM and exits with 0', async () => {
     const redis = await startOwnRedis()
     undo.push(() => redis.kill())
     const drape = await startDrapeOver(redis)

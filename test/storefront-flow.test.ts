@@ -26,7 +26,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
   let page: Page
   let downloads: string
   let shopId: string
-  const complaints: string[] = []
+  const browserErrors: string[] = []
 
   beforeAll(async () => {
     downloads = await mkdtemp(join(tmpdir(), 'drape-downloads-'))
@@ -60,7 +60,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     await rm(downloads, { recursive: true, force: true })
   })
 
-  it('sends a photo straight to the API and sees it', async () => {
+  it('uploads a photo straight to the API and sees it', async () => {
     const input = await page.waitForSelector('#photo')
     await (input as Awaited<ReturnType<typeof page.waitForSelector<'input'>>>)?.uploadFile(PHOTO)
     await reach('uploaded')
@@ -71,7 +71,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     expect(image).toEqual({ account_id: drape.accountId, external_user_id: `${shopId}:customer:42` })
   })
 
-  it('tries the product on and sees the result, which is the photo with the shirt', async () => {
+  it('tries the product on and sees the shirt on the photo', async () => {
     await page.click('#try')
     await reach('tried')
     const { result_key: key, ...generation } = await findGeneration()
@@ -87,7 +87,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     expect(await drape.balance()).toBe(19)
   })
 
-  it('shares it: a page that shows the picture, loads nothing else, and leads to the shop', async () => {
+  it('shares a page that shows the result, loads nothing else and links to the shop', async () => {
     await page.click('#share')
     await reach('shared')
     const link = (await page.$eval('#link', (output) => output.textContent)) ?? ''
@@ -104,7 +104,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     await shared.close()
   })
 
-  it('downloads it under the name of the product', async () => {
+  it('downloads the result under the product title', async () => {
     await page.click('#download')
     await reach('downloaded')
     const name = await until(async () => (await readdir(downloads)).find((file) => file.endsWith('.jpg')))
@@ -128,7 +128,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     })
   })
 
-  it('is counted, each event once, as the customer that the proxy has signed', async () => {
+  it('is recorded with each event once, as the customer that the proxy signed', async () => {
     await page.click('#cart')
     await reach('bought')
     const events = await drape.database.any(sql.unsafe`
@@ -159,12 +159,12 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     }
   })
 
-  it('meets no complaint of the browser', async () => {
+  it('causes no browser error', async () => {
     await page.screenshot(SCREENSHOTS ? { path: `${SCREENSHOTS}/shop.png`, fullPage: true } : {})
-    expect(complaints).toEqual([])
+    expect(browserErrors).toEqual([])
   })
 
-  it('may be told of by a headless shop, from another origin and by its publishable key', async () => {
+  it('can be reported by a headless shop from another origin with a publishable key', async () => {
     const key = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
     const insertId = 'from-a-headless-shop'
     const answer = await fetchInPage('/storefront/v1/events', {
@@ -203,7 +203,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     expect(await fetchInPage('/tryon/v1/account', {})).toBe('TypeError: Failed to fetch')
   })
 
-  it('takes everything back: the page says so, and the picture is gone', async () => {
+  it('is erased: the shared page returns 410 and the image is deleted', async () => {
     const link = (await page.$eval('#link', (output) => output.textContent)) ?? ''
     const customer = encodeURIComponent(`${shopId}:customer:42`)
     const { result_key: key } = await findGeneration()
@@ -219,9 +219,9 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
   async function openPage(): Promise<Page> {
     const opened = await browser.newPage()
     opened.on('console', (message) => {
-      if (['error', 'warn'].includes(message.type())) complaints.push(message.text())
+      if (['error', 'warn'].includes(message.type())) browserErrors.push(message.text())
     })
-    opened.on('pageerror', (error) => complaints.push(String(error)))
+    opened.on('pageerror', (error) => browserErrors.push(String(error)))
     const session = await browser.target().createCDPSession()
     await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads })
     return opened

@@ -90,23 +90,23 @@ function isLaterStage(from: string, to: string): boolean {
   return own >= 0 && other > own
 }
 
-describe('the house', () => {
+describe('the code structure', () => {
   const sources = readSources('{api,worker,controller}/**/*.ts')
   const all = readSources('{api,worker,controller,scripts,test}/**/*.ts')
 
-  it('keeps shared files and processes to their own rooms', () => {
+  it('has no forbidden imports between shared files and processes', () => {
     expect(findWrongRooms(sources)).toEqual([])
   })
 
-  it('lets what others run, the client and the widget, stand for itself', () => {
+  it('keeps the client and the widget free of imports from the rest', () => {
     expect([...findTies(sources, 'api/client/'), ...findTies(sources, 'api/widget/')]).toEqual([])
   })
 
-  it('shares only what two processes need', () => {
+  it('has only files in shared/ that at least two processes need', () => {
     expect(findUnshared(sources, NEEDED_BY_SCRIPTS)).toEqual([])
   })
 
-  it('has no ring of imports', () => {
+  it('has no import cycles', () => {
     expect(findRings(all)).toEqual([])
   })
 
@@ -114,7 +114,7 @@ describe('the house', () => {
     expect(findMutualFolders(sources, 'api')).toEqual([])
   })
 
-  it('keeps engines apart, and what describes a person free of them', () => {
+  it('has no imports between engines, or from person analysis to engines', () => {
     expect(findReaches(sources, isSiblingEngine)).toEqual([])
     expect(
       findReaches(sources, (from, to) => from.startsWith('worker/body/') && to.startsWith('worker/engines/')),
@@ -126,33 +126,33 @@ describe('the house', () => {
     expect(findLongestChain(sources, 'worker/engines/warp/').length).toBeLessThanOrEqual(MAX_FLOORS)
   })
 
-  it('has one door per package', () => {
+  it('imports every package in one place only', () => {
     expect(findSideDoors(sources, DOORS)).toEqual([])
   })
 
-  it('opens HTTP servers where their handlers are guarded', () => {
+  it('creates HTTP servers only where errors of handlers are caught', () => {
     const opens = /import \{[^}]*\bcreateServer\b[^}]*\} from '(node:)?https?'/
     expect([...sources].filter(([, text]) => opens.test(text)).map(([path]) => path)).toEqual([
       'api/shared/http-server.ts',
     ])
   })
 
-  it('tracks no symbolic link, which could lead out of the clone', () => {
+  it('tracks no symbolic links', () => {
     const tracked = execFileSync('git', ['ls-files', '--stage'], { cwd: ROOT, encoding: 'utf8' }).split('\n')
     expect(tracked.filter((line) => line.startsWith('120000'))).toEqual([])
   })
 
-  it('tracks no content twice', () => {
+  it('tracks no duplicate files', () => {
     const tracked = execFileSync('git', ['ls-files', '--stage'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
     const paths = Map.groupBy(tracked, (line) => line.split(' ')[1])
     expect([...paths.values()].filter(({ length }) => length > 1)).toEqual([])
   })
 
-  it('has no function that holds a whole module', () => {
+  it('has no function that wraps a whole module', () => {
     expect(findLongFunctions(sources, MAX_FUNCTION_LINES)).toEqual([])
   })
 
-  it('has one folder per command, and at the top of scripts only what starts them', () => {
+  it('has one folder per command, and only entry points at the top of scripts', () => {
     const commands = readSources('scripts/*')
     expect([...commands.keys()].filter((path) => path.endsWith('.ts'))).toEqual(['scripts/drape.ts'])
     const started = [...commands].flatMap(([, text]) => text.match(/(?<=\$root\/)scripts\/[\w/-]+\.ts/g) ?? [])
@@ -160,12 +160,12 @@ describe('the house', () => {
     expect(started.filter((path) => !all.has(path) || dirname(path) === 'scripts')).toEqual([])
   })
 
-  it('has no file whose name says nothing', () => {
+  it('has no file with a generic name', () => {
     expect(findHubs(all.keys())).toEqual([])
   })
 })
 
-describe('the rules of the house', () => {
+describe('the structure rules', () => {
   const house = (files: Record<string, string>): Sources => new Map(Object.entries(files))
 
   it('find a shared file that leaves its folder, by whatever kind of import', () => {
@@ -184,7 +184,7 @@ describe('the rules of the house', () => {
     }
   })
 
-  it('find a process that enters another one', () => {
+  it('find a process that imports another process', () => {
     const sources = house({
       'worker/consume.ts': `import { a } from '../api/shared/log.ts'\nimport { b } from '../api/app.ts'`,
       'controller/main.ts': `import { c } from '../worker/consume.ts'`,
@@ -196,7 +196,7 @@ describe('the rules of the house', () => {
     ])
   })
 
-  it('find what others run and what it needs of the house or of packages', () => {
+  it('find imports of the client or the widget from the rest or from packages', () => {
     const sources = house({
       'api/widget/main.ts': `import { a } from './photo.ts'\nimport { log } from '../shared/log.ts'\nimport { b } from 'lit'`,
     })
@@ -206,7 +206,7 @@ describe('the rules of the house', () => {
     ])
   })
 
-  it('take words in comments, strings and statements for what they are', () => {
+  it('ignore imports in comments and strings', () => {
     const text = [
       `// import { app } from '../app.ts'`,
       ` * Not like import('../app.ts')`,
@@ -216,7 +216,7 @@ describe('the rules of the house', () => {
     expect(findWrongRooms(house({ 'api/shared/log.ts': text }))).toEqual([])
   })
 
-  it('find a shared file that one process alone needs, through all that it imports', () => {
+  it('find a shared file that only one process needs, also transitively', () => {
     const sources = house({
       'api/main.ts': `import './shared/queue.ts'`,
       'worker/main.ts': `import '../api/shared/queue.ts'\nnew URL('child.ts', import.meta.url)`,
@@ -231,7 +231,7 @@ describe('the rules of the house', () => {
     ])
   })
 
-  it('find a ring, type imports included', () => {
+  it('find an import cycle, type imports included', () => {
     const sources = house({
       'api/a.ts': `import { b } from './b.ts'`,
       'api/b.ts': `import { c } from './stores/c.ts'`,
@@ -241,7 +241,7 @@ describe('the rules of the house', () => {
     expect(findRings(sources)).toEqual(['api/a.ts → api/b.ts → api/stores/c.ts → api/a.ts'])
   })
 
-  it('find two folders that import each other, by whichever of their files', () => {
+  it('find two folders that import each other, by any of their files', () => {
     const sources = house({
       'api/routes/server/account.ts': `import type { Operation } from '../../openapi/operation.ts'`,
       'api/openapi/document.ts': `import { operations } from '../routes/server/engines.ts'\nimport { a } from './answers.ts'`,
@@ -252,7 +252,7 @@ describe('the rules of the house', () => {
     expect(findMutualFolders(sources, 'api')).toEqual(['api/openapi ↔ api/routes'])
   })
 
-  it('find a package that comes in by a side door', () => {
+  it('find a package that is imported in a second place', () => {
     const sources = house({
       'api/shared/image.ts': `import sharp from 'sharp'`,
       'worker/composite/blend.ts': `import sharp from 'sharp'`,
@@ -269,7 +269,7 @@ describe('the rules of the house', () => {
     ])
   })
 
-  it('find an engine that reaches into another, and a stage that needs a later one', () => {
+  it('find an engine that imports another engine, and a stage that imports a later stage', () => {
     const sources = house({
       'worker/engines/catvton/region.ts': `import { a } from '../warp/fit/fit.ts'\nimport { b } from '../diffusion/noise.ts'`,
       'worker/engines/registry.ts': `import { c } from './warp/warp-engine.ts'`,
@@ -295,14 +295,14 @@ describe('the rules of the house', () => {
     expect(findLongestChain(sources, 'worker/b/')).toEqual(['worker/b/b.ts', 'worker/b/c.ts', 'worker/b/d.ts'])
   })
 
-  it('find a function that is long with all that is inside', () => {
+  it('find a function that is long including nested functions', () => {
     const long =
       'export function createApp({\n  log,\n}: {\n  log: Log\n}) {\n  function a() {\n  }\n}\nfunction b() {\n}\n'
     expect(findLongFunctions(house({ 'api/app.ts': long }), 8)).toEqual([])
     expect(findLongFunctions(house({ 'api/app.ts': long }), 7)).toEqual(['api/app.ts: createApp'])
   })
 
-  it('find names that say nothing', () => {
+  it('find generic file names', () => {
     expect(findHubs(['api/utils.ts', 'worker/helpers/mask.ts', 'test/types.test.ts', 'api/type-parsers.ts'])).toEqual([
       'api/utils.ts',
       'worker/helpers/mask.ts',

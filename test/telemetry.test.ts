@@ -7,7 +7,7 @@ import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './suppo
 import { linesOf, startProgram, type TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
 
-describe('telemetry', () => {
+describe('traces', () => {
   let receiver: OtlpReceiver
   let drape: Drape
   let worker: TestProgram
@@ -37,7 +37,7 @@ describe('telemetry', () => {
   const inForm = (fileKey: string) => ({ image: { source: { fileKey } } })
   const tryOn = (headers: Record<string, string> = {}) => drape.call('POST', '/tryon/v1/try-on', { body, headers })
   const traceOf = (traceId: string) => receiver.spans().filter((span) => span.traceId === traceId)
-  /** All of a trace: each process sends what it has, and its longest span comes last. */
+  /** Resolves with a complete trace: each process exports its own spans, the longest one last. */
   const wholeTrace = (traceId: string) =>
     until(() => {
       const trace = traceOf(traceId)
@@ -45,7 +45,7 @@ describe('telemetry', () => {
       return ['POST /tryon/v1/try-on', 'process try-on'].every((name) => names.includes(name)) && trace
     })
 
-  it('is one trace from the request to the completed generation', async () => {
+  it('cover the request up to the completed generation', async () => {
     const { generationId, ...answer } = await accepted(tryOn())
     expect(await drape.finish(generationId)).toMatchObject({ status: 'COMPLETED' })
     const spans = await wholeTrace(answer.traceId)
@@ -75,7 +75,7 @@ describe('telemetry', () => {
     expect(spans.filter(({ failed }) => failed)).toEqual([])
   })
 
-  it('holds the stages of the inference, one after the other, within their parents', async () => {
+  it('contain the inference stages in order, within their parents', async () => {
     const { generationId, traceId } = await accepted(tryOn())
     await drape.finish(generationId)
     const spans = await wholeTrace(traceId)
@@ -97,7 +97,7 @@ describe('telemetry', () => {
     }
   })
 
-  it('holds the search for the person of a photo that is uploaded', async () => {
+  it('contain the person detection of an uploaded photo', async () => {
     const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: person }) })
     const spans = await until(() => {
       const trace = traceOf(String(upload.headers.get('x-trace-id')))
@@ -113,7 +113,7 @@ describe('telemetry', () => {
     ])
   })
 
-  it('goes on from the trace of the caller', async () => {
+  it('continue the trace of the caller', async () => {
     const [traceId, callerSpan] = [hex(16), hex(8)]
     const answer = await accepted(tryOn({ traceparent: `00-${traceId}-${callerSpan}-01` }))
     expect(answer.traceId).toBe(traceId)
@@ -122,7 +122,7 @@ describe('telemetry', () => {
     expect(only('POST /tryon/v1/try-on', spans).parentSpanId).toBe(callerSpan)
   })
 
-  it('is recorded by our own sampler, whatever the caller says of its trace', async () => {
+  it('follow the configured sampler, not the sampled flag of the caller', async () => {
     const unrecorded = hex(16)
     const { generationId } = await accepted(tryOn({ traceparent: `00-${unrecorded}-${hex(8)}-00` }))
     await drape.finish(generationId)
@@ -134,12 +134,12 @@ describe('telemetry', () => {
     const forced = `${'0'.repeat(24)}${hex(4)}`
     const headers = { traceparent: `00-${forced}-${hex(8)}-01`, 'x-api-key': drape.apiKey }
     expect((await fetch(`${sparing.url}/tryon/v1/account/credits`, { headers })).status).toBe(200)
-    // What it has recorded it sends before it ends.
+    // The API exports all recorded spans before it exits.
     await sparing.end()
     expect(traceOf(forced)).toEqual([])
   })
 
-  it('takes a traceparent that is none for none', async () => {
+  it('ignore an invalid traceparent', async () => {
     for (const traceparent of ['00-zz-zz-01', `ff-${hex(16)}-${hex(8)}-01`, `00-${'0'.repeat(32)}-${hex(8)}-01`, '']) {
       const answer = await drape.call('GET', '/tryon/v1/account/credits', { headers: { traceparent } })
       expect(answer.status).toBe(200)
@@ -147,7 +147,7 @@ describe('telemetry', () => {
     }
   })
 
-  it('says the trace in the log lines of every process that had a part in it', async () => {
+  it('have their IDs in the log lines of every involved process', async () => {
     const { generationId, traceId } = await accepted(tryOn())
     await drape.finish(generationId)
     const spans = await wholeTrace(traceId)
@@ -159,7 +159,7 @@ describe('telemetry', () => {
     expect(attempt).toMatchObject({ generationId, span_id: only('process try-on', spans).spanId })
   })
 
-  it('does not mark the span of a request that was the caller’s fault', async () => {
+  it('do not mark spans of 4xx responses as failed', async () => {
     const missing = await drape.call('GET', `/tryon/v1/generations/gen_${hex(8)}`)
     const missingSpan = await until(() => traceOf(String(missing.headers.get('x-trace-id'))).at(0))
     expect(missingSpan).toMatchObject({ name: 'GET /tryon/v1/generations/:id', failed: false })
@@ -167,11 +167,14 @@ describe('telemetry', () => {
   })
 })
 
-describe('telemetry that nobody receives', () => {
+describe('telemetry without a receiver', () => {
   it.each([
-    ['is not there', async () => ({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, stop: () => {} })],
-    ['never answers', () => startOtlpReceiver({ answers: false })],
-  ])('holds up neither requests nor the end of a process when the receiver %s', async (_, start) => {
+    [
+      'refuses connections',
+      async () => ({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, stop: () => {} }),
+    ],
+    ['never responds', () => startOtlpReceiver({ answers: false })],
+  ])('delays neither requests nor the exit of a process when the receiver %s', async (_, start) => {
     const receiver = await start()
     const drape = await startDrape({ env: { ...receiver.env } })
     try {
@@ -184,7 +187,7 @@ describe('telemetry that nobody receives', () => {
       }
       const ids = await Promise.all(Array.from({ length: 8 }, () => drape.tryOn(call, { me: image })))
       await drape.finish(ids[0])
-      // The grace time would end them with another code.
+      // An exceeded grace period would give another exit code.
       expect(await worker.end('SIGTERM')).toBe(0)
       expect(await drape.api.end('SIGTERM')).toBe(0)
     } finally {
@@ -193,7 +196,7 @@ describe('telemetry that nobody receives', () => {
     }
   })
 
-  it('says so once in the log', async () => {
+  it('logs the failure once', async () => {
     const drape = await startDrape({
       env: {
         OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces',
@@ -202,18 +205,18 @@ describe('telemetry that nobody receives', () => {
       },
     })
     try {
-      const complaints = () => linesOf(drape.api.output()).filter(({ msg }) => msg === 'telemetry export failed')
+      const warnings = () => linesOf(drape.api.output()).filter(({ msg }) => msg === 'telemetry export failed')
       await until(async () => {
         await drape.balance()
-        return complaints().length > 0
+        return warnings().length > 0
       })
-      expect(complaints()).toEqual([expect.objectContaining({ level: 'warn', reason: expect.any(String) })])
+      expect(warnings()).toEqual([expect.objectContaining({ level: 'warn', reason: expect.any(String) })])
     } finally {
       await drape.stop()
     }
   })
 
-  it('is not begun at all without an endpoint', async () => {
+  it('does not start without an endpoint', async () => {
     const drape = await startDrape({ env: { OTEL_SERVICE_NAME: 'unused' } })
     try {
       const traceparent = `00-${hex(16)}-${hex(8)}-01`

@@ -8,9 +8,9 @@ import { type Bitmap, decodeImage } from '../api/shared/image.ts'
 import { createCommandLine } from './support/command-line.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 
-function expectSame(picture: Bitmap, other: Bitmap): void {
-  expect([picture.width, picture.height]).toEqual([other.width, other.height])
-  expect(Buffer.compare(picture.data, other.data)).toBe(0)
+function expectEqualBitmaps(bitmap: Bitmap, other: Bitmap): void {
+  expect([bitmap.width, bitmap.height]).toEqual([other.width, other.height])
+  expect(Buffer.compare(bitmap.data, other.data)).toBe(0)
 }
 
 describe('the watermark of an account', () => {
@@ -21,7 +21,7 @@ describe('the watermark of an account', () => {
   let plain: Awaited<ReturnType<typeof tryOn>>
   const file = join(tmpdir(), `drape-watermark-${process.pid}.png`)
 
-  // While a command runs, this process has to see that the API closes its idle connections.
+  // The command runs asynchronously: meanwhile this process must notice that the API closes idle connections.
   const cli = (...args: string[]) => createCommandLine(drape.env.DATABASE_URL, drape.env).answered(...args)
 
   async function setLogo(background: string): Promise<string> {
@@ -31,7 +31,7 @@ describe('the watermark of an account', () => {
     return (await cli('account', 'logo', '--account', drape.accountId, '--file', file)).logo
   }
 
-  async function tryOn(output: object): Promise<{ picture: Bitmap; warnings: readonly string[] }> {
+  async function tryOn(output: object): Promise<{ bitmap: Bitmap; warnings: readonly string[] }> {
     const call = {
       products: [{ title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] }],
       person: { image: { source: { fileKey: 'me' } } },
@@ -40,7 +40,7 @@ describe('the watermark of an account', () => {
     const result = await drape.finish(await drape.tryOn(call, { me: person, shirt }))
     expect(result.status).toBe('COMPLETED')
     const response = await fetch(result.resultImageUrl)
-    return { picture: await decodeImage(new Uint8Array(await response.arrayBuffer())), warnings: result.warnings }
+    return { bitmap: await decodeImage(new Uint8Array(await response.arrayBuffer())), warnings: result.warnings }
   }
 
   beforeAll(async () => {
@@ -55,41 +55,40 @@ describe('the watermark of an account', () => {
     await rm(file, { force: true })
   })
 
-  it('marks the bottom-left corner and nothing else, unless the call declines it', async () => {
+  it('is drawn in the bottom-left corner only, unless the call declines it', async () => {
     await setLogo('#ff00ff')
-    expectSame((await tryOn({ watermark: false })).picture, plain.picture)
+    expectEqualBitmaps((await tryOn({ watermark: false })).bitmap, plain.bitmap)
 
-    const { picture, warnings } = await tryOn({})
+    const { bitmap, warnings } = await tryOn({})
     expect(warnings).toEqual(plain.warnings)
-    const { width, height } = picture
+    const { width, height } = bitmap
     const margin = Math.round(0.03 * width)
     const marked = { right: margin + Math.round(0.18 * width), top: height - margin - Math.round(0.06 * width) }
     for (let i = 0; i < width * height; i++) {
       const [x, y] = [i % width, Math.floor(i / width)]
       const inside = x >= margin && x < marked.right && y >= marked.top && y < height - margin
       // Under the logo's magenta little green is left; everywhere else, every channel is the same.
-      if (inside) expect(picture.data[i * 3 + 1]).toBeLessThan(60)
-      else if ([0, 1, 2].some((c) => picture.data[i * 3 + c] !== plain.picture.data[i * 3 + c]))
-        expect.fail(`${x}, ${y}`)
+      if (inside) expect(bitmap.data[i * 3 + 1]).toBeLessThan(60)
+      else if ([0, 1, 2].some((c) => bitmap.data[i * 3 + c] !== plain.bitmap.data[i * 3 + c])) expect.fail(`${x}, ${y}`)
     }
   })
 
-  it('is not on what the test engine returns', async () => {
+  it('is not drawn on results of the mock engine', async () => {
     const marked = await tryOn({ engine: 'mock' })
     const declined = await tryOn({ engine: 'mock', watermark: false })
-    expectSame(marked.picture, declined.picture)
+    expectEqualBitmaps(marked.bitmap, declined.bitmap)
     expect(marked.warnings).toEqual([])
   })
 
-  it('that is gone from the storage costs a warning, not the result', async () => {
+  it('is skipped with a warning if the logo is missing in the storage', async () => {
     const key = await setLogo('#00ff00')
     await rm(join(drape.env.STORAGE_URL.slice('file:'.length), key))
-    const { picture, warnings } = await tryOn({})
-    expectSame(picture, plain.picture)
+    const { bitmap, warnings } = await tryOn({})
+    expectEqualBitmaps(bitmap, plain.bitmap)
     expect(warnings).toEqual([...plain.warnings, 'WATERMARK_MISSING'])
   })
 
-  it('ends when the logo is taken away', async () => {
+  it('is turned off when the logo is removed', async () => {
     expect(await cli('account', 'logo', '--account', drape.accountId, '--remove')).toEqual({ logo: null })
     const { accountId, database } = drape
     expect(await database.oneFirst(sql.unsafe`select logo_key from accounts where id = ${accountId}`)).toBeNull()

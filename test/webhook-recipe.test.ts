@@ -65,7 +65,7 @@ puts JSON.generate(JSON.parse($stdin.read.force_encoding("UTF-8")).map { |r| ver
 const expected = ({ genuine, body }: Vector) => (genuine ? JSON.parse(body) : null)
 
 describe('the test vectors of docs/webhook-vectors.json', () => {
-  it('are signed as the service signs', () => {
+  it('match the signature of the service', () => {
     const [{ headers, body, secrets, now }] = vectors
     const content = JSON.parse(body)
     const made = createMessage({ eventId: 'evt_1', sentAt: new Date(now * 1000), content }, secrets)
@@ -73,7 +73,7 @@ describe('the test vectors of docs/webhook-vectors.json', () => {
     expect(made.headers).toMatchObject(headers)
   })
 
-  it.each(vectors)('are those of the client: $name', async (vector) => {
+  it.each(vectors)('get the verdict of the client: $name', async (vector) => {
     const { headers, body, secrets, now } = vector
     const verified = verifyWebhook({ headers, body }, secrets, { now: now * 1000 }).catch(() => null)
     expect(await verified).toEqual(expected(vector))
@@ -90,7 +90,7 @@ describe('the code of docs/webhooks.md', () => {
     runDocumented(PAGE, { language, driver: DRIVERS[language], folder, input })
 
   describe.each(LANGUAGES)('in %s', (language) => {
-    it.skipIf(missingLanguages[language] !== '')('accepts what is genuine and nothing else', async () => {
+    it.skipIf(missingLanguages[language] !== '')('accepts only genuine webhooks', async () => {
       const verdicts = (await run(language, vectors)) as unknown[]
       const named = vectors.map((vector, i) => [vector.name, verdicts[i]])
       expect(named).toEqual(vectors.map((vector) => [vector.name, expected(vector)]))
