@@ -146,7 +146,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   safety_refusals: personal(
     {
       purpose: 'lets the account appeal the refusal of a try-on, and an allowed pair of images pass',
-      lifetime: '90 days; longer while an appeal is open',
+      lifetime: '90 days; with an appeal, until 90 days after the decision',
       erasure: 'deleted with the appeal',
     },
     {

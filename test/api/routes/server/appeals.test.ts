@@ -78,7 +78,7 @@ describe('an appeal', () => {
     expect((await appeal(ids[100], 'One more.', crowdKey)).status).toBe(200)
   })
 
-  it('ends with the erasure of its customer, or 90 days after the refusal unless it is open', async () => {
+  it('ends with the erasure of its customer, or 90 days after the refusal and its decision unless it is open', async () => {
     await drape.database.query(sql.unsafe`delete from safety_refusals`)
     const [anna, old, open, unasked] = [
       await refuseGeneration(drape.database, caller, { externalUserId: 'anna' }),
@@ -93,6 +93,11 @@ describe('an appeal', () => {
     expect(await count()).toEqual({ refusals: 3, reviews: 2 })
     await drape.database.query(sql.unsafe`
       update safety_refusals set created_at = now() - interval '91 days' where generation_id <> ${unasked}`)
+    // The account can still read the decision and use the allowance.
+    expect(await createOldReviews(drape.database).deleteOldReviews(10)).toBe(0)
+    expect(await reviews().find(old)).toMatchObject({ state: 'ALLOWED' })
+    await drape.database.query(sql.unsafe`
+      update safety_reviews set decided_at = now() - interval '91 days' where generation_id = ${old}`)
     expect(await createOldReviews(drape.database).deleteOldReviews(10)).toBe(1)
     expect(await reviews().find(old)).toBeNull()
     expect(await count()).toEqual({ refusals: 2, reviews: 1 })
