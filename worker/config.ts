@@ -50,6 +50,9 @@ const schema = Type.Object({
 /** Throws one Error that lists every configuration problem. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>) {
   const config = readConfig(schema, env)
+  // The error of fetch, which is logged, would contain the password.
+  if (config.SAFETY_LIST_URL !== '' && !isPlainUrl(config.SAFETY_LIST_URL))
+    throw new Error('The configuration is not valid:\n  SAFETY_LIST_URL must be a URL without user and password')
   if (config.SAFETY_LIST_URL !== '' && !isWebhookSecret(config.SAFETY_LIST_SECRET))
     throw new Error(
       'The configuration is not valid:\n  SAFETY_LIST_SECRET must be whsec_ and 24 to 64 bytes in base64, because SAFETY_LIST_URL is set',
@@ -65,4 +68,10 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     FETCH_DNS_SERVERS: splitList(config.FETCH_DNS_SERVERS),
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
   }
+}
+
+function isPlainUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
 }

@@ -109,6 +109,13 @@ describe("the operator's list of images", () => {
     expect(() => readWorkerConfig(env)).toThrow('SAFETY_LIST_SECRET must be whsec_')
     expect(readWorkerConfig({ ...env, SAFETY_LIST_SECRET: secret }).SAFETY_LIST_SECRET).toBe(secret)
   })
+
+  it.each(['https://drape:hunter2@list.example', 'https://:443/'])('is not at the URL %s', (url) => {
+    const env = { DATABASE_URL: 'postgres://a/b', REDIS_URL: 'redis://a', SAFETY_LIST_URL: url }
+    const read = () => readWorkerConfig({ ...env, SAFETY_LIST_SECRET: secret })
+    expect(read).toThrow('SAFETY_LIST_URL must be a URL without user and password')
+    expect(read).not.toThrow('hunter2')
+  })
 })
 
 /** The names of all members of a document, with the path to each. */
