@@ -6,6 +6,7 @@ const DueRow = Type.Object({
   address: Type.String(),
   /** Failed attempts. */
   attempts: Type.Integer(),
+  /** Since the receipt is issued, for which an e-mail can wait for months. */
   ageSeconds: Type.Number(),
   receipt: Json,
   /** SHA-256 of the erased objects, one after another, as hex. */
@@ -41,7 +42,7 @@ export function createReceiptMails(database: Database) {
           where send_at <= now() and issued_at is not null
           order by send_at limit ${limit} for update of receipt_mails skip locked)
         returning erasure_id as "erasureId", address, attempts, receipt, encode(leaves, 'hex') as leaves,
-          extract(epoch from now() - created_at)::float8 as "ageSeconds"`),
+          extract(epoch from now() - greatest(created_at, issued_at))::float8 as "ageSeconds"`),
 
     /** Deletes the address of an e-mail that was sent or is given up. */
     delete: remove,

@@ -12,6 +12,8 @@ export interface MailServer {
   readonly received: readonly ReceivedMail[]
   /** Refuses recipients with this code while it is set. */
   refusal: number | null
+  /** Refuses the sender with this code while it is set. */
+  senderRefusal: number | null
   countRefusals(): number
   stop(): Promise<void>
 }
@@ -28,6 +30,11 @@ export async function startMailServer(): Promise<MailServer> {
       username === 'drape' && password === 'pass word'
         ? callback(null, { user: username })
         : callback(new Error('Invalid username or password')),
+    onMailFrom: (_address, _session, callback) => {
+      if (mail.senderRefusal === null) return callback()
+      refusals++
+      callback(Object.assign(new Error('No'), { responseCode: mail.senderRefusal }))
+    },
     onRcptTo: (_address, _session, callback) => {
       if (mail.refusal === null) return callback()
       refusals++
@@ -44,7 +51,7 @@ export async function startMailServer(): Promise<MailServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo
   const mail: MailServer = {
-    ...{ received, refusal: null, countRefusals: () => refusals },
+    ...{ received, refusal: null, senderRefusal: null, countRefusals: () => refusals },
     url: `smtp://drape:pass%20word@127.0.0.1:${port}?tls=none`,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   }

@@ -72,9 +72,17 @@ describe('a receipt by e-mail', () => {
   it('is retried while the server refuses for now, and given up when the server refuses for ever', async () => {
     server.refusal = 451
     await erase('ben', 'ben@example.org')
+    // The receipt waits for longer than an e-mail is tried.
+    await drape.database.query(sql.unsafe`update receipt_mails set created_at = now() - interval '10 days'`)
     await untilHurried(() => server.countRefusals() >= 2)
     expect(await countAddresses()).toBe(1)
     server.refusal = null
+    // The sender is a setting of the operator, not of the address.
+    server.senderRefusal = 550
+    const refusals = server.countRefusals()
+    await untilHurried(() => server.countRefusals() >= refusals + 2)
+    expect(await countAddresses()).toBe(1)
+    server.senderRefusal = null
     await untilHurried(async () => (await countAddresses()) === 0)
     expect(mailTo('ben@example.org')).toHaveLength(1)
     server.refusal = 550
