@@ -257,6 +257,7 @@ const gauges = createBacklogGauges({
   countSlots: () => redis.countSlots('try-on'),
   findEngineSlots: engines.list,
   measureWebhookLag: deliveries.measureLag,
+  measureOldestReview: createSafetyReviews(database).measureOldest,
   readWalArchive: () => readWalArchive(webhookDatabase),
   metrics,
   log,

@@ -18,10 +18,12 @@ interface Measurement {
   readonly slots: number | null
   readonly engines: readonly EngineSlots[]
   readonly webhookLag: number | null
+  readonly oldestReview: number | null
   readonly walArchive: WalArchive | null
 }
 const UNKNOWN: Measurement = {
-  ...{ unfinished: [], overdue: null, slots: null, engines: [], webhookLag: null, walArchive: null },
+  ...{ unfinished: [], overdue: null, slots: null, engines: [] },
+  ...{ webhookLag: null, oldestReview: null, walArchive: null },
 }
 
 /**
@@ -32,6 +34,7 @@ export function createBacklogGauges({
   countSlots,
   findEngineSlots,
   measureWebhookLag,
+  measureOldestReview,
   readWalArchive,
   metrics,
   log,
@@ -43,6 +46,8 @@ export function createBacklogGauges({
   findEngineSlots: () => Promise<readonly EngineSlots[]>
   /** Seconds since the oldest due webhook became due; null when none is due. */
   measureWebhookLag: () => Promise<number | null>
+  /** Seconds since the oldest open appeal was made; null when none is open. */
+  measureOldestReview: () => Promise<number | null>
   readWalArchive: () => Promise<WalArchive>
   metrics: Metrics
   log: Log
@@ -52,15 +57,19 @@ export function createBacklogGauges({
   const measure = async () => {
     const started = performance.now()
     try {
-      const [unfinished, overdue, slots, engines, webhookLag, walArchive] = await Promise.all([
+      const [unfinished, overdue, slots, engines, webhookLag, oldestReview, walArchive] = await Promise.all([
         backlog.findUnfinished(),
         backlog.measureOverdue(),
         countSlots().catch(() => null),
         findEngineSlots().catch(() => []),
         measureWebhookLag(),
+        measureOldestReview(),
         readWalArchive().catch(() => null),
       ])
-      seen = { unfinished, overdue: overdue ?? 0, slots, engines, webhookLag: webhookLag ?? 0, walArchive }
+      seen = {
+        ...{ unfinished, overdue: overdue ?? 0, slots, engines, walArchive },
+        ...{ webhookLag: webhookLag ?? 0, oldestReview: oldestReview ?? 0 },
+      }
     } catch (error) {
       seen = UNKNOWN
       log.debug({ err: error }, 'backlog measurement failed')
@@ -104,6 +113,13 @@ function watch(metrics: Metrics, seen: () => Measurement): void {
       help: 'Seconds since the oldest pending webhook delivery was due; 0 if none is due',
     },
     () => readingOf(seen().webhookLag),
+  )
+  metrics.watch(
+    {
+      name: 'drape_reviews_oldest_seconds',
+      help: 'Seconds since the oldest appeal without a decision of a live account was made; 0 if there is none',
+    },
+    () => readingOf(seen().oldestReview),
   )
   metrics.watch(
     {

@@ -23,6 +23,8 @@ const ReviewRow = Type.Object({
 })
 export type Review = Static<typeof ReviewRow>
 
+const Age = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
+
 const columns = sql.fragment`safety_reviews.generation_id as "generationId", account_id as "accountId", failed_check as check, image, reason,
   version, state, answer, safety_reviews.created_at as "createdAt", decided_at as "decidedAt", used_by as "usedBy"`
 const reviews = sql.fragment`safety_reviews join safety_refusals using (generation_id)`
@@ -61,6 +63,13 @@ export function createSafetyReviews(database: Database) {
         where generation_id = ${generationId} and status = 'FAILED'`)
       return isRefused ? 'full' : null
     },
+
+    /** Seconds since the oldest open appeal of a live account was made; null when there is none. Inactive accounts and those of test mode do not count. */
+    measureOldest: (): Promise<number | null> =>
+      database.oneFirst(sql.type(Age)`
+        select extract(epoch from now() - min(safety_reviews.created_at))::float8 as seconds
+        from ${reviews} join accounts on accounts.id = account_id
+        where state = 'OPEN' and is_active and test_of is null`),
 
     /** Open reviews first, the oldest at the top; then the newest decisions. */
     list: (limit: number): Promise<readonly Review[]> =>

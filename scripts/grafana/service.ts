@@ -299,7 +299,7 @@ const resources: Row = {
 }
 
 const shops: Row = {
-  title: 'Shops: webhooks, events, leads',
+  title: 'Shops: webhooks, events, leads, appeals',
   panels: [
     {
       kind: 'areas',
@@ -350,6 +350,16 @@ const shops: Row = {
       queries: [{ expr: `sum by (outcome) (increase(${of('drape_leads_total')}[1h]))`, legend: '{{outcome}}' }],
       width: 8,
       runbooks: ['leads-lost'],
+    },
+    {
+      kind: 'lines',
+      title: 'Appeals: oldest without a decision',
+      description: 'Time since the oldest open appeal against a refusal by a safety check was made.',
+      unit: 's',
+      queries: [{ expr: highest('namespace', 'drape_reviews_oldest_seconds'), legend: '{{namespace}}' }],
+      width: 8,
+      thresholds: [[48 * 3600, 'red']],
+      runbooks: ['reviews-waiting'],
     },
   ],
 }

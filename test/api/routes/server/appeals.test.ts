@@ -8,6 +8,7 @@ import { createSafetyReviews } from '../../../../api/stores/safety-reviews.ts'
 import { type Caller, callOf, createCaller } from '../../../support/accepted.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
 import { refuseGeneration } from '../../../support/refused.ts'
+import { until } from '../../../support/until.ts'
 
 const Counts = rowType(Type.Object({ refusals: Type.Integer(), reviews: Type.Integer() }))
 
@@ -76,6 +77,23 @@ describe('an appeal', () => {
     expect(await appeal(ids[0], 'Changed.', crowdKey)).toMatchObject({ status: 200, body: { reason: 'Changed.' } })
     await reviews().decide(ids[1], { version: 1, decision: 'REFUSED', answer: 'No.' })
     expect((await appeal(ids[100], 'One more.', crowdKey)).status).toBe(200)
+  })
+
+  it('is measured by the age of the oldest without a decision, of live accounts alone', async () => {
+    const { database } = drape
+    await database.query(sql.unsafe`update safety_reviews set state = 'REFUSED' where state = 'OPEN'`)
+    expect(await reviews().measureOldest()).toBeNull()
+    const scrape = async () => (await fetch(`${drape.api.probeUrl}/metrics`)).text()
+    await until(async () => /^drape_reviews_oldest_seconds 0$/m.test(await scrape()))
+    const id = await refuseGeneration(database, caller)
+    await reviews().appeal(id, 'It is a shirt.')
+    await database.query(sql.unsafe`
+      update safety_reviews set created_at = now() - interval '3 days' where generation_id = ${id}`)
+    expect(await reviews().measureOldest()).toBeGreaterThanOrEqual(3 * 86_400)
+    await until(async () => /^drape_reviews_oldest_seconds \d{6}/m.test(await scrape()))
+    await createAccounts(database).update(caller.accountId, { isActive: false })
+    expect(await reviews().measureOldest()).toBeNull()
+    await createAccounts(database).update(caller.accountId, { isActive: true })
   })
 
   it('ends with the erasure of its customer, or 90 days after the refusal and its decision unless it is open', async () => {
