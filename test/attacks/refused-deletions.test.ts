@@ -139,6 +139,15 @@ describe('a server that refuses the whole request because of one object', () => 
     expect(requests).toBeLessThan(LIMIT)
   })
 
+  it('deletes other objects when the first of them are refused', async () => {
+    const keys = keysOf(500)
+    await withServer(
+      (body) => /p-1?\d-/.test(body),
+      (storage) =>
+        expect(storage.delete(keys)).rejects.toMatchObject({ keys: new Set(keys.slice(0, 20)), retryable: true }),
+    )
+  })
+
   it('gets no request per object when it refuses all', async () => {
     const requests = await withServer(
       () => true,

@@ -34,7 +34,8 @@ export async function deleteAll(
       if (++refusals >= MAX_REFUSALS_AT_FIRST && deleted === 0) throw storageError(error)
       const half = Math.ceil(part.length / 2)
       if (part.length === 1) refused.push(...part)
-      else parts.unshift(part.slice(0, half), part.slice(half))
+      // Last, so that adjacent refused objects do not look like a bucket that refuses everything.
+      else parts.push(part.slice(0, half), part.slice(half))
     }
   }
   return { refused, cause }
