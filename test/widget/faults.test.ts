@@ -175,26 +175,6 @@ describe.skipIf(browserReason)(
       expect(await widget.fail()).toMatch(/all your try-ons for this week/)
     })
 
-    it('hides its button without credits, and says that the fitting room is closed when credits run out later', async () => {
-      const { id: accountId } = await front.drape.createAccount(0)
-      const site = { domain: 'empty.example', secret: 'nothing' }
-      await createShops(front.drape.database).insert({ accountId, platform: 'plugin', ...site })
-      const empty = await startShop({ ...front.shopOptions, site: site.domain, secret: site.secret })
-      await page.goto(`${empty.url}/products/101`)
-      await until(() =>
-        page.evaluate(`document.querySelector('drape-try-on').shadowRoot?.querySelector('.button')?.hidden === true`),
-      )
-      await empty.stop()
-
-      await front.drape.database.query(sql.unsafe`update accounts set balance = 0 where id = ${front.drape.accountId}`)
-      await page.goto(`${front.shop.url}/products/101`)
-      await widget.arrive()
-      await choose(PHOTO)
-      await widget.start()
-      expect(await widget.fail()).toMatch(/^The fitting room of this shop is closed for now/)
-      expect(await widget.focused()).toBe('Close')
-    })
-
     it('does not block the page when the service is silent or down', async () => {
       front.proxy.fail('/widget.js', 'silence', 'silence')
       const fresh = await front.openPage()
@@ -213,6 +193,27 @@ describe.skipIf(browserReason)(
       await page.click('#add').catch(() => {})
       const own = front.browserErrors.filter((text) => !text.startsWith('Failed to load resource'))
       expect(own).toEqual([])
+    })
+
+    // Last, because no page of this account offers a try-on afterwards.
+    it('hides its button without credits, and says that the fitting room is closed when credits run out later', async () => {
+      const { id: accountId } = await front.drape.createAccount(0)
+      const site = { domain: 'empty.example', secret: 'nothing' }
+      await createShops(front.drape.database).insert({ accountId, platform: 'plugin', ...site })
+      const empty = await startShop({ ...front.shopOptions, site: site.domain, secret: site.secret })
+      await page.goto(`${empty.url}/products/101`)
+      await until(() =>
+        page.evaluate(`document.querySelector('drape-try-on').shadowRoot?.querySelector('.button')?.hidden === true`),
+      )
+      await empty.stop()
+
+      await page.goto(`${front.shop.url}/products/101`)
+      await widget.arrive()
+      await front.drape.database.query(sql.unsafe`update accounts set balance = 0 where id = ${front.drape.accountId}`)
+      await choose(PHOTO)
+      await widget.start()
+      expect(await widget.fail()).toMatch(/^The fitting room of this shop is closed for now/)
+      expect(await widget.focused()).toBe('Close')
     })
   },
 )
