@@ -41,7 +41,7 @@ const RIGHTS = {
     'update (withdrawn_at) on consents',
     'select (id, state, decided_at), delete, update (check_at) on removal_requests',
     'select (generation_id, created_at), delete, update (created_at) on safety_refusals',
-    'select (generation_id, state) on safety_reviews',
+    'select (generation_id, state, decided_at) on safety_reviews',
     'select, delete, update (erased_at) on erased_customers',
     'select (id, issued_at, requested_at), delete, update (issued_at) on erasures',
     'select (erasure_id), delete on receipt_mails',
