@@ -174,7 +174,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'images that operators blocked after a review',
       lifetime: 'no end',
-      erasure: 'none: the hash names nobody, and keeps the image refused',
+      erasure: 'none: the hash identifies no person, and keeps the image refused',
     },
     { hash: 'perceptual hash of a photo or a product image' },
     'created_at',

@@ -71,7 +71,7 @@ export function createSendMail({ url, from }: SmtpOptions): SendMail {
 /** Of an error only its codes: its message can contain the address or the password. */
 function present(error: unknown): MailOutcome {
   const { code, command, responseCode } = Object(error) as { code?: string; command?: string; responseCode?: number }
-  // A refused sender or a missing password is the fault of the configuration, which somebody mends.
+  // A refused sender or a missing password is a fault of the configuration, which an operator can correct.
   const isRefused = (code === 'EENVELOPE' && command !== 'MAIL FROM') || code === 'EMESSAGE'
   return {
     outcome: isRefused && responseCode !== undefined && responseCode >= 500 ? 'refused' : 'failed',

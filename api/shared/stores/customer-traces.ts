@@ -117,7 +117,7 @@ function createTraceDeletions(database: Database) {
           where idempotency_keys.account_id = ${accountId} and resource_id = substr(unlinked.id, 5)
             and answer is not null
         ), refused as (
-          -- With its appeal and what an operator answered. Blocks stay: they name nobody.
+          -- With its appeal and what an operator answered. Blocks stay: they identify no person.
           delete from safety_refusals using unlinked where safety_refusals.generation_id = unlinked.id
         ), ${noteErasedRows(customer, 'generations', sql.fragment`unlinked`)}
         select id from unlinked`)
