@@ -5,6 +5,7 @@ import { arcLengths, interpolate } from '../raster/polyline.ts'
 import { add, move, scale, subtract } from '../raster/vector.ts'
 import { hideBehindTorso, isArmBehind } from './arm-behind.ts'
 import { type ArmProfile, expectedArmRadius } from './arm-profile.ts'
+import { findBareBody } from './bare-body.ts'
 import type { BodyFrame } from './body-frame.ts'
 import { type BoneField, FAR, measureNearness } from './bone-field.ts'
 import { bothSides, type Side, type Sides } from './keypoints.ts'
@@ -43,7 +44,17 @@ export function measureArms({
   parts: Parts
   arms: Sides<ArmProfile>
 }): Sides<ArmField> {
-  return balance(bothSides((side) => measureArm({ person, body, parts, profile: arms[side], side })))
+  const bare = findBareBody(person, parts.skin, body)
+  return balance(bothSides((side) => measureArm({ person, body, parts, profile: arms[side], side, bare })))
+}
+
+// The bare body behind a hand is not part of the arm.
+function hide({ distance, along }: BoneField, mask: Mask): void {
+  for (let i = 0; i < mask.data.length; i++) {
+    if (!mask.data[i]) continue
+    distance.data[i] = FAR
+    along.data[i] = FAR
+  }
 }
 
 /** Pixels of the arm: nearer than `radiusAt(distance from the shoulder in px)`; a radius of 0 excludes a section. */
@@ -68,12 +79,14 @@ function measureArm({
   parts,
   profile,
   side,
+  bare,
 }: {
   person: Person
   body: BodyFrame
   parts: Parts
   profile: ArmProfile
   side: Side
+  bare: Mask
 }): ArmField {
   const { shoulder, elbow, wrist } = body.joints
   const chain = [shoulder[side], elbow[side], wrist[side], handEnd(body, side)]
@@ -81,12 +94,13 @@ function measureArm({
   const drawn = isWristSeen(person, side) ? chain : chain.slice(0, 2)
   const reach = 2.2 * body.armRadius[side]
   const field = measureNearness(parts.skin, { chain: drawn, reach })
+  hide(field, bare)
   const behind = drawn === chain && isArmBehind(person, parts, { field, body, side, wrist: ways[2] })
   if (behind) hideBehindTorso(field, { body, parts, from: 0.5 * ways[1] })
   const arm = {
     ...field,
     behind,
-    forearm: behind ? field : forearmOf(field, { chain: drawn, reach, elbow: ways[1] }),
+    forearm: behind ? field : forearmOf(field, { chain: drawn, reach, elbow: ways[1], bare }),
     elbow: ways[1],
     wrist: ways[2],
     end: ways[3],
@@ -103,10 +117,11 @@ function measureArm({
 // An arm that is not folded has no second field.
 function forearmOf(
   field: BoneField,
-  { chain, reach, elbow }: { chain: readonly Point[]; reach: number; elbow: number },
+  { chain, reach, elbow, bare }: { chain: readonly Point[]; reach: number; elbow: number; bare: Mask },
 ): BoneField {
   if (chain.length < 4 || !isFolded(chain, reach)) return field
   const forearm = measureNearness(field.distance, { chain: chain.slice(1), reach })
+  hide(forearm, bare)
   for (let i = 0; i < forearm.along.data.length; i++) if (forearm.along.data[i] < FAR) forearm.along.data[i] += elbow
   return forearm
 }

@@ -1,3 +1,4 @@
+import { findBareBody } from '../../../../body/bare-body.ts'
 import { forearmMask } from '../../../../body/forearms.ts'
 import { type Lab, tintApart } from '../../../../raster/colour.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
@@ -13,7 +14,8 @@ import type { PlacedLegs, WornLower } from './fitting.ts'
 export function findWornLower(input: PlacedLegs): WornLower {
   const { person, body, parts } = input
   const { lower, skin, top, along, lab } = parts
-  const arms = forearmMask(skin, body)
+  const bare = findBareBody(person, skin, body)
+  const arms = subset(forearmMask(skin, body), (i) => !bare.data[i])
   const sleeves = sleevesOf(input, arms)
   const isAboveShoes = levelTest(input, SHOES_FROM)
   const sure = subset(lower, (i) => person.mask.data[i] > 0.8 && along.data[i] > 0.9 && isAboveShoes(i))
