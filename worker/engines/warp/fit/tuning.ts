@@ -34,6 +34,11 @@ export const MIN_SYMMETRY = 0.88
 
 /** Share of a flat garment's width that is visible from the front when worn around the body. */
 export const WORN_WIDTH = 0.9
+/**
+ * Width of an average chest in body units, and max size by the chest over the size by the shoulders: the cloth of tops can be elastic.
+ * fit/upper/size.test.ts.
+ */
+export const CHEST = { width: 1.04, most: { top: 1.15, dress: 2 } } as const
 /** F range of the hem. */
 export const HEM_RANGE = { top: [0.62, 1.26], dress: [1.25, 3.2] } as const
 /** F of the lowest hem of a top on a seated person, whose lap hides the hem. place.test.ts, "a seated person". */
@@ -85,6 +90,8 @@ export const TURN_SHIFT = 0.1
  * `from`.
  */
 export const SLEEVE_LENGTH = { from: 0.8, end: 0.985, min: 0.16 } as const
+/** Max length of a sleeve's outer edge over the distance of its ends. fit/upper/sleeve.test.ts, "jagged". */
+export const MAX_SLEEVE_BEND = 1.15
 /** Share of the distance from shoulder joint to tip by which a sleeve's outer edge extends over the shoulder. */
 export const OVER_SHOULDER = 0.6
 /** Body units by which the short sleeve of a boxy cut ends below its armhole. */

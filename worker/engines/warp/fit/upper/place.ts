@@ -63,8 +63,9 @@ export function placeGarment({
       'The photo ends at the chest; a garment without sleeves needs a photo that shows more of the arms',
     )
   const arms = bothSides((side) => measureArm(person.mask, body, side))
+  const armLength = Math.max(arms[0].length, arms[1].length)
   const sleeves = bothSides((side) =>
-    placeSleeve({ body, garment, fit, profile: arms[side], side, armpit: torso.armpits[side] }),
+    placeSleeve({ body, garment, fit, profile: arms[side], armLength, side, armpit: torso.armpits[side] }),
   ).filter((sleeve) => sleeve !== null)
   return {
     ...torso,

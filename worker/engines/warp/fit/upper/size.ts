@@ -7,16 +7,19 @@ import { interpolate } from '../../../../raster/polyline.ts'
 import { distanceToEdge } from '../../../../raster/ray.ts'
 import { between, distance, dot, move, scale, subtract } from '../../../../raster/vector.ts'
 import {
+  CHEST,
   COVERING_HEM,
   COVERING_SIDES,
   DRESS_SKIRT,
   HEM_RANGE,
   SEATED_HEM,
+  SLEEVE_LENGTH,
   STRAP_TOP,
   STRAPS,
   TORSO_WIDTH,
   WORN_WIDTH,
 } from '../tuning.ts'
+import { sleeveLength } from './sleeve-length.ts'
 import type { WornExtent } from './worn-extent.ts'
 
 export interface FitInput {
@@ -80,14 +83,30 @@ function chooseScale(input: FitInput): Scale {
   const shoulderRow = (left.shoulder.y + right.shoulder.y) / 2
   const hemRow = (left.hem.y + right.hem.y) / 2
   const tips = garment.sleeved ? body.shoulderTip : narrowTips(input)
-  const span = garment.sleeved ? body.restingTip : tips
-  const across = distance(...span) / distance(left.shoulder, right.shoulder)
+  const across = chooseAcross(input, garment.sleeved ? body.restingTip : tips)
   const offset = dot(subtract(between(...tips, 0.5), body.shoulders), body.down)
   // A turn makes a person narrower, but not the garment shorter.
   const natural = across * body.foreshortening
   const hem = chooseHem((offset + natural * (hemRow - shoulderRow)) / body.trunk, garment, input)
   const down = (hem * body.trunk - offset) / (hemRow - shoulderRow)
   return { across, down, tips, offset, shoulderRow, hemRow, hem }
+}
+
+// The shoulders give the size. Dropped, puffed and winged shoulders are wider than the person's: a garment is at least as large as its
+// chest needs, and its long sleeves need.
+function chooseAcross({ body, garment }: FitInput, span: Sides<Point>): number {
+  const [left, right] = garment.landmarks
+  const shoulders = distance(...span) / distance(left.shoulder, right.shoulder)
+  const chest = (CHEST.width * body.unit) / (WORN_WIDTH * Math.max(1, Math.abs(right.armpit.x - left.armpit.x)))
+  const fitting = Math.max(shoulders, Math.min(chest, CHEST.most[garment.kind] * shoulders))
+  const arm = Math.max(...bothSides((side) => armLength(body, side)))
+  const sleeves = garment.sides.flatMap(({ sleeve }) => (sleeve ? [fitting * sleeveLength(sleeve.outer)] : []))
+  const sleeve = sleeves.length === 0 ? 0 : Math.min(...sleeves)
+  return sleeve > SLEEVE_LENGTH.from * arm ? fitting * Math.max(1, arm / sleeve) : fitting
+}
+
+function armLength({ joints: { shoulder, elbow, wrist } }: BodyFrame, side: Side): number {
+  return distance(shoulder[side], elbow[side]) + distance(elbow[side], wrist[side])
 }
 
 // Rows hang from the middle between the tips. The lower a row, the more it follows the body's axis.

@@ -3,18 +3,21 @@ import type { BodyFrame, Side } from '../../../../body/body-frame.ts'
 import { outwards, upperArm } from '../../../../body/keypoints.ts'
 import type { UpperGarment } from '../../../../garment/garment.ts'
 import type { Point } from '../../../../raster/plane.ts'
-import { arcLength, interpolate, pointAt, resample } from '../../../../raster/polyline.ts'
+import { interpolate, pointAt, resample } from '../../../../raster/polyline.ts'
 import { add, between, distance, dot, move, scale, subtract, unit } from '../../../../raster/vector.ts'
 import type { PointGrid } from '../patch.ts'
 import { BELOW_ARMHOLE, CUFF_WIDTH, OVER_SHOULDER, SLEEVE_LENGTH, SLEEVE_TAPER } from '../tuning.ts'
 import type { SleevePlacement } from './fitting.ts'
 import type { Fit } from './size.ts'
+import { sleeveLength } from './sleeve-length.ts'
 
 export interface SleeveInput {
   readonly body: BodyFrame
   readonly garment: UpperGarment
   readonly fit: Fit
   readonly profile: ArmProfile
+  /** Length of the longer arm in the photo, in px. */
+  readonly armLength: number
   readonly side: Side
   readonly armpit: Point
 }
@@ -40,11 +43,13 @@ export function placeSleeve(input: SleeveInput): SleevePlacement | null {
 }
 
 function chooseLength(
-  { body, fit, profile, side, armpit }: SleeveInput,
+  { body, fit, profile, armLength, side, armpit }: SleeveInput,
   outline: readonly Point[],
 ): { long: boolean; length: number } {
   const overShoulder = OVER_SHOULDER * distance(fit.tips[side], body.joints.shoulder[side])
-  const natural = (arcLength(outline) * (fit.across + fit.down)) / 2 - overShoulder
+  // A bent arm that points towards the camera is shorter in the photo, and so is its sleeve.
+  const shortened = Math.min(1, profile.length / armLength)
+  const natural = shortened * ((sleeveLength(outline) * (fit.across + fit.down)) / 2 - overShoulder)
   if (natural > SLEEVE_LENGTH.from * profile.length) return { long: true, length: SLEEVE_LENGTH.end * profile.length }
   // The short wide sleeves of boxy cuts end below their deep armholes.
   const armhole = dot(subtract(armpit, body.joints.shoulder[side]), upperArm(body, side)) + BELOW_ARMHOLE * body.unit
