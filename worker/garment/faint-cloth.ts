@@ -12,8 +12,11 @@ const FAINT = 0.6
 export const SAME = 0.15
 // Shares of the long side and of the bitmap: blur of a strong edge by compression, and min area of an added region.
 const SMEAR = 0.012
-const LEAST = 0.002
+const LEAST = 0.0005
 const ROUNDING = 0.004
+
+// Max ΔE of a pixel in an even background, and the px around it that are as even: cloth that has the background's colour is not even.
+const EVEN_BACKGROUND = { difference: 0.3, around: 2 } as const
 
 /**
  * Adds cloth that hardly differs from its background, such as white on white: if the background has no noise at all, every other
@@ -23,13 +26,13 @@ export function addFaintCloth(image: ComparedImage, silhouette: Mask): Mask {
   if (!image.background.exact) return silhouette
   const difference = gaussianBlur(image.comparison.difference, 1)
   const where = (limit: number) => maskWhere(difference, (i) => difference.data[i] < limit)
-  const reached = connectedToBorder(where(FAINT))
+  const reached = reachedFromBorder(image.comparison.difference, where(FAINT))
   const background = addHoles(image, { background: reached, sure: where(SAME), inStripes: createMask(reached) })
   const cloth = invert(background)
   const smear = Math.ceil(SMEAR * Math.max(silhouette.width, silhouette.height))
   const known = dilate(silhouette, smear)
   const beyond = subset(cloth, (i) => !known.data[i])
-  const added = keepCloth(open(beyond, 2), { difference, depth: distanceTo(background) })
+  const added = keepCloth(open(beyond, 2), { image, difference, depth: distanceTo(background) })
   if (countSet(added) === 0) return silhouette
   // The blur between the known and the added cloth is cloth, too.
   const joined = close(
@@ -45,26 +48,59 @@ export function addFaintCloth(image: ComparedImage, silhouette: Mask): Mask {
   return maskWhere(whole, (i) => smooth.data[i] >= 0.5 || silhouette.data[i] === 1)
 }
 
+// The even background that is connected to the border, with its own uneven rim.
+function reachedFromBorder(difference: Plane, faint: Mask): Mask {
+  const { difference: limit, around } = EVEN_BACKGROUND
+  const uneven = dilate(
+    maskWhere(difference, (i) => difference.data[i] >= limit),
+    around,
+  )
+  const near = dilate(connectedToBorder(invert(uneven)), around + 1)
+  return subset(faint, (i) => near.data[i] === 1)
+}
+
 // A share: a shadow is much fainter at its rim than inside; cloth is not.
 const FADING = 0.4
+// Min share of a part's pixels deep inside it.
+const THICK = 0.1
 // ΔE: an even patch around a product is a remnant of a manual cutout, mostly in one colour.
 const EVEN = 0.02
 
-function keepCloth(parts: Mask, { difference, depth }: { difference: Plane; depth: Plane }): Mask {
+// Lightness over the background's, min share of such pixels in cloth, and its min area as a share of the bitmap: no shadow is brighter than
+// its background, but the noise of compression can be.
+const BRIGHTER = { light: 1.002, share: 0.3, least: 0.002 } as const
+
+function keepCloth(
+  parts: Mask,
+  { image, difference, depth }: { image: ComparedImage; difference: Plane; depth: Plane },
+): Mask {
   const { labels, components } = connectedComponents(parts)
-  const seen = components.map(() => ({ all: [] as number[], rim: [] as number[], inside: [] as number[] }))
+  const seen = components.map(() => ({
+    all: [] as number[],
+    rim: [] as number[],
+    inside: [] as number[],
+    bright: 0,
+    deep: 0,
+  }))
   for (let i = 0; i < labels.length; i++) {
     if (labels[i] === 0) continue
-    const { all, rim, inside } = seen[labels[i] - 1]
+    const part = seen[labels[i] - 1]
+    const { all, rim, inside } = part
     const value = difference.data[i]
+    if (image.comparison.light.data[i] > BRIGHTER.light) part.bright++
     all.push(value)
     if (depth.data[i] >= 3 && depth.data[i] < 6) rim.push(value)
-    if (depth.data[i] >= 10 && depth.data[i] < 18) inside.push(value)
+    if (depth.data[i] < 10) continue
+    part.deep++
+    if (depth.data[i] < 18) inside.push(value)
   }
-  const kept = seen.map(({ all, rim, inside }) => {
+  const kept = seen.map(({ all, rim, inside, bright, deep }) => {
     if (all.length < LEAST * labels.length) return false
     const middle = medianOf(all)
+    if (all.length > BRIGHTER.least * labels.length && bright > BRIGHTER.share * all.length) return true
     const isEven = all.filter((value) => Math.abs(value - middle) < EVEN).length > 0.6 * all.length
+    // A thin strip beside the garment is mostly its shadow.
+    if (deep < THICK * all.length) return false
     return middle > SAME && !isEven && medianOf(rim) >= FADING * medianOf(inside)
   })
   return maskWhere(parts, (i) => labels[i] > 0 && kept[labels[i] - 1])

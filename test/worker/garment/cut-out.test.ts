@@ -126,6 +126,19 @@ describe('a white garment in a compressed photo', () => {
     expect(overlap(mask, cutOut(photo).alpha)).toBeGreaterThan(0.97)
   })
 
+  it('is complete where its shade has the color of the background', () => {
+    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: [251, 251, 251], background: [246, 246, 246] })
+    const random = createRandom(5)
+    // From brighter than the background on the left to darker on the right, with the grain of cloth.
+    for (let i = 0; i < mask.data.length; i++) {
+      if (!mask.data[i]) continue
+      picture.data.fill(Math.round(254 - 16 * ((i % 700) / 700) + 2 * (random() - 0.5)), 3 * i, 3 * i + 3)
+    }
+    for (let y = 330; y < 430; y++)
+      for (let x = 260; x < 440; x++) picture.data.fill(30 + ((x * y) % 60), (y * 700 + x) * 3, (y * 700 + x) * 3 + 3)
+    expect(overlap(mask, cutOut(picture).alpha)).toBeGreaterThan(0.98)
+  })
+
   it('excludes an even patch left around it by an earlier cutout', async () => {
     const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     for (let i = 0; i < picture.data.length; i += 3) {
