@@ -12,8 +12,8 @@ const FAINT = 0.6
 export const SAME = 0.15
 // Shares of the long side and of the bitmap: blur of a strong edge by compression, and min area of an added region.
 const SMEAR = 0.012
-const LEAST = 0.0005
-const ROUNDING = 0.004
+const LEAST = 0.002
+const ROUNDING = 0.008
 
 // Max ΔE of a pixel in an even background, and the px around it that are as even: cloth that has the background's colour is not even.
 const EVEN_BACKGROUND = { difference: 0.3, around: 2 } as const
@@ -66,14 +66,15 @@ const THICK = 0.1
 // ΔE: an even patch around a product is a remnant of a manual cutout, mostly in one colour.
 const EVEN = 0.02
 
-// Lightness over the background's, min share of such pixels in cloth, and its min area as a share of the bitmap: no shadow is brighter than
-// its background, but the noise of compression can be.
-const BRIGHTER = { light: 1.002, share: 0.3, least: 0.002 } as const
+// Lightness over the background's, after a blur that levels the noise of compression, and min share of such pixels in cloth: no shadow is
+// brighter than its background.
+const BRIGHTER = { light: 1.002, share: 0.3 } as const
 
 function keepCloth(
   parts: Mask,
   { image, difference, depth }: { image: ComparedImage; difference: Plane; depth: Plane },
 ): Mask {
+  const light = gaussianBlur(image.comparison.light, 2)
   const { labels, components } = connectedComponents(parts)
   const seen = components.map(() => ({
     all: [] as number[],
@@ -87,7 +88,7 @@ function keepCloth(
     const part = seen[labels[i] - 1]
     const { all, rim, inside } = part
     const value = difference.data[i]
-    if (image.comparison.light.data[i] > BRIGHTER.light) part.bright++
+    if (light.data[i] > BRIGHTER.light) part.bright++
     all.push(value)
     if (depth.data[i] >= 3 && depth.data[i] < 6) rim.push(value)
     if (depth.data[i] < 10) continue
@@ -97,7 +98,7 @@ function keepCloth(
   const kept = seen.map(({ all, rim, inside, bright, deep }) => {
     if (all.length < LEAST * labels.length) return false
     const middle = medianOf(all)
-    if (all.length > BRIGHTER.least * labels.length && bright > BRIGHTER.share * all.length) return true
+    if (bright > BRIGHTER.share * all.length) return true
     const isEven = all.filter((value) => Math.abs(value - middle) < EVEN).length > 0.6 * all.length
     // A thin strip beside the garment is mostly its shadow.
     if (deep < THICK * all.length) return false

@@ -4,6 +4,7 @@ import { resample } from '../raster/polyline.ts'
 import { between, distance, dot, perpendicular, subtract, unit } from '../raster/vector.ts'
 import { nearestIndex } from './chain.ts'
 import { type CollarEdges, measureCollarEdges, RAYS, radiusAt, rayDirection, STEP } from './collar-edges.ts'
+import { type CollarLabel, findCollarLabel } from './collar-label.ts'
 import { type CollarPatch, collarPatch } from './collar-patch.ts'
 import { bestCollarPath, type CollarPath } from './collar-path.ts'
 
@@ -32,10 +33,32 @@ export function findNeckline(image: Pixels, contour: readonly Point[], corners: 
   const dip = dipOf(rim, corners) / Math.max(1, distance(...corners))
   if (dip > OPEN_DIP) return { points: resample(rim, POINTS), found: true, depth: dip }
   const patch = collarPatch(image, corners)
-  const path = findPath(measureCollarEdges(patch))
-  const radii = path ? smooth(smooth(path.steps.map(radiusAt))) : usualRadii()
+  const edges = measureCollarEdges(patch)
+  const label = findCollarLabel(patch)
+  const depth = depthBelow(label)
+  const free = findPath(edges)
+  const path = !label || (free && isBelow(free, label)) ? free : findUsualPath(edges, depth)
+  const radii = path ? smooth(smooth(path.steps.map(radiusAt))) : usualRadii(depth)
   const points = drawPath(patch, radii).map(patch.toImage)
   return { points: resample(withoutDents(points), POINTS), found: path !== null, depth: path?.depth ?? USUAL_DEPTH }
+}
+
+// Distance of the front's edge below the label inside the back.
+const BELOW_LABEL = 0.02
+// Distance of the front's edge above a print.
+const ABOVE_PRINT = 0.06
+
+function depthBelow(label: CollarLabel | null): number {
+  if (!label) return USUAL_DEPTH
+  return Math.max(Math.min(USUAL_DEPTH, label.print - ABOVE_PRINT), label.bottom + BELOW_LABEL)
+}
+
+function isBelow({ steps }: CollarPath, { half, bottom }: CollarLabel): boolean {
+  return steps.every((step, ray) => {
+    const { across, down } = rayDirection(ray)
+    const radius = radiusAt(step)
+    return across * radius > half || down * radius > bottom
+  })
 }
 
 // The region above a neckline is convex: a path with a dent follows a label.
@@ -61,7 +84,7 @@ const MIN_GAIN = 0.36
 const BUSY = 0.11
 
 function findPath(edges: CollarEdges): CollarPath | null {
-  if (edges.busyness > BUSY) return findUsualPath(edges)
+  if (edges.busyness > BUSY) return findUsualPath(edges, USUAL_DEPTH)
   const search = (deepest: number) =>
     bestCollarPath(edges, { allowed: () => true, prior: (depth) => (depth > deepest ? -1e6 : depthPrior(depth)) })
   const round = search(0.75)
@@ -93,9 +116,9 @@ function preferInner(edges: CollarEdges, best: CollarPath): CollarPath {
   return chosen
 }
 
-// Among many edges only an edge close to the usual neckline is reliable.
-function findUsualPath(edges: CollarEdges): CollarPath | null {
-  const radii = usualRadii()
+// Among many edges, and among those of a label, only an edge close to the usual neckline is reliable.
+function findUsualPath(edges: CollarEdges, depth: number): CollarPath | null {
+  const radii = usualRadii(depth)
   const path = bestCollarPath(edges, {
     allowed: (ray, step) => Math.abs(radiusAt(step) - radii[ray]) < 0.05,
     prior: () => 0,
@@ -104,14 +127,14 @@ function findUsualPath(edges: CollarEdges): CollarPath | null {
 }
 
 // The curve depth · (1 − |2x|³) as seen from the middle between the corners.
-function usualRadii(): number[] {
+function usualRadii(depth: number): number[] {
   return Array.from({ length: RAYS }, (_, ray) => {
     const { across, down } = rayDirection(ray)
     let inside = 0
     let outside = 1
     for (let k = 0; k < 20; k++) {
       const radius = (inside + outside) / 2
-      const fall = USUAL_DEPTH * (1 - Math.min(1, 2 * radius * across) ** 3)
+      const fall = depth * (1 - Math.min(1, 2 * radius * across) ** 3)
       if (radius * down < fall) inside = radius
       else outside = radius
     }
