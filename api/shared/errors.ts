@@ -63,6 +63,25 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+/** Codes with which a generation can fail after the API accepted it. */
+export const FAILURE_CODES: readonly ErrorCode[] = [
+  'GENERATION_FAILED',
+  'GENERATION_TIMEOUT',
+  'GENERATION_CANCELLED',
+  'NO_PERSON_DETECTED',
+  'RESULT_REJECTED',
+  'NUDITY_DETECTED',
+  'EXPOSURE_NOT_ALLOWED',
+  'SEVERAL_PEOPLE',
+  'IMAGE_LISTED',
+  'SAFETY_UNAVAILABLE',
+  'INVALID_IMAGE',
+  'UNSUPPORTED_IMAGE_TYPE',
+  'FILE_TOO_LARGE',
+  'PRODUCT_IMAGE_FETCH_FAILED',
+  'MISSING_REQUIRED_CLASSIFICATION',
+]
+
 export interface FieldProblem {
   readonly path: string
   readonly message: string

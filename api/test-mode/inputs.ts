@@ -1,4 +1,4 @@
-import { DrapeError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
+import { DrapeError, type ErrorCode, FAILURE_CODES } from '../shared/errors.ts'
 
 /** Behaviour of a try-on with a test key, as its `externalUserId` requests. */
 export interface TestInput {
@@ -9,25 +9,6 @@ export interface TestInput {
   /** Whether the try-on fails near its end instead of at its start. */
   readonly isLate: boolean
   readonly warnings: readonly string[]
-}
-
-/** Codes and messages of generations that fail after acceptance. */
-export const TEST_FAILURES: Readonly<Partial<Record<ErrorCode, string>>> = {
-  GENERATION_FAILED: 'The generation failed after several attempts.',
-  GENERATION_TIMEOUT: 'The generation was not finished before its deadline.',
-  GENERATION_CANCELLED: 'The generation was cancelled.',
-  NO_PERSON_DETECTED: 'The photo shows no person.',
-  RESULT_REJECTED: 'The result did not pass the checks.',
-  NUDITY_DETECTED: 'The photo shows nudity.',
-  EXPOSURE_NOT_ALLOWED: 'The photo shows a person in underwear or swimwear.',
-  SEVERAL_PEOPLE: 'The photo shows several people.',
-  IMAGE_LISTED: 'The photo is on the list of the operator: EXAMPLE.',
-  SAFETY_UNAVAILABLE: 'The images could not be checked.',
-  INVALID_IMAGE: 'The image is damaged.',
-  UNSUPPORTED_IMAGE_TYPE: 'The image is not JPEG, PNG, WebP or HEIC.',
-  FILE_TOO_LARGE: 'The image is larger than 10 MB.',
-  PRODUCT_IMAGE_FETCH_FAILED: 'The image of the product could not be downloaded.',
-  MISSING_REQUIRED_CLASSIFICATION: 'The engine can use no image of the product.',
 }
 
 /** Warnings about photos and results, as workers report them. */
@@ -60,7 +41,7 @@ export function readTestInput(externalUserId: string | null): TestInput {
   const found = PATTERN.exec(externalUserId)
   const [, delay, warning, late, name] = found ?? []
   const delaySeconds = Number(delay ?? 0)
-  const code = ERROR_CODES.find((known) => known === name && known in TEST_FAILURES) ?? null
+  const code = FAILURE_CODES.find((known) => known === name) ?? null
   const isKnown = (name === undefined || code !== null) && (warning === undefined || TEST_WARNINGS.includes(warning))
   const isEmpty = [delay, warning, name].every((part) => part === undefined)
   if (found === null || isEmpty || !isKnown || delaySeconds > MAX_DELAY_SECONDS) throw unknownInput()

@@ -3,9 +3,8 @@ import { isObject } from '../json-object.ts'
 import { codesOf } from '../openapi/answers.ts'
 import { ERROR_CONDITIONS } from '../openapi/error-conditions.ts'
 import { isBehindKey, nameOf, type Operation } from '../openapi/operation.ts'
-import { DrapeError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
+import { DrapeError, ERROR_CODES, type ErrorCode, FAILURE_CODES } from '../shared/errors.ts'
 import type { AppContext, AppState } from '../state.ts'
-import { TEST_FAILURES } from './inputs.ts'
 
 /** Header that requests an error from any route. */
 const TEST_HEADER = 'x-drape-test'
@@ -26,7 +25,7 @@ const REAL: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE']
  */
 function simulatedCodes(operation: Operation): readonly ErrorCode[] {
   const isTryOn = nameOf(operation).startsWith('POST /tryon/v1/try-on')
-  return codesOf(operation).filter((code) => !REAL.includes(code) && !(isTryOn && code in TEST_FAILURES))
+  return codesOf(operation).filter((code) => !REAL.includes(code) && !(isTryOn && FAILURE_CODES.includes(code)))
 }
 
 /**
@@ -73,7 +72,8 @@ export function listTestWays(operations: readonly Operation[]): TestWay[] {
     .filter(isBehindKey)
     .map((operation) => ({ route: nameOf(operation), known: simulatedCodes(operation) }))
   return ERROR_CODES.map((code) => {
-    if (code in TEST_FAILURES) return { code, by: 'failure', route: 'POST /tryon/v1/try-on', field: 'externalUserId' }
+    if (FAILURE_CODES.includes(code))
+      return { code, by: 'failure', route: 'POST /tryon/v1/try-on', field: 'externalUserId' }
     const able = routes.flatMap(({ route, known }) => (known.includes(code) ? [route] : []))
     for (const [route, field] of TEST_FIELDS) if (able.includes(route)) return { code, by: 'field', route, field }
     const parameter = able.find((route) => route.includes('{'))

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startOutboxConsumer } from '../delivery/outbox-consumer.ts'
+import { ERROR_EXAMPLES } from '../openapi/examples/error-examples.ts'
 import type { TryOnJob } from '../shared/generation.ts'
 import { cropBitmap, decodeImage, encodeImage, type Rectangle } from '../shared/image.ts'
 import { hashImage } from '../shared/image-hash.ts'
@@ -9,7 +10,7 @@ import type { Generations } from '../shared/stores/generations.ts'
 import type { Objects } from '../shared/stores/objects.ts'
 import { TEST_ENGINE } from '../shared/test-mode.ts'
 import type { TestMode } from '../stores/test-mode.ts'
-import { readTestInput, TEST_FAILURES } from './inputs.ts'
+import { readTestInput } from './inputs.ts'
 
 export interface TestModeRunner {
   /** Checks for work immediately. */
@@ -76,7 +77,7 @@ async function runTest(job: TryOnJob, waitedSeconds: number, options: TestModeOp
   if (delaySeconds > waitedSeconds) return testMode.postpone(id, delaySeconds - waitedSeconds)
   if ((await generations.start({ id, attempt, worker: 'api' })) === null) return
   const fail = async () =>
-    code !== null && generations.fail({ id, attempt, code, message: `${TEST_FAILURES[code]} (Test mode.)` })
+    code !== null && generations.fail({ id, attempt, code, message: `${ERROR_EXAMPLES[code].message} (Test mode.)` })
   if (code !== null && !isLate) return void (await fail())
   for (const progress of [0.3, 0.6, 0.9]) {
     await sleep(STEP_MS)

@@ -11,7 +11,7 @@ const built = readFileSync(BUILT_WIDGET, 'utf8')
 
 describe('the widget script', () => {
   it('matches its source; scripts/widget build generates it', async () => {
-    expect((await buildWidget()) === built).toBe(true)
+    expect((await buildWidget()) === built, 'run scripts/widget build').toBe(true)
   })
 
   it('is smaller than 25 kB gzipped', () => {

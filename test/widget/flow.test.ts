@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
+import { FAILURE_CODES } from '../../api/shared/errors.ts'
 import { createConsents } from '../../api/stores/consents.ts'
-import { TEST_FAILURES } from '../../api/test-mode/inputs.ts'
 import { startShop } from '../../scripts/samples/shop/server.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { browserReason } from '../support/browser.ts'
@@ -322,7 +322,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const used = operations.filter(({ path }) => path.startsWith('/public/') && !path.startsWith('/public/tracking'))
     const codes = new Set([
       ...used.flatMap(({ answers }) => [...answers.values()].flatMap((answer) => answer.codes)),
-      ...Object.keys(TEST_FAILURES),
+      ...FAILURE_CODES,
     ])
     // Codes of a broken page or service: the shopper can only retry, as the text of UNEXPECTED says.
     const unexpected = [
@@ -337,8 +337,10 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const { errors } = await read('texts/en.json')
     const same = await read('same-words.json')
     expect(codes.size).toBeGreaterThan(20)
-    expect([...codes].filter((code) => !(code in errors || code in same || unexpected.includes(code)))).toEqual([])
-    expect(Object.values(same).filter((code) => !(String(code) in errors))).toEqual([])
+    const withoutText = [...codes].filter((code) => !(code in errors || code in same || unexpected.includes(code)))
+    expect(withoutText, 'add them to "errors" of api/widget/texts/*.json or to api/widget/same-words.json').toEqual([])
+    const withoutTarget = Object.values(same).filter((code) => !(String(code) in errors))
+    expect(withoutTarget, 'values of api/widget/same-words.json that api/widget/texts/en.json lacks').toEqual([])
   })
 
   it('shifts no layout, adds no globals and violates no policy', async () => {

@@ -1,3 +1,4 @@
+import { type ErrorCode, FAILURE_CODES } from '../../shared/errors.ts'
 import type { OperationExamples } from '../operation.ts'
 import { ERROR_EXAMPLES } from './error-examples.ts'
 
@@ -91,34 +92,21 @@ const COMPLETED = {
   updatedAt: UPDATED_AT,
 }
 
-const FAILURES = [
-  'GENERATION_FAILED',
-  'GENERATION_TIMEOUT',
-  'GENERATION_CANCELLED',
-  'NO_PERSON_DETECTED',
-  'RESULT_REJECTED',
-  'NUDITY_DETECTED',
-  'EXPOSURE_NOT_ALLOWED',
-  'SEVERAL_PEOPLE',
-  'IMAGE_LISTED',
-  'SAFETY_UNAVAILABLE',
-  'PRODUCT_IMAGE_FETCH_FAILED',
-] as const
-
-function failedWith(code: (typeof FAILURES)[number]) {
+function failedWith(code: ErrorCode) {
+  const { message, details } = ERROR_EXAMPLES[code]
   return {
     generationId: GENERATION_ID,
     status: 'FAILED',
     engineName: 'warp',
     errorCode: code,
-    errorMessage: ERROR_EXAMPLES[code].message,
-    ...(ERROR_EXAMPLES[code].details !== undefined && { errorDetails: ERROR_EXAMPLES[code].details }),
+    errorMessage: message,
+    ...(Array.isArray(details) && { errorDetails: details }),
     createdAt: CREATED_AT,
     updatedAt: UPDATED_AT,
   }
 }
 
-const FAILED = Object.fromEntries(FAILURES.map((code) => [code, failedWith(code)]))
+const FAILED = Object.fromEntries(FAILURE_CODES.map((code) => [code, failedWith(code)]))
 
 const BATCH = {
   batchId: BATCH_ID,

@@ -54,7 +54,8 @@ describe('the examples of the OpenAPI document', () => {
 
   it('show every error code, as an answer or as a failed generation', () => {
     const shown = new Set(bodies.flatMap(({ body }) => Object.keys(body.examples ?? {})))
-    expect(ERROR_CODES.filter((code) => !shown.has(code))).toEqual([])
+    const unused = ERROR_CODES.filter((code) => !shown.has(code))
+    expect(unused, 'add them to `errors` of a route or to FAILURE_CODES of api/shared/errors.ts').toEqual([])
   })
 
   it('show every webhook', () => {

@@ -2,13 +2,14 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNRESTRICTED } from '../../../api/keys/restrictions.ts'
 import { sql } from '../../../api/shared/database/database.ts'
+import { FAILURE_CODES } from '../../../api/shared/errors.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createApiKeys } from '../../../api/stores/api-keys.ts'
 import { createBacklog } from '../../../api/stores/backlog.ts'
 import { createGenerationSearches } from '../../../api/stores/generation-search.ts'
 import { createTestMode } from '../../../api/stores/test-mode.ts'
 import { createUsage } from '../../../api/stores/usage.ts'
-import { TEST_FAILURES, TEST_WARNINGS } from '../../../api/test-mode/inputs.ts'
+import { TEST_WARNINGS } from '../../../api/test-mode/inputs.ts'
 import { readDemand } from '../../../controller/worker-pool/demand.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
@@ -102,7 +103,7 @@ describe('test mode', () => {
     expect((await tryOn({ output: { engine: 'nonsense' } })).body.code).toBe('VALIDATION_FAILED')
   })
 
-  it.each(Object.keys(TEST_FAILURES))('test_%s fails with this code', async (code) => {
+  it.each(FAILURE_CODES)('test_%s fails with this code', async (code) => {
     expect(await outcomeOf(`test_${code}`)).toMatchObject({ status: 'FAILED', errorCode: code })
   })
 
