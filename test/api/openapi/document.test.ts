@@ -16,7 +16,8 @@ const document = openDocument(content)
 describe('the OpenAPI document', () => {
   it('has an operation for every route that a file declares', async () => {
     const operations = document.operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
-    expect(operations.toSorted()).toEqual((await listDeclaredRoutes()).toSorted())
+    const declared = await listDeclaredRoutes()
+    expect(operations.toSorted(), 'api/routes/routes.ts lists the routes of each file').toEqual(declared.toSorted())
   })
 
   it('names the scopes of every operation behind an API key, and of no other', () => {

@@ -31,7 +31,7 @@ describe('the examples of the OpenAPI document', () => {
     for (const { body, place } of bodies.filter(({ body }) => !isOfErrors(body))) {
       const values = valuesOf(body)
       const isBesideJson = /(text\/html|try-on.*form-data|products post.*form-data)$/.test(place)
-      expect(values.length > 0, place).toBe(!isBesideJson)
+      expect(values.length > 0, `${place}: has an example in api/openapi/examples`).toBe(!isBesideJson)
       const check = document.compile(body.schema)
       for (const value of values) expect(check(value) ? null : check.errors, place).toBeNull()
     }
