@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { BUILT_IN_ENGINES } from '../../shared/engine-catalogue.ts'
 
 /** A page of the repository. */
 export interface Source {
@@ -20,7 +21,7 @@ const FOLDERS = {
 
 export const GALLERY = new URL('../../../docs/gallery/', import.meta.url)
 
-/** Pages by section, in the order of the navigation. All pages of `decisions` and the chart are included. */
+/** Pages by section, in the order of the navigation. All pages of `decisions`, the chart and the built-in engines are included. */
 const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Start: ['docs/index.md', 'docs/start/api.md', 'docs/start/shop.md', 'docs/start/platform.md', 'docs/cookbook.md'],
   'Call the API': [
@@ -44,7 +45,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'docs/privacy.md',
   ],
   Kubernetes: pagesIn('charts/drape/docs/'),
-  Engines: ['docs/engines/warp.md', 'docs/engines/fashn-vton.md', 'docs/engines/catvton.md'],
+  Engines: BUILT_IN_ENGINES.map((name) => `docs/engines/${name}.md`).filter((file) => existsSync(urlOf(file))),
   Contribute: ['docs/contributing.md', ...pagesIn('docs/decisions/')],
 }
 
