@@ -93,6 +93,15 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
   'test/scripts/commands/mcp.test.ts': [blocks('README.md', 'json', 1)],
   'test/scripts/commands/policy.test.ts': [blocks('docs/privacy.md', 'sh', 1), blocks('docs/privacy.md', 'json', 1)],
   'test/widget/flow.test.ts': [blocks('docs/widget.md', 'js', 1)],
+  'test/widget/snippets.test.ts': [
+    blocks('README.md', 'html', 1),
+    blocks('docs/start/shop.md', 'html', 1),
+    blocks('docs/widget.md', 'html', 1),
+    blocks('docs/widget.md', 'css', 1),
+    blocks('docs/widget.md', 'liquid', 1),
+    blocks('docs/widget.md', 'js', 2),
+  ],
+  'test/documentation-flow.test.ts': [blocks('docs/contributing.md', 'mermaid', 2)],
   'test/docs.test.ts': [
     blocks('docs/retention.md', 'yaml', 1),
     blocks('docs/engines/catvton.md', 'yaml', 1),
@@ -135,15 +144,6 @@ const NOT_RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('clients/python/README.md', 'sh', 1),
   ],
   'settings of the Prometheus adapter': [blocks(`${CHART}/sizing.md`, 'yaml', 1)],
-  'part of a page or of a message': [
-    blocks('README.md', 'html', 1),
-    blocks('docs/start/shop.md', 'html', 1),
-    blocks('docs/widget.md', 'html', 1),
-    blocks('docs/widget.md', 'css', 1),
-    blocks('docs/widget.md', 'liquid', 1),
-    blocks('docs/widget.md', 'js', 2),
-  ],
-  'diagrams, which the site of the code host draws': [blocks('docs/contributing.md', 'mermaid', 2)],
 }
 
 const keyOf = ({ page, language }: Omit<Blocks, 'count'>) => `${page} ${language}`

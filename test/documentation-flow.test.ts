@@ -1,6 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserReason, startBrowser } from './support/browser.ts'
+import { blocksOf } from './support/documented-blocks.ts'
 import { type Drape, startDrape } from './support/drape.ts'
 import { inspectLooks, SIZES } from './support/page-looks.ts'
 
@@ -62,6 +64,21 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     expect(sizes.length).toBeGreaterThan(2)
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000)
     await cold.close()
+  })
+
+  it('has diagrams that Mermaid draws', async () => {
+    const diagrams = blocksOf('docs/contributing.md').filter(({ language }) => language === 'mermaid')
+    const drawing = await (await browser.createBrowserContext()).newPage()
+    await drawing.addScriptTag({ path: fileURLToPath(import.meta.resolve('@mermaid-js/tiny')) })
+    const draw = (text: string) =>
+      drawing.evaluate(`mermaid.render('drawn', ${JSON.stringify(text)}).then(({ svg }) => svg)`) as Promise<string>
+    for (const { text } of diagrams) {
+      const [, label = ''] = /\[(\w+)\]/.exec(text) ?? []
+      expect(await draw(text)).toMatch(new RegExp(`<svg[\\s\\S]*${label}`))
+    }
+    expect(diagrams).toHaveLength(2)
+    await expect(draw('flowchart LR\n  api -->|jobs redis')).rejects.toThrow('Parse error')
+    await drawing.close()
   })
 
   it('has an accessible form for removal requests', async () => {

@@ -1,10 +1,8 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
 import { createShops } from '../../api/stores/shops.ts'
 import { createVisitorAddresses } from '../../api/stores/visitor-addresses.ts'
+import { startCaptchaProvider } from '../support/captcha-provider.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { pathSignedByShopify, send, signedByPlugin } from '../support/shop-proxies.ts'
 import { startShopifyAdmin } from '../support/shopify-admin.ts'
@@ -19,7 +17,7 @@ describe('a visitor who invents identities', () => {
   let number = 0
 
   beforeAll(async () => {
-    provider = await startProvider()
+    provider = await startCaptchaProvider()
     photo = await readSample('persons/down-half-teal.jpg')
     const captcha = { CAPTCHA_VERIFY_URL: provider.url, CAPTCHA_SECRET: 'captcha-secret' }
     drape = await startDrape({ credits: 1000, env: { PROXY_HOPS: '1', ...captcha } })
@@ -285,18 +283,3 @@ describe('a visitor who invents identities', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(4)
   })
 })
-
-/** A verification endpoint as Turnstile, hCaptcha and reCAPTCHA have one. */
-async function startProvider() {
-  const asked: URLSearchParams[] = []
-  const server = createServer(async (request, response) => {
-    const form = new URLSearchParams(await text(request))
-    asked.push(form)
-    if (form.get('response') === 'broken') return void response.writeHead(500).end()
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ success: form.get('response') === 'solved', 'error-codes': [] }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/siteverify`, asked, stop: () => void server.close() }
-}

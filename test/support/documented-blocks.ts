@@ -27,9 +27,22 @@ export function blocksOf(page: string): Block[] {
   return blocks
 }
 
-/** Throws where the page has no such block, so that a test cannot miss what was taken away. */
+/** The nth block of commands below a heading. Throws where the page has no such block. */
 export function commandsOf(page: string, heading: string, index = 0): string {
-  const blocks = blocksOf(page).filter((block) => block.language === 'sh' && block.heading === heading)
-  if (blocks[index] === undefined) throw new Error(`${page} has no block ${index} of commands below "${heading}"`)
+  return codeOf(page, 'sh', { heading, index })
+}
+
+/** The nth block of a language on a page, or below one of its headings. Throws where the page has no such block. */
+export function codeOf(page: string, language: string, { heading, index = 0 }: Partial<Place> = {}): string {
+  const blocks = blocksOf(page).filter(
+    (block) => block.language === language && (heading === undefined || block.heading === heading),
+  )
+  if (blocks[index] === undefined)
+    throw new Error(`${page} has no block ${index} of ${language} below "${heading ?? ''}"`)
   return blocks[index].text
+}
+
+interface Place {
+  readonly heading: string
+  readonly index: number
 }

@@ -30,17 +30,19 @@ export interface Storefront {
 
 const SITE = { platform: 'plugin', domain: 'halden.example', name: 'Halden', secret: 'silence' } as const
 
-/** `launch` starts another browser than Chromium; `openPage` needs Chromium. */
+/** `env` is for the service. `launch` starts another browser than Chromium; `openPage` needs Chromium. */
 export async function startStorefront({
   credits = 50,
+  env = {},
   launch = () => startBrowser({ args: ['--use-fake-device-for-media-stream'] }),
 }: {
   credits?: number
+  env?: Readonly<Record<string, string>>
   launch?: () => Promise<Browser>
 } = {}): Promise<Storefront> {
   const reserved = await reserveFreePort()
   const proxyUrl = `http://127.0.0.1:${reserved.port}`
-  const drape = await startDrape({ credits, env: { PUBLIC_URL: proxyUrl }, pictures: true })
+  const drape = await startDrape({ credits, env: { ...env, PUBLIC_URL: proxyUrl }, pictures: true })
   await drape.startWorker({ PUBLIC_URL: proxyUrl })
   await reserved.release()
   const proxy = await startFaultyLine(drape.api.url, { port: reserved.port })
