@@ -4,11 +4,14 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../api/shared/image.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
+import { commandsOf } from './support/documented-blocks.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import { spawnProcess, type TestProgram } from './support/process.ts'
 import { changeEngineFile, copyTinyEngine } from './support/tiny-engine.ts'
 import { until } from './support/until.ts'
 
+const PAGE = 'docs/engines/catvton.md'
+const HEADING = '3. Acknowledge the licence and run the engine'
 const ENV = { ENGINES: 'catvton,mock', QUEUES: 'try-on' }
 
 describe('a try-on by CatVTON', () => {
@@ -20,7 +23,15 @@ describe('a try-on by CatVTON', () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-catvton-'))
     await copyTinyEngine(join(folder, 'catvton'), 'catvton')
     drape = await startDrape({ env: { ENGINES: 'catvton,mock' } })
-    worker = await drape.startWorker({ ...ENV, ENGINE_DIR: folder, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' })
+    const [, line] = /^((?:\w+=\S+ )+)node worker\/main\.ts$/m.exec(commandsOf(PAGE, HEADING, 1)) ?? []
+    const documented = Object.fromEntries(
+      (line ?? '')
+        .trim()
+        .split(' ')
+        .map((word) => word.split('=')),
+    )
+    expect(documented).toMatchObject({ ENGINES: 'catvton', ENGINE_DIR: '/models', EXECUTION_PROVIDER: 'cuda' })
+    worker = await drape.startWorker({ ...documented, ...ENV, ENGINE_DIR: folder, EXECUTION_PROVIDER: 'cpu' })
   })
   afterAll(async () => {
     await drape?.stop()

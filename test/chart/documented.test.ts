@@ -41,6 +41,7 @@ const VALUES: readonly {
 /** Pages whose commands of Helm no cluster runs. `helm test` needs one: test/cluster/install runs it. */
 const COMMANDS: readonly (readonly [page: string, heading: string, contains: RegExp])[] = [
   ['charts/drape/README.md', 'drape', /^(?=[\s\S]*tryon\.example\.com)[\s\S]*storageClassName: "standard"/],
+  ['README.md', '4. On your cluster: Helm', /tryon\.example\.com/],
   ['charts/drape-crds/README.md', 'drape-crds', /kind: CustomResourceDefinition/],
   ['charts/drape/docs/install.md', 'From a Git repository', /tryon\.example\.com/],
 ]
@@ -53,7 +54,8 @@ const HELM = `helm() {
     *) echo "not known: helm $command" >&2; return 1 ;;
   esac
 }
-scripts/chart() { :; } # packed by this test`
+scripts/chart() { :; } # packed by this test
+scripts/images() { :; } # test/cluster/install/images.test.ts builds them`
 
 describe.skipIf(chart === null)('the examples in the chart documentation', () => {
   it.each(VALUES)('render: values $place', async ({ place, on = [], contains }) => {

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packClient } from '../../scripts/clients/build.ts'
+import { commandsOf, runCommands } from '../support/documented-blocks.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
+const CLIENT = 'The client for TypeScript and JavaScript'
 
 describe('the source of the client', () => {
   it('imports only its own files, and Node only in node.ts', () => {
@@ -28,11 +29,12 @@ describe('the packed npm package', () => {
 
   beforeAll(async () => {
     project = await mkdtemp(join(tmpdir(), 'drape-client-'))
-    const [archive, started] = await Promise.all([packClient(project), startDrape()])
+    const packed = runCommands(commandsOf('api/client/README.md', CLIENT), { folder: ROOT })
+    const [said, started] = await Promise.all([packed, startDrape()])
     drape = started
     await drape.startWorker()
     await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true, type: 'module' }))
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: project })
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', said.trim()], { cwd: project })
     await cp(join(ROOT, 'scripts/samples'), join(project, 'scripts/samples'), { recursive: true })
     await cp(join(ROOT, 'scripts/samples/persons/down-half-teal.jpg'), join(project, 'me.jpg'))
     await cp(join(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg'), join(project, 'shirt.jpg'))

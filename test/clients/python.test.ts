@@ -10,6 +10,7 @@ import { createApiKeys } from '../../api/stores/api-keys.ts'
 import { presentPythonModels } from '../../scripts/clients/python-models.ts'
 import { installPythonPackages } from '../../scripts/stack/install-once.ts'
 import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
+import { commandsOf, runCommands } from '../support/documented-blocks.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { reasonWithout } from '../support/missing.ts'
 
@@ -98,6 +99,17 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
     const [version] = [...found.keys()].slice(-1)
     const { stdout } = await run(await environment(version), ['shown.py'], { cwd: folder, env })
     expect(stdout).toMatch(expected)
+  })
+
+  it.each([...found])('is installed from a clone on Python %s', async (version, python) => {
+    const installed = join(folder, `installed-${version}`)
+    await run(python, ['-m', 'venv', installed])
+    const commands = commandsOf('clients/python/README.md', 'drape-client')
+    const path = `${installed}/bin:${process.env.PATH}`
+    await runCommands(commands, { folder: ROOT, env: { ...process.env, PATH: path } })
+    const program = 'import drape_client, os; print(os.path.dirname(drape_client.__file__)); drape_client.AsyncDrape'
+    const { stdout } = await run(join(installed, 'bin/python'), ['-c', program], { cwd: folder })
+    expect(stdout).toContain(installed)
   })
 
   it.each([true, false])('does what the playground shows (crop: %s)', async (crop) => {

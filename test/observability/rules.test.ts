@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { run } from '../../scripts/stack/commands.ts'
 import { findChart } from '../chart/charts.ts'
+import { codeOf } from '../support/documented-blocks.ts'
 import { requestService } from '../support/request-service.ts'
 import { findPrometheusProgram } from './programs.ts'
 
@@ -17,6 +18,10 @@ interface Alert {
   readonly expr: string
   readonly labels: { readonly severity: string }
   readonly annotations: { readonly summary: string; readonly runbook_url: string }
+}
+interface Custom {
+  readonly seriesQuery: string
+  readonly metricsQuery: string
 }
 interface Case {
   readonly name: string
@@ -112,6 +117,40 @@ describe.skipIf(promtool === null)('promtool', { timeout: 300_000 }, () => {
     }
     writeFileSync(join(folder, 'rendered-test.yaml'), JSON.stringify(tests))
     await run(String(promtool), ['test', 'rules', join(folder, 'rendered-test.yaml')], { cwd: folder })
+  })
+
+  it('evaluates the query for the Prometheus adapter', async () => {
+    const { rules } = readYaml(codeOf('charts/drape/docs/sizing.md', 'yaml'))[0] as { rules: { custom: Custom[] } }
+    const [{ seriesQuery, metricsQuery }] = rules.custom
+    // What the adapter replaces, for one pod.
+    const expr = metricsQuery
+      .replaceAll('<<.Series>>', 'drape_http_request_seconds_bucket')
+      .replaceAll('<<.LabelMatchers>>', 'namespace="drape",pod="api-1"')
+      .replaceAll('<<.GroupBy>>', 'pod')
+    const of = (route: string, le: string, values: string) => ({
+      series: `drape_http_request_seconds_bucket{namespace="drape",pod="api-1",route="${route}",le="${le}"}`,
+      values,
+    })
+    const input = [
+      ...[of('/tryon/v1/try-on', '0.5', '0+60x10'), of('/tryon/v1/try-on', '+Inf', '0+60x10')],
+      ...[
+        of('/tryon/v1/generations/:id/events', '0.5', '0x10'),
+        of('/tryon/v1/generations/:id/events', '+Inf', '0+60x10'),
+      ],
+    ]
+    const check = (query: string, samples: readonly object[]) => ({
+      expr: query,
+      eval_time: '10m',
+      exp_samples: samples,
+    })
+    const tests = [
+      check(expr, [{ labels: '{pod="api-1"}', value: 0.475 }]),
+      check(`count(${seriesQuery})`, [{ labels: '{}', value: 4 }]),
+    ]
+    const { path: folder } = await requestService('folder', null)
+    const all = { tests: [{ interval: '1m', input_series: input, promql_expr_test: tests }] }
+    writeFileSync(join(folder, 'adapter.yaml'), JSON.stringify(all))
+    await run(String(promtool), ['test', 'rules', join(folder, 'adapter.yaml')])
   })
 
   it('reports a failing test case', async () => {

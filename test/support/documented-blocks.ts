@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { run } from '../../scripts/stack/commands.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
 
 /** A fenced block of a page. */
@@ -30,6 +31,26 @@ export function blocksOf(page: string): Block[] {
 /** The nth block of commands below a heading. Throws where the page has no such block. */
 export function commandsOf(page: string, heading: string, index = 0): string {
   return codeOf(page, 'sh', { heading, index })
+}
+
+/**
+ * Runs the commands of a block in the folder and returns what they write. Programs of `scripts` are those of the clone; `placeholders`
+ * replaces other texts of the page. Throws at the first command that fails.
+ */
+export function runCommands(
+  commands: string,
+  {
+    folder,
+    placeholders = {},
+    env = process.env,
+  }: { folder: string; placeholders?: Readonly<Record<string, string>>; env?: NodeJS.ProcessEnv },
+): Promise<string> {
+  const script = Object.entries(placeholders).reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`The block does not contain ${from}`)
+    return text.replaceAll(from, to)
+  }, commands)
+  const text = script.replaceAll(/^scripts\//gm, `${ROOT}/scripts/`)
+  return run('bash', ['--norc', '-euo', 'pipefail', '-c', text], { cwd: folder, env })
 }
 
 /** The nth block of a language on a page, or below one of its headings. Throws where the page has no such block. */

@@ -7,6 +7,7 @@ import { makeBundle } from '../../../scripts/bundle/bundle.ts'
 import { listImages } from '../../../scripts/charts/images.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
+import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
 import { reasonWithout } from '../../support/missing.ts'
 import { findRegistryServer, startRegistryServer } from '../../support/registry-server.ts'
 import { requestService } from '../../support/request-service.ts'
@@ -53,7 +54,9 @@ describe.skipIf(builder === null || registry === null)('an air-gapped bundle', (
     timeout: 300_000,
   }, async () => {
     const address = await startRegistryServer(registry ?? '')
-    await run(join(bundle.folder, 'mirror'), [address, '--dest-tls-verify=false'])
+    const placeholders = { 'registry.internal.example': `${address} --dest-tls-verify=false` }
+    const commands = commandsOf('charts/drape/docs/air-gap.md', 'Air-gapped clusters', 1)
+    await runCommands(commands, { folder: bundle.folder, placeholders })
     for (const line of bundle.lines) {
       const [name, digest] = line.split(' ')
       const [repository, tag] = name.split(':')

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
 import { changeEngineManifest, copyTinyEngine } from '../../support/tiny-engine.ts'
 
 const ENGINES = [
@@ -46,6 +47,14 @@ describe('the benchmark of an engine', () => {
       ['quality', 50],
     ])
     for (const [, { secondsPerStep }] of modes) expect(secondsPerStep).toBeGreaterThan(0)
+  })
+
+  it('runs as documented', async () => {
+    const commands = commandsOf('docs/engines/fashn-vton.md', 'Measure performance on your GPU')
+    const placeholders = { '/models': folder, cuda: 'cpu --pictures 0' }
+    expect(JSON.parse(await runCommands(commands, { folder, placeholders }))).toMatchObject({
+      engine: 'fashn-vton 1.5.0',
+    })
   })
 
   it('fails when the engine uses more memory than its manifest states', async () => {

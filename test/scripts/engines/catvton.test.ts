@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
 import { readYaml } from '../../../controller/runtime/yaml.ts'
 import { findInstalled } from '../../../worker/engines/installed.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
+import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
 import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
 import { fingerprintFiles } from '../../support/fingerprints.ts'
 import { expectSameEngine } from '../../support/same-engine.ts'
@@ -48,8 +49,9 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
   it('reproduces the engine in the fixtures of the worker tests', () =>
     expectSameEngine(at('fp32'), resolve(import.meta.dirname, '../../fixtures/catvton/engine')))
 
-  it('reads the published files', async () => {
-    expect(await published('published')).toEqual({ code: 0, errors: '' })
+  it('reads the published files, as documented', async () => {
+    const placeholders = { '--output catvton': `--precision fp32 --no-golden --output ${at('published')}` }
+    await runCommands(commandsOf('docs/engines/catvton.md', '2. Export'), { folder: at('files'), placeholders })
     const random = await fingerprintFiles(at('fp32'))
     const read = await fingerprintFiles(at('published'))
     for (const graph of ['encoder', 'denoiser', 'decoder']) {
@@ -101,12 +103,13 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
   })
 
   it('forbids commercial use: a cluster uses the engine only when acknowledged', async () => {
-    const [document] = readYaml(await readFile(at('fp16/kubernetes.yaml'), 'utf8')) as LicensedObject[]
-    const { metadata, spec } = document
-    const stored = { ...document, metadata: { ...metadata, namespace: 'shop', uid: '1', generation: 1 } }
-    const acknowledged = { ...stored, spec: { ...spec, license: { ...spec.license, acknowledged: true } } }
-    expect(verdictOn(stored)).toEqual({ phase: 'Pending', licensed: 'NotAcknowledged', ready: 'NotLicensed' })
-    expect(verdictOn(acknowledged)).toEqual({ phase: 'Pending', licensed: 'Acknowledged', ready: 'Usable' })
+    const before = await readFile(at('fp16/kubernetes.yaml'), 'utf8')
+    expect(verdictOn(before)).toEqual({ phase: 'Pending', licensed: 'NotAcknowledged', ready: 'NotLicensed' })
+    await mkdir(at('applied/catvton'), { recursive: true })
+    await copyFile(at('fp16/kubernetes.yaml'), at('applied/catvton/kubernetes.yaml'))
+    const commands = commandsOf('docs/engines/catvton.md', '3. Acknowledge the licence and run the engine')
+    const applied = await runCommands(commands, { folder: at('applied'), placeholders: { 'kubectl apply -f': 'cat' } })
+    expect(verdictOn(applied)).toEqual({ phase: 'Pending', licensed: 'Acknowledged', ready: 'Usable' })
   })
 
   async function compare(precision: string): Promise<Record<string, number>> {
@@ -115,13 +118,11 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
   }
 })
 
-interface LicensedObject extends KubernetesObject {
-  readonly spec: { readonly license: object }
-}
-
-/** What the controller says of this Engine. */
-function verdictOn(object: unknown) {
-  const read = engines.read(object)
+/** What the controller says of this Engine when it is applied. */
+function verdictOn(text: string) {
+  const [object] = readYaml(text) as KubernetesObject[]
+  const metadata = { ...object.metadata, namespace: 'shop', uid: '1', generation: 1 }
+  const read = engines.read({ ...object, metadata })
   if ('problems' in read) throw new Error(read.problems)
   const checks = { passed: 0, problem: null, proven: 0 }
   const unknown = { prefetch: null, prefetchProblem: null, refusal: null }

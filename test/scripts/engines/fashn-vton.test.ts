@@ -8,6 +8,7 @@ import { readYaml } from '../../../controller/runtime/yaml.ts'
 import { USUAL } from '../../../worker/engines/conformance.ts'
 import { findInstalled } from '../../../worker/engines/installed.ts'
 import { openModels, readManifest } from '../../../worker/inference/models.ts'
+import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
 import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
 import { fingerprintFiles } from '../../support/fingerprints.ts'
 import { spawnProcess } from '../../support/process.ts'
@@ -93,6 +94,24 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     expect(await readFile(at('licensed/kubernetes.yaml'), 'utf8')).toContain(
       '{ name: Apache-2.0, commercialUse: true }',
     )
+  })
+
+  it('reads the published files, as documented', async () => {
+    const page = 'docs/engines/fashn-vton.md'
+    const pose = resolve(FIXTURES, '../dwpose')
+    await mkdir(at('files'))
+    await copyFile(tensors('tiny'), at('files/model.safetensors'))
+    await copyFile(join(pose, 'pose-detector.onnx'), at('files/yolox_l.onnx'))
+    await copyFile(join(pose, 'pose-keypoints.onnx'), at('files/dw-ll_ucoco_384.onnx'))
+    await runCommands(commandsOf(page, '2. Export'), { folder: at('files') })
+    const { 'engine.json': _golden, 'kubernetes.yaml': _listed, ...graphs } = await fingerprintFiles(at('tiny-fp16'))
+    expect(await fingerprintFiles(at('files/fashn-vton'))).toMatchObject(graphs)
+    const placeholders = { '--output fashn-vton': '--output with-pose' }
+    await runCommands(commandsOf(page, 'Optional: DWPose'), { folder: at('files'), placeholders })
+    expect((await readJson(at('files/with-pose/engine.json'))).auxiliary).toMatchObject([{ name: 'dwpose' }])
+    const apply = commandsOf(page, '3. Make the files available to workers')
+    const applied = await runCommands(apply, { folder: at('files'), placeholders: { 'kubectl apply -f': 'cat' } })
+    expect(engines.read(readYaml(applied)[0] as never)).toMatchObject({ object: { metadata: { name: 'fashn-vton' } } })
   })
 
   it('includes a parser with its own license', async () => {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findHelm } from '../../../scripts/charts/helm.ts'
@@ -7,6 +7,7 @@ import { type Artifact, publish } from '../../../scripts/releases/publish.ts'
 import { openRegistry, type Registry } from '../../../scripts/releases/registry.ts'
 import { createSigner, type Signer } from '../../../scripts/releases/signer.ts'
 import { run } from '../../../scripts/stack/commands.ts'
+import { codeOf, runCommands } from '../../support/documented-blocks.ts'
 import { startFaultyLine } from '../../support/faulty-line.ts'
 import { findRegistryServer, startRegistryServer } from '../../support/registry-server.ts'
 import { requestService } from '../../support/request-service.ts'
@@ -92,6 +93,19 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
       await run(helm, ['pull', chart, '--version', '0.1.0', '--plain-http', '--destination', path])
       const text = await run(helm, ['template', 'drape', join(path, 'drape-0.1.0.tgz')])
       expect(text).toContain('kind: WorkerPool')
+    })
+
+    it('is verified by the commands of the documentation', async () => {
+      const { path: folder } = await requestService('folder', null)
+      await copyFile(keys.publicKey, join(folder, 'cosign.pub'))
+      // The public log, which no test can write to, and TLS are missing.
+      const programs = `cosign() { "$COSIGN" "$1" --insecure-ignore-tlog=true "\${@:2}"; }
+        helm() { "$HELM" "$@" --plain-http; }`
+      const commands = `${programs}\n${codeOf('docs/security.md', 'console')}`
+      const placeholders = { 'registry.example': address, '0.2.0': '0.1.0' }
+      const env = { ...process.env, COSIGN: cosign ?? '', HELM: await findHelm() }
+      expect(await runCommands(commands, { folder, placeholders, env })).toContain(release.artifacts[0].digest)
+      expect(await readdir(folder)).toContain('drape-0.1.0.tgz')
     })
 
     it('is rejected when its version exists, with equal or different contents', async () => {

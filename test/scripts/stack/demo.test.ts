@@ -1,15 +1,19 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { reserveFreePort } from '../../../scripts/stack/ports.ts'
+import { commandsOf } from '../../support/documented-blocks.ts'
 import { spawnProcess } from '../../support/process.ts'
 import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
+const [DEMO, TEST] = commandsOf('README.md', 'Two commands').split('\n')
+const SHOP = commandsOf('docs/widget.md', 'The widget')
 
 describe('scripts/demo', () => {
   it('serves a result and all printed URLs, and keeps account, sign-in and ports across restarts', async () => {
     const dataFolder = (await requestService('folder', null)).path
-    const first = await startDemo(dataFolder)
+    const first = await start(DEMO, { DATA_DIR: dataFolder })
     const [, url, apiKey] = /^ {2}export DRAPE=(\S+) KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.said) ?? []
     const [, dashboard, email, password] =
       /(http:\S+) +dashboard .* as (\S+) with the password (\S+)/.exec(first.said) ?? []
@@ -26,12 +30,34 @@ describe('scripts/demo', () => {
     expect(signedIn.status).toBe(303)
     const account = { headers: { 'x-api-key': apiKey } }
     expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 99 })
-    expect(await first.demo.end('SIGTERM')).toBe(0)
+    expect(await first.program.end('SIGTERM')).toBe(0)
 
-    const again = await startDemo(dataFolder)
+    const again = await start(`${ROOT}/scripts/demo`, { DATA_DIR: dataFolder }, '/')
     expect(nextStepsOf(again.said)).toBe(nextStepsOf(first.said))
     expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 98 })
-    expect(await again.demo.end('SIGTERM')).toBe(0)
+    expect(await again.program.end('SIGTERM')).toBe(0)
+  })
+})
+
+describe('scripts/shop', () => {
+  it('serves a shop with the widget', async () => {
+    const dataFolder = (await requestService('folder', null)).path
+    const reserved = await reserveFreePort()
+    await reserved.release()
+    const { program, said } = await start(SHOP, { DATA_DIR: dataFolder, SHOP_PORT: String(reserved.port) })
+    const [, product = ''] = /^A product: (\S+)$/m.exec(said) ?? []
+    expect(await (await fetch(product)).text()).toContain('<drape-try-on')
+    expect((await fetch(new URL('/apps/drape/widget.js', product))).headers.get('content-type')).toMatch(/javascript/)
+    expect(await program.end('SIGTERM')).toBe(0)
+  })
+})
+
+describe('scripts/test', () => {
+  it('runs tests, here of one file', async () => {
+    const line = TEST.replace('scripts/test', 'scripts/test test/scripts/stack/test-counts.test.ts')
+    const program = await spawnProcess({ command: 'bash', args: ['-c', line], cwd: ROOT, env: process.env })
+    expect(await program.ended, program.output()).toBe(0)
+    expect(program.output()).toMatch(/\d+ passed/)
   })
 })
 
@@ -40,17 +66,18 @@ function nextStepsOf(said: string): string {
   return said.slice(said.indexOf('For the commands of the README'), said.indexOf('Drape keeps running'))
 }
 
-async function startDemo(dataFolder: string) {
-  const demo = await spawnProcess({
-    command: join(ROOT, 'scripts/demo'),
-    args: [],
-    cwd: '/',
-    env: { ...process.env, PORT: '', DASHBOARD_PORT: '', DATA_DIR: dataFolder },
+/** Starts a command line in the root of the clone, or in another folder, and waits until its program runs until it is stopped. */
+async function start(line: string, env: Readonly<Record<string, string>>, cwd = ROOT) {
+  const program = await spawnProcess({
+    command: 'bash',
+    args: ['-c', `exec ${line}`],
+    cwd,
+    env: { ...process.env, PORT: '', DASHBOARD_PORT: '', ...env },
   })
-  const ended = demo.ended.then(() => {
-    throw new Error(demo.output())
+  const ended = program.ended.then(() => {
+    throw new Error(program.output())
   })
   ended.catch(() => {})
-  await until(() => Promise.race([demo.output().includes('Drape keeps running'), ended]))
-  return { demo, said: demo.output() }
+  await until(() => Promise.race([program.output().includes('keeps running'), ended]))
+  return { program, said: program.output() }
 }
