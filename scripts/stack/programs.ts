@@ -53,9 +53,12 @@ export async function startReplica(
   await supervisor.start(part)
 }
 
-/** Resolves when `/readyz` returns 200. Throws after 2 minutes, with the last response. */
+/** More than `START_SECONDS` of a worker: on a busy machine models take minutes to open. */
+const READY_MS = 300_000
+
+/** Resolves when `/readyz` returns 200. Throws after 5 minutes, with the last response. */
 export async function waitUntilReady({ name, ports }: Replica, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + 120_000
+  const deadline = Date.now() + READY_MS
   let last = 'no answer'
   while (Date.now() < deadline) {
     try {
