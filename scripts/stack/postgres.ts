@@ -48,13 +48,16 @@ export async function preparePostgres(options: {
   return { part, url: `postgres://${USER}:${password}@127.0.0.1:${port}/drape` }
 }
 
+/** Also enough for a busy machine, on which a server that has just started takes seconds to respond. */
+const CONNECT_MS = 60_000
+
 /** Resolves when the server responds and the database of the URL exists. */
 export async function waitForPostgres(url: string, signal: AbortSignal): Promise<void> {
   const maintenance = new URL(url)
   const name = maintenance.pathname.slice(1)
   maintenance.pathname = '/postgres'
   for (;;) {
-    const client = new pg.Client({ connectionString: maintenance.href, connectionTimeoutMillis: 2000 })
+    const client = new pg.Client({ connectionString: maintenance.href, connectionTimeoutMillis: CONNECT_MS })
     try {
       await client.connect()
       const { rowCount } = await client.query('select from pg_database where datname = $1', [name])

@@ -1,8 +1,10 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createPorts } from '../../../scripts/stack/ports.ts'
+import { waitForPostgres } from '../../../scripts/stack/postgres.ts'
 import { startReaper } from '../../../scripts/stack/reaper.ts'
 import { startPostgres } from '../../../scripts/stack/services.ts'
 import { createSupervisor, type Supervisor } from '../../../scripts/stack/supervisor.ts'
@@ -41,6 +43,18 @@ describe('the bundled PostgreSQL', () => {
     await supervisor.stop()
     await writeFile(pidFile, text.replace(/^\d+/, String(process.pid)))
     expect(await query((await start(dataFolder)).url, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  it('is waited for when it responds slowly, as on a busy machine', async () => {
+    const url = new URL((await start(await createFolder())).url)
+    const port = Number(url.port)
+    const server = createServer((slow) => {
+      setTimeout(() => slow.pipe(connect(port, url.hostname)).pipe(slow), 3000)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    undo.push(async () => void server.close())
+    url.port = String((server.address() as AddressInfo).port)
+    await waitForPostgres(url.href, AbortSignal.timeout(60_000))
   })
 
   it('rejects a wrong password', async () => {
