@@ -1,4 +1,5 @@
 import { createApp } from './app.ts'
+import { createAppealUrls } from './appeals/reference.ts'
 import { createKeyLookup } from './authentication/key-lookup.ts'
 import { createKeyUses } from './authentication/key-uses.ts'
 import { createDiskBudgets } from './bodies/disk-budget.ts'
@@ -178,10 +179,8 @@ const engineChoice = createEngineChoice({
   estimateWait: estimate.ofCall,
   installation: config.DEFAULT_ENGINE,
 })
-const present = createGenerationView({
-  storage,
-  estimateWait: estimate.ofGeneration,
-})
+const appealUrlOf = createAppealUrls({ publicUrl: config.PUBLIC_URL, secret: config.SIGNING_SECRET })
+const present = createGenerationView({ storage, estimateWait: estimate.ofGeneration, appealUrlOf })
 
 // Separate connections: one holds a lock, and a search for many people takes long.
 const erasureDatabase = createDatabase(config.DATABASE_URL, { poolSize: 3, statementSeconds: 600, secrets })
@@ -377,6 +376,7 @@ const storefront = createStorefront({
     engines,
     accounts,
     wake,
+    appealUrlOf,
   },
 })
 serveDashboard({ config, log, metrics, lifecycle, redis, storage, secrets, announce, engines })

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRepeatedAnswers } from './answers/repeated-answers.ts'
+import type { AppealUrlOf } from './appeals/reference.ts'
 import { createKeyLookup } from './authentication/key-lookup.ts'
 import type { KeyUses } from './authentication/key-uses.ts'
 import type { DiskBudget } from './bodies/disk-budget.ts'
@@ -15,7 +16,7 @@ import { startHousekeeping } from './events/housekeeping.ts'
 import type { GenerationWatch } from './generations/watch.ts'
 import type { ReserveStorage } from './limits/storage-quota.ts'
 import { within } from './limits/time-limit.ts'
-import { parseBody } from './middleware/body.ts'
+import { type BodyOptions, parseBody } from './middleware/body.ts'
 import { eventLimit } from './middleware/event-limit.ts'
 import { idempotency } from './middleware/idempotency.ts'
 import { publishableKeyOr } from './middleware/publishable-key.ts'
@@ -59,6 +60,7 @@ import { createLeads } from './stores/leads.ts'
 import { createProducts } from './stores/products.ts'
 import { createReceiptKeys } from './stores/receipt-keys.ts'
 import { createRemovals } from './stores/removals.ts'
+import { createSafetyReviews } from './stores/safety-reviews.ts'
 import { createShares } from './stores/shares.ts'
 import { createShopCredits } from './stores/shop-credits.ts'
 import { createShopPrivacy } from './stores/shop-privacy.ts'
@@ -67,6 +69,8 @@ import { createUploads } from './stores/uploads.ts'
 import { createVisitorAddresses } from './stores/visitor-addresses.ts'
 
 const MB = 1024 * 1024
+/** A text of 1,000 characters, and no file. */
+const APPEAL_FORM = { maxJsonBytes: 16 * 1024, maxFiles: 0 }
 
 export interface StorefrontParts {
   readonly config: ApiConfig
@@ -94,6 +98,7 @@ export interface StorefrontParts {
   readonly accounts: Pick<Accounts, 'find'>
   /** Notifies the relay of new work. */
   readonly wake: () => void
+  readonly appealUrlOf: AppealUrlOf
 }
 
 /**
@@ -139,8 +144,8 @@ export function createStorefront(parts: StorefrontParts) {
     maxFiles: 1,
   })
   // Apart from images of shoppers; and a few slow forms of one network must not shut out those of others.
-  const parseOf = (route: string) =>
-    parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: ({ ip }) => `${route}:${siteOf(ip)}`, maxFiles: 1 })
+  const parseOf = (route: string, limits: BodyOptions = { maxJsonBytes, maxFiles: 1 }) =>
+    parseBody({ ...limits, disk: parts.shopperDisk, ownerOf: ({ ip }) => `${route}:${siteOf(ip)}` })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
   const uploads = createUploads(database)
   const consents = createConsents(database)
@@ -162,7 +167,11 @@ export function createStorefront(parts: StorefrontParts) {
         uploads,
         photos,
       },
-      ...{ parseVerified: parseOf('verify'), parseRemoval: parseOf('removal') },
+      ...{
+        parseVerified: parseOf('verify'),
+        parseRemoval: parseOf('removal'),
+        parseAppeal: parseOf('appeal', APPEAL_FORM),
+      },
       idempotent: idempotency({ keys: createIdempotencyKeys(database) }),
       signingSecret: config.SIGNING_SECRET,
       serviceName: config.SERVICE_NAME,
@@ -170,7 +179,7 @@ export function createStorefront(parts: StorefrontParts) {
       publicUrl: config.PUBLIC_URL,
       shareUrl: config.SHARE_URL,
       // Shoppers do not see their queue position.
-      present: createGenerationView({ storage, estimateWait: async () => null }),
+      present: createGenerationView({ storage, estimateWait: async () => null, appealUrlOf: parts.appealUrlOf }),
       isAllowed: cacheAllowed(createShopCredits(database).find),
       keepAnswer: repeatedAnswers.keep,
       captcha: createCaptcha(config),
@@ -194,6 +203,7 @@ export function createStorefront(parts: StorefrontParts) {
       provenanceKeys: createProvenanceKeys(database),
       receiptKeys: createReceiptKeys(database),
       removals: createRemovals(database),
+      reviews: createSafetyReviews(database),
       answerSoon: createSoonAnswers(),
     },
   }

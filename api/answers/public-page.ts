@@ -99,7 +99,7 @@ export function presentDocument({
 }): string {
   // The style must stay constant: the policy allows it by its hash.
   return html`<!doctype html>
-<html lang="${language}">
+<html lang="${language}"${language === 'ar' ? html` dir="rtl"` : ''}>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -396,6 +396,10 @@ export interface Generation {
      */
     message: string
   }[]
+  /**
+   * When FAILED because a safety check refused an image: page on which the person in the photo can ask for a review. Anyone with the URL can.
+   */
+  appealUrl?: string
   createdAt: string
   /**
    * Time of the last status change; strictly increasing. Progress does not change it.

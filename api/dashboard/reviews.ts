@@ -53,7 +53,7 @@ async function decide(ctx: DashboardContext, options: ReviewPagesOptions): Promi
   await options.audit.record(actorOf(ctx), async (within) => {
     if (!(await createSafetyReviews(within).decide(object, { version: edition, decision, answer })))
       throw new DrapeError('VALIDATION_FAILED', 'The appeal was changed or decided meanwhile. Read it again.')
-    // The answer is for the account alone.
+    // The answer is for the account and the shopper alone.
     return { act: { action: 'review.decide', object, accountId, details: { decision } } }
   })
   seeOther(ctx, `/reviews/${object}`, 'saved')

@@ -23,14 +23,15 @@ const CHECKS: Readonly<Record<SafetyCheck, string>> = {
 }
 
 export function presentReviews(found: readonly Review[], limit: number): Html {
-  return html`<p>Accounts appeal refusals by safety checks. Neither a refusal nor an appeal costs credits.</p>
+  return html`<p>Accounts and shoppers appeal refusals by safety checks. Neither a refusal nor an appeal costs credits.</p>
 ${table({
-  caption: 'Reviews, the oldest open ones at the top',
-  head: ['Generation', 'State', 'Refused', 'Account', 'Received (UTC)'],
+  caption: 'Reviews: open ones first, in turn from each account and shop, the oldest at the top',
+  head: ['Generation', 'State', 'Refused', 'By', 'Account', 'Received (UTC)'],
   rows: found.map((review): Content[] => [
     html`<a href="/reviews/${review.generationId}">${code(review.generationId)}</a>`,
     stateOf(review),
     refusalOf(review),
+    review.byShopper ? 'shopper' : 'account',
     html`<a href="/accounts/${review.accountId}">${code(review.accountId)}</a>`,
     time(review.createdAt),
   ]),
@@ -47,15 +48,16 @@ function refusalOf({ check, image }: Review): string {
 }
 
 export function presentReview(review: Review, forms: Forms): Html {
-  const { generationId, accountId, reason, state, answer, createdAt, decidedAt, usedBy } = review
+  const { generationId, accountId, shopId, reason, byShopper, state, answer, createdAt, decidedAt, usedBy } = review
   return html`${facts([
     ['Generation', html`<a href="/generations/${generationId}">${code(generationId)}</a>`],
     ['Account', html`<a href="/accounts/${accountId}">${code(accountId)}</a>`],
+    ...(shopId === null ? [] : ([['Shop', html`<a href="/shops/${shopId}">${code(shopId)}</a>`]] as const)),
     ['State', stateOf(review)],
     ['Refused', refusalOf(review)],
     ['Received', time(createdAt)],
     ['Decided', time(decidedAt)],
-    ['Reason of the account', reason],
+    [byShopper ? 'Reason of the shopper' : 'Reason of the account', reason],
     ...(answer === null ? [] : ([['Answer', answer]] as const)),
     ...(usedBy === null ? [] : ([['Used by generation', code(usedBy)]] as const)),
   ])}
@@ -71,13 +73,21 @@ const DECISIONS = [
   ],
 ] as const
 
-function decisionForm({ generationId, version }: Review, forms: Forms): Html {
+function decisionForm({ generationId, version, byShopper }: Review, forms: Forms): Html {
   return actForm({
     action: `/reviews/${generationId}/decide`,
     forms,
     submit: 'Decide',
     body: ({ edition, choice, field }) => html`${edition(String(version))}
 ${choice({ name: 'decision', label: 'Decision', options: DECISIONS, value: 'REFUSED' })}
-${field({ name: 'answer', label: 'Answer', required: true, minLength: 3, hint: 'The account reads it. It is not in the audit log.' })}`,
+${field({
+  name: 'answer',
+  label: 'Answer',
+  required: true,
+  minLength: 3,
+  hint: byShopper
+    ? 'The shopper and the account read it. It is not in the audit log.'
+    : 'The account reads it. It is not in the audit log.',
+})}`,
   })
 }

@@ -163,12 +163,12 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
       erasure: 'deleted with the refusal',
     },
     {
-      reason: 'why the refusal is wrong, in the words of the account',
+      reason: 'why the refusal is wrong, in the words of the account or of the shopper',
       answer: 'what an operator answered',
       generation_id: 'ID of the try-on',
       used_by: 'ID of the try-on that the allowed pair passed in',
     },
-    'version state created_at decided_at',
+    'version state created_at decided_at by_shopper',
   ),
   safety_blocks: personal(
     {

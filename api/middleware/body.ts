@@ -125,7 +125,7 @@ async function parseForm(
 ): Promise<void> {
   const maxFilesBytes = Math.min(maxFiles * MAX_FILE_BYTES, MAX_FILES_BYTES)
   // A single file and its fields may have 11 MB, as on all routes that expect one file.
-  const maxBytes = maxFilesBytes + (maxFiles === 1 ? MB : MAX_OTHER_BYTES)
+  const maxBytes = maxFilesBytes + (maxFiles <= 1 ? MB : MAX_OTHER_BYTES)
   const parts = watchParts(maxJsonBytes)
   const guarded = guardMultipart(ctx.req, { maxBytes, onBytes: share.add })
   const parse = koaBody({

@@ -5,7 +5,7 @@ import { HTTP_STATUS } from './errors.ts'
 
 export interface RefusalPages {
   /** The page for a code; null leaves the error to others. */
-  readonly present: (code: ErrorCode) => string | null
+  readonly present: (code: ErrorCode, ctx: AppContext) => string | null
   /** Whether the caller wants a page. Default: unless it accepts JSON as well. */
   readonly isWanted?: (ctx: AppContext) => boolean
   /** Content-Security-Policy of the page, where no other middleware sets it. */
@@ -23,7 +23,7 @@ export function refuseByPage({ present, isWanted = wantsPage, policy }: RefusalP
     try {
       await next()
     } catch (error) {
-      const page = error instanceof DrapeError && isWanted(ctx) ? present(error.code) : null
+      const page = error instanceof DrapeError && isWanted(ctx) ? present(error.code, ctx) : null
       if (!(error instanceof DrapeError) || page === null) throw error
       ctx.status = HTTP_STATUS[error.code]
       if (policy !== undefined) ctx.set('Content-Security-Policy', policy)

@@ -10,6 +10,7 @@ import { productBatchRoutes } from './server/product-batches.ts'
 import { productRoutes } from './server/products.ts'
 import { tryOnRoutes } from './server/try-on.ts'
 import { webhookRoutes } from './server/webhooks.ts'
+import { appealPageRoutes } from './storefront/appeal.ts'
 import { checkCreditsRoutes } from './storefront/check-credits.ts'
 import { consentRoutes } from './storefront/consent.ts'
 import { downloadRoutes } from './storefront/download.ts'
@@ -56,6 +57,7 @@ export const STOREFRONT_ROUTES = [
   ...downloadRoutes,
   ...verifyRoutes,
   ...privacyRoutes,
+  ...appealPageRoutes,
   ...removalRoutes,
   ...receiptKeyRoutes,
   ...emailRoutes,

@@ -102,6 +102,11 @@ export const SAFETY_CHECKS = [
 ] as const
 export type SafetyCheck = (typeof SAFETY_CHECKS)[number]
 
+/** Codes of failed generations that a check of the safety policy can have refused. */
+export const APPEALABLE_CODES: readonly ErrorCode[] = [
+  ...(['NUDITY_DETECTED', 'EXPOSURE_NOT_ALLOWED', 'SEVERAL_PEOPLE', 'IMAGE_LISTED', 'RESULT_REJECTED'] as const),
+]
+
 /** A check that an operator lets a pair of images pass. */
 export interface SafetyPass {
   readonly check: SafetyCheck

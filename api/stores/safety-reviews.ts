@@ -1,6 +1,7 @@
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { SAFETY_CHECKS, TRY_ON_IMAGES } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { isAppealable } from '../shared/stores/generations.ts'
 import { toBits } from '../shared/stores/image-hashes.ts'
 
 export const REVIEW_STATES = ['OPEN', 'ALLOWED', 'REFUSED', 'BLOCKED'] as const
@@ -10,10 +11,14 @@ export type ReviewDecision = (typeof REVIEW_DECISIONS)[number]
 const ReviewRow = Type.Object({
   generationId: Type.String(),
   accountId: Type.String(),
+  /** Shop whose shopper requested the generation; null for calls of the server API. */
+  shopId: Nullable(Type.String()),
   check: Type.Enum([...SAFETY_CHECKS]),
   /** The refused image; null: the result. */
   image: Nullable(Type.Enum([...TRY_ON_IMAGES])),
   reason: Type.String(),
+  /** Whether the shopper wrote the reason, and not the account. */
+  byShopper: Type.Boolean(),
   version: Type.Integer(),
   state: Type.Enum([...REVIEW_STATES]),
   answer: Nullable(Type.String()),
@@ -25,11 +30,21 @@ export type Review = Static<typeof ReviewRow>
 
 const Age = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
 
-const columns = sql.fragment`safety_reviews.generation_id as "generationId", account_id as "accountId", failed_check as check, image, reason,
-  version, state, answer, safety_reviews.created_at as "createdAt", decided_at as "decidedAt", used_by as "usedBy"`
-const reviews = sql.fragment`safety_reviews join safety_refusals using (generation_id)`
+const RefusalRow = Type.Object({
+  /** Error code of the generation. */
+  code: Type.String(),
+  /** The refused image; null: the result. */
+  image: Nullable(Type.Enum([...TRY_ON_IMAGES])),
+})
+export type Refusal = Static<typeof RefusalRow>
 
-/** Open appeals of an account: one account must not bury those of others. */
+const columns = sql.fragment`safety_reviews.generation_id as "generationId", safety_refusals.account_id as "accountId", shop_id as "shopId",
+  failed_check as check, image, reason, by_shopper as "byShopper", version, state, answer, safety_reviews.created_at as "createdAt",
+  decided_at as "decidedAt", used_by as "usedBy"`
+const reviews = sql.fragment`safety_reviews join safety_refusals using (generation_id)
+  join generations on generations.id = generation_id`
+
+/** Open appeals of an account, and of the shoppers of each of its shops: shoppers must not shut out the account, nor other shops. */
 const MAX_OPEN = 100
 
 export type SafetyReviews = ReturnType<typeof createSafetyReviews>
@@ -39,43 +54,62 @@ export function createSafetyReviews(database: Database) {
   const find = (generationId: string): Promise<Review | null> =>
     database.maybeOne(sql.type(rowType(ReviewRow))`
       select ${columns} from ${reviews} where generation_id = ${generationId}`)
+  const findRefusal = (generationId: string): Promise<Refusal | null> =>
+    database.maybeOne(sql.type(rowType(RefusalRow))`
+      select error_code as code, image from generations join safety_refusals on generation_id = id
+      where id = ${generationId} and ${isAppealable}`)
   return {
     find,
 
+    /** Null when no safety check refused the generation, or its images had no hash. */
+
+    findRefusal,
+
     /**
-     * Stores the appeal, or its new reason while it is open; a decided one stays as it is. Returns null when no safety check refused the
-     * generation, or its images had no hash; `full` when the account has the max count of open appeals.
+     * Stores the appeal, or the new reason of the account while its appeal is open; decided ones and those of shoppers stay as they are.
+     * Returns null when no safety check refused the generation, or its images had no hash; `full` when the account, or the shoppers of the
+     * shop, have the max count of open appeals.
      */
-    appeal: async (generationId: string, reason: string): Promise<Review | 'full' | null> => {
+    appeal: async (
+      generationId: string,
+      reason: string,
+      { byShopper = false }: { readonly byShopper?: boolean } = {},
+    ): Promise<Review | 'full' | null> => {
       await database.query(sql.unsafe`
-        insert into safety_reviews as known (generation_id, reason)
-        select generation_id, ${reason} from safety_refusals join generations on generations.id = generation_id
-        where generation_id = ${generationId} and status = 'FAILED' and (
-          select count(*) from safety_reviews as others join safety_refusals as theirs using (generation_id)
-          where others.state = 'OPEN' and theirs.account_id = safety_refusals.account_id
-            and others.generation_id <> ${generationId}) < ${MAX_OPEN}
+        insert into safety_reviews as known (generation_id, reason, by_shopper)
+        select id, ${reason}, ${byShopper} from generations
+        where id = ${generationId} and ${isAppealable} and (
+          select count(*) from safety_reviews as others join generations as theirs on theirs.id = others.generation_id
+          where state = 'OPEN' and by_shopper = ${byShopper} and theirs.account_id = generations.account_id
+            and (not by_shopper or theirs.shop_id is not distinct from generations.shop_id)
+            and theirs.id <> generations.id) < ${MAX_OPEN}
         on conflict (generation_id) do update set reason = excluded.reason, version = known.version + 1
-          where known.state = 'OPEN' and known.reason <> excluded.reason`)
-      const review = await find(generationId)
-      if (review !== null) return review
-      const isRefused = await database.exists(sql.unsafe`
-        select from safety_refusals join generations on generations.id = generation_id
-        where generation_id = ${generationId} and status = 'FAILED'`)
-      return isRefused ? 'full' : null
+          where known.state = 'OPEN' and not known.by_shopper and not excluded.by_shopper and known.reason <> excluded.reason`)
+      return (await find(generationId)) ?? ((await findRefusal(generationId)) === null ? null : 'full')
     },
 
     /** Seconds since the oldest open appeal of a live account was made; null when there is none. Inactive accounts and those of test mode do not count. */
     measureOldest: (): Promise<number | null> =>
       database.oneFirst(sql.type(Age)`
         select extract(epoch from now() - min(safety_reviews.created_at))::float8 as seconds
-        from ${reviews} join accounts on accounts.id = account_id
+        from ${reviews} join accounts on accounts.id = generations.account_id
         where state = 'OPEN' and is_active and test_of is null`),
 
-    /** Open reviews first, the oldest at the top; then the newest decisions. */
+    /**
+     * Open reviews first, in turn from each account, and within it from the account and the shoppers of each shop, the oldest at the top;
+     * then the newest decisions. In turn, because many appeals of one of them must not hide those of others.
+     */
     list: (limit: number): Promise<readonly Review[]> =>
       database.any(sql.type(rowType(ReviewRow))`
-        select ${columns} from ${reviews}
-        order by state <> 'OPEN', case when state = 'OPEN' then safety_reviews.created_at end, decided_at desc
+        with waiting as (
+          select generation_id, generations.account_id, safety_reviews.created_at, row_number() over (
+            partition by generations.account_id, shop_id, by_shopper order by safety_reviews.created_at) as turn_in_shop
+          from ${reviews} where state = 'OPEN'
+        ), turns as (
+          select generation_id, row_number() over (partition by account_id order by turn_in_shop, created_at) as turn from waiting
+        )
+        select ${columns} from ${reviews} left join turns using (generation_id)
+        order by turn, case when state = 'OPEN' then safety_reviews.created_at end, decided_at desc
         limit ${limit}`),
 
     /**
@@ -102,6 +136,6 @@ export function createSafetyReviews(database: Database) {
 interface Decision {
   readonly version: number
   readonly decision: ReviewDecision
-  /** Only the account of the appeal reads it. */
+  /** For the account, and the shopper who appealed. */
   readonly answer: string
 }

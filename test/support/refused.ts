@@ -1,4 +1,4 @@
-import type { Database } from '../../api/shared/database/database.ts'
+import { type Database, sql } from '../../api/shared/database/database.ts'
 import type { SafetyCheck } from '../../api/shared/errors.ts'
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
@@ -9,12 +9,17 @@ import { type Caller, callOf } from './accepted.ts'
 export async function refuseGeneration(
   database: Database,
   caller: Caller,
-  { check = 'nudity', externalUserId = null }: { check?: SafetyCheck; externalUserId?: string | null } = {},
+  {
+    check = 'nudity',
+    externalUserId = null,
+    shopId = null,
+  }: { check?: SafetyCheck; externalUserId?: string | null; shopId?: string | null } = {},
 ): Promise<string> {
   const call = callOf(caller, { externalUserId })
   const attempt = { id: call.generationId, attempt: 1 }
   const generations = createGenerations(database)
   await acceptGeneration(database, call)
+  await database.query(sql.unsafe`update generations set shop_id = ${shopId} where id = ${call.generationId}`)
   await generations.start({ ...attempt, worker: 'worker' })
   const hashes = (digit: string) => [{ hash: digit.repeat(64), mirrored: digit.repeat(64) }]
   const pair = { person: hashes('a'), product: hashes('5') }

@@ -24,8 +24,19 @@ const GENERATION = {
   resultImageUrl: RESULT_URL,
   errorMessage: null,
   errorCode: null,
+  appealUrl: null,
   ...TIMES,
 }
+
+const APPEAL = {
+  code: 'NUDITY_DETECTED',
+  image: 'person',
+  state: 'OPEN',
+  reason: 'I wear a beige shirt.',
+  answer: null,
+  ...{ createdAt: TIMES.updatedAt, decidedAt: null },
+}
+const DECISION = { state: 'ALLOWED', answer: 'It is a shirt.', decidedAt: '2026-05-12T15:02:10.000Z' }
 
 const SHARE = { shareToken: SHARE_TOKEN, shareUrl: SHARE_URL, expiresAt: SHARE_EXPIRES_AT }
 
@@ -103,6 +114,11 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
         },
       },
     },
+  },
+  getShopperAppeal: { answers: { 200: { decided: { ...APPEAL, ...DECISION } } } },
+  requestShopperAppeal: {
+    request: { 'multipart/form-data': { reason: APPEAL.reason } },
+    answers: { 200: { open: APPEAL } },
   },
   requestRemoval: {
     request: {

@@ -21,7 +21,7 @@ export const appealRoutes = [
     tag: 'Generations',
     summary: 'Appeal a refusal by a safety check',
     description: `For a generation that failed because a safety check refused its photo, its product image or its result. An operator decides. Free of charge. The
-same call again returns the decision; with another \`reason\` it changes an open appeal. An account can have 100 open appeals. A refusal can be appealed for 90 days.`,
+same call again returns the decision; with another \`reason\` it changes an open appeal of the account. An appeal of the shopper stays as it is. An account can have 100 open appeals. A refusal can be appealed for 90 days.`,
     parameters: { id: 'The generationId.' },
     body: { json: AppealBody },
     repeatable: true,

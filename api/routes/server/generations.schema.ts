@@ -52,6 +52,12 @@ export const Consent = Type.Object(
   { description: 'Consent of the person in the photo. Stored and returned with the generation.' },
 )
 
+export const AppealUrl = Type.String({
+  format: 'uri',
+  description:
+    'When FAILED because a safety check refused an image: page on which the person in the photo can ask for a review. Anyone with the URL can.',
+})
+
 /** A generation as returned to callers. */
 export const Generation = named(
   'Generation',
@@ -118,6 +124,7 @@ export const Generation = named(
       }),
     ),
     errorDetails: Type.Optional(ErrorFields),
+    appealUrl: Type.Optional(AppealUrl),
     createdAt: Type.String({ format: 'date-time' }),
     updatedAt: Type.String({
       format: 'date-time',

@@ -1,3 +1,4 @@
+import type { AppealUrlOf } from '../../appeals/reference.ts'
 import { cacheBriefly } from '../../brief-cache.ts'
 import type { Wait, WaitEstimate } from '../../engines/wait-estimate.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
@@ -14,26 +15,30 @@ const SAME_LINK_MS = 60_000
 export function createGenerationView({
   storage,
   estimateWait,
+  appealUrlOf,
 }: {
   storage: ObjectStorage
   estimateWait: WaitEstimate['ofGeneration']
+  appealUrlOf: AppealUrlOf
 }): PresentGeneration {
   // Requests within a short time get the same link, so that browsers can cache the image.
   const links = cacheBriefly((key) => storage.signedUrl(key, { expiresInSeconds: RESULT_SECONDS }), {
     ms: SAME_LINK_MS,
   })
   return async (generation) => {
+    const { id, isAppealable, updatedAt } = generation
     const waits = generation.status === 'PENDING'
     return present(generation, {
       resultImageUrl: await resultUrl(generation, links),
       wait: waits ? await estimateWait(generation.id) : null,
+      appealUrl: isAppealable ? appealUrlOf({ id, refusedAt: updatedAt }) : null,
     })
   }
 }
 
 function present(
   generation: GenerationRecord,
-  { resultImageUrl, wait }: { resultImageUrl: string | null; wait: Wait | null },
+  { resultImageUrl, wait, appealUrl }: { resultImageUrl: string | null; wait: Wait | null; appealUrl: string | null },
 ): Generation {
   const { id, status, engine, requestedEngine, errorCode, errorMessage, errorDetails, consent, createdAt, updatedAt } =
     generation
@@ -59,6 +64,7 @@ function present(
       errorMessage: errorMessage ?? undefined,
       ...(errorCode && { errorCode }),
       ...(errorDetails && { errorDetails }),
+      ...(appealUrl !== null && { appealUrl }),
     }),
     ...(consent !== null && { consent }),
     createdAt: createdAt.toISOString(),

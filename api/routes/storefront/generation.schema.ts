@@ -1,6 +1,7 @@
 import { named } from '../../openapi/named-schema.ts'
 import { STATUSES } from '../../shared/generation.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
+import { AppealUrl } from '../server/generations.schema.ts'
 
 /** A generation as returned to shoppers: all fields are always present, null without a value. */
 export const ShopperGeneration = named(
@@ -17,6 +18,7 @@ export const ShopperGeneration = named(
     ),
     errorMessage: Nullable(Type.String({ description: 'When FAILED: human-readable reason.' })),
     errorCode: Nullable(Type.String({ description: 'When FAILED: stable error code; branch on it.' })),
+    appealUrl: Nullable(AppealUrl),
     createdAt: Type.String({ format: 'date-time' }),
     updatedAt: Type.String({ format: 'date-time', description: 'Time of the last change; strictly increasing.' }),
   }),

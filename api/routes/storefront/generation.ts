@@ -81,7 +81,7 @@ async function presentToShopper(
   generation: GenerationRecord,
   { present }: ShopperGenerationParts,
 ): Promise<ShopperGeneration> {
-  const { generationId, status, resultImageUrl, errorMessage, errorCode, createdAt, updatedAt } =
+  const { generationId, status, resultImageUrl, errorMessage, errorCode, appealUrl, createdAt, updatedAt } =
     await present(generation)
   return {
     generationId,
@@ -89,6 +89,7 @@ async function presentToShopper(
     resultImageUrl: resultImageUrl ?? null,
     errorMessage: errorMessage ?? null,
     errorCode: errorCode ?? null,
+    appealUrl: appealUrl ?? null,
     createdAt,
     updatedAt,
   }

@@ -11,6 +11,7 @@ import type { Consents } from '../../stores/consents.ts'
 import type { ShopRecord, Shops } from '../../stores/shops.ts'
 import { route } from '../route.ts'
 import { ConsentQuery } from './consent.schema.ts'
+import { chooseLanguage, pageLanguages } from './page-language.ts'
 import { PRIVACY_TEXTS } from './privacy.texts.ts'
 import { presentPrivacy, presentUnknownShop, type ShopPrivacyFacts } from './privacy.view.ts'
 
@@ -61,24 +62,19 @@ now. In the language of \`lang\`, else of \`Accept-Language\`. 60 requests a min
 async function getPage(
   ctx: AppContext,
   parts: PrivacyPageParts,
-  {
-    params,
-    query: { lang },
-  }: { readonly params: { readonly shop: string }; readonly query: { readonly lang?: string } },
+  { params }: { readonly params: { readonly shop: string } },
 ): Promise<void> {
-  const languages = lang === undefined ? [ctx.acceptsLanguages()].flat().map(String) : [lang]
-  const language = languages
-    .map((tag) => tag.slice(0, 2).toLowerCase())
-    .find((tag) => Object.hasOwn(PRIVACY_TEXTS, tag))
+  const languages = pageLanguages(ctx)
+  const language = chooseLanguage(languages, PRIVACY_TEXTS)
   const shop = await parts.shops.findById(params.shop)
   const account = shop && (await parts.accounts.find(shop.accountId))
   ctx.type = 'html'
   if (shop === null || account === null) {
     ctx.status = 404
-    ctx.body = presentUnknownShop(language ?? 'en')
+    ctx.body = presentUnknownShop(language)
     return
   }
-  ctx.body = presentPrivacy(await findFacts({ shop, account, languages }, parts), language ?? 'en')
+  ctx.body = presentPrivacy(await findFacts({ shop, account, languages }, parts), language)
 }
 
 async function findFacts(

@@ -1,6 +1,6 @@
 import type { QuerySqlToken } from 'slonik'
 import { type Database, Json, rowType, sql, Timestamp } from '../database/database.ts'
-import type { ErrorCode, FieldProblem } from '../errors.ts'
+import { APPEALABLE_CODES, type ErrorCode, type FieldProblem } from '../errors.ts'
 import {
   type GenerationChange,
   LEASE_SECONDS,
@@ -42,12 +42,19 @@ const GenerationRow = Type.Object({
   category: Nullable(Type.String()),
   quality: Nullable(Type.Number()),
   ingredientSalt: Nullable(Type.String()),
+  /** Whether a safety check refused the images, and the refusal can be appealed. */
+  isAppealable: Type.Boolean(),
   /** What the person of the photo agreed to; null when the call said nothing of it. */
   consent: Nullable(ConsentSchema),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
 export type GenerationRecord = Static<typeof GenerationRow>
+
+/** Whether a safety check refused the images of a generation, and the refusal can be appealed. */
+export const isAppealable = sql.fragment`(
+  status = 'FAILED' and error_code = any(${sql.array([...APPEALABLE_CODES], 'text')})
+  and exists (select from safety_refusals where safety_refusals.generation_id = generations.id))`
 
 /** Key of a result that still exists: a policy may have deleted the bytes before the generation's own expiry. */
 export const keptResultKey = sql.fragment`(select key from objects where key = result_key)`
@@ -57,7 +64,7 @@ const columns = sql.fragment`
   requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,
-  ingredient_salt as "ingredientSalt", consent, created_at as "createdAt", updated_at as "updatedAt"`
+  ingredient_salt as "ingredientSalt", ${isAppealable} as "isAppealable", consent, created_at as "createdAt", updated_at as "updatedAt"`
 
 /** After this delay the queue has forgotten the job, whose ID the next dispatch reuses. */
 const REDISPATCH_DELAY_SECONDS = 0.5

@@ -375,6 +375,11 @@ class Generation(TypedDict):
     When FAILED: the images of the call that caused the failure, by their fields in the current format of the call. The index counts the images of the product, also when the call referred to a product of the catalog.
     """
 
+    appealUrl: NotRequired[str]
+    """
+    When FAILED because a safety check refused an image: page on which the person in the photo can ask for a review. Anyone with the URL can.
+    """
+
     createdAt: str
     updatedAt: str
     """

@@ -33,6 +33,15 @@ describe('reviews in the dashboard', () => {
     expect((await browser.get('/reviews/gen_unknown')).status).toBe(404)
   })
 
+  it('name the shopper who wrote the reason, because the shopper reads the answer', async () => {
+    const id = await refuseGeneration(dashboard.database, caller)
+    await reviews().appeal(id, 'I wear a shirt.', { byShopper: true })
+    const { text } = await browser.get(`/reviews/${id}`)
+    expect(text).toContain('Reason of the shopper')
+    expect(text).toContain('The shopper and the account read it.')
+    expect((await browser.get('/reviews')).text).toMatch(/<td[^>]*>shopper<\/td>/)
+  })
+
   it('decide once, with an answer that the audit log does not contain', async () => {
     const { id, page, action } = await appealed()
     for (const wrong of [

@@ -6,7 +6,16 @@ import { readEvents } from '../../../support/events.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 
-const FIELDS = ['createdAt', 'errorCode', 'errorMessage', 'generationId', 'resultImageUrl', 'status', 'updatedAt']
+const FIELDS = [
+  'appealUrl',
+  'createdAt',
+  'errorCode',
+  'errorMessage',
+  'generationId',
+  'resultImageUrl',
+  'status',
+  'updatedAt',
+]
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe('a shopper’s generation', () => {
@@ -58,6 +67,7 @@ describe('a shopper’s generation', () => {
       resultImageUrl: expect.stringContaining(drape.api.url),
       errorMessage: null,
       errorCode: null,
+      appealUrl: null,
       createdAt: expect.stringMatching(TIME),
       updatedAt: expect.stringMatching(TIME),
     })
