@@ -31,6 +31,7 @@ import { createProductSearches } from '../stores/product-search.ts'
 import { createRemovalCandidates } from '../stores/removal-candidates.ts'
 import { createRemovals } from '../stores/removals.ts'
 import { createRequestLog } from '../stores/request-log.ts'
+import { createSafetyBlocks } from '../stores/safety-blocks.ts'
 import { createSafetyReviews } from '../stores/safety-reviews.ts'
 import { createSecondFactors } from '../stores/second-factors.ts'
 import { createShops } from '../stores/shops.ts'
@@ -41,6 +42,7 @@ import type { EndpointRules } from '../webhooks/endpoint-url.ts'
 import { accountPages } from './accounts.ts'
 import { analyticsPages } from './analytics.ts'
 import { auditPages } from './audit.ts'
+import { blockPages } from './blocks.ts'
 import { showDoneForms } from './done-forms.ts'
 import { keepEndedForms, recallForms } from './ended-forms.ts'
 import type { Engines } from './engine-names.ts'
@@ -236,6 +238,7 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
       removals: createRemovals(database),
       candidates: createRemovalCandidates(database),
     }),
+    blockPages({ audit, blocks: createSafetyBlocks(database) }),
     reviewPages({ audit, reviews: createSafetyReviews(database) }),
     webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
     auditPages({ audit, accounts }),

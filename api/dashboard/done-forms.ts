@@ -84,6 +84,7 @@ const DONE: Readonly<Record<string, Done>> = {
   'removal.erase': { said: 'The erasure was started.', at: '/removals/:object' },
   'removal.decline': { said: 'The request was declined.', at: '/removals/:object' },
   'review.decide': { said: 'The decision was saved.', at: '/reviews/:object' },
+  'block.remove': { said: 'The block was removed.', at: '/blocks' },
   'picture.view': { said: 'The image was shown.', at: '/generations/:object' },
   'generation.cancel': { said: 'The generation was cancelled.', at: '/generations/:object' },
   'operator.create': { said: 'The operator was created.', at: '/operators', secret: true },

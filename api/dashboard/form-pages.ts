@@ -25,6 +25,7 @@ export const FORM_PAGES: Readonly<Record<string, string>> = {
   '/removals/:id/erase': '/removals/:id',
   '/removals/:id/decline': '/removals/:id',
   '/reviews/:id/decide': '/reviews/:id',
+  '/blocks/remove': '/blocks',
   '/generations/:id/picture': '/generations/:id',
   '/generations/:id/cancel': '/generations/:id',
   '/webhooks': '/webhooks/new',

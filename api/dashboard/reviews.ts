@@ -44,17 +44,25 @@ const readDecision = fieldsReader(
     edition: Type.Integer({ minimum: 1 }),
     decision: Type.Enum([...REVIEW_DECISIONS]),
     answer: Type.String({ minLength: 3, maxLength: 500 }),
+    blockDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
   }),
 )
 
 async function decide(ctx: DashboardContext, options: ReviewPagesOptions): Promise<void> {
-  const { edition, decision, answer } = readDecision(ctx.state.form)
+  const { edition: version, decision, answer, blockDays = null } = readDecision(ctx.state.form)
   const { generationId: object, accountId } = await findReview(ctx, options)
   await options.audit.record(actorOf(ctx), async (within) => {
-    if (!(await createSafetyReviews(within).decide(object, { version: edition, decision, answer })))
+    if (!(await createSafetyReviews(within).decide(object, { version, decision, answer, blockDays })))
       throw new DrapeError('VALIDATION_FAILED', 'The appeal was changed or decided meanwhile. Read it again.')
     // The answer is for the account and the shopper alone.
-    return { act: { action: 'review.decide', object, accountId, details: { decision } } }
+    return {
+      act: {
+        action: 'review.decide',
+        object,
+        accountId,
+        details: { decision, ...(decision === 'BLOCKED' && blockDays !== null && { blockDays }) },
+      },
+    }
   })
   seeOther(ctx, `/reviews/${object}`, 'saved')
 }

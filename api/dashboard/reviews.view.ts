@@ -23,7 +23,7 @@ const CHECKS: Readonly<Record<SafetyCheck, string>> = {
 }
 
 export function presentReviews(found: readonly Review[], limit: number): Html {
-  return html`<p>Accounts and shoppers appeal refusals by safety checks. Neither a refusal nor an appeal costs credits.</p>
+  return html`<p>Accounts and shoppers appeal refusals by safety checks. Neither a refusal nor an appeal costs credits. <a href="/blocks">Blocked images</a></p>
 ${table({
   caption: 'Reviews: open ones first, in turn from each account and shop, the oldest at the top',
   head: ['Generation', 'State', 'Refused', 'By', 'Account', 'Received (UTC)'],
@@ -69,7 +69,7 @@ const DECISIONS = [
   ['ALLOWED', 'allow: the next try-on of the account with this photo and product image passes this check, once'],
   [
     'BLOCKED',
-    'block: from now on, refuse the image (for a refused result, its photo) in every account with a safety level',
+    'block: from now on, refuse the image (for a refused result, the photo with this product image) in every account with a safety level',
   ],
 ] as const
 
@@ -80,6 +80,7 @@ function decisionForm({ generationId, version, byShopper }: Review, forms: Forms
     submit: 'Decide',
     body: ({ edition, choice, field }) => html`${edition(String(version))}
 ${choice({ name: 'decision', label: 'Decision', options: DECISIONS, value: 'REFUSED' })}
+${field({ name: 'blockDays', label: 'Days until a block ends', type: 'number', min: 1, max: 3650, hint: 'Only for a block. Empty: no end.' })}
 ${field({
   name: 'answer',
   label: 'Answer',

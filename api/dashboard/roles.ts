@@ -47,6 +47,8 @@ export const ROUTE_ROLES: Readonly<Record<string, Role>> = {
   'POST /removals/:id/pictures': 'support',
   'POST /removals/:id/erase': 'support',
   'POST /removals/:id/decline': 'support',
+  'GET /blocks': 'viewer',
+  'POST /blocks/remove': 'support',
   'GET /reviews': 'viewer',
   'GET /reviews/:id': 'support',
   'POST /reviews/:id/decide': 'support',

@@ -152,6 +152,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       person_hashes: 'perceptual hashes of the photo',
       product_hashes: 'perceptual hash of the product image',
+      image_digests: 'SHA-256 of photo and product image',
       generation_id: 'ID of the try-on',
     },
     'account_id failed_check image created_at',
@@ -173,11 +174,14 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   safety_blocks: personal(
     {
       purpose: 'images that operators blocked after a review',
-      lifetime: 'no end',
+      lifetime: 'until the end that an operator chose, or until an operator removes it',
       erasure: 'none: the hash identifies no person, and keeps the image refused',
     },
-    { hash: 'perceptual hash of a photo or a product image' },
-    'created_at',
+    {
+      hash: 'perceptual hash of a photo or a product image',
+      product_hash: 'perceptual hash of the product image that is blocked together with the photo',
+    },
+    'id image account_id created_at expires_at',
   ),
   removal_erasures: impersonal('request_id account_id erasure_id'),
   applied_erasures: personal(

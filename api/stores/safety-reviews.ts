@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { SAFETY_CHECKS, TRY_ON_IMAGES } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { isAppealable } from '../shared/stores/generations.ts'
 import { toBits } from '../shared/stores/image-hashes.ts'
+import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 
 export const REVIEW_STATES = ['OPEN', 'ALLOWED', 'REFUSED', 'BLOCKED'] as const
 export const REVIEW_DECISIONS = ['ALLOWED', 'REFUSED', 'BLOCKED'] as const
@@ -113,29 +115,51 @@ export function createSafetyReviews(database: Database) {
         limit ${limit}`),
 
     /**
-     * Decides on this version of an appeal; false when the account changed it or it was decided before. BLOCKED blocks the refused image,
-     * of a refused result the photo. MUST be called in the transaction that records the decision.
+     * Decides on this version of an appeal; false when the account changed it or it was decided before. BLOCKED blocks the refused image;
+     * after a refused result the pair of photo and product image, and neither alone. MUST be called in the transaction that records the
+     * decision.
      */
-    decide: async (generationId: string, { version, decision, answer }: Decision): Promise<boolean> => {
+    decide: async (
+      generationId: string,
+      { version, decision, answer, blockDays = null }: Decision,
+    ): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
-        update safety_reviews set state = ${decision}, answer = ${answer}, decided_at = now_ms()
-        where generation_id = ${generationId} and version = ${version} and state = 'OPEN'`)
+        with decided as (
+          update safety_reviews set state = ${decision}, answer = ${answer}, decided_at = now_ms()
+          where generation_id = ${generationId} and version = ${version} and state = 'OPEN'
+          returning generation_id, state, decided_at
+        ), notified as (${insertDeliveries(decidedReviews)})
+        select from decided`)
       if (rowCount === 0) return false
       if (decision === 'BLOCKED')
         await database.query(sql.unsafe`
-          insert into safety_blocks (hash)
-          select ${toBits(sql.fragment`hex`)} from safety_refusals
+          insert into safety_blocks as known (id, hash, product_hash, image, account_id, expires_at)
+          select distinct ${`blk_${randomUUID()}`}, ${toBits(sql.fragment`hex`)},
+            case when image is null then ${toBits(sql.fragment`product_hashes[1]`)} end, image, account_id,
+            now_ms() + make_interval(days => ${blockDays}::int)
+          from safety_refusals
           cross join unnest(case when image = 'product' then product_hashes else person_hashes end) as named (hex)
           where generation_id = ${generationId}
-          on conflict do nothing`)
+          on conflict (hash, (coalesce(product_hash, hash))) do update set id = excluded.id, image = excluded.image,
+            account_id = excluded.account_id, created_at = now_ms(), expires_at = case
+              when known.expires_at is not null and excluded.expires_at is not null then greatest(known.expires_at, excluded.expires_at) end`)
       return true
     },
   }
 }
+
+/** Webhook data of decided reviews: IDs and the decision, neither reason nor answer. */
+const decidedReviews = sql.fragment`
+  select account_id, 'evt_' || gen_random_uuid() as id, 'review.decided' as type, decided_at as happened_at,
+    jsonb_strip_nulls(jsonb_build_object('generationId', generation_id, 'state', state,
+      'productExternalId', product_external_id, 'shopId', shop_id)) as data
+  from decided join generations on generations.id = generation_id`
 
 interface Decision {
   readonly version: number
   readonly decision: ReviewDecision
   /** For the account, and the shopper who appealed. */
   readonly answer: string
+  /** After how many days a block ends; null: never. */
+  readonly blockDays?: number | null
 }

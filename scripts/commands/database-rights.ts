@@ -42,6 +42,7 @@ const RIGHTS = {
     'select (id, state, decided_at), delete, update (check_at) on removal_requests',
     'select (generation_id, created_at), delete, update (created_at) on safety_refusals',
     'select (generation_id, state, decided_at) on safety_reviews',
+    'select (expires_at), delete on safety_blocks',
     'select, delete, update (erased_at) on erased_customers',
     'select (id, issued_at, requested_at), delete, update (issued_at) on erasures',
     'select (erasure_id), delete on receipt_mails',

@@ -86,7 +86,7 @@ export async function fillDashboard(
       `/generations/${completedId}`,
     ],
     ...[`/generations/${failedId}`, '/products', '/webhooks', '/webhooks/new', `/webhooks/${endpointId}`, '/audit'],
-    ...['/operators', '/second-factor', '/removals', `/removals/${removalId}`, '/reviews'],
+    ...['/operators', '/second-factor', '/removals', `/removals/${removalId}`, '/reviews', '/blocks'],
   ]
   return { accountId, shopId, endpointId, completedId, failedId, pages }
 }

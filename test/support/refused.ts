@@ -22,7 +22,8 @@ export async function refuseGeneration(
   await database.query(sql.unsafe`update generations set shop_id = ${shopId} where id = ${call.generationId}`)
   await generations.start({ ...attempt, worker: 'worker' })
   const hashes = (digit: string) => [{ hash: digit.repeat(64), mirrored: digit.repeat(64) }]
-  const pair = { person: hashes('a'), product: hashes('5') }
+  const digest = '0'.repeat(64)
+  const pair = { person: hashes('a'), product: hashes('5'), digests: [digest, digest] } as const
   await createSafetyRefusals(database).insert({ ...attempt, check, image: 'person', pair })
   await generations.fail({ ...attempt, code: 'NUDITY_DETECTED', message: 'The photo shows nudity.' })
   return call.generationId

@@ -14,15 +14,20 @@ import { toBits } from '../../api/shared/stores/image-hashes.ts'
 export interface HashedPair {
   readonly person: readonly ImageHashes[]
   readonly product: readonly ImageHashes[]
+  /** SHA-256 of the bytes of photo and product image, in hex. */
+  readonly digests: readonly [person: string, product: string]
 }
 
 /** Different bits, of 256, up to which an image counts as a blocked one. The threshold that the authors of PDQ recommend. */
 const MAX_DISTANCE = 31
 
+/** Different bits up to which another encoding of an image counts as the allowed one: JPEG of quality 50 differs by 8 at most. */
+const MAX_ALLOWED_DISTANCE = 8
+
 const PassRow = rowType(
   Type.Object({ check: Type.Enum([...SAFETY_CHECKS]), image: Nullable(Type.Enum([...TRY_ON_IMAGES])) }),
 )
-const ImageRow = rowType(Type.Object({ image: Type.Enum([...TRY_ON_IMAGES]) }))
+const ImageRow = rowType(Type.Object({ image: Nullable(Type.Enum([...TRY_ON_IMAGES])) }))
 
 export type SafetyRefusals = ReturnType<typeof createSafetyRefusals>
 
@@ -33,21 +38,18 @@ export function createSafetyRefusals(database: Database) {
     insert: async ({ id, attempt, check, image, pair }: Refusal): Promise<void> => {
       const [person, product] = [hexes(pair.person), hexes(pair.product)]
       await database.query(sql.unsafe`
-        insert into safety_refusals (generation_id, account_id, failed_check, image, person_hashes, product_hashes)
-        select id, account_id, ${check}, ${image}, ${person}, ${product} from generations
+        insert into safety_refusals (generation_id, account_id, failed_check, image, person_hashes, product_hashes, image_digests)
+        select id, account_id, ${check}, ${image}, ${person}, ${product}, ${digestsOf(pair)} from generations
         where id = ${id} and attempt = ${attempt} and status = 'PROCESSING' for share
         on conflict (generation_id) do update set failed_check = excluded.failed_check, image = excluded.image`)
     },
 
     /**
      * The checks that operators let this pair of images pass, and takes each for this try-on: it passes once. A try-on that failed
-     * has not used it.
+     * has not used it. An allowance for the same bytes is taken before one for other encodings of the images.
      */
-    takePasses: async (
-      id: string,
-      accountId: string,
-      { person, product }: HashedPair,
-    ): Promise<readonly SafetyPass[]> => {
+    takePasses: async (id: string, accountId: string, pair: HashedPair): Promise<readonly SafetyPass[]> => {
+      const { person, product } = pair
       if (person.length === 0 || product.length === 0) return []
       const isFree = sql.fragment`(used_by is null or used_by = ${id}
         or exists (select from generations where generations.id = used_by and status = 'FAILED'))`
@@ -55,30 +57,47 @@ export function createSafetyRefusals(database: Database) {
         with first as (
           select distinct on (failed_check, image) generation_id, failed_check, image
           from safety_refusals join safety_reviews using (generation_id)
-          where account_id = ${accountId} and person_hashes[1] = ${person[0].hash} and product_hashes[1] = ${product[0].hash}
-            and state = 'ALLOWED' and ${isFree}
-          order by failed_check, image, (used_by = ${id}) desc nulls last, decided_at
+          where account_id = ${accountId} and ${isAlike(sql.fragment`person_hashes[1]`, person[0])}
+            and ${isAlike(sql.fragment`product_hashes[1]`, product[0])} and state = 'ALLOWED' and ${isFree}
+          order by failed_check, image, (used_by = ${id}) desc nulls last, (image_digests = ${digestsOf(pair)}) desc nulls last, decided_at
         )
         update safety_reviews set used_by = ${id} from first
         where safety_reviews.generation_id = first.generation_id and state = 'ALLOWED' and ${isFree}
         returning failed_check as check, image`)
     },
 
-    /** The images that operators blocked, also mirrored. */
-    findBlocked: async ({ person, product }: HashedPair): Promise<readonly TryOnImage[]> => {
+    /** The images that operators blocked, also mirrored; null: the two images together. */
+    findBlocked: async ({ person, product }: HashedPair): Promise<readonly (TryOnImage | null)[]> => {
       const both = (hashes: readonly ImageHashes[]) =>
         sql.array(
           hashes.flatMap(({ hash, mirrored }) => [hash, mirrored]),
           'text',
         )
       const rows = await database.any(sql.type(ImageRow)`
-        select distinct image from safety_blocks cross join (
+        with blocks as (select * from safety_blocks where expires_at is null or expires_at > now())
+        select named.image from blocks cross join (
           select 'person' as image, unnest(${both(person)}) as hex
           union all select 'product', unnest(${both(product)})) as named
-        where bit_count(safety_blocks.hash # ${toBits(sql.fragment`hex`)}) <= ${MAX_DISTANCE} order by image`)
+        where product_hash is null and ${isCopy(sql.fragment`hash`, sql.fragment`hex`)}
+        union
+        select null from blocks cross join unnest(${both(person)}) as photo (hex) cross join unnest(${both(product)}) as garment (hex)
+        where ${isCopy(sql.fragment`hash`, sql.fragment`photo.hex`)} and ${isCopy(sql.fragment`product_hash`, sql.fragment`garment.hex`)}
+        order by image`)
       return rows.map(({ image }) => image)
     },
   }
+}
+
+function isCopy(hash: ReturnType<typeof toBits>, hex: ReturnType<typeof toBits>, maxDistance = MAX_DISTANCE) {
+  return sql.fragment`bit_count(${hash} # ${toBits(hex)}) <= ${maxDistance}`
+}
+
+function isAlike(allowedHex: ReturnType<typeof toBits>, { hash }: ImageHashes) {
+  return isCopy(toBits(allowedHex), sql.fragment`${hash}::text`, MAX_ALLOWED_DISTANCE)
+}
+
+function digestsOf({ digests: [person, product] }: HashedPair) {
+  return sql.fragment`array[decode(${person}, 'hex'), decode(${product}, 'hex')]`
 }
 
 interface Refusal {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { DrapeError, type SafetyPass, TRY_ON_IMAGES, type TryOnImage } from '../../api/shared/errors.ts'
 import type { SafetyPolicy } from '../../api/shared/generation.ts'
 import type { Rectangle } from '../../api/shared/image.ts'
@@ -19,7 +20,12 @@ export async function hashTryOn({ photo, crop, garment }: ScreenedImages): Promi
   return {
     person: [whole, part].filter((found) => found !== null),
     product: [product].filter((found) => found !== null),
+    digests: [digestOf(photo), digestOf(garment)],
   }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 /** Null also for a damaged image, which the engine refuses. */
@@ -54,7 +60,7 @@ export async function screen(
     ({ hashes }) => hashes.length > 0,
   )
   if (images.length === 0) return []
-  const isPassed = (check: 'blocked' | 'list', image: TryOnImage) =>
+  const isPassed = (check: 'blocked' | 'list', image: TryOnImage | null) =>
     passes.some((pass) => pass.check === check && pass.image === image)
   for (const image of await findBlocked(pair))
     if (!isPassed('blocked', image)) throw listed(image, { reason: 'BLOCKED', check: 'blocked' })
@@ -65,14 +71,24 @@ export async function screen(
   })
   if (matches === null) {
     if (policy.level === 'standard') return ['SAFETY_CHECK_SKIPPED']
-    throw new DrapeError('SAFETY_UNAVAILABLE', 'The list that images are checked against did not answer.')
+    throw new DrapeError('SAFETY_UNAVAILABLE', 'The list that images are checked against did not answer.', {
+      retryable: true,
+    })
   }
   const match = matches.find(({ image }) => !isPassed('list', image))
   if (match) throw listed(match.image, { reason: match.reason, check: 'list' })
   return []
 }
 
-function listed(image: TryOnImage, { reason, check }: { reason: string; check: 'blocked' | 'list' }): DrapeError {
-  const name = image === 'person' ? 'photo' : 'product image'
-  return new DrapeError('IMAGE_LISTED', `The ${name} is on the list of the operator: ${reason}.`, { image, check })
+/** `image` null: photo and product image together. */
+function listed(
+  image: TryOnImage | null,
+  { reason, check }: { reason: string; check: 'blocked' | 'list' },
+): DrapeError {
+  const subject =
+    image === null
+      ? 'The photo together with the product image is'
+      : `The ${image === 'person' ? 'photo' : 'product image'} is`
+  const message = `${subject} on the list of the operator: ${reason}.`
+  return new DrapeError('IMAGE_LISTED', message, { check, ...(image !== null && { image }) })
 }

@@ -3,7 +3,7 @@ import { type Database, sql } from '../database/database.ts'
 /** Days in which a refusal by a safety check can be appealed, and in which its account can read and use a decision. */
 const REVIEW_DAYS = 90
 
-/** The end of refusals by safety checks, and of their reviews. */
+/** The end of refusals by safety checks, of their reviews, and of blocks. */
 export function createOldReviews(database: Database) {
   return {
     /** Deletes old refusals by safety checks with their reviews, except open and newly decided ones. */
@@ -17,6 +17,12 @@ export function createOldReviews(database: Database) {
             where safety_reviews.generation_id = safety_refusals.generation_id
               and (state = 'OPEN' or decided_at >= ${oldest}))
           order by created_at limit ${limit} for update skip locked)`)
+      return rowCount
+    },
+
+    /** Deletes blocks that have ended. */
+    deleteEndedBlocks: async (): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`delete from safety_blocks where expires_at <= now()`)
       return rowCount
     },
   }

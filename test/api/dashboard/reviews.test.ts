@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
+import { createSafetyBlocks } from '../../../api/stores/safety-blocks.ts'
 import { createSafetyReviews } from '../../../api/stores/safety-reviews.ts'
 import { type Caller, createCaller } from '../../support/accepted.ts'
 import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
@@ -57,6 +58,25 @@ describe('reviews in the dashboard', () => {
     ])
     expect(JSON.stringify(entries)).not.toContain('secret word')
     expect((await browser.get(page)).text).not.toContain(action)
+  })
+
+  it('block until an end, list the block, and remove it for a reason that the audit log keeps', async () => {
+    const { page, action } = await appealed()
+    await browser.submit(page, action, { decision: 'BLOCKED', answer: 'No.', blockDays: '30' })
+    const blocks = createSafetyBlocks(dashboard.database)
+    const [block] = await blocks.list(10)
+    expect(Number(block.expiresAt) - Date.now()).toBeGreaterThan(29 * 86_400_000)
+    const list = (await browser.get('/blocks')).text
+    expect(list).toContain(block.id)
+    expect(list).toContain('aaaaaaaa')
+    const remove = (values: Record<string, string>) => browser.submit('/blocks', '/blocks/remove', values)
+    expect((await remove({ block: 'blk_unknown', reason: 'A mistake.' })).status).toBe(400)
+    expect((await remove({ block: block.id, reason: '' })).status).toBe(400)
+    expect(await blocks.list(10)).toHaveLength(1)
+    expect((await remove({ block: block.id, reason: 'A mistake.' })).status).toBe(303)
+    expect(await blocks.list(10)).toEqual([])
+    const entries = await createOperatorAudit(dashboard.database).list({ about: block.id, before: null, limit: 9 })
+    expect(entries).toMatchObject([{ action: 'block.remove', object: block.id, reason: 'A mistake.' }])
   })
 
   it('decide on what the operator was shown alone', async () => {

@@ -101,6 +101,7 @@ describe("the operator's list of images", () => {
   it('is not queried for images without a hash', async () => {
     expect(await hashTryOn({ photo: Buffer.from('photo'), garment: Buffer.from('shirt'), crop: null })).toEqual({
       ...{ person: [], product: [] },
+      digests: [expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)],
     })
   })
 

@@ -1,0 +1,36 @@
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
+
+const BlockRow = Type.Object({
+  id: Type.String(),
+  /** `pair`: a photo together with a product. Null for blocks of earlier versions. */
+  kind: Nullable(Type.Enum(['person', 'product', 'pair'])),
+  /** Start of the perceptual hash, to tell blocks apart. */
+  hash: Type.String(),
+  /** Account whose appeal led to the block; null for blocks of earlier versions. */
+  accountId: Nullable(Type.String()),
+  createdAt: Timestamp,
+  expiresAt: Nullable(Timestamp),
+})
+export type Block = Static<typeof BlockRow>
+
+export type SafetyBlocks = ReturnType<typeof createSafetyBlocks>
+
+/** Images that operators blocked after an appeal. */
+export function createSafetyBlocks(database: Database) {
+  return {
+    /** Blocks that have not ended, newest first. */
+    list: (limit: number): Promise<readonly Block[]> =>
+      database.any(sql.type(rowType(BlockRow))`
+        select distinct on (created_at, id) id, case when product_hash is null then image else 'pair' end as kind,
+          left(hash::text, 32) as hash, account_id as "accountId", created_at as "createdAt", expires_at as "expiresAt"
+        from safety_blocks where expires_at is null or expires_at > now()
+        order by created_at desc, id limit ${limit}`),
+
+    /** Removes a block; false when it does not exist. MUST be called in the transaction that records it. */
+    delete: async (id: string): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`delete from safety_blocks where id = ${id}`)
+      return rowCount > 0
+    },
+  }
+}
