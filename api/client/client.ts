@@ -1,3 +1,4 @@
+import { isApiError } from './api-error.ts'
 import { type CallOptions, type ConnectionOptions, createConnection, type WriteOptions } from './connection.ts'
 import { type FileInput, readFileInput } from './file-input.ts'
 import { type CompletedGeneration, generationPath, type WaitOptions, waitForGeneration } from './generation-wait.ts'
@@ -8,6 +9,7 @@ import type {
   Account,
   Analytics,
   AnalyticsQuery,
+  Appeal,
   Credits,
   EngineList,
   Generation,
@@ -44,6 +46,13 @@ export interface DrapeClient {
      * ended stays unchanged.
      */
     cancel(id: string, options?: CallOptions): Promise<Generation>
+    /**
+     * Appeals the refusal by a safety check, free of charge; an operator decides. Another `reason` replaces that of an open appeal of the
+     * account. Throws `VALIDATION_FAILED` when no safety check refused the generation.
+     */
+    appeal(id: string, reason: string, options?: CallOptions): Promise<Appeal>
+    /** The appeal with the decision; null when nobody has appealed. */
+    findAppeal(id: string, options?: CallOptions): Promise<Appeal | null>
     /** The result image of a completed generation; null before completion and after expiry. */
     download(id: string, options?: CallOptions): Promise<Blob | null>
   }
@@ -99,6 +108,13 @@ export function createDrapeClient(options: ConnectionOptions): DrapeClient {
       get: (id, { signal } = {}) => call({ method: 'GET', path: generationPath(id), signal }),
       wait: (id, options = {}) => waitForGeneration(connection, id, options),
       cancel: (id, { signal } = {}) => call({ method: 'POST', path: generationPath(id, '/cancel'), signal }),
+      appeal: (id, reason, { signal } = {}) =>
+        call({ method: 'POST', path: generationPath(id, '/appeal'), body: { reason }, signal }),
+      findAppeal: (id, { signal } = {}) =>
+        call<Appeal>({ method: 'GET', path: generationPath(id, '/appeal'), signal }).catch((error: unknown) => {
+          if (isApiError(error, 'APPEAL_NOT_FOUND')) return null
+          throw error
+        }),
       download: async (id, { signal } = {}) => {
         const { resultImageUrl } = await call<Generation>({ method: 'GET', path: generationPath(id), signal })
         return resultImageUrl ? connection.download(resultImageUrl, { signal }) : null

@@ -18,6 +18,7 @@ export type {
   Analytics,
   AnalyticsDay,
   AnalyticsQuery,
+  Appeal,
   Credits,
   EngineDescription,
   EngineList,

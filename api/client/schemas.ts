@@ -102,6 +102,27 @@ export type WebhookMessage =
       }
     }
   | {
+      type: 'review.decided'
+      /**
+       * Time of the event.
+       */
+      timestamp: string
+      data: {
+        accountId: string
+        generationId: string
+        productExternalId: string
+        /**
+         * Shop whose shopper requested the generation.
+         */
+        shopId?: string
+        state: 'ALLOWED' | 'REFUSED' | 'BLOCKED'
+        /**
+         * True for test events. The objects that a test event names do not exist.
+         */
+        test?: true
+      }
+    }
+  | {
       type: 'webhook.test'
       /**
        * Time of the event.
@@ -406,6 +427,21 @@ export interface Generation {
    */
   updatedAt: string
 }
+export interface Appeal {
+  generationId: string
+  /**
+   * OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal stays. BLOCKED: the refused image is refused from now on.
+   */
+  state: 'OPEN' | 'ALLOWED' | 'REFUSED' | 'BLOCKED'
+  reason: string
+  /**
+   * Whether the shopper appealed, at `appealUrl` of the generation.
+   */
+  byShopper: boolean
+  answer: string | null
+  createdAt: string
+  decidedAt: string | null
+}
 export interface Upload {
   /**
    * Value of person.image.source.id in a try-on.
@@ -631,7 +667,14 @@ export interface Listener {
    * @minItems 1
    * @maxItems 10
    */
-  events: ('generation.completed' | 'generation.failed' | 'credits.low' | 'customer.erased' | 'erasure.confirmed')[]
+  events: (
+    | 'generation.completed'
+    | 'generation.failed'
+    | 'credits.low'
+    | 'customer.erased'
+    | 'erasure.confirmed'
+    | 'review.decided'
+  )[]
   /**
    * Expiry of the listener, 60 seconds after the last poll.
    */
@@ -940,6 +983,7 @@ export interface ErrorBody {
     | 'EVENT_NOT_FOUND'
     | 'ERASURE_NOT_FOUND'
     | 'LISTENER_NOT_FOUND'
+    | 'APPEAL_NOT_FOUND'
     | 'ROUTE_NOT_FOUND'
     | 'METHOD_NOT_ALLOWED'
     | 'HEADERS_TOO_LARGE'

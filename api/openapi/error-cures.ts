@@ -32,6 +32,7 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   BATCH_NOT_FOUND: 'Read the products themselves with GET /tryon/v1/products.',
   ERASURE_NOT_FOUND: 'Check the `erasureId` and the key: the key must be of the same account and mode.',
   EVENT_NOT_FOUND: 'Fetch the generation instead.',
+  APPEAL_NOT_FOUND: 'Appeal the refusal first. A generation without `appealUrl` cannot be appealed.',
   LISTENER_NOT_FOUND: 'Create a listener and poll it at least every 60 seconds.',
   ROUTE_NOT_FOUND: 'Compare the path with the API reference. Paths are case-sensitive, and IDs must be encoded.',
   METHOD_NOT_ALLOWED: 'Use a method of the header Allow.',

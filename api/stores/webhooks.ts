@@ -13,6 +13,7 @@ export const WEBHOOK_EVENTS = [
   'credits.low',
   'customer.erased',
   'erasure.confirmed',
+  'review.decided',
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 

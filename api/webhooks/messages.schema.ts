@@ -1,5 +1,6 @@
 import { ErrorFields } from '../generations/error-fields.ts'
 import { type TSchema, Type } from '../shared/schema.ts'
+import { REVIEW_DECISIONS } from '../stores/safety-reviews.ts'
 import type { WebhookEvent } from '../stores/webhooks.ts'
 
 const generation = {
@@ -59,6 +60,11 @@ export const WEBHOOK_MESSAGES: Readonly<Record<WebhookMessageType, WebhookMessag
     'erasure.confirmed',
     'Storage, workers, caches and the erasure log have confirmed an erasure: the signed receipt is available.',
     { erasureId: Type.String() },
+  ),
+  'review.decided': describeMessage(
+    'review.decided',
+    'An operator has decided on the appeal of a refusal by a safety check. Fetch the answer by the id of the generation.',
+    { ...generation, state: Type.Enum([...REVIEW_DECISIONS]) },
   ),
   'webhook.test': describeMessage('webhook.test', 'Test event, sent on request.', {
     endpointId: Type.String(),

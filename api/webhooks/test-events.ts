@@ -11,6 +11,12 @@ export function testDataOf(type: WebhookMessageType, id: string): TestData {
     'credits.low': { creditBalance: 9, creditsLowAt: 10, test: true },
     'customer.erased': { externalUserId: 'test-customer', erasureId: `era_test_${id}`, test: true },
     'erasure.confirmed': { erasureId: `era_test_${id}`, test: true },
+    'review.decided': {
+      generationId: generation.generationId,
+      productExternalId: 'test-product',
+      state: 'ALLOWED',
+      test: true,
+    },
     'webhook.test': { endpointId: 'endpoint_test', test: true },
   }
   return examples[type]

@@ -10,6 +10,7 @@ const NAMED = [
   'TryOn',
   'AcceptedTryOn',
   'Generation',
+  'Appeal',
   'Upload',
   'ProductInput',
   'Product',

@@ -14,6 +14,7 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
     'GET /tryon/v1/generations/gen_1/events',
     'POST /tryon/v1/generations/gen_1/cancel',
     'POST /tryon/v1/generations/gen_1/appeal',
+    'GET /tryon/v1/generations/gen_1/appeal',
   ],
   products: [
     'POST /tryon/v1/products',
@@ -26,6 +27,7 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
   ],
   read: [
     'GET /tryon/v1/generations/gen_1',
+    'GET /tryon/v1/generations/gen_1/appeal',
     'GET /tryon/v1/generations/gen_1/events',
     'GET /tryon/v1/products',
     'GET /tryon/v1/products/batch/batch_1',

@@ -146,6 +146,8 @@ describe('API keys and accounts', () => {
         ['GET', `/tryon/v1/generations/${generationId}`, undefined, 403, 'FORBIDDEN'],
         ['GET', `/tryon/v1/generations/${generationId}/events`, undefined, 403, 'FORBIDDEN'],
         ['POST', `/tryon/v1/generations/${generationId}/cancel`, undefined, 403, 'FORBIDDEN'],
+        ['GET', `/tryon/v1/generations/${generationId}/appeal`, undefined, 403, 'FORBIDDEN'],
+        ['POST', `/tryon/v1/generations/${generationId}/appeal`, { reason: 'Mine.' }, 403, 'FORBIDDEN'],
         ['GET', `/tryon/v1/products/${oneShot}`, undefined, 403, 'FORBIDDEN'],
         ['DELETE', `/tryon/v1/products/${oneShot}`, undefined, 403, 'FORBIDDEN'],
         ['GET', `/tryon/v1/products/${oneShot}/stats`, undefined, 403, 'FORBIDDEN'],

@@ -12,7 +12,11 @@ import {
   readPicture,
 } from '../../api/client/node.ts'
 import { decodeImage } from '../../api/shared/image.ts'
+import { createAccounts } from '../../api/stores/accounts.ts'
+import { createSafetyReviews } from '../../api/stores/safety-reviews.ts'
+import { createCaller } from '../support/accepted.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { refuseGeneration } from '../support/refused.ts'
 import { until } from '../support/until.ts'
 
 const PERSON = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url)
@@ -174,6 +178,20 @@ describe('the client against the service', () => {
     expect(await client.tryOn({ person, product, output: MOCK }, once)).toEqual(first)
     const changed = client.tryOn({ person, product, output: { ...MOCK, seed: 1 } }, once)
     await expect(changed).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED', status: 422 })
+  })
+
+  it('appeals a refusal, and reads the decision', async () => {
+    const caller = await createCaller(drape.database, 10)
+    const apiKey = await createAccounts(drape.database).insertKey(caller.accountId, 'secret')
+    const { generations } = createDrapeClient({ url: drape.api.url, apiKey, retries: 0 })
+    const id = await refuseGeneration(drape.database, caller)
+    expect((await generations.get(id)).appealUrl).toContain('/appeal/')
+    expect(await generations.findAppeal(id)).toBeNull()
+    expect(await generations.appeal(id, 'It is a shirt.')).toMatchObject({ state: 'OPEN', byShopper: false })
+    const decision = { version: 1, decision: 'ALLOWED', answer: 'It is.' } as const
+    await createSafetyReviews(drape.database).decide(id, decision)
+    expect(await generations.findAppeal(id)).toMatchObject({ state: 'ALLOWED', answer: 'It is.' })
+    await expect(generations.findAppeal('gen_unknown')).rejects.toMatchObject({ code: 'GENERATION_NOT_FOUND' })
   })
 
   it('stops waiting on timeout or abort, and the generation stays pending until it is cancelled', async () => {

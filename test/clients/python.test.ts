@@ -6,13 +6,16 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNRESTRICTED } from '../../api/keys/restrictions.ts'
+import { createAccounts } from '../../api/stores/accounts.ts'
 import { createApiKeys } from '../../api/stores/api-keys.ts'
 import { presentPythonModels } from '../../scripts/clients/python-models.ts'
 import { installPythonPackages } from '../../scripts/stack/install-once.ts'
 import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
+import { createCaller } from '../support/accepted.ts'
 import { commandsOf, runCommands } from '../support/documented-blocks.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { reasonWithout } from '../support/missing.ts'
+import { refuseGeneration } from '../support/refused.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const CLIENT = join(ROOT, 'clients/python')
@@ -58,8 +61,12 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
     await cp(join(SAMPLES, 'garments/tshirt-mustard.jpg'), join(folder, 'shirt.jpg'))
     const restrictions = { ...UNRESTRICTED, isTest: true }
     const { key: testKey } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', restrictions)
+    const caller = await createCaller(drape.database, 10)
     env = {
       ...process.env,
+      REFUSED_KEY: await createAccounts(drape.database).insertKey(caller.accountId, 'secret'),
+      REFUSED_ID: await refuseGeneration(drape.database, caller),
+      UNASKED_ID: await refuseGeneration(drape.database, caller),
       PYTHONDONTWRITEBYTECODE: '1',
       PYTHONPATH: CLIENT,
       BASE_URL: drape.api.url,

@@ -240,7 +240,18 @@ export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
         open: {
           ...{ generationId: GENERATION_ID, state: 'OPEN', answer: null },
           reason: 'The photo shows a person in a swimsuit of our catalogue.',
-          ...{ createdAt: UPDATED_AT, decidedAt: null },
+          ...{ byShopper: false, createdAt: UPDATED_AT, decidedAt: null },
+        },
+      },
+    },
+  },
+  getAppeal: {
+    answers: {
+      200: {
+        decided: {
+          ...{ generationId: GENERATION_ID, state: 'ALLOWED', answer: 'The swimsuit is from your catalogue.' },
+          reason: 'The photo shows a person in a swimsuit of our catalogue.',
+          ...{ byShopper: false, createdAt: UPDATED_AT, decidedAt: '2026-05-12T15:02:10.000Z' },
         },
       },
     },

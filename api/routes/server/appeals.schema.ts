@@ -20,6 +20,7 @@ export const Appeal = named(
         'OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal stays. BLOCKED: the refused image is refused from now on.',
     }),
     reason: Type.String(),
+    byShopper: Type.Boolean({ description: 'Whether the shopper appealed, at `appealUrl` of the generation.' }),
     answer: Nullable(Type.String({ description: 'What the operator answered.' })),
     createdAt: Type.String({ format: 'date-time' }),
     decidedAt: Nullable(Type.String({ format: 'date-time' })),

@@ -1,18 +1,33 @@
 import { DrapeError } from '../../shared/errors.ts'
 import type { Generations } from '../../shared/stores/generations.ts'
 import type { AppContext } from '../../state.ts'
-import type { SafetyReviews } from '../../stores/safety-reviews.ts'
+import type { Review, SafetyReviews } from '../../stores/safety-reviews.ts'
 import { route } from '../route.ts'
 import { Appeal, AppealBody } from './appeals.schema.ts'
 import { findOwn } from './generations.ts'
-import { writing } from './guards.ts'
+import { reading, writing } from './guards.ts'
 
 export interface AppealParts {
   readonly generations: Generations
-  readonly reviews: Pick<SafetyReviews, 'appeal'>
+  readonly reviews: Pick<SafetyReviews, 'appeal' | 'find'>
 }
 
 export const appealRoutes = [
+  route({
+    method: 'get',
+    path: '/tryon/v1/generations/{id}/appeal',
+    id: 'getAppeal',
+    scopes: ['try-on', 'read'],
+    tag: 'Generations',
+    summary: 'Fetch the appeal of a refusal',
+    description:
+      'The appeal of the account or of the shopper, and the decision. Poll it at most once per minute, or receive the webhook `review.decided`.',
+    parameters: { id: 'The generationId.' },
+    answers: { 200: { description: 'The appeal, and the decision.', schema: Appeal } },
+    errors: ['GENERATION_NOT_FOUND', 'APPEAL_NOT_FOUND', 'FORBIDDEN'],
+    guards: reading,
+    handler: getAppeal,
+  }),
   route({
     method: 'post',
     path: '/tryon/v1/generations/{id}/appeal',
@@ -32,6 +47,17 @@ same call again returns the decision; with another \`reason\` it changes an open
   }),
 ]
 
+async function getAppeal(
+  ctx: AppContext,
+  { generations, reviews }: AppealParts,
+  { params }: { readonly params: { readonly id: string } },
+): Promise<Appeal> {
+  const { id } = await findOwn(ctx, generations, params.id)
+  const review = await reviews.find(id)
+  if (review === null) throw new DrapeError('APPEAL_NOT_FOUND', 'Nobody has appealed the refusal of this generation.')
+  return presentReview(review)
+}
+
 async function postAppeal(
   ctx: AppContext,
   { generations, reviews }: AppealParts,
@@ -45,9 +71,12 @@ async function postAppeal(
     })
   if (review === 'full')
     throw new DrapeError('QUOTA_EXCEEDED', 'The account has 100 appeals without a decision. Wait for decisions.')
-  const { generationId, state, reason, answer, createdAt, decidedAt } = review
+  return presentReview(review)
+}
+
+function presentReview({ generationId, state, reason, byShopper, answer, createdAt, decidedAt }: Review): Appeal {
   return {
-    ...{ generationId, state, reason, answer },
+    ...{ generationId, state, reason, byShopper, answer },
     createdAt: createdAt.toISOString(),
     decidedAt: decidedAt?.toISOString() ?? null,
   }

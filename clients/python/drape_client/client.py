@@ -18,6 +18,7 @@ from .models import (
     AcceptedTryOn,
     Account,
     Analytics,
+    Appeal,
     Credits,
     EngineList,
     Generation,
@@ -168,6 +169,15 @@ class Drape(_Settings):
     def cancel(self, generation_id: str) -> Generation:
         """Cancels and refunds the generation. A generation that has ended stays unchanged."""
         return self._run(self._operations.cancel(generation_id))
+
+    def appeal(self, generation_id: str, reason: str) -> Appeal:
+        """Appeals the refusal by a safety check, free of charge; an operator decides. Another `reason` replaces that of an open appeal
+        of the account. Raises DrapeApiError with VALIDATION_FAILED when no safety check refused the generation."""
+        return self._run(self._operations.appeal(generation_id, reason))
+
+    def find_appeal(self, generation_id: str) -> Appeal | None:
+        """The appeal with the decision; None when nobody has appealed."""
+        return self._run(self._operations.find_appeal(generation_id))
 
     def download(self, generation_id: str) -> bytes | None:
         """The image of a completed generation; None before completion and after expiry."""
@@ -332,6 +342,12 @@ class AsyncDrape(_Settings):
 
     async def cancel(self, generation_id: str) -> Generation:
         return await self._run(self._operations.cancel(generation_id))
+
+    async def appeal(self, generation_id: str, reason: str) -> Appeal:
+        return await self._run(self._operations.appeal(generation_id, reason))
+
+    async def find_appeal(self, generation_id: str) -> Appeal | None:
+        return await self._run(self._operations.find_appeal(generation_id))
 
     async def download(self, generation_id: str) -> bytes | None:
         return await self._run(self._operations.download(generation_id))

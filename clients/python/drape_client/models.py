@@ -387,6 +387,24 @@ class Generation(TypedDict):
     """
 
 
+class Appeal(TypedDict):
+    generationId: str
+    state: Literal["OPEN", "ALLOWED", "REFUSED", "BLOCKED"]
+    """
+    OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal stays. BLOCKED: the refused image is refused from now on.
+    """
+
+    reason: str
+    byShopper: bool
+    """
+    Whether the shopper appealed, at `appealUrl` of the generation.
+    """
+
+    answer: str | None
+    createdAt: str
+    decidedAt: str | None
+
+
 class UploadCrop(TypedDict):
     x: int
     y: int
@@ -553,7 +571,7 @@ class ProductBatchImages(TypedDict):
 
 class Listener(TypedDict):
     listenerId: str
-    events: list[Literal["generation.completed", "generation.failed", "credits.low", "customer.erased", "erasure.confirmed"]]
+    events: list[Literal["generation.completed", "generation.failed", "credits.low", "customer.erased", "erasure.confirmed", "review.decided"]]
     expiresAt: str
     """
     Expiry of the listener, 60 seconds after the last poll.
@@ -998,7 +1016,7 @@ AnalyticsQuery = TypedDict(
 )
 
 
-ErrorCode: TypeAlias = Literal["MISSING_API_KEY", "INVALID_API_KEY", "FORBIDDEN", "VALIDATION_FAILED", "EXTERNAL_ID_REQUIRED", "PRODUCT_IMAGES_REQUIRED", "CUSTOMER_IMAGE_REQUIRED", "FILE_REQUIRED", "MULTIPART_FILE_NOT_FOUND", "INVALID_IMAGE_INPUT", "INVALID_IMAGE", "UNSUPPORTED_IMAGE_TYPE", "CUSTOMER_IMAGE_FETCH_FAILED", "PRODUCT_IMAGE_FETCH_FAILED", "MISSING_REQUIRED_CLASSIFICATION", "FILE_TOO_LARGE", "INSUFFICIENT_CREDITS", "QUOTA_EXCEEDED", "RATE_LIMITED", "PRODUCT_NOT_FOUND", "GENERATION_NOT_FOUND", "ACCOUNT_NOT_FOUND", "BATCH_NOT_FOUND", "EVENT_NOT_FOUND", "ERASURE_NOT_FOUND", "LISTENER_NOT_FOUND", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "HEADERS_TOO_LARGE", "RESERVED_EXTERNAL_ID", "IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "GENERATION_FAILED", "GENERATION_TIMEOUT", "GENERATION_CANCELLED", "NO_PERSON_DETECTED", "RESULT_REJECTED", "NUDITY_DETECTED", "EXPOSURE_NOT_ALLOWED", "SEVERAL_PEOPLE", "IMAGE_LISTED", "SAFETY_UNAVAILABLE", "PROXY_SIGNATURE_INVALID", "WEBHOOK_SIGNATURE_INVALID", "BILLING_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "GENERATION_NOT_COMPLETED", "SHARE_LINK_NOT_FOUND", "SHARE_LINK_GONE", "IMAGE_NOT_FOUND", "UPLOAD_NOT_FOUND", "CAPTCHA_REQUIRED", "VISITOR_TOKEN_REQUIRED", "CONSENT_REQUIRED", "CONSENT_OUTDATED", "CONSENT_POLICY_UNKNOWN"]
+ErrorCode: TypeAlias = Literal["MISSING_API_KEY", "INVALID_API_KEY", "FORBIDDEN", "VALIDATION_FAILED", "EXTERNAL_ID_REQUIRED", "PRODUCT_IMAGES_REQUIRED", "CUSTOMER_IMAGE_REQUIRED", "FILE_REQUIRED", "MULTIPART_FILE_NOT_FOUND", "INVALID_IMAGE_INPUT", "INVALID_IMAGE", "UNSUPPORTED_IMAGE_TYPE", "CUSTOMER_IMAGE_FETCH_FAILED", "PRODUCT_IMAGE_FETCH_FAILED", "MISSING_REQUIRED_CLASSIFICATION", "FILE_TOO_LARGE", "INSUFFICIENT_CREDITS", "QUOTA_EXCEEDED", "RATE_LIMITED", "PRODUCT_NOT_FOUND", "GENERATION_NOT_FOUND", "ACCOUNT_NOT_FOUND", "BATCH_NOT_FOUND", "EVENT_NOT_FOUND", "ERASURE_NOT_FOUND", "LISTENER_NOT_FOUND", "APPEAL_NOT_FOUND", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "HEADERS_TOO_LARGE", "RESERVED_EXTERNAL_ID", "IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "GENERATION_FAILED", "GENERATION_TIMEOUT", "GENERATION_CANCELLED", "NO_PERSON_DETECTED", "RESULT_REJECTED", "NUDITY_DETECTED", "EXPOSURE_NOT_ALLOWED", "SEVERAL_PEOPLE", "IMAGE_LISTED", "SAFETY_UNAVAILABLE", "PROXY_SIGNATURE_INVALID", "WEBHOOK_SIGNATURE_INVALID", "BILLING_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "GENERATION_NOT_COMPLETED", "SHARE_LINK_NOT_FOUND", "SHARE_LINK_GONE", "IMAGE_NOT_FOUND", "UPLOAD_NOT_FOUND", "CAPTCHA_REQUIRED", "VISITOR_TOKEN_REQUIRED", "CONSENT_REQUIRED", "CONSENT_OUTDATED", "CONSENT_POLICY_UNKNOWN"]
 """
 Stable code; branch on it.
 """
@@ -1134,6 +1152,32 @@ class ErasureConfirmedMessage(TypedDict):
     data: ErasureConfirmedMessageData
 
 
+class ReviewDecidedMessageData(TypedDict):
+    accountId: str
+    generationId: str
+    productExternalId: str
+    shopId: NotRequired[str]
+    """
+    Shop whose shopper requested the generation.
+    """
+
+    state: Literal["ALLOWED", "REFUSED", "BLOCKED"]
+    test: NotRequired[Literal[True]]
+    """
+    True for test events. The objects that a test event names do not exist.
+    """
+
+
+class ReviewDecidedMessage(TypedDict):
+    type: Literal["review.decided"]
+    timestamp: str
+    """
+    Time of the event.
+    """
+
+    data: ReviewDecidedMessageData
+
+
 class WebhookTestMessageData(TypedDict):
     accountId: str
     endpointId: str
@@ -1153,7 +1197,7 @@ class WebhookTestMessage(TypedDict):
     data: WebhookTestMessageData
 
 
-WebhookMessage: TypeAlias = GenerationCompletedMessage | GenerationFailedMessage | CreditsLowMessage | CustomerErasedMessage | ErasureConfirmedMessage | WebhookTestMessage
+WebhookMessage: TypeAlias = GenerationCompletedMessage | GenerationFailedMessage | CreditsLowMessage | CustomerErasedMessage | ErasureConfirmedMessage | ReviewDecidedMessage | WebhookTestMessage
 
 
 class ProductBatch(TypedDict):

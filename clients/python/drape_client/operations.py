@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from typing_extensions import TypeAlias
 
 from .calls import Call, Pause, RetryPolicy, Steps, new_key, path_of, request, send
-from .errors import DrapeGenerationError, DrapeTimeoutError
+from .errors import DrapeApiError, DrapeGenerationError, DrapeTimeoutError
 from .images import Files, PersonInput, read_image
 from .models import Generation
 
@@ -36,6 +36,17 @@ class Operations:
 
     def cancel(self, generation_id: str) -> Steps[Answer]:
         return self.call(Call("POST", path_of("generations", generation_id, "cancel")))
+
+    def appeal(self, generation_id: str, reason: str) -> Steps[Answer]:
+        return self.call(Call("POST", path_of("generations", generation_id, "appeal"), body={"reason": reason}))
+
+    def find_appeal(self, generation_id: str) -> Steps[Answer]:
+        try:
+            return (yield from self.get("generations", generation_id, "appeal"))
+        except DrapeApiError as error:
+            if error.code == "APPEAL_NOT_FOUND":
+                return None
+            raise
 
     def upsert_product(self, product: Mapping[str, Any], idempotency_key: str | None) -> Steps[Answer]:
         files = Files()

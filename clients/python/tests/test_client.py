@@ -108,6 +108,19 @@ class SyncTest(unittest.TestCase):
             slow.wait(timeout=0.1, poll_interval=0.05)
         self.assertEqual(slow.cancel()["status"], "FAILED")
 
+    def test_appeals_a_refusal_and_reads_the_decision(self) -> None:
+        drape = Drape(URL, api_key=os.environ["REFUSED_KEY"])
+        self.addCleanup(drape.close)
+        refused = os.environ["REFUSED_ID"]
+        self.assertIn("/appeal/", drape.generation(refused)["appealUrl"])
+        appealed = drape.appeal(refused, "It is a shirt.")
+        self.assertEqual((appealed["state"], appealed["reason"]), ("OPEN", "It is a shirt."))
+        self.assertEqual(drape.find_appeal(refused), appealed)
+        self.assertIsNone(drape.find_appeal(os.environ["UNASKED_ID"]))
+        with self.assertRaises(DrapeApiError) as caught:
+            drape.find_appeal("gen_unknown")
+        self.assertEqual(caught.exception.code, "GENERATION_NOT_FOUND")
+
     def test_repeats_a_lost_answer_and_a_refusal_and_is_charged_once(self) -> None:
         line = FlakyLine(URL)
         self.addCleanup(line.stop)

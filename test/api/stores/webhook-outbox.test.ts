@@ -5,9 +5,11 @@ import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { generateWebhookSecret } from '../../../api/shared/webhook-signature.ts'
 import { acceptGeneration, acceptGenerations } from '../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createSafetyReviews } from '../../../api/stores/safety-reviews.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent } from '../../../api/stores/webhooks.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
+import { refuseGeneration } from '../../support/refused.ts'
 
 describe('the webhook outbox', () => {
   let database: Database
@@ -163,6 +165,27 @@ describe('the webhook outbox', () => {
     expect(told).toHaveLength(1)
     expect(alsoTold[0].eventId).toBe(told[0].eventId)
     for (const { id } of [failures, idle, foreign]) expect(await waiting(id)).toEqual([])
+  })
+
+  it('gets one event of a decided review, without the reason and the answer', async () => {
+    const [caller, other] = [await createCaller(database, 5), await createCaller(database, 5)]
+    const [endpoint, foreign] = [await listen(caller, ['review.decided']), await listen(other)]
+    const generationId = await refuseGeneration(database, caller)
+    const reviews = createSafetyReviews(database)
+    await reviews.appeal(generationId, 'A reason.')
+    const decide = (decision: 'ALLOWED' | 'BLOCKED', version = 1) =>
+      reviews.decide(generationId, { version, decision, answer: 'An answer.' })
+    expect(await decide('ALLOWED', 2)).toBe(false)
+    expect(await waiting(endpoint.id)).toEqual([])
+    expect(await decide('ALLOWED')).toBe(true)
+    expect(await decide('BLOCKED')).toBe(false)
+    expect(await waiting(endpoint.id)).toEqual([
+      expect.objectContaining({
+        type: 'review.decided',
+        data: { generationId, state: 'ALLOWED', productExternalId: 'shirt' },
+      }),
+    ])
+    expect(await waiting(foreign.id)).toEqual([])
   })
 
   it('gets an event of an erased customer', async () => {

@@ -47,7 +47,14 @@ describe('drape webhook', () => {
       id: expect.stringMatching(/^endpoint_/),
       accountId,
       url: 'https://shop.example/hook',
-      eventTypes: ['generation.completed', 'generation.failed', 'credits.low', 'customer.erased', 'erasure.confirmed'],
+      eventTypes: [
+        'generation.completed',
+        'generation.failed',
+        'credits.low',
+        'customer.erased',
+        'erasure.confirmed',
+        'review.decided',
+      ],
       isActive: true,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     })

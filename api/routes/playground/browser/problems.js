@@ -54,6 +54,7 @@ export const EXPLAINED = {
   BATCH_NOT_FOUND: ['The batch does not exist', 'Batches expire after 7 days.'],
   ERASURE_NOT_FOUND: ['The erasure does not exist', 'Check the ID and the key.'],
   EVENT_NOT_FOUND: ['The event does not exist', 'Events are stored for 14 days.'],
+  APPEAL_NOT_FOUND: ['There is no appeal', 'Appeal the refusal first.'],
   LISTENER_NOT_FOUND: ['The listener has ended', 'Create another one.'],
   ROUTE_NOT_FOUND: ['The service does not know this request', 'The service may have been updated. Reload the page.'],
   METHOD_NOT_ALLOWED: ['The service does not know this request', 'The service may have been updated. Reload the page.'],

@@ -39,7 +39,8 @@ describe('an appeal', () => {
       status: 200,
       body: {
         generationId: id,
-        ...{ state: 'OPEN', reason: 'It is a shirt.', answer: null, createdAt: expect.any(String), decidedAt: null },
+        ...{ state: 'OPEN', reason: 'It is a shirt.', byShopper: false, answer: null },
+        ...{ createdAt: expect.any(String), decidedAt: null },
       },
     })
     expect((await appeal(id, 'It is a beige shirt.')).body).toMatchObject({ reason: 'It is a beige shirt.' })
@@ -53,6 +54,16 @@ describe('an appeal', () => {
     expect(await appeal(id, 'Please!', drape.apiKey)).toMatchObject({ status: 403 })
     expect(await balance()).toBe(before)
     expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
+  })
+
+  it('can be fetched by its account alone, also when the shopper made it', async () => {
+    const get = (id: string, by = key) => drape.call('GET', `/tryon/v1/generations/${id}/appeal`, { key: by })
+    const id = await refuseGeneration(drape.database, caller)
+    expect(await get(id)).toMatchObject({ status: 404, body: { code: 'APPEAL_NOT_FOUND' } })
+    await reviews().appeal(id, 'I wear a shirt.', { byShopper: true })
+    expect((await get(id)).body).toMatchObject({ state: 'OPEN', reason: 'I wear a shirt.', byShopper: true })
+    expect(await get(id, drape.apiKey)).toMatchObject({ status: 403 })
+    expect(await get('gen_unknown')).toMatchObject({ status: 404, body: { code: 'GENERATION_NOT_FOUND' } })
   })
 
   it('needs a refusal by a safety check and a reason', async () => {
