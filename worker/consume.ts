@@ -251,9 +251,15 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
   }
   log.error({ err: error }, 'try-on will be retried')
   await withSpan('retry generation', DATABASE_CALL, () =>
-    generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0 }),
+    generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0, ...lastFailure(error) }),
   )
   metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
+}
+
+/** The failure after the last attempt, for an error that callers know by its own code. */
+function lastFailure(error: unknown) {
+  const isKnown = error instanceof DrapeError && error.code === 'SAFETY_UNAVAILABLE'
+  return isKnown ? { failure: { code: error.code, message: error.message } } : {}
 }
 
 /** What failed besides the job, if the job is not the cause of the error; null if it may be. */

@@ -228,6 +228,33 @@ describe('a try-on job', () => {
     expect(await stateOf(late.generationId)).toMatchObject({ balance: 8 })
   })
 
+  it('is retried while the list does not answer at strict, and then fails without a charge', async () => {
+    await createAccounts(database).update(caller.accountId, { settings: { safetyLevel: 'strict' } })
+    const noAnswer = () => Promise.reject(new Error('no answer'))
+    const attempts = async (answers: readonly NonNullable<ConsumeOptions['askList']>[]) => {
+      const first = await accept()
+      await storage.put(first.person.objectKey, await readSample('persons/down-half-teal.jpg'), {
+        contentType: 'image/jpeg',
+      })
+      const states: unknown[] = []
+      for (const [i, askList] of answers.entries()) {
+        await consumeTryOn({ ...first, attempt: i + 1 }, optionsOf({ askList }))
+        const { status, errorCode } = (await generations.find(first.generationId)) ?? {}
+        states.push([status, errorCode])
+      }
+      return { states, id: first.generationId }
+    }
+    const down = await attempts([noAnswer, noAnswer, noAnswer])
+    expect(down.states).toEqual([
+      ['PENDING', null],
+      ['PENDING', null],
+      ['FAILED', 'SAFETY_UNAVAILABLE'],
+    ])
+    expect(await stateOf(down.id)).toMatchObject({ balance: 10 })
+    const brief = await attempts([noAnswer, async () => []])
+    expect(brief.states.at(-1)).toEqual(['COMPLETED', null])
+  })
+
   it('passes a refused safety check once after an operator has allowed its pair of images', async () => {
     await createAccounts(database).update(caller.accountId, { settings: { safetyLevel: 'standard' } })
     const [person, shirt] = await Promise.all([

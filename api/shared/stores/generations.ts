@@ -265,12 +265,22 @@ function createAttempts(database: Database, move: Move) {
         ), ${settleEnded}
         select ${moved} from ended`),
 
-    /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with a refund after the last attempt. */
-    retry: async ({ id, attempt, delaySeconds }: { id: string; attempt: number; delaySeconds: number }) =>
+    /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with `failure` and a refund after the last attempt. */
+    retry: async ({
+      id,
+      attempt,
+      delaySeconds,
+      failure,
+    }: {
+      id: string
+      attempt: number
+      delaySeconds: number
+      failure?: AttemptFailure
+    }) =>
       moves(moving`
         with again as (
           update generations
-          set ${anotherAttempt('retried')}
+          set ${anotherAttempt('retried', failure)}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}
         ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
@@ -374,12 +384,19 @@ const withAttempt = (reason: AttemptEnd) => sql.fragment`
   past_attempts || jsonb_build_object('attempt', attempt, 'worker', worker, 'dispatchedAt', attempt_dispatched_at,
     'startedAt', started_at, 'endedAt', now_ms(), 'reason', ${reason}::text)`
 
+/** Why a generation fails after its last attempt. */
+interface AttemptFailure {
+  readonly code: ErrorCode
+  readonly message: string
+}
+const GAVE_UP: AttemptFailure = { code: 'GENERATION_FAILED', message: 'The generation failed after several attempts.' }
+
 /** PENDING with the next attempt, or FAILED after the last one. */
-const anotherAttempt = (reason: AttemptEnd) => sql.fragment`
+const anotherAttempt = (reason: AttemptEnd, { code, message }: AttemptFailure = GAVE_UP) => sql.fragment`
   past_attempts = ${withAttempt(reason)},
   status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
-  error_code = case when attempt >= ${MAX_ATTEMPTS} then 'GENERATION_FAILED' end,
-  error_message = case when attempt >= ${MAX_ATTEMPTS} then 'The generation failed after several attempts.' end,
+  error_code = case when attempt >= ${MAX_ATTEMPTS} then ${code} end,
+  error_message = case when attempt >= ${MAX_ATTEMPTS} then ${message} end,
   finished_at = case when attempt >= ${MAX_ATTEMPTS} then now_ms() end,
   attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
   lease_until = null, progress = null, updated_at = ${nextUpdate}`
