@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { readBounded } from './bounded-body.ts'
 import { DrapeError } from './errors.ts'
 
 /** `https://host[/base]/v1/<mount>/keys/<name>` */
 const TRANSIT_KEY_URL = /^(https?:\/\/.+\/v1\/.+)\/keys\/([\w.-]+)$/
+/** A key with some thousand versions. */
+const MAX_ANSWER_BYTES = 1024 * 1024
 /** A token that can be a header. */
 const TOKEN = /^[\x21-\x7e]+$/
 
@@ -55,7 +58,7 @@ export function createTransit({ url, readToken, timeoutMs = 5000 }: TransitOptio
     }).catch((cause) => {
       throw unavailable('does not respond', cause)
     })
-    const answer = (await response.json().catch(() => null)) as TransitAnswer | null
+    const answer = await readAnswer(response)
     if (response.ok && answer?.data) return answer.data
     if (response.status === 400) throw new Error(`The key service refused to ${action}: ${answer?.errors}`)
     throw unavailable(`answered ${response.status}`, new Error(String(answer?.errors ?? 'no reason given')))
@@ -64,6 +67,16 @@ export function createTransit({ url, readToken, timeoutMs = 5000 }: TransitOptio
   return {
     call: (action, body) => request(`${action}/${name}`, action, body),
     describe: () => request(`keys/${name}`, 'describe the key'),
+  }
+}
+
+/** Null for an answer that is not JSON, or too large for an answer about one key. */
+async function readAnswer({ body }: Response): Promise<TransitAnswer | null> {
+  try {
+    const { bytes, isCut } = await readBounded(body, MAX_ANSWER_BYTES)
+    return isCut ? null : (JSON.parse(bytes.toString()) as TransitAnswer)
+  } catch {
+    return null
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream'
 import { createAddressRule } from '../shared/addresses.ts'
+import { readBounded } from '../shared/bounded-body.ts'
 import { type GuardedResponse, requestGuarded, vetUrl } from '../shared/guarded-request.ts'
 import type { LookUpHost } from '../shared/host-lookup.ts'
 import { createMessage } from '../shared/webhook-message.ts'
@@ -75,7 +75,8 @@ function messageOf(
 }
 
 async function readResponse({ status, headers, body }: GuardedResponse): Promise<Sent> {
-  await drain(body)
+  // Errors are ignored: the status is already known.
+  await readBounded(body, MAX_BYTES).catch(() => {})
   if (status >= 200 && status <= 299) return { outcome: 'taken', status }
   const reason = `the endpoint returned ${status}`
   if (status === 410) return { outcome: 'gone', status, reason }
@@ -85,17 +86,6 @@ async function readResponse({ status, headers, body }: GuardedResponse): Promise
 
 /** Refusals that do not concern the message itself. */
 const TRANSIENT_STATUSES = [408, 425, 429]
-
-/** Errors are ignored: the status is already known. */
-async function drain(body: Readable): Promise<void> {
-  let size = 0
-  try {
-    for await (const chunk of body) {
-      size += chunk.length
-      if (size > MAX_BYTES) return
-    }
-  } catch {}
-}
 
 /** Accepts seconds or an HTTP date. */
 function parseRetryAfter(header: string | string[] | undefined): number | null {

@@ -1,3 +1,5 @@
+import { readBounded } from '../../api/shared/bounded-body.ts'
+
 /** Time limit of the check in ms. */
 const CHECK_MS = 5000
 /** Max bytes of the response to the check that are read. */
@@ -62,15 +64,9 @@ function misdirected(message: string): Response {
   return Response.json({ code: 'UNEXPECTED_ANSWER', message: text }, { status: MISDIRECTED })
 }
 
-/** At most the first bytes of the body: another program can send without end. */
-async function readStart(response: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true })
-    if (text.length > MAX_BYTES) break
-  }
-  return text
+/** At most the first bytes of the body. */
+async function readStart({ body }: Response): Promise<string> {
+  return (await readBounded(body, MAX_BYTES)).bytes.toString()
 }
 
 function codeOf(text: string): unknown {

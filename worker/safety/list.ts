@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readBounded } from '../../api/shared/bounded-body.ts'
 import { TRY_ON_IMAGES, type TryOnImage } from '../../api/shared/errors.ts'
 import type { ImageHashes } from '../../api/shared/image-hash.ts'
 import { compileParser, type Static, Type } from '../../api/shared/schema.ts'
@@ -48,17 +49,8 @@ export function createListClient({ url, secret, timeoutMs = 3000 }: ListSettings
       await response.body?.cancel()
       throw new Error(`the list returned ${response.status}`)
     }
-    return parseAnswer(JSON.parse(await readText(response))).matches
+    const { bytes, isCut } = await readBounded(response.body, MAX_ANSWER_BYTES)
+    if (isCut) throw new Error(`the answer of the list is larger than ${MAX_ANSWER_BYTES} bytes`)
+    return parseAnswer(JSON.parse(bytes.toString())).matches
   }
-}
-
-async function readText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength
-    if (size > MAX_ANSWER_BYTES) throw new Error(`the answer of the list is larger than ${MAX_ANSWER_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }

@@ -55,8 +55,12 @@ function createAsset(type: string, bytes: Buffer): Asset {
   const bodies = new Map<Encoding, Promise<Buffer>>()
   // On the first request, because it takes 200 ms: most processes never serve all texts.
   const encode = (encoding: Encoding) => {
-    const body = bodies.get(encoding) ?? ENCODERS[encoding](bytes)
+    const known = bodies.get(encoding)
+    if (known !== undefined) return known
+    const body = ENCODERS[encoding](bytes)
     bodies.set(encoding, body)
+    // A failed compression must not be served for ever.
+    body.catch(() => bodies.delete(encoding))
     return body
   }
   return { type, edition, encode }
