@@ -5,7 +5,7 @@ const LIFETIME_SECONDS = 180 * 86_400
 const REFERENCE = /^([\w-]{1,100})\.(\d{1,12})\.([\w-]{43})$/
 
 /** A refused generation. */
-export interface AppealableRefusal {
+interface AppealableRefusal {
   readonly id: string
   readonly refusedAt: Date
 }

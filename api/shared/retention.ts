@@ -1,7 +1,7 @@
 import { jobId } from './generation.ts'
 import { contentTypeOf, deleteUnlessRefused, type ObjectStorage } from './storage/object.ts'
 import type { Customer } from './stores/customer.ts'
-import { bytesOf } from './stores/due-objects.ts'
+import { bytesOf, type DueCursor } from './stores/due-objects.ts'
 import type { Generations } from './stores/generations.ts'
 import type { IdempotencyKeys } from './stores/idempotency.ts'
 import type { ProxyNonces } from './stores/proxy-nonces.ts'
@@ -11,8 +11,10 @@ import type { Retention } from './stores/retention.ts'
 
 /** Small enough for one storage request and for a short transaction. */
 const BATCH_SIZE = 500
-/** When the storage has refused so many objects and deleted none, it refuses the whole bucket: a sweep asks for no more. */
+/** When the storage has refused so many of the oldest objects and deleted none, the youngest show whether it refuses the whole bucket. */
 const MAX_REFUSED_AT_FIRST = 1500
+/** Few, because a server that refuses a whole request because of one object is asked for each half again. */
+const PROBE_SIZE = 10
 /** A batch has up to 500 products with up to 50 images each. */
 const BATCHES = 10
 
@@ -62,17 +64,10 @@ export async function sweep({
   await untilNone(() => retention.deleteOldConsents(BATCH_SIZE))
   await untilNone(() => retention.deleteOldRemovals(BATCH_SIZE))
   await untilNone(() => retention.deleteOldReviews(BATCH_SIZE))
-  let [objects, bytes, refusedObjects] = [0, 0, 0]
-  for (let found = BATCH_SIZE; found > 0; ) {
-    const batch = { limit: BATCH_SIZE, skip: refusedObjects, graceSeconds }
-    const { deleted, refused } = await retention.deleteExpiredObjects(batch, (expired) => storage.delete(expired))
-    objects += deleted.length
-    bytes += bytesOf(deleted)
-    refusedObjects += refused
-    found = objects === 0 && refusedObjects >= MAX_REFUSED_AT_FIRST ? 0 : deleted.length + refused
-  }
+  await retention.deleteEndedBlocks()
   return {
-    ...{ products, objects, bytes, refusedObjects },
+    products,
+    ...(await sweepObjects({ retention, storage, graceSeconds })),
     idempotencyKeys: await untilNone(() => keys.deleteOld(BATCH_SIZE)),
     shareLinks: await untilNone(() => retention.deleteOldShareLinks(BATCH_SIZE)),
     proxyNonces: await untilNone(() => nonces.deleteExpired(BATCH_SIZE)),
@@ -82,6 +77,36 @@ export async function sweep({
     erasures: await untilNone(() => retention.deleteOldErasures(BATCH_SIZE)),
     productBatches: await untilNone(() => retention.deleteOldProductBatches(BATCHES)),
     eventDays: await dropEventDays(),
+  }
+}
+
+/** Deletes expired objects, and passes over those that the storage refuses to delete. */
+async function sweepObjects({
+  retention,
+  storage,
+  graceSeconds,
+}: {
+  retention: Retention
+  storage: ObjectStorage
+  graceSeconds: number
+}): Promise<Pick<Swept, 'objects' | 'bytes' | 'refusedObjects'>> {
+  const swept = { objects: 0, bytes: 0, refusedObjects: 0 }
+  const deleteBatch = async (batch: { limit?: number; after?: DueCursor | null; youngest?: boolean }) => {
+    const selected = { limit: BATCH_SIZE, graceSeconds, ...batch }
+    const { deleted, refused, last } = await retention.deleteExpiredObjects(selected, (keys) => storage.delete(keys))
+    swept.objects += deleted.length
+    swept.bytes += bytesOf(deleted)
+    return { refused, last }
+  }
+  for (let after: DueCursor | null = null; ; ) {
+    const { refused, last } = await deleteBatch({ after })
+    swept.refusedObjects += refused
+    if (last === null) return swept
+    if (swept.objects === 0 && swept.refusedObjects >= MAX_REFUSED_AT_FIRST) {
+      await deleteBatch({ limit: PROBE_SIZE, youngest: true })
+      if (swept.objects === 0) return swept
+    }
+    after = last
   }
 }
 

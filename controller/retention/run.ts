@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
-import { bytesOf, type DueObject, type DueObjects, type DueSelection } from '../../api/shared/stores/due-objects.ts'
+import {
+  bytesOf,
+  type DeletedBatch,
+  type DueCursor,
+  type DueObject,
+  type DueObjects,
+  type DueSelection,
+} from '../../api/shared/stores/due-objects.ts'
 import { wholeSeconds } from '../runtime/conditions.ts'
 import type { RetentionPolicy, SweepRecord } from './resource.ts'
 
@@ -66,17 +73,20 @@ async function deleteAll({
   objects: DueObject[]
 }): Promise<void> {
   const deleteBytes = (batch: readonly string[]) => storage.delete(batch)
-  let skip = 0
+  let refusedCount = 0
+  let after: DueCursor | null = null
   let isDone = false
   while (!isDone && !signal.aborted && objects.length < spec.maxDeletesPerRun) {
     const limit = Math.min(spec.batchSize, spec.maxDeletesPerRun - objects.length)
-    const { deleted, refused } = await dueObjects.delete(selection, { limit, skip, deleteBytes })
+    const { deleted, refused, last }: DeletedBatch = await dueObjects.delete(selection, { limit, after, deleteBytes })
     objects.push(...deleted)
-    skip += refused
-    isDone = deleted.length + refused === 0
+    refusedCount += refused
+    after = last
+    isDone = last === null
   }
   if (!isDone && signal.aborted) throw new Error('The run was stopped.')
-  if (skip > 0) throw new Error(`The storage refused to delete ${skip} objects. The next run retries them.`)
+  if (refusedCount > 0)
+    throw new Error(`The storage refused to delete ${refusedCount} objects. The next run retries them.`)
 }
 
 function digestOf(keys: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { CreateBucketCommand, PutObjectLegalHoldCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, PutObjectCommand, PutObjectLegalHoldCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rowType, sql } from '../../api/shared/database/database.ts'
 import { Nullable, Type } from '../../api/shared/schema.ts'
@@ -80,6 +80,30 @@ describe.skipIf('unavailable' in server)('an object that the storage refuses to 
     expect(await sweep()).toMatchObject({ objects: 1, refusedObjects: 0 })
     expect([await stored(keys), await rows(keys)]).toEqual([[false, false, false], []])
   })
+
+  it('does not keep younger objects from deletion when the oldest 1,600 are refused', async () => {
+    const name = (i: number) => `persons/${drape.accountId}/many-${i}.jpg`
+    const put = (i: number) =>
+      client.send(
+        new PutObjectCommand({
+          ...{ Bucket: LOCKED, Key: name(i), Body: 'x', ContentType: 'image/jpeg' },
+          ...(i < 1600 && { ObjectLockLegalHoldStatus: 'ON' }),
+        }),
+      )
+    const keys = Array.from({ length: 1603 }, (_, i) => name(i))
+    for (let i = 0; i < keys.length; i += 50) await Promise.all(keys.slice(i, i + 50).map((_, n) => put(i + n)))
+    await drape.database.query(sql.unsafe`
+      insert into objects (key, account_id, kind, bytes, expires_at)
+      select key, ${drape.accountId}, 'person', 1, now() - interval '2 hours' + place * interval '1 second'
+      from unnest(${sql.array(keys, 'text')}) with ordinality as listed (key, place)`)
+    try {
+      expect(await sweep()).toMatchObject({ objects: 3, refusedObjects: 1600 })
+      expect(await stored(keys.slice(1599))).toEqual([true, false, false, false])
+      expect(await rows(keys)).toHaveLength(1600)
+    } finally {
+      await drape.database.query(sql.unsafe`delete from objects where key like '%/many-%'`)
+    }
+  }, 120_000)
 
   it('does not block an erasure: other objects are deleted, and the receipt waits', async () => {
     const keys = await createPhotos('erased')

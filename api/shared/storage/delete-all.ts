@@ -8,7 +8,8 @@ const MAX_REFUSALS_AT_FIRST = 32
 /**
  * Deletes objects by requests of at most 1000. Some servers refuse the request (403) because of one object: the request is
  * repeated with each half, so that all others are deleted. Returns the names that are not deleted, and the last refusal.
- * @throws DrapeError SERVICE_UNAVAILABLE for other errors, and when the storage refuses everything
+ * When the first requests are all refused, nothing else is requested, and all names are returned.
+ * @throws DrapeError SERVICE_UNAVAILABLE for other errors
  */
 export async function deleteAll(
   names: readonly string[],
@@ -31,7 +32,7 @@ export async function deleteAll(
     } catch (error) {
       if (!isRefusal(error)) throw storageError(error)
       cause = error
-      if (++refusals >= MAX_REFUSALS_AT_FIRST && deleted === 0) throw storageError(error)
+      if (++refusals >= MAX_REFUSALS_AT_FIRST && deleted === 0) return { refused: [...names], cause }
       const half = Math.ceil(part.length / 2)
       if (part.length === 1) refused.push(...part)
       // Last, so that adjacent refused objects do not look like a bucket that refuses everything.

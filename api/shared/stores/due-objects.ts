@@ -15,7 +15,7 @@ export interface DueSelection {
   readonly accounts: readonly string[]
 }
 
-const DueRow = rowType(Type.Object({ key: Type.String(), bytes: Nullable(Type.Integer()) }))
+const DueRow = rowType(Type.Object({ key: Type.String(), bytes: Nullable(Type.Integer()), dueAt: Type.String() }))
 const Overdue = rowType(
   Type.Object({ due: Type.Integer(), held: Type.Integer(), oldestSeconds: Nullable(Type.Number()) }),
 )
@@ -27,10 +27,25 @@ export interface DueObject {
   readonly bytes: number | null
 }
 
+/** Where a batch of due objects ended, in the order of their due dates and keys. */
+export interface DueCursor {
+  readonly dueAt: string
+  readonly key: string
+}
+
 interface DeletionOptions {
   readonly limit: number
-  readonly skip?: number
+  /** Only objects after the batch that ended here: the storage refused to delete some of them. */
+  readonly after?: DueCursor | null
+  /** The youngest due objects, and not the oldest ones. */
+  readonly youngest?: boolean
   readonly deleteBytes: (keys: readonly string[]) => Promise<void>
+}
+
+export interface DeletedBatch {
+  readonly deleted: readonly DueObject[]
+  readonly refused: number
+  readonly last: DueCursor | null
 }
 
 export type DueObjects = ReturnType<typeof createDueObjects>
@@ -41,19 +56,22 @@ export function createDueObjects(database: Database) {
     /**
      * Deletes at most `limit` due objects and their images: bytes by `deleteBytes`, then rows. Locks the rows until
      * both are deleted, so that no call can claim them meanwhile. Returns the objects, and the count of those that the
-     * storage refused to delete: they stay due. `skip`: count of the oldest due objects to leave out, which earlier
-     * calls could not delete. Safe to run concurrently.
+     * storage refused to delete: they stay due. `last` is the end of the batch; null when no object is due. Safe to run
+     * concurrently.
      */
     delete: (
       selection: DueSelection,
-      { limit, skip = 0, deleteBytes }: DeletionOptions,
-    ): Promise<{ readonly deleted: readonly DueObject[]; readonly refused: number }> =>
+      { limit, after = null, youngest = false, deleteBytes }: DeletionOptions,
+    ): Promise<DeletedBatch> =>
       database.transaction(async (transaction) => {
         await transaction.query(lockHolds)
         const rows = await transaction.any(sql.type(DueRow)`
-          select key, bytes from objects where ${isDue(selection)} and not ${isHeld}
-          order by ${dueAt(selection)}, key limit ${limit} offset ${skip} for update skip locked`)
-        if (rows.length === 0) return { deleted: rows, refused: 0 }
+          select key, bytes, (${dueAt(selection)})::text as "dueAt" from objects
+          where ${isDue(selection)} and not ${isHeld} and ${isAfter(selection, after)}
+          order by ${youngest ? sql.fragment`${dueAt(selection)} desc, key desc` : sql.fragment`${dueAt(selection)}, key`}
+          limit ${limit} for update skip locked`)
+        const last = rows.at(-1) ?? null
+        if (last === null) return { deleted: [], refused: 0, last }
         const refused = await deleteUnlessRefused(
           rows.map(({ key }) => key),
           deleteBytes,
@@ -61,13 +79,13 @@ export function createDueObjects(database: Database) {
         const deleted = rows.filter(({ key }) => !refused.has(key))
         const keys = deleted.map(({ key }) => key)
         await transaction.query(sql.unsafe`delete from objects where key = any(${sql.array(keys, 'text')})`)
-        return { deleted, refused: refused.size }
+        return { deleted, refused: refused.size, last }
       }),
 
     /** At most `limit` due objects. */
     find: (selection: DueSelection, limit: number): Promise<readonly DueObject[]> =>
       database.any(sql.type(DueRow)`
-        select key, bytes from objects where ${isDue(selection)} and not ${isHeld}
+        select key, bytes, (${dueAt(selection)})::text as "dueAt" from objects where ${isDue(selection)} and not ${isHeld}
         order by ${dueAt(selection)} limit ${limit}`),
 
     /** Count of due objects, count of held objects, and the seconds since the oldest due object expired. */
@@ -87,6 +105,11 @@ export function bytesOf(objects: readonly DueObject[]): number {
 function dueAt({ ttlSeconds }: DueSelection) {
   if (ttlSeconds === null) return sql.fragment`objects.expires_at`
   return sql.fragment`objects.created_at + make_interval(secs => ${ttlSeconds})`
+}
+
+function isAfter(selection: DueSelection, after: DueCursor | null) {
+  if (after === null) return sql.fragment`true`
+  return sql.fragment`(${dueAt(selection)}, objects.key) > (${after.dueAt}::timestamptz, ${after.key})`
 }
 
 function isDue({ ttlSeconds, graceSeconds = 0, kinds, accounts }: DueSelection) {

@@ -2,7 +2,7 @@ import { type Database, sql } from '../database/database.ts'
 import { createCustomerImages } from './customer-images.ts'
 import { createCustomerProofs } from './customer-proofs.ts'
 import { createCustomerTraces } from './customer-traces.ts'
-import { createDueObjects } from './due-objects.ts'
+import { createDueObjects, type DueCursor } from './due-objects.ts'
 import { createOldErasures } from './erasures.ts'
 import { createExpiredRows } from './expired-rows.ts'
 import { createOldReviews } from './old-reviews.ts'
@@ -41,11 +41,11 @@ export function createRetention(database: Database) {
 
     /**
      * Deletes objects that expired more than `graceSeconds` ago and are not held, and their images: bytes first, then
-     * rows. Returns them, and the count of those that the storage refused to delete; `skip` leaves those out.
+     * rows. Returns them, and the count of those that the storage refused to delete, and the end of the batch.
      */
     deleteExpiredObjects: (
-      { limit, skip, graceSeconds }: { limit: number; skip: number; graceSeconds: number },
+      { graceSeconds, ...batch }: { limit: number; after?: DueCursor | null; youngest?: boolean; graceSeconds: number },
       deleteBytes: (keys: readonly string[]) => Promise<void>,
-    ) => dueObjects.delete({ ttlSeconds: null, graceSeconds, kinds: [], accounts: [] }, { limit, skip, deleteBytes }),
+    ) => dueObjects.delete({ ttlSeconds: null, graceSeconds, kinds: [], accounts: [] }, { ...batch, deleteBytes }),
   }
 }
