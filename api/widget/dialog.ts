@@ -67,7 +67,7 @@ export function createDialog(options: DialogOptions): Dialog {
   let shown: Step['name'] | null = null
 
   function present(step: Step): HTMLElement[] {
-    if (step.name === 'failed') return presentFailure(step.failure, { texts, actions, close })
+    if (step.name === 'failed') return presentFailure(step.failure, { texts, actions, close, language: tag })
     if (step.name === 'camera') return presentCamera(step, { texts, actions })
     if (step.name === 'sending' || step.name === 'waiting') return progress.elements
     const shownId = step.name === 'done' ? step.result.generationId : null

@@ -8,6 +8,8 @@ export class Failure extends Error {
   readonly status: number
   /** Seconds after which to retry; null when unknown. */
   readonly retrySeconds: number | null
+  /** Page on which the shopper can ask for a review of a refusal; null without one. */
+  readonly appealUrl: string | null
   /** Period of the exhausted limit: `day` or `week`; null for a limit of minutes. */
   readonly period: string | null
 
@@ -17,13 +19,15 @@ export class Failure extends Error {
       status = 0,
       retrySeconds = null,
       period = null,
-    }: { status?: number; retrySeconds?: number | null; period?: string | null } = {},
+      appealUrl = null,
+    }: { status?: number; retrySeconds?: number | null; period?: string | null; appealUrl?: string | null } = {},
   ) {
     super(code)
     this.code = code
     this.status = status
     this.retrySeconds = retrySeconds
     this.period = period
+    this.appealUrl = appealUrl
   }
 }
 

@@ -8,6 +8,8 @@ export interface Generation {
   readonly status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
   readonly resultImageUrl: string | null
   readonly errorCode: string | null
+  /** Absent from services of an older version. */
+  readonly appealUrl?: string | null
 }
 
 export interface UploadLink {
