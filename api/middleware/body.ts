@@ -242,6 +242,10 @@ const tooMany = (maxFiles: number): Readonly<Record<string, string>> => ({
 
 const DISK_ERRORS = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
 
+function sizeOf(bytes: number): string {
+  return bytes < MB ? `${bytes / 1024} kB` : `${bytes / MB} MB`
+}
+
 function refusalOf(
   error: Error & { code?: unknown; status?: unknown },
   {
@@ -255,8 +259,8 @@ function refusalOf(
     const limit = `are larger than ${MAX_FILES_BYTES / MB} MB together`
     return new DrapeError('FILE_TOO_LARGE', `The files ${limit}.`, { details: [{ path: '', message: limit }] })
   }
-  if (error.status === 413) return invalid('', `is larger than ${maxJsonBytes / MB} MB`)
-  if (Number(error.code) === TOO_LARGE_FIELDS) return invalid('', `has fields of more than ${maxJsonBytes / MB} MB`)
+  if (error.status === 413) return invalid('', `is larger than ${sizeOf(maxJsonBytes)}`)
+  if (Number(error.code) === TOO_LARGE_FIELDS) return invalid('', `has fields of more than ${sizeOf(maxJsonBytes)}`)
   if (DISK_ERRORS.includes(String(error.code))) {
     return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be received right now. Send the request again.', {
       retryable: true,

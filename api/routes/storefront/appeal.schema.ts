@@ -3,6 +3,15 @@ import { APPEALABLE_CODES, TRY_ON_IMAGES } from '../../shared/errors.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 import { REVIEW_STATES } from '../../stores/safety-reviews.ts'
 
+export const AppealQuery = Type.Object({
+  lang: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Language of the page. Default: Accept-Language; without texts: English.',
+    }),
+  ),
+})
+
 export const AppealFields = Type.Object({
   reason: Type.String({
     minLength: 3,

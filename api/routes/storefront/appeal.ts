@@ -11,9 +11,8 @@ import type { AppContext, AppState } from '../../state.ts'
 import type { Refusal, Review, SafetyReviews } from '../../stores/safety-reviews.ts'
 import type { Translated } from '../body.ts'
 import { route } from '../route.ts'
-import { AppealFields, ShopperAppeal } from './appeal.schema.ts'
+import { AppealFields, AppealQuery, ShopperAppeal } from './appeal.schema.ts'
 import { APPEAL_TEXTS, presentAppeal, presentAppealRefusal } from './appeal.view.ts'
-import { ConsentQuery } from './consent.schema.ts'
 import { chooseLanguage, pageLanguages } from './page-language.ts'
 
 export interface AppealPageParts {
@@ -41,7 +40,7 @@ const shared = {
   tag: 'Storefront',
   access: 'open',
   parameters: { reference: 'The last part of `appealUrl`. It works for 180 days after the refusal.' },
-  query: ConsentQuery,
+  query: AppealQuery,
 } as const
 
 /** Public routes for shoppers whose try-on a safety check refused. */

@@ -10,7 +10,10 @@ describe('a response body of another program', () => {
   let sent = 0
   beforeAll(async () => {
     server = createServer((request, response) => {
-      if (request.url === '/short') return response.end('{"data":{"type":"rsa-2048"}}')
+      if (request.url === '/short') {
+        response.end('{"data":{"type":"rsa-2048"}}')
+        return
+      }
       response.writeHead(200, { 'content-type': 'application/json' })
       response.write('{"data":{"type":"')
       const send = () => {

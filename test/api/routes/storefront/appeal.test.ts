@@ -187,6 +187,8 @@ describe('the page on which a shopper appeals a refusal', () => {
       }
     }
     expect(await reviews().find(id)).toBeNull()
+    const huge = await send(path, { reason: 'x'.repeat(40_000) })
+    expect(huge.body.details).toEqual([{ path: '', message: 'has fields of more than 16 kB' }])
     // Browsers count a line break once and send two characters.
     expect((await send(path, { reason: 'ab\r\n'.repeat(333) })).body.reason).toBe('ab\n'.repeat(333))
   })
@@ -218,7 +220,12 @@ describe('the page on which a shopper appeals a refusal', () => {
     expect((await read(`${path}?lang=ja`, inGerman)).text).toContain('Ask for a review')
     const unknown = await read('/appeal/x?lang=fr', { accept: HTML_TYPE })
     expect(unknown).toMatchObject({ status: 404, text: expect.stringContaining('Cette adresse est incomplète') })
-    expect((await read(`${path}?lang=%3Cscript%3E`, { accept: HTML_TYPE })).status).toBe(400)
+    // Pages of shops have any tag in `lang`.
+    for (const lang of ['fil', 'zh-Hant-TW-u-co-stroke', '%3Cscript%3E', '__proto__', '']) {
+      const page = await read(`${path}?lang=${lang}`, { accept: HTML_TYPE })
+      expect([lang, page.status, page.text.includes('<html lang="en">')]).toEqual([lang, 200, true])
+      expect(page.text).not.toContain('<script')
+    }
   })
 
   it('has the same texts in the languages of the widget', () => {
