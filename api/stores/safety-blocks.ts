@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { toBits } from '../shared/stores/image-hashes.ts'
 
 const BlockRow = Type.Object({
   id: Type.String(),
@@ -19,6 +21,24 @@ export type SafetyBlocks = ReturnType<typeof createSafetyBlocks>
 /** Images that operators blocked after an appeal. */
 export function createSafetyBlocks(database: Database) {
   return {
+    /**
+     * Blocks the refused image of a generation; after a refused result the pair of photo and product image. A block that stands is
+     * prolonged. `days` null: without an end.
+     */
+    insert: async ({ generationId, days }: { generationId: string; days: number | null }): Promise<void> => {
+      await database.query(sql.unsafe`
+        insert into safety_blocks as known (id, hash, product_hash, image, account_id, expires_at)
+        select distinct ${`blk_${randomUUID()}`}, ${toBits(sql.fragment`hex`)},
+          case when image is null then ${toBits(sql.fragment`product_hashes[1]`)} end, image, account_id,
+          now_ms() + make_interval(days => ${days}::int)
+        from safety_refusals
+        cross join unnest(case when image = 'product' then product_hashes else person_hashes end) as named (hex)
+        where generation_id = ${generationId}
+        on conflict (hash, (coalesce(product_hash, hash))) do update set id = excluded.id, image = excluded.image,
+          account_id = excluded.account_id, created_at = now_ms(), expires_at = case
+            when known.expires_at is not null and excluded.expires_at is not null then greatest(known.expires_at, excluded.expires_at) end`)
+    },
+
     /** Blocks that have not ended, newest first. */
     list: (limit: number): Promise<readonly Block[]> =>
       database.any(sql.type(rowType(BlockRow))`

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { SAFETY_CHECKS, TRY_ON_IMAGES } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { isAppealable } from '../shared/stores/generations.ts'
-import { toBits } from '../shared/stores/image-hashes.ts'
 import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
+import { createSafetyBlocks } from './safety-blocks.ts'
 
 export const REVIEW_STATES = ['OPEN', 'ALLOWED', 'REFUSED', 'BLOCKED'] as const
 export const REVIEW_DECISIONS = ['ALLOWED', 'REFUSED', 'BLOCKED'] as const
@@ -101,18 +100,7 @@ export function createSafetyReviews(database: Database) {
      * Open reviews first, in turn from each account, and within it from the account and the shoppers of each shop, the oldest at the top;
      * then the newest decisions. In turn, because many appeals of one of them must not hide those of others.
      */
-    list: (limit: number): Promise<readonly Review[]> =>
-      database.any(sql.type(rowType(ReviewRow))`
-        with waiting as (
-          select generation_id, generations.account_id, safety_reviews.created_at, row_number() over (
-            partition by generations.account_id, shop_id, by_shopper order by safety_reviews.created_at) as turn_in_shop
-          from ${reviews} where state = 'OPEN'
-        ), turns as (
-          select generation_id, row_number() over (partition by account_id order by turn_in_shop, created_at) as turn from waiting
-        )
-        select ${columns} from ${reviews} left join turns using (generation_id)
-        order by turn, case when state = 'OPEN' then safety_reviews.created_at end, decided_at desc
-        limit ${limit}`),
+    list: (limit: number): Promise<readonly Review[]> => listInTurn(database, limit),
 
     /**
      * Decides on this version of an appeal; false when the account changed it or it was decided before. BLOCKED blocks the refused image;
@@ -131,21 +119,24 @@ export function createSafetyReviews(database: Database) {
         ), notified as (${insertDeliveries(decidedReviews)})
         select from decided`)
       if (rowCount === 0) return false
-      if (decision === 'BLOCKED')
-        await database.query(sql.unsafe`
-          insert into safety_blocks as known (id, hash, product_hash, image, account_id, expires_at)
-          select distinct ${`blk_${randomUUID()}`}, ${toBits(sql.fragment`hex`)},
-            case when image is null then ${toBits(sql.fragment`product_hashes[1]`)} end, image, account_id,
-            now_ms() + make_interval(days => ${blockDays}::int)
-          from safety_refusals
-          cross join unnest(case when image = 'product' then product_hashes else person_hashes end) as named (hex)
-          where generation_id = ${generationId}
-          on conflict (hash, (coalesce(product_hash, hash))) do update set id = excluded.id, image = excluded.image,
-            account_id = excluded.account_id, created_at = now_ms(), expires_at = case
-              when known.expires_at is not null and excluded.expires_at is not null then greatest(known.expires_at, excluded.expires_at) end`)
+      if (decision === 'BLOCKED') await createSafetyBlocks(database).insert({ generationId, days: blockDays })
       return true
     },
   }
+}
+
+function listInTurn(database: Database, limit: number): Promise<readonly Review[]> {
+  return database.any(sql.type(rowType(ReviewRow))`
+    with waiting as (
+      select generation_id, generations.account_id, safety_reviews.created_at, row_number() over (
+        partition by generations.account_id, shop_id, by_shopper order by safety_reviews.created_at) as turn_in_shop
+      from ${reviews} where state = 'OPEN'
+    ), turns as (
+      select generation_id, row_number() over (partition by account_id order by turn_in_shop, created_at) as turn from waiting
+    )
+    select ${columns} from ${reviews} left join turns using (generation_id)
+    order by turn, case when state = 'OPEN' then safety_reviews.created_at end, decided_at desc
+    limit ${limit}`)
 }
 
 /** Webhook data of decided reviews: IDs and the decision, neither reason nor answer. */

@@ -52,7 +52,7 @@ export const appealPageRoutes = [
     summary: 'Get a refusal and its review',
     description: `The page behind \`appealUrl\` of a refused try-on: why it was refused, a form that asks for a review, and later the decision. Shows no
 image. JSON unless \`text/html\` is preferred; then a page in the language of \`lang\`, else of \`Accept-Language\`. 60 requests per minute and network address.`,
-    pages: [200, 404, 429],
+    pages: [200, 400, 404, 429],
     answers: { 200: { description: 'The refusal, and the state of its review.', schema: ShopperAppeal } },
     errors: ['VALIDATION_FAILED', 'ROUTE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     guards: reading,
@@ -68,7 +68,7 @@ hour: 10 of a network address, 40 of a network (/24 or /48). At most 100 reviews
     pages: [200, 400, 404, 429],
     body: { form: AppealFields, files: {}, translate: withPlainLines },
     answers: { 200: { description: 'The refusal, and the state of its review.', schema: ShopperAppeal } },
-    errors: ['VALIDATION_FAILED', 'ROUTE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    errors: ['VALIDATION_FAILED', 'FILE_TOO_LARGE', 'ROUTE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     guards: (guards: AppealGuards) => [...reading(guards), guards.parseAppeal],
     handler: postAppeal,
   }),
