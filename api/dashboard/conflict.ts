@@ -21,7 +21,7 @@ export interface Conflict {
 export async function keepConflict(ctx: DashboardContext, conflict: Conflict): Promise<void> {
   const { what, sent, now, names } = conflict
   const problems = Object.entries(sent).flatMap(([name, value]): FieldProblem[] => {
-    const [wanted, is] = [said(value), said(now[name])]
+    const [wanted, is] = [display(value), display(now[name])]
     return is === wanted ? [] : [{ path: name, message: `${names[name] ?? name} is now “${is}”.` }]
   })
   const values = typedValues(ctx.state.form)
@@ -41,7 +41,7 @@ async function sayWho(ctx: DashboardContext, { what, id, audit }: Conflict): Pro
   return `${change.operatorEmail ?? change.actor ?? 'The system'} changed the ${what} at ${at},`
 }
 
-function said(value: unknown): string {
+function display(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return value === undefined || value === null || value === '' ? 'none' : [value].flat().join(', ') || 'none'
 }

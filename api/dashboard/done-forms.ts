@@ -29,18 +29,18 @@ export function showDoneForms({ audit }: { audit: Pick<OperatorAudit, 'findForm'
 }
 
 function presentDone({ action, object, accountId, createdAt }: DoneForm) {
-  const { said = 'The action was completed.', at = '/', secret = false } = DONE[action] ?? {}
+  const { message = 'The action was completed.', at = '/', secret = false } = DONE[action] ?? {}
   const path = at.replace(':object', object ?? '').replace(':account', accountId ?? '')
   const note = secret
     ? html`<p>The first submission showed a secret once. If you did not save the secret, replace or remove it there.</p>`
     : html``
-  return html`<p>${said}</p>
+  return html`<p>${message}</p>
 <p>This form was sent twice. It was carried out once, on ${time(createdAt)} (UTC), and the second sending changed nothing.</p>
 ${note}<p class="actions"><a class="button" href="${path}">See the result</a> <a href="/audit?about=${encodeURIComponent(object ?? action)}">Audit log</a></p>`
 }
 
 interface Done {
-  readonly said: string
+  readonly message: string
   /** Page of the object. */
   readonly at: string
   /** Whether the first response showed a secret. */
@@ -55,43 +55,43 @@ const [ACCOUNT, OWNER, SHOP, ENDPOINT] = [
 ]
 
 const DONE: Readonly<Record<string, Done>> = {
-  'account.create': { said: 'The account was created, with its first keys.', at: ACCOUNT, secret: true },
-  'account.update': { said: 'The settings of the account were saved.', at: ACCOUNT },
-  'account.activate': { said: 'The account was activated.', at: ACCOUNT },
-  'account.deactivate': { said: 'The account was deactivated.', at: ACCOUNT },
-  'credits.add': { said: 'The credits were added.', at: ACCOUNT },
-  'key.create': { said: 'The key was created.', at: OWNER, secret: true },
-  'key.rotate': { said: 'The key was replaced with a new one.', at: OWNER, secret: true },
-  'key.revoke': { said: 'The key was revoked.', at: OWNER },
-  'logo.set': { said: 'The logo was set.', at: ACCOUNT },
-  'logo.remove': { said: 'The logo was removed.', at: ACCOUNT },
-  'shop.create': { said: 'The shop was created.', at: SHOP, secret: true },
-  'shop.update': { said: 'The settings of the shop were saved.', at: SHOP },
-  'shop.secret.add': { said: 'The secret was added.', at: SHOP, secret: true },
-  'shop.secret.remove': { said: 'The older secret was removed.', at: SHOP },
-  'policy.publish': { said: 'The version of the policy was published.', at: SHOP },
-  'webhook.create': { said: 'The endpoint was created.', at: ENDPOINT, secret: true },
-  'webhook.update': { said: 'The settings of the endpoint were saved.', at: ENDPOINT },
-  'webhook.test': { said: 'The delivery of a test was scheduled.', at: ENDPOINT },
-  'webhook.replay': { said: 'The delivery was scheduled again.', at: ENDPOINT },
-  'webhook.delete': { said: 'The endpoint was deleted.', at: '/webhooks' },
-  'webhook.secret.add': { said: 'A new secret was added.', at: ENDPOINT, secret: true },
-  'webhook.secret.remove': { said: 'The older secret was removed.', at: ENDPOINT },
-  'leads.export': { said: 'The addresses were exported.', at: '/leads/:object' },
-  'leads.retry': { said: 'The rejected deliveries are retried.', at: '/leads/:object' },
-  'leads.delete': { said: 'The address was deleted.', at: '/leads/:object' },
-  'removal.view': { said: 'The images were shown.', at: '/removals/:object' },
-  'removal.erase': { said: 'The erasure was started.', at: '/removals/:object' },
-  'removal.decline': { said: 'The request was declined.', at: '/removals/:object' },
-  'review.decide': { said: 'The decision was saved.', at: '/reviews/:object' },
-  'block.remove': { said: 'The block was removed.', at: '/blocks' },
-  'picture.view': { said: 'The image was shown.', at: '/generations/:object' },
-  'generation.cancel': { said: 'The generation was cancelled.', at: '/generations/:object' },
-  'operator.create': { said: 'The operator was created.', at: '/operators', secret: true },
-  'operator.update': { said: 'The operator was changed.', at: '/operators' },
-  'second-factor.reset': { said: 'The second factor of the operator was removed.', at: '/operators' },
-  'second-factor.start': { said: 'The set-up of an authenticator app was started.', at: '/second-factor' },
-  'second-factor.confirm': { said: 'The second factor was set up.', at: '/second-factor', secret: true },
-  'second-factor.recovery-codes': { said: 'The recovery codes were replaced.', at: '/second-factor', secret: true },
-  'second-factor.remove': { said: 'The second factor was removed.', at: '/second-factor' },
+  'account.create': { message: 'The account was created, with its first keys.', at: ACCOUNT, secret: true },
+  'account.update': { message: 'The settings of the account were saved.', at: ACCOUNT },
+  'account.activate': { message: 'The account was activated.', at: ACCOUNT },
+  'account.deactivate': { message: 'The account was deactivated.', at: ACCOUNT },
+  'credits.add': { message: 'The credits were added.', at: ACCOUNT },
+  'key.create': { message: 'The key was created.', at: OWNER, secret: true },
+  'key.rotate': { message: 'The key was replaced with a new one.', at: OWNER, secret: true },
+  'key.revoke': { message: 'The key was revoked.', at: OWNER },
+  'logo.set': { message: 'The logo was set.', at: ACCOUNT },
+  'logo.remove': { message: 'The logo was removed.', at: ACCOUNT },
+  'shop.create': { message: 'The shop was created.', at: SHOP, secret: true },
+  'shop.update': { message: 'The settings of the shop were saved.', at: SHOP },
+  'shop.secret.add': { message: 'The secret was added.', at: SHOP, secret: true },
+  'shop.secret.remove': { message: 'The older secret was removed.', at: SHOP },
+  'policy.publish': { message: 'The version of the policy was published.', at: SHOP },
+  'webhook.create': { message: 'The endpoint was created.', at: ENDPOINT, secret: true },
+  'webhook.update': { message: 'The settings of the endpoint were saved.', at: ENDPOINT },
+  'webhook.test': { message: 'The delivery of a test was scheduled.', at: ENDPOINT },
+  'webhook.replay': { message: 'The delivery was scheduled again.', at: ENDPOINT },
+  'webhook.delete': { message: 'The endpoint was deleted.', at: '/webhooks' },
+  'webhook.secret.add': { message: 'A new secret was added.', at: ENDPOINT, secret: true },
+  'webhook.secret.remove': { message: 'The older secret was removed.', at: ENDPOINT },
+  'leads.export': { message: 'The addresses were exported.', at: '/leads/:object' },
+  'leads.retry': { message: 'The rejected deliveries are retried.', at: '/leads/:object' },
+  'leads.delete': { message: 'The address was deleted.', at: '/leads/:object' },
+  'removal.view': { message: 'The images were shown.', at: '/removals/:object' },
+  'removal.erase': { message: 'The erasure was started.', at: '/removals/:object' },
+  'removal.decline': { message: 'The request was declined.', at: '/removals/:object' },
+  'review.decide': { message: 'The decision was saved.', at: '/reviews/:object' },
+  'block.remove': { message: 'The block was removed.', at: '/blocks' },
+  'picture.view': { message: 'The image was shown.', at: '/generations/:object' },
+  'generation.cancel': { message: 'The generation was cancelled.', at: '/generations/:object' },
+  'operator.create': { message: 'The operator was created.', at: '/operators', secret: true },
+  'operator.update': { message: 'The operator was changed.', at: '/operators' },
+  'second-factor.reset': { message: 'The second factor of the operator was removed.', at: '/operators' },
+  'second-factor.start': { message: 'The set-up of an authenticator app was started.', at: '/second-factor' },
+  'second-factor.confirm': { message: 'The second factor was set up.', at: '/second-factor', secret: true },
+  'second-factor.recovery-codes': { message: 'The recovery codes were replaced.', at: '/second-factor', secret: true },
+  'second-factor.remove': { message: 'The second factor was removed.', at: '/second-factor' },
 }

@@ -63,7 +63,7 @@ export interface Fields {
 }
 
 /** Error message of a field, with the ID of its control. */
-interface Said {
+interface FieldMessage {
   readonly path: string
   readonly id: string
   readonly label: string
@@ -72,19 +72,23 @@ interface Said {
 
 /** Content of a form, headed by its errors. The first invalid field has the focus. */
 export function presentFields(kept: KeptForm | null, body: (fields: Fields) => Content): Html {
-  const said: Said[] = []
-  const { markup } = html`${body(createFields(kept, said))}`
+  const atFields: FieldMessage[] = []
+  const { markup } = html`${body(createFields(kept, atFields))}`
   if (kept === null) return { markup }
-  const inOrder = said.toSorted((a, b) => markup.indexOf(a.id) - markup.indexOf(b.id))
-  const others = kept.problems.filter(({ path }) => !said.some((one) => one.path === path))
+  const inOrder = atFields.toSorted((a, b) => markup.indexOf(a.id) - markup.indexOf(b.id))
+  const others = kept.problems.filter(({ path }) => !atFields.some((one) => one.path === path))
   const summary = presentSummary(kept, inOrder, others)
   const [first] = inOrder
   return html`${{ markup: KEPT_MARK }}${summary}${{ markup: first ? markup.replace(`id="${first.id}"`, `id="${first.id}" autofocus`) : markup }}`
 }
 
 /** Nothing for a single invalid field, which shows its own message. */
-function presentSummary({ message }: KeptForm, said: readonly Said[], others: readonly FieldProblem[]): Html {
-  const links = said.map(
+function presentSummary(
+  { message }: KeptForm,
+  atFields: readonly FieldMessage[],
+  others: readonly FieldProblem[],
+): Html {
+  const links = atFields.map(
     ({ id, label, text }) => html`<li><a href="#${id}">${text.startsWith(label) ? text : `${label}: ${text}`}</a></li>`,
   )
   const lines = others.map(({ path, message: why }) => html`<li>${sayProblem(path, why)}</li>`)
@@ -92,7 +96,7 @@ function presentSummary({ message }: KeptForm, said: readonly Said[], others: re
   if (message === '' && lines.length === 0 && count === 1) return NOTHING
   const lead = message || (count === 1 ? 'There is a problem.' : `There are ${count} problems.`)
   // Without an invalid field, the summary gets the focus.
-  const focus = when(said.length === 0, html` tabindex="-1" autofocus`)
+  const focus = when(atFields.length === 0, html` tabindex="-1" autofocus`)
   return html`<div class="problem" role="alert"${focus}><p>${lead}</p>${when(count > 0, html`<ul>${links}${lines}</ul>`)}</div>
 `
 }
@@ -106,7 +110,7 @@ export function sayProblem(label: string, message: string): string {
   return `${label} ${ended}`
 }
 
-function createFields(kept: KeptForm | null, said: Said[]): Fields {
+function createFields(kept: KeptForm | null, atFields: FieldMessage[]): Fields {
   const nameId = (name: string) => `${name}-${randomUUID().slice(0, 8)}`
   /** Error of the named field, as attributes of its control and as text. */
   const check = (
@@ -115,7 +119,7 @@ function createFields(kept: KeptForm | null, said: Said[]): Fields {
   ) => {
     const problem = kept?.problems.find(({ path }) => path === name || path.startsWith(`${name}[`))
     const text = problem && sayProblem(label, problem.message)
-    if (problem && text) said.push({ path: problem.path, id, label, text })
+    if (problem && text) atFields.push({ path: problem.path, id, label, text })
     const described = [text && `${id}-wrong`, hint && `${id}-hint`].filter(Boolean).join(' ')
     return {
       attributes: html`${when(text, html` aria-invalid="true"`)}${when(described, html` aria-describedby="${described}"`)}`,

@@ -90,13 +90,13 @@ function inWords(
   }: { schema: FieldsSchema; values: object; words: Readonly<Record<string, string | undefined>> },
 ): DrapeError {
   const problems = Array.isArray(details) ? (details as readonly FieldProblem[]) : []
-  const said = problems.map((problem) => {
+  const worded = problems.map((problem) => {
     const { path } = problem
     const isEmail = 'format' in (schema.properties[path] ?? {}) && Object(schema.properties[path]).format === 'email'
     const own = words[path] ?? (isEmail ? 'Enter an e-mail address such as ada@shop.example.' : undefined)
     return own !== undefined && Object.hasOwn(values, path) ? { path, message: own } : problem
   })
-  return new DrapeError(code, message, { details: said })
+  return new DrapeError(code, message, { details: worded })
 }
 
 function convert(text: string, schema: TSchema): unknown {

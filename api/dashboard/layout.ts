@@ -55,7 +55,7 @@ export function showPage(ctx: DashboardContext, { title, body, actions, notice }
   if (copies) allowScript(ctx)
   const { operator, forms, kept } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
-  const said = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
+  const shownNotice = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
   ctx.type = 'html'
   const page = html`<!doctype html>
 <html lang="en">
@@ -71,7 +71,7 @@ ${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
 <a class="skip" href="#content">Skip to content</a>
 ${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
 ${operator === null ? html`<main id="content" class="door" tabindex="-1">${BRAND}` : html`<main id="content" tabindex="-1">`}
-${when(said, html`<p class="notice" role="status">${said}</p>`)}${when(kept && !content.includes(KEPT_MARK), sayLost(kept))}
+${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), sayLost(kept))}
 ${actions === undefined ? html`<h1>${title}</h1>` : html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`}
 ${{ markup: content }}
 </main>
@@ -87,8 +87,8 @@ const BRAND = html`<p class="face">${LOGO}<span><strong>Drape</strong> Operators
 
 /** Explains a refused form that the page no longer shows. */
 function sayLost(kept: KeptForm | null): Html {
-  const said = [kept?.message ?? '', ...(kept?.problems ?? []).map(({ path, message }) => sayProblem(path, message))]
-  return html`<p class="problem" role="alert" tabindex="-1" autofocus>${said.filter((text) => text !== '').join(' ')}</p>`
+  const texts = [kept?.message ?? '', ...(kept?.problems ?? []).map(({ path, message }) => sayProblem(path, message))]
+  return html`<p class="problem" role="alert" tabindex="-1" autofocus>${texts.filter((text) => text !== '').join(' ')}</p>`
 }
 
 /** Values are escaped, so every tag comes from a view. */

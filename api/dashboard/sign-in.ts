@@ -184,11 +184,11 @@ export interface SignInPage {
 export function showSignIn(ctx: DashboardContext, { provider, passwords, email, problem }: SignInPage): void {
   const query = new URLSearchParams(ctx.querystring)
   const next = ctx.state.form.get('next') ?? query.get('next') ?? ''
-  const said = problem ?? (query.has('ended') ? sayEnded(next) : '')
+  const message = problem ?? (query.has('ended') ? sayEnded(next) : '')
   ctx.state.operator = null
   showPage(ctx, {
     title: 'Sign in',
-    body: html`${when(said, html`<p class="problem" role="alert">${said}</p>`)}
+    body: html`${when(message, html`<p class="problem" role="alert">${message}</p>`)}
 ${when(
   provider,
   html`<a class="button" href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with ${provider ?? ''}</a>`,

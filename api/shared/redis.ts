@@ -109,7 +109,7 @@ function createWorkerRegistry(client: Client) {
 
   async function findTryOnWorkers(): Promise<TryOnWorker[]> {
     const [all, members] = await Promise.all([findWorkers('try-on'), findMembers(LANE_WORKERS)])
-    const known = new Map(members.map((member) => JSON.parse(member)).map((said) => [said.worker, said.engines]))
+    const known = new Map(members.map((member) => JSON.parse(member)).map((report) => [report.worker, report.engines]))
     const old = all.filter(({ worker }) => !known.has(worker))
     const oldEngines = old.length === 0 ? [] : await findEnginesOf(OLD_ENGINES)
     return all.map(({ worker, slots }) => {

@@ -11,7 +11,7 @@ import type { Retention } from './stores/retention.ts'
 
 /** Small enough for one storage request and for a short transaction. */
 const BATCH_SIZE = 500
-/** When the storage has refused so many of the oldest objects and deleted none, the youngest show whether it refuses the whole bucket. */
+/** Number of the oldest objects, refused with none deleted, after which the youngest show whether the storage refuses the whole bucket. */
 const MAX_REFUSED_AT_FIRST = 1500
 /** Few, because a server that refuses a whole request because of one object is asked for each half again. */
 const PROBE_SIZE = 10

@@ -6,7 +6,7 @@ import { isHeld, lockHolds } from '../shared/stores/legal-holds.ts'
 
 /** Different bits, of 256, up to which an image counts as a copy. Measured: see docs/removal.md. */
 const MAX_DISTANCE = 60
-/** Operators decide one by one. Whoever stores more copies than this must not keep the rest: see `assign`. */
+/** Max candidates at a time, because operators decide on each. With more, the request is open again after the erasure: see `assign`. */
 const MAX_CANDIDATES = 24
 
 const CandidateRow = Type.Object({

@@ -3,8 +3,8 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   const value = document.getElementById(button.dataset.copy)
   button.hidden = false
   button.addEventListener('click', async () => {
-    const said = (await copyText(value)) ? 'Copied' : 'Selected: copy it by keyboard'
-    button.parentElement.querySelector('[role="status"]').textContent = said
+    const result = (await copyText(value)) ? 'Copied' : 'Selected: copy it by keyboard'
+    button.parentElement.querySelector('[role="status"]').textContent = result
   })
 }
 

@@ -43,7 +43,7 @@ interface FittingRoomGuards extends ProxyGuard {
 const WEEKLY_GENERATIONS = 10
 
 /** Output defaults of a try-on. */
-const parseUnsaid = compileParser(Type.Object({ output: Output }))
+const parseDefaults = compileParser(Type.Object({ output: Output }))
 
 const id = '$response.body#/jobId'
 
@@ -167,7 +167,7 @@ function fittingOf(
   const { shop, account, shopperId } = requesterOf(ctx)
   const { customerId, addressHash, isAddressShared } = ctx.state.shopper
   const visitorGenerations = shop.visitorGenerations ?? DEFAULT_VISITOR_GENERATIONS
-  const { watermark, seed, mode, format, fullResolution, deadlineSeconds } = parseUnsaid({}).output
+  const { watermark, seed, mode, format, fullResolution, deadlineSeconds } = parseDefaults({}).output
   return {
     ...wish,
     accountId: account.id,

@@ -10,7 +10,7 @@ const RECEIPT_DAYS = 1096
 /** Longer than an e-mail is tried; e-mails that no process sends are not kept. */
 const ADDRESS_DAYS = 14
 
-/** Somebody would have repeated the call, or asked why there is no receipt. */
+/** By then, the caller has repeated the call or has asked why the receipt is missing. */
 const UNFINISHED_DAYS = 90
 
 type SqlFragment = ReturnType<typeof sql.fragment>

@@ -44,7 +44,7 @@ const GenerationRow = Type.Object({
   ingredientSalt: Nullable(Type.String()),
   /** Whether a safety check refused the images, and the refusal can be appealed. */
   isAppealable: Type.Boolean(),
-  /** What the person of the photo agreed to; null when the call said nothing of it. */
+  /** What the person of the photo agreed to; null if the call had no consent. */
   consent: Nullable(ConsentSchema),
   createdAt: Timestamp,
   updatedAt: Timestamp,

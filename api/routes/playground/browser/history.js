@@ -21,7 +21,7 @@ export function createHistory({ onChoose }) {
       const image = element('img', { text: '' })
       image.alt = ''
       image.src = result.afterUrl
-      button.append(image, element('span', { text: name }), element('small', { text: result.said }))
+      button.append(image, element('span', { text: name }), element('small', { text: result.summary }))
       const item = element('li', { text: '' })
       item.append(button)
       image.addEventListener('error', () => {

@@ -170,18 +170,18 @@ function describeResult(mine, generation) {
     title: find('product-name').value.trim(),
     beforeUrl: mine.beforeUrl(),
     afterUrl: generation.resultImageUrl,
-    said: `Done in ${(mine.elapsed() / 1000).toFixed(1)} s.`,
+    summary: `Done in ${(mine.elapsed() / 1000).toFixed(1)} s.`,
   }
 }
 
-async function showResult({ generation, beforeUrl, afterUrl, said }) {
+async function showResult({ generation, beforeUrl, afterUrl, summary }) {
   const { generationId, engine, category, warnings = [] } = generation
   answer = generation
   showCode(describeCall(peekOptions(find('try-on'))))
   await showComparison({ beforeUrl, afterUrl })
   find('problem').hidden = true
   find('waiting').hidden = true
-  say(said)
+  say(summary)
   const download = find('download')
   download.href = afterUrl
   download.download = `${generationId}${/\.\w+(?=\?|$)/.exec(afterUrl)?.[0] ?? ''}`

@@ -1,10 +1,10 @@
 /** Shows a problem as returned by `explain`. */
-export function showProblem(place, { title, advice, said, fields = [], code, requestId }) {
+export function showProblem(place, { title, advice, serviceMessage, fields = [], code, requestId }) {
   const names = [code, requestId].filter(Boolean).join(' · ')
   place.replaceChildren(
     element('strong', { text: title }),
     element('span', { text: advice }),
-    ...(said ? [element('q', { text: said })] : []),
+    ...(serviceMessage ? [element('q', { text: serviceMessage })] : []),
     ...fields.map(({ path, message }) => element('span', { text: `${path}: ${message}` })),
     ...(names === '' ? [] : [element('code', { text: names })]),
   )

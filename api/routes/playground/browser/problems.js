@@ -102,7 +102,7 @@ export const EXPLAINED = {
 }
 
 /**
- * Explains an error for users: `title`, `advice`, and, if available, `said` (the service's own message), `fields`,
+ * Explains an error for users: `title`, `advice`, and, if available, `serviceMessage` (the service's own message), `fields`,
  * `code` and `requestId`.
  */
 export function explain(error) {
@@ -120,16 +120,16 @@ export function explain(error) {
   }
   if (error instanceof DrapeGenerationError) {
     const { code, message, details } = error
-    return { ...byCode(code), said: message, fields: details, code }
+    return { ...byCode(code), serviceMessage: message, fields: details, code }
   }
   if (!(error instanceof DrapeApiError)) {
-    return { title: 'This page has an error', advice: 'Reload it, then try again.', said: String(error) }
+    return { title: 'This page has an error', advice: 'Reload it, then try again.', serviceMessage: String(error) }
   }
   const { code, message, requestId, retryAfter, details } = error
   const { title, advice } = byCode(code)
   const wait = retryAfter === null ? '' : ` It asks to wait for ${Math.ceil(retryAfter)} s.`
   const fields = Array.isArray(details) ? details : []
-  return { title, advice: advice + wait, said: message, fields, code, requestId }
+  return { title, advice: advice + wait, serviceMessage: message, fields, code, requestId }
 }
 
 function byCode(code) {
