@@ -173,13 +173,13 @@ export function joinPool({
     if (jobs > 0) idleSince = Date.now()
     const state = fence === null ? 'taking' : drained ? 'drained' : 'draining'
     const sick = findSickness()
-    const said: WorkerReport = {
+    const current: WorkerReport = {
       ...{ host, state, fence, jobs, slots, idleSince: jobs > 0 ? null : idleSince },
       ...(sick && { sick: { ...sick, message: sick.message.slice(0, MAX_MESSAGE_LENGTH) } }),
     }
-    const text = JSON.stringify(said)
+    const text = JSON.stringify(current)
     if (text === last.text && performance.now() - last.at < REPORT_MS) return
-    await registry.report(said)
+    await registry.report(current)
     last = { text, at: performance.now() }
   }
 

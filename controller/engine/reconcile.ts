@@ -85,10 +85,10 @@ export function createEngineReconcile(parts: EngineParts) {
   async function findProblem({ metadata }: Engine, job: string): Promise<string> {
     const labelSelector = `batch.kubernetes.io/job-name=${job}`
     const pods = await parts.client.list<Pod>(PODS, { namespace: metadata.namespace, labelSelector })
-    const said = pods.flatMap(({ status }) =>
+    const messages = pods.flatMap(({ status }) =>
       (status?.containerStatuses ?? []).flatMap(({ state }) => state?.terminated?.message ?? []),
     )
-    return said.at(-1)?.trim().split('\n').at(-1) ?? `The Job ${job} failed.`
+    return messages.at(-1)?.trim().split('\n').at(-1) ?? `The Job ${job} failed.`
   }
 
   async function writeStatus({ metadata, status }: Engine, found: ReturnType<typeof findingsOf>): Promise<void> {

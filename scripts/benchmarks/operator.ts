@@ -34,7 +34,7 @@ const AT_ONCE = 8
 const CUT_SECONDS = { quick: 15, full: 60 }
 
 /** A cluster without nodes, and a stack whose controllers watch it. */
-interface Ground {
+interface Setup {
   readonly client: Client
   readonly connection: Connection
   readonly stack: Stack
@@ -110,7 +110,7 @@ const converged: Benchmark = {
     const before = await countApplied(connection)
     await untilReplicaSets(client, names, 1)
     const ours = (performance.now() - startedAt) / 1000
-    await untilTold(client, 1)
+    await untilReported(client, 1)
     const writes = (await countApplied(connection)) - before
     await controller.stop()
     const bareAt = performance.now()
@@ -252,7 +252,7 @@ async function untilReplicaSets(client: Client, names: readonly string[], replic
 }
 
 /** Waits until the status of every pool shows this number of workers. */
-async function untilTold(client: Client, replicas: number): Promise<void> {
+async function untilReported(client: Client, replicas: number): Promise<void> {
   for (;;) {
     const found = await client.list<KubernetesObject & { status?: { replicas?: number } }>(workerPools.type, {
       namespace: NAMESPACE,
@@ -283,18 +283,18 @@ async function measureTakeover(bench: Bench, signal: 'SIGTERM' | 'SIGKILL') {
   return { ours, anchor: 1 }
 }
 
-const grounds = new WeakMap<Bench, Promise<Ground>>()
+const setups = new WeakMap<Bench, Promise<Setup>>()
 
 /** Prepared once for all benchmarks, and stopped with them. */
-function prepare(bench: Bench): Promise<Ground> {
-  const known = grounds.get(bench)
+function prepare(bench: Bench): Promise<Setup> {
+  const known = setups.get(bench)
   if (known) return known
   const made = start(bench)
-  grounds.set(bench, made)
+  setups.set(bench, made)
   return made
 }
 
-async function start(bench: Bench): Promise<Ground> {
+async function start(bench: Bench): Promise<Setup> {
   const programs = await findPrograms(process.env, (text) => console.error(text))
   if ('unavailable' in programs) throw new Error(`No Kubernetes control plane: ${programs.unavailable}`)
   const folder = join(bench.logFolder, 'control-plane')
@@ -330,7 +330,7 @@ async function untilReplicas(client: Client, name: string, replicas: number): Pr
 
 async function untilSettled(client: Client, pools: number): Promise<void> {
   while ((await client.list(REPLICA_SETS, { namespace: NAMESPACE })).length < pools) await sleep(250)
-  await untilTold(client, 0)
+  await untilReported(client, 0)
 }
 
 async function untilLeads(controller: Program): Promise<void> {

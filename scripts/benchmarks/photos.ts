@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { normaliseImage } from '../../api/shared/image.ts'
 import { tiledHeic } from '../../test/support/endless-heic.ts'
-import { heicPicture } from '../../test/support/heic-pictures.ts'
+import { heicImage } from '../../test/support/heic-pictures.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import { preparePhoto } from '../../worker/prepare-photo.ts'
 import type { Benchmark } from './benchmark.ts'
@@ -73,7 +73,7 @@ export const heicTime: Benchmark = {
   goal: 1.35,
   stretch: 1.15,
   measure: async () => {
-    const file = tiledHeic(heicPicture('textured'), TILES)
+    const file = tiledHeic(heicImage('textured'), TILES)
     return alternate({
       ours: () => timed(() => normaliseImage(file)),
       anchor: () => timed(() => decodeBare(file)),

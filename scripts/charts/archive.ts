@@ -9,6 +9,6 @@ export async function packChart(name: ChartName, output: string): Promise<string
   const folder = await buildChart(name, output)
   const entries = await readdir(folder, { recursive: true })
   await Promise.all(entries.map((path) => utimes(join(folder, path), 0, 0)))
-  const said = await run(await findHelm(), ['package', folder, '--destination', output])
-  return join(output, basename(said.trim()))
+  const stdout = await run(await findHelm(), ['package', folder, '--destination', output])
+  return join(output, basename(stdout.trim()))
 }

@@ -32,8 +32,8 @@ export async function buildClient(output: string): Promise<string> {
 /** Packs the client as npm does. Returns the path of the archive. */
 export async function packClient(output: string): Promise<string> {
   const folder = await buildClient(output)
-  const said = await run('npm', ['pack', '--json', '--pack-destination', output], { cwd: folder })
-  const [{ filename }] = JSON.parse(said) as [{ filename: string }]
+  const stdout = await run('npm', ['pack', '--json', '--pack-destination', output], { cwd: folder })
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
   return join(output, filename)
 }
 

@@ -11,7 +11,7 @@ export const receiptCommands: Readonly<Record<string, FreeCommand>> = {
     argument: argument('file', 'the receipt, or the answer of GET /tryon/v1/erasures/{id}'),
     options: [
       option('--keys <file>', 'public keys of the installation (default: those of GET /receipts/keys at DRAPE_URL)'),
-      option('--object <key>', 'key of an object, or a link to it; tells whether the receipt lists it as erased'),
+      option('--object <key>', 'key of an object, or a link to it; prints whether the receipt lists it as erased'),
     ],
     run: verify,
   },

@@ -28,7 +28,7 @@ interface Release {
 /**
  * Asserts that the release can be published: its version does not exist, or an interrupted call has published a part with the
  * same digests.
- * @throws Error if the version exists, or the registry cannot tell.
+ * @throws Error if the version exists, or the registry does not answer whether the version exists.
  */
 export async function assertUnpublished({ version, artifacts }: Release, registry: Registry): Promise<void> {
   const found = await Promise.all(artifacts.map(({ repository }) => registry.findDigest(`${repository}:${version}`)))

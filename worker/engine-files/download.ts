@@ -69,8 +69,8 @@ async function open({ path }: EngineFile, { url, authorization }: FileSource, si
   const answer = await fetch(address, { headers: authorization ? { authorization } : {}, signal })
   if (answer.ok && answer.body) return answer.body
   await answer.body?.cancel()
-  const said = `the server answered ${answer.status}`
-  throw answer.status >= 500 || answer.status === 429 ? new Error(said) : new PermanentError(said)
+  const problem = `the server answered ${answer.status}`
+  throw answer.status >= 500 || answer.status === 429 ? new Error(problem) : new PermanentError(problem)
 }
 
 /** Writes the response body and returns its SHA-256. @throws PermanentError if the body has more or fewer than `bytes` bytes */
