@@ -44,7 +44,8 @@ describe.skipIf(browserReason)('the analytics page', { timeout: 60_000 }, () => 
   const text = (selector: string) => page.$eval(selector, ({ textContent }) => textContent ?? '')
   const rows = (id: string) =>
     page.$$eval(`#${id} tr`, (found) => found.map((row) => [...row.children].map((cell) => cell.textContent)))
-  const said = (part: string) => page.waitForFunction(`document.querySelector('#said').textContent.includes('${part}')`)
+  const statusIncludes = (part: string) =>
+    page.waitForFunction(`document.querySelector('#said').textContent.includes('${part}')`)
   const enter = async (key: string) => {
     await page.type('#key', key)
     await page.click('#key-form button')
@@ -60,13 +61,13 @@ describe.skipIf(browserReason)('the analytics page', { timeout: 60_000 }, () => 
 
   it('shows funnel, rates and days of all shops, and of one shop', async () => {
     await enter(drape.apiKey)
-    await said('All shops')
+    await statusIncludes('All shops')
     expect((await rows('funnel'))[0]).toEqual(['Widget used', '2', '100.0 %'])
     expect((await rows('rates'))[0]).toEqual(['Cart, of visitors of product pages', '1', '2', '50.0 %'])
     expect(await rows('days')).toHaveLength(14)
     await page.type('#shop', 'own.example')
     await page.click('#range button')
-    await said('own.example')
+    await statusIncludes('own.example')
     expect((await rows('funnel'))[0]).toEqual(['Widget used', '1', '100.0 %'])
   })
 

@@ -10,7 +10,7 @@ import { buildClient } from '../scripts/clients/build.ts'
 import { run } from '../scripts/stack/commands.ts'
 import { browserReason, startBrowser } from './support/browser.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
-import { type FaultyLine, startFaultyLine } from './support/faulty-line.ts'
+import { type FaultyProxy, startFaultyProxy } from './support/faulty-proxy.ts'
 import { reasonWithout } from './support/missing.ts'
 import { inspectLooks } from './support/page-looks.ts'
 import type { TestProgram } from './support/process.ts'
@@ -28,7 +28,7 @@ if (browserReason) console.warn(`The playground is skipped: ${browserReason}`)
 describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${browserReason})`}`, () => {
   let drape: Drape
   let worker: TestProgram
-  let proxy: FaultyLine
+  let proxy: FaultyProxy
   let browser: Browser
   let page: Page
   let folder: string
@@ -39,7 +39,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     folder = await mkdtemp(join(tmpdir(), 'drape-playground-'))
     drape = await startDrape({ credits: 30, pictures: true })
     worker = await drape.startWorker()
-    proxy = await startFaultyLine(drape.api.url)
+    proxy = await startFaultyProxy(drape.api.url)
     browser = await startBrowser({ args: CAMERA })
     const context = browser.defaultBrowserContext()
     await context.overridePermissions(proxy.url, ['clipboard-read', 'clipboard-sanitized-write', 'camera'])
@@ -441,8 +441,8 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
         if (!crop) await page.click('#option-crop')
         await writeFile(join(project, 'program.mjs'), await shown('#tab-sdk'))
         const env = { ...process.env, DRAPE_API_KEY: drape.apiKey }
-        const said = await run(process.execPath, ['program.mjs'], { cwd: project, env })
-        expect(said).toMatch(/COMPLETED[\s\S]*gen_\S+ http/)
+        const printed = await run(process.execPath, ['program.mjs'], { cwd: project, env })
+        expect(printed).toMatch(/COMPLETED[\s\S]*gen_\S+ http/)
       }
     })
   })

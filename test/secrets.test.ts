@@ -55,7 +55,7 @@ describe('logs and spans', () => {
     shop.close()
   })
 
-  /** Fails with the kinds, and never the values, of the secrets that somebody could read. */
+  /** Fails with the kinds, and never the values, of the readable secrets. */
   const expectNoSecrets = async () => {
     // A request of its own, whose line and span come after all others.
     const last = await drape.call('GET', '/tryon/v1/account/credits')

@@ -15,7 +15,7 @@ import { until } from './support/until.ts'
 
 const PRODUCT_ID = 'gid://shopify/Product/1001'
 const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
-/** Pictures of the pages are left there for whoever wants to see them. */
+/** Folder for screenshots of the pages. */
 const SCREENSHOTS = process.env.SCREENSHOTS
 if (browserReason) console.warn(`The walk through a shop is skipped: ${browserReason}`)
 

@@ -120,7 +120,7 @@ describe('retention', () => {
         status: 200,
         body: { generationId, status: 'COMPLETED', resultImageUrl: null, imagesExpired: true },
       })
-      // Without it nobody can tell whose photo a copy of the result shows.
+      // Without the salt, a copy of the result cannot be linked to a photo.
       const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
       expect(body).not.toHaveProperty('ingredientSalt')
       expect(await countRows('user-1')).toBe(0)

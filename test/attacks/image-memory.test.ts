@@ -8,7 +8,7 @@ import { Type } from '../../api/shared/schema.ts'
 import { measureGrowth } from '../../scripts/benchmarks/memory.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { endlessHeic, tiledHeic } from '../support/endless-heic.ts'
-import { heicPicture } from '../support/heic-pictures.ts'
+import { heicImage } from '../support/heic-pictures.ts'
 import { textPng } from '../support/odd-images.ts'
 
 const LONG = process.env.LONG_TESTS === '1'
@@ -32,7 +32,7 @@ const flat = () => {
 describe('images that take much memory or time to decode', () => {
   let drape: Drape
   let photo: Buffer
-  const large = heicPicture('large')
+  const large = heicImage('large')
   beforeAll(async () => {
     drape = await startDrape()
     photo = await readSample('persons/down-half-teal.jpg')

@@ -54,7 +54,7 @@ describe('a visitor who invents identities', () => {
   const enter = (shop: Shop, userImageId: string, headers: Headers, customer?: string) =>
     post(shop, '/public/fitting-room', { userImageId, productId: SHIRT }, headers, customer)
   const anonymous = (name: string): Headers => ({ 'x-service-anonymous-id': `anon_${name}` })
-  /** Makes the photo that of whoever is about to use it: what an attacker does by one upload for each name. */
+  /** Assigns the photo to the user of the next request, as an attacker does with one upload per name. */
   const own = (id: string, shop: Shop, name: string) =>
     drape.database.query(sql.unsafe`update images set external_user_id = ${`${shop.id}:${name}`} where id = ${id}`)
   async function getToken(shop: Shop, headers: Headers): Promise<Headers> {

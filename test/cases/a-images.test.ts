@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
-import { heicPicture } from '../support/heic-pictures.ts'
+import { heicImage } from '../support/heic-pictures.ts'
 
 const LONG = process.env.LONG_TESTS === '1'
 const MUTATIONS = 256
@@ -139,14 +139,14 @@ describe('uploaded images', () => {
   it.each(['single', 'tiles', 'ten-bit', 'pq', 'hlg', 'alpha', 'depth', 'grey'])(
     'are accepted in HEIC (%s)',
     async (name) => {
-      const answer = await upload(heicPicture(name))
+      const answer = await upload(heicImage(name))
       expect(answer.status).toBe(201)
       expect(await sharp(await stored(answer)).metadata()).toMatchObject({ width: 160, height: 120, depth: 'uchar' })
     },
   )
 
   it('are refused in HEIC without their primary item', async () => {
-    const file = heicPicture('single')
+    const file = heicImage('single')
     const primary = file.indexOf('pitm', 0, 'latin1')
     file.writeUInt16BE(999, primary + 8)
     await isRefused(file, 'INVALID_IMAGE')
@@ -164,7 +164,7 @@ describe('uploaded images', () => {
     `are accepted or refused in ${MUTATIONS} mutations of a %s`,
     async (format) => {
       const small = sharp(person).resize(96, 120, { fit: 'cover' })
-      const good = format === 'heic' ? heicPicture('single') : await small.toFormat(format).toBuffer()
+      const good = format === 'heic' ? heicImage('single') : await small.toFormat(format).toBuffer()
       const next = createNumbers(7)
       const statuses = new Map<number, number>()
       const one = async () => {

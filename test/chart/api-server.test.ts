@@ -98,10 +98,10 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server with
 
   it('rejects a pod that may become root (control)', async () => {
     const objects = (await chart?.render({ set: { 'api.podSecurityContext.runAsNonRoot': false } })) ?? []
-    const [said] = await refusals(
+    const [message] = await refusals(
       objects.filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'drape-api'),
     )
-    expect(said).toMatch(/violates PodSecurity "restricted:latest".*runAsNonRoot != true/)
+    expect(message).toMatch(/violates PodSecurity "restricted:latest".*runAsNonRoot != true/)
   })
 
   it('rejects an Engine and a WorkerPool with a foreign image by admission policy', async () => {
@@ -129,8 +129,8 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server with
     })
     try {
       const refused = await until(async () => {
-        const said = await dryRun([engineFrom('elsewhere.example/'), poolFrom('elsewhere.example/')])
-        return said.length === 2 && said
+        const message = await dryRun([engineFrom('elsewhere.example/'), poolFrom('elsewhere.example/')])
+        return message.length === 2 && message
       })
       expect(refused[0]).toContain(`images of engines must start with one of ${prefix} here`)
       expect(refused[1]).toContain(`images of workers must start with one of ${prefix} here`)

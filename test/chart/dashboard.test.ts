@@ -141,8 +141,8 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
 
   async function notes(set: Readonly<Record<string, unknown>>): Promise<string> {
     const given = Object.entries(set).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`])
-    const said = (await chart?.helm('install', 'drape', chart.folder, '--dry-run=client', ...given)) ?? ''
-    return said.slice(said.indexOf('\nNOTES:'))
+    const output = (await chart?.helm('install', 'drape', chart.folder, '--dry-run=client', ...given)) ?? ''
+    return output.slice(output.indexOf('\nNOTES:'))
   }
 })
 

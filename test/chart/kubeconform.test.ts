@@ -71,7 +71,7 @@ describe.skipIf(!possible)('kubeconform with the schemas of the API server and o
     await writeFile(file, text)
     const places = [apiSchemas, ours].flatMap((folder) => ['-schema-location', join(folder, SCHEMA_FILE)])
     // It ends with 1 where something is invalid.
-    const said = await run('sh', [
+    const stdout = await run('sh', [
       '-c',
       '"$@" || true',
       'sh',
@@ -83,6 +83,6 @@ describe.skipIf(!possible)('kubeconform with the schemas of the API server and o
       ...places,
       file,
     ])
-    return JSON.parse(said)
+    return JSON.parse(stdout)
   }
 })

@@ -40,7 +40,7 @@ const definitionsChart = await findChart('drape-crds')
 const source = join(ROOT, 'charts/drape')
 const possible = (await findSharedControlPlane())?.hasControllers && chart !== null && definitionsChart !== null
 
-/** On a cluster that has never heard of Drape. No node is there, so pods wait and the schema is said to be ours. */
+/** On a cluster without Drape definitions and nodes: pods stay Pending, and migrations do not run. */
 describe.skipIf(!possible)('a release', () => {
   let controlPlane: OwnControlPlane
   let connection: Connection

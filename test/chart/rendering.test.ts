@@ -12,13 +12,13 @@ const OPERATORS = ['--api-versions', 'monitoring.coreos.com/v1']
 
 describe.skipIf(chart === null)('the chart', () => {
   it('renders Prometheus Operator resources when available or configured', async () => {
-    const told = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule']
-    for (const kind of told) expect(kinds(await render())).not.toContain(kind)
-    expect([...kinds(await render({}, OPERATORS))]).toEqual(expect.arrayContaining(told))
+    const monitors = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule']
+    for (const kind of monitors) expect(kinds(await render())).not.toContain(kind)
+    expect([...kinds(await render({}, OPERATORS))]).toEqual(expect.arrayContaining(monitors))
     const forced = await render({ 'metrics.monitors': 'always', 'metrics.rules.enabled': 'always' })
-    expect([...kinds(forced)]).toEqual(expect.arrayContaining(told))
+    expect([...kinds(forced)]).toEqual(expect.arrayContaining(monitors))
     const never = await render({ 'metrics.monitors': 'never', 'metrics.rules.enabled': 'never' }, OPERATORS)
-    for (const kind of told) expect(kinds(never)).not.toContain(kind)
+    for (const kind of monitors) expect(kinds(never)).not.toContain(kind)
   })
 
   it('gives the API its budgets and limits as whole numbers, and workers the DNS servers', async () => {

@@ -10,7 +10,7 @@ import { buildClient } from '../../scripts/clients/build.ts'
 import { APP_CONTEXT } from '../support/analytics-events.ts'
 import { browserReason, startBrowser } from '../support/browser.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
-import { type FaultyLine, startFaultyLine } from '../support/faulty-line.ts'
+import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts'
 
 const PHOTO = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
 const PAGE = `<!doctype html><title>Shop</title><input type="file" id="photo"><script type="module">
@@ -24,7 +24,7 @@ if (browserReason) console.warn(`The client in a browser is skipped: ${browserRe
 /** The page of a shop whose own server adds the API key to the requests that it proxies. */
 describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (skipped: ${browserReason})`}`, () => {
   let drape: Drape
-  let proxy: FaultyLine
+  let proxy: FaultyProxy
   let browser: Browser
   let page: Page
   let folder: string
@@ -43,7 +43,7 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
       { type: 'text/javascript', text: readFileSync(join(built, path), 'utf8') },
     ])
     const files = { '/': { type: 'text/html', text: PAGE }, ...Object.fromEntries(scripts) }
-    proxy = await startFaultyLine(drape.api.url, { apiKey: drape.apiKey, files })
+    proxy = await startFaultyProxy(drape.api.url, { apiKey: drape.apiKey, files })
     browser = await startBrowser()
     page = await browser.newPage()
     page.on('pageerror', (error) => pageErrors.push(String(error)))

@@ -4,7 +4,7 @@ import { HTTP_STATUS } from '../../api/middleware/errors.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { ERROR_CODES } from '../../api/shared/errors.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
-import { startFaultyLine } from '../support/faulty-line.ts'
+import { startFaultyProxy } from '../support/faulty-proxy.ts'
 
 describe('the client on an unreliable connection', () => {
   let drape: Drape
@@ -25,7 +25,7 @@ describe('the client on an unreliable connection', () => {
   })
 
   async function start(options: Partial<Parameters<typeof createDrapeClient>[0]> = {}) {
-    const proxy = await startFaultyLine(drape.api.url)
+    const proxy = await startFaultyProxy(drape.api.url)
     return { proxy, client: createDrapeClient({ url: proxy.url, apiKey: drape.apiKey, ...options }) }
   }
 

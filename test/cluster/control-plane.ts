@@ -19,7 +19,7 @@ export interface ControlPlane {
   readonly hasControllers: boolean
 }
 
-/** What a control plane is told that has nodes of its own. */
+/** Options of a control plane with real nodes. */
 export interface NodeSettings {
   /** On which it listens, and which pods reach. */
   readonly address: string

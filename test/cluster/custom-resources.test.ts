@@ -120,18 +120,18 @@ describe.skipIf(controlPlane === null)('the API server', () => {
     const reportInvalid = createReportInvalid({ client, record, now })
     await reportInvalid(retentionPolicies.type, found, 'spec.ttlSeconds must be integer')
     const name = { namespace, name: 'careful' }
-    const told = await client.get<RetentionPolicy>(retentionPolicies.type, name)
-    expect(told?.status?.conditions).toMatchObject([
+    const reported = await client.get<RetentionPolicy>(retentionPolicies.type, name)
+    expect(reported?.status?.conditions).toMatchObject([
       { type: 'Ready', status: 'False', reason: 'InvalidSpec', message: 'spec.ttlSeconds must be integer' },
       { type: 'Reconciling', status: 'False' },
       { type: 'Stalled', status: 'True', reason: 'InvalidSpec' },
     ])
     const events = await client.list<KubernetesObject & { reason: string }>(EVENTS, { namespace })
     expect(events.map(({ reason }) => reason)).toEqual(['InvalidSpec'])
-    if (told === null) return
-    await reportInvalid(retentionPolicies.type, told, 'spec.ttlSeconds must be integer')
+    if (reported === null) return
+    await reportInvalid(retentionPolicies.type, reported, 'spec.ttlSeconds must be integer')
     const again = await client.get<RetentionPolicy>(retentionPolicies.type, name)
-    expect(again?.metadata.resourceVersion).toBe(told.metadata.resourceVersion)
+    expect(again?.metadata.resourceVersion).toBe(reported.metadata.resourceVersion)
   })
 
   it('accepts a shorter ttlSeconds when confirmed', async () => {

@@ -50,10 +50,10 @@ describe.skipIf(!controlPlane?.hasControllers)('the deletion of a pool', () => {
     }
     // The garbage collector of Kubernetes needs up to 30 s to know a kind that is new in the cluster.
     await until(() => stage.workers.interrupted.length > 0)
-    const toldAt = performance.now()
+    const requestedAt = performance.now()
     await until(() => isGone(stage.podsOf('deleted').filter(stage.workers.takesJobs)))
     await until(() => isGone(stage.podsOf('deleted')))
-    expect(performance.now() - toldAt).toBeLessThan(JOB_MS + 10_000)
+    expect(performance.now() - requestedAt).toBeLessThan(JOB_MS + 10_000)
     // A worker may have been between two jobs.
     expect(stage.workers.interrupted.length).toBeGreaterThan(WORKERS / 2)
     expect(stage.workers.killed).toEqual([])
@@ -70,7 +70,7 @@ describe.skipIf(!controlPlane?.hasControllers)('the deletion of a pool', () => {
   it('with orphaned workers leaves them to a new pool of the same name', async () => {
     await using pool = await saturate(stage, 'again', { workers: 4, jobMs: JOB_MS, spec: { ...spec, replicas: 4 } })
     const before = stage.podsOf('again')
-    const told = stage.workers.interrupted.length
+    const interruptedCount = stage.workers.interrupted.length
     await deletePool('again', { orphan: true })
     await until(async () => (await stage.get(workerPools.type, 'again')) === null)
     await stage.apply('again', { ...spec, replicas: 4 })
@@ -80,7 +80,7 @@ describe.skipIf(!controlPlane?.hasControllers)('the deletion of a pool', () => {
     expect(found?.metadata.ownerReferences).toMatchObject([{ uid: metadata?.uid }])
     expect(stage.podsOf('again')).toEqual(before)
     expect(pool.busy().length).toBeGreaterThan(0)
-    expect(stage.workers.interrupted).toHaveLength(told)
+    expect(stage.workers.interrupted).toHaveLength(interruptedCount)
   })
 
   it('stops a job that exceeds its time, even without a controller', async () => {

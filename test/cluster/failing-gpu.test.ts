@@ -203,8 +203,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     expect(await taintsOf(first)).toEqual(['example.com/maintenance:NoSchedule', ours])
     expect(await taintsOf(second)).toEqual([ours])
     const events = await client.list<KubernetesObject & { reason?: string; message?: string }>(EVENTS, { namespace })
-    const said = events.filter(({ reason }) => reason === 'NodeTainted').map(({ message }) => message)
-    expect(said).toContain(`${first} has the taint ${ours} while the pool avoids the node.`)
+    const messages = events.filter(({ reason }) => reason === 'NodeTainted').map(({ message }) => message)
+    expect(messages).toContain(`${first} has the taint ${ours} while the pool avoids the node.`)
     // The workers that hold the devices of these nodes stay.
     expect(podsOn(first)).toHaveLength(1)
 

@@ -13,15 +13,15 @@ interface AssignedPod extends KubernetesObject {
 
 /** Machines that only say that they run what they are given. */
 export interface FakeNodes {
-  /** Pods that run now in a namespace, by name, also those that were told to go and have not ended. */
+  /** Pods that run now in a namespace, by name, also those that are terminating. */
   running(namespace: string): string[]
   /** The node of a pod that runs now. */
   nodeOf(namespace: string, name: string): string | undefined
-  /** Calls back when a pod has begun to run, when it is told to end itself, and when it has ended. */
+  /** Calls back when a pod has begun to run, when its deletion starts, and when it has ended. */
   onPod(listener: (namespace: string, name: string, state: PodState) => void): void
   /** Has a pod say that it is ready, or not. */
   setReady(namespace: string, name: string, ready: boolean): Promise<void>
-  /** Takes the nodes away, so that nobody is given to them any more. */
+  /** Removes the nodes, so that no pod is scheduled on them. */
   close(): Promise<void>
 }
 
@@ -45,18 +45,18 @@ export async function startFakeNodes(
   const running = new Map<string, AssignedPod>()
   const ending = new Set<string>()
   const listeners: ((namespace: string, name: string, state: PodState) => void)[] = []
-  const tell = (pod: AssignedPod, state: PodState) => {
+  const report = (pod: AssignedPod, state: PodState) => {
     for (const listener of listeners) listener(pod.metadata.namespace ?? '', pod.metadata.name, state)
   }
   const end = async (pod: AssignedPod) => {
     const uid = pod.metadata.uid ?? ''
     if (ending.has(uid)) return
     ending.add(uid)
-    tell(pod, 'ends')
+    report(pod, 'ends')
     // The API server sets the time by which the pod has to be gone.
     const killedAt = Date.parse(pod.metadata.deletionTimestamp ?? '')
     while (!hasEnded(pod.metadata.name) && Date.now() < killedAt) await sleep(LOOK_MS)
-    if (running.delete(uid)) tell(pod, 'ended')
+    if (running.delete(uid)) report(pod, 'ended')
     await remove(connection, pod)
   }
   const act = async (pod: AssignedPod, isThere: boolean) => {
@@ -64,12 +64,12 @@ export async function startFakeNodes(
     const uid = pod.metadata.uid ?? ''
     if (!isThere || pod.metadata.deletionTimestamp !== undefined) {
       if (isThere && running.has(uid)) return end(pod)
-      if (running.delete(uid)) tell(pod, 'ended')
+      if (running.delete(uid)) report(pod, 'ended')
       if (isThere) await remove(connection, pod)
     } else if (!running.has(uid)) {
       running.set(uid, pod)
       await setStatus(client, pod, true)
-      tell(pod, 'runs')
+      report(pod, 'runs')
     }
   }
   const watched = watchObjects<AssignedPod>({
@@ -101,7 +101,7 @@ export async function startFakeNodes(
 async function registerNode(client: Client, name: string, resources: Readonly<Record<string, string>>): Promise<void> {
   const amounts = { cpu: '1000', memory: '1000Gi', pods: '2000', ...resources }
   await client.apply(NODES, { metadata: { name, labels: { 'kubernetes.io/hostname': name } } })
-  // Nobody looks after the taint that each new node gets.
+  // No controller removes the taint of new nodes here.
   await client.patch(NODES, { name }, { spec: { taints: null } })
   const status = {
     capacity: amounts,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The variables that tell a program which Kubernetes it is, from the go.mod in the folder. Without them it would call itself
+ * The variables that set the Kubernetes version of a program, from the go.mod in the folder. Without them it would call itself
  * v0.0.0, which clients refuse.
  */
 export async function versionVariables(folder: string): Promise<Record<string, string>> {

@@ -34,7 +34,7 @@ describe.skipIf(controlPlane === null)('leader election', () => {
     await until(() => journal.writer() === second)
     process.kill(pidOf(candidates, first), 'SIGCONT')
     await sleep(500)
-    // One write may have passed the fence and not yet been sent when its process was frozen; nobody can call that back.
+    // One write may have passed the fence and not yet been sent when its process was frozen; that write cannot be undone.
     expect([
       [first, second],
       [first, second, first, second],
@@ -46,11 +46,11 @@ describe.skipIf(controlPlane === null)('leader election', () => {
     const third = await until(() => journal.terms().length === terms + 1 && journal.writer())
     expect(third).not.toBe(second)
 
-    // Told to stop, a leader hands over at once.
-    const toldAt = performance.now()
+    // A leader that stops releases its lease at once.
+    const stoppedAt = performance.now()
     await candidates.get(third)?.end('SIGTERM')
     await until(() => journal.terms().length === terms + 2)
-    expect(performance.now() - toldAt).toBeLessThan(3000)
+    expect(performance.now() - stoppedAt).toBeLessThan(3000)
     await sleep(500)
     expect(journal.terms()).toHaveLength(terms + 2)
     for (const candidate of candidates.values()) await candidate.end('SIGKILL')

@@ -92,11 +92,11 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
       { volumes: [{ name: 'temporary', hostPath: { path: '/' } }] },
     ]) {
       await stage.apply('bare', fixed(1, { podTemplate: { spec } }))
-      const said = await until(async () => {
+      const messages = await until(async () => {
         const stalled = await stage.conditionOf('bare', 'Stalled')
         return stalled?.status === 'True' && stalled.message
       })
-      expect(said.length).toBeGreaterThan(20)
+      expect(messages.length).toBeGreaterThan(20)
       expect(stage.podsOf('bare')).toEqual(before)
       await stage.apply('bare', fixed(1))
       await until(async () => (await stage.conditionOf('bare', 'Stalled'))?.status === 'False')
@@ -115,12 +115,12 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
     await stage.untilReady('costly', 4)
     const [cheap, cheapest, ...others] = stage.podsOf('costly')
     for (const pod of [cheap, cheapest]) await until(() => stage.workers.work(pod))
-    // A worker whose job is not reported yet may be chosen: it would be told to go, and finish its job first.
+    // A worker whose job is not reported yet may be chosen: the worker would drain and finish its job first.
     await until(async () => (await stage.statusOf('costly'))?.busyReplicas === 2)
     await setCost(cheap, -2147483647)
     await setCost(cheapest, -2147483648)
     await stage.apply('costly', fixed(2))
-    // Whoever drains first gets the mark, and loses it to somebody who means well.
+    // The first worker that drains gets the annotation, and another client removes it.
     const drained = await until(() => fenced('costly')[0])
     await until(async () => {
       const pod = await stage.get(PODS, drained)

@@ -16,7 +16,7 @@ export interface ModelWorkers {
   /** How many times faster than a real worker they hand their jobs back. */
   hasten(factor: number): void
   takesJobs(pod: string): boolean
-  /** Pods that were told to go while their worker had a job. */
+  /** Pods that were deleted while their worker had a job. */
   readonly interrupted: readonly string[]
   /** Those of them whose worker still had it when they ended. */
   readonly killed: readonly string[]
@@ -29,7 +29,7 @@ interface ModelWorker {
   fence: number | null
   jobs: number
   idleSince: number
-  /** It was told to go: it finishes its jobs and takes no others. */
+  /** The worker drains: it finishes its jobs and takes no others. */
   isEnding: boolean
   sickSince?: number
   handsBackAt?: number

@@ -31,7 +31,7 @@ export async function createTestNamespace(controlPlane: ControlPlane): Promise<T
   }
 }
 
-/** A file like that of the control plane, for a way over another port or a proxy, or as somebody else. */
+/** A file like that of the control plane, for another port, a proxy or another user. */
 export async function writeKubeconfig(
   controlPlane: ControlPlane,
   { port, proxy, user }: { port?: number; proxy?: string; user?: string },

@@ -36,7 +36,7 @@ export interface PoolStage extends TestNamespace {
   remove(pool: string): Promise<void>
   statusOf(pool: string): Promise<PoolStatus | undefined>
   conditionOf(pool: string, type: string): Promise<PoolStatus['conditions'][number] | undefined>
-  /** Waits until the pool has so many ready workers and nothing is under way. */
+  /** Waits until the pool has this number of ready workers and no change is in progress. */
   untilReady(pool: string, workers: number): Promise<PoolStatus>
   podsOf(pool: string): string[]
   eventsOf(pool: string, reason: string): Promise<{ type?: string; message?: string }[]>
@@ -46,7 +46,7 @@ export interface PoolStage extends TestNamespace {
 const NODES = ['fake-a', 'fake-b']
 
 /**
- * `env` replaces variables of the controller, such as the way to its database. `graceful`: workers that are told to go finish their
+ * `env` replaces variables of the controller, such as the way to its database. `graceful`: workers that are deleted finish their
  * jobs, as long as their pods have time; otherwise they are gone at once, so that no test overlooks it.
  */
 export async function startPoolStage(

@@ -5,7 +5,7 @@ import type { ModelWorkers } from './model-workers.ts'
 export interface ScaledPool {
   /** Sets the number of workers. */
   scale(replicas: number): Promise<unknown>
-  /** Whether so many workers are ready and nothing is under way. */
+  /** Whether this number of workers is ready and no change is in progress. */
   isReady(replicas: number): Promise<unknown>
   /** Names of the pods that run. */
   pods(): readonly string[]

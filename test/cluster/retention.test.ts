@@ -63,14 +63,14 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     await store('results/old.jpg', 5)
     await store('results/new.jpg', 1)
     await apply({ ttlSeconds: 3 * DAY })
-    const told = await until(async () => (await records())[0])
-    expect(told).toMatchObject({ policy: 'days', dryRun: true, objects: 1, held: 0 })
+    const reported = await until(async () => (await records())[0])
+    expect(reported).toMatchObject({ policy: 'days', dryRun: true, objects: 1, held: 0 })
     await until(async () => (await status())?.overdue === 1)
     expect((await status())?.oldestOverdueSeconds).toBeGreaterThanOrEqual(2 * DAY)
 
     await apply({ ttlSeconds: 3 * DAY, dryRun: false })
     const deleted = await until(async () => (await records()).find(({ dryRun }) => !dryRun))
-    expect(deleted).toMatchObject({ objects: 1, bytes: 7, unsized: 0, keysDigest: told.keysDigest })
+    expect(deleted).toMatchObject({ objects: 1, bytes: 7, unsized: 0, keysDigest: reported.keysDigest })
     await until(async () => (await status())?.overdue === 0)
     expect(await status()).toMatchObject({
       oldestOverdueSeconds: 0,

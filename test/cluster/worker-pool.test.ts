@@ -438,12 +438,12 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     const reason = '→'.repeat(256)
     const paused = { reason, until: '2999-01-01T00:00:00Z' }
     await apply('wordy', { engines: ['mock'], scaling: { policy }, template, paused })
-    const told = await until(async () => {
+    const reported = await until(async () => {
       const found = await get('wordy')
       return holds(found, 'Paused') && found
     })
-    expect(told.lastDecision).toMatchObject({ direction: 'None', limitedBy: ['paused'] })
-    expect(told.lastDecision?.reason).toMatch(/^Paused: →{82}$/)
+    expect(reported.lastDecision).toMatchObject({ direction: 'None', limitedBy: ['paused'] })
+    expect(reported.lastDecision?.reason).toMatch(/^Paused: →{82}$/)
   })
 
   it('reports errors of the API server, and continues when they are fixed', async () => {

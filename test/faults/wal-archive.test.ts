@@ -108,9 +108,9 @@ describe.skipIf(chart === null)('the bundled Postgres with an archive', { timeou
   const names = () => query('select name from accounts order by name')
   const timeline = async () => (await query('select left(pg_walfile_name(pg_current_wal_lsn()), 8) as name'))[0]
   const restoreTo = async (time: string) => {
-    const said = await script('restore', { RESTORE_TO: time })
+    const output = await script('restore', { RESTORE_TO: time })
     await start()
-    return said
+    return output
   }
   const state = async () =>
     (

@@ -36,11 +36,11 @@ export async function generatePythonClient(documentUrl: string, python: string):
   const { folder } = client
   for (const name of ['flow.py', 'config.yaml']) cpSync(join(HERE, 'generated-python', name), join(folder, name))
   const document = await saveDocument(documentUrl, folder)
-  const said = await run(join(environment, 'bin/openapi-python-client'), [
+  const output = await run(join(environment, 'bin/openapi-python-client'), [
     ...['generate', '--path', document, '--config', join(folder, 'config.yaml')],
     ...['--meta', 'none', '--output-path', join(folder, 'drape_client')],
   ])
-  const complaints = said.split(/^(?=WARNING|ERROR)/m).filter((part) => /^(WARNING|ERROR)/.test(part))
+  const complaints = output.split(/^(?=WARNING|ERROR)/m).filter((part) => /^(WARNING|ERROR)/.test(part))
   return { ...client, complaints, python: join(environment, 'bin/python') }
 }
 

@@ -37,7 +37,7 @@ const cases = CASES.flatMap((path) => (read(path) as { tests: Case[] }).tests)
 
 describe('every alert', () => {
   it('has a test case in which it fires and one in which it does not', () => {
-    const told = cases.flatMap(({ name, alert_rule_test: tests }) =>
+    const raised = cases.flatMap(({ name, alert_rule_test: tests }) =>
       tests.map(({ alertname, exp_alerts: expected }) => {
         // The name says which alert it is about, so that a failure is understood.
         expect(name).toContain(`${alertname} ${expected.length > 0 ? 'fires' : 'is silent'}`)
@@ -45,7 +45,7 @@ describe('every alert', () => {
       }),
     )
     const missing = alerts.flatMap(({ alert }) =>
-      ['fires', 'is silent'].map((what) => `${alert} ${what}`).filter((line) => !told.includes(line)),
+      ['fires', 'is silent'].map((what) => `${alert} ${what}`).filter((line) => !raised.includes(line)),
     )
     expect(alerts.length).toBeGreaterThan(30)
     expect(missing).toEqual([])

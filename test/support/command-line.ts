@@ -6,12 +6,12 @@ export interface Said {
   readonly code: number
   readonly output: string
   /** On stderr. */
-  readonly said: string
+  readonly stderr: string
 }
 
 /** What a command says beside its warnings. */
-export function withoutWarnings(said: string): string {
-  return said.replaceAll(/^warning: .*\n/gm, '')
+export function withoutWarnings(stderr: string): string {
+  return stderr.replaceAll(/^warning: .*\n/gm, '')
 }
 
 /** The command line over a database. */
@@ -19,14 +19,14 @@ export function createCommandLine(databaseUrl: string, variables: Readonly<Recor
   const drape = (...args: string[]) =>
     new Promise<Said>((resolve) => {
       const env = { ...process.env, SECRETS_KEY: TEST_SECRETS_KEY, ...variables, DATABASE_URL: databaseUrl }
-      execFile(process.execPath, ['scripts/drape.ts', ...args, '--json'], { env }, (error, output, said) =>
-        resolve({ code: Number(error?.code ?? 0), output, said }),
+      execFile(process.execPath, ['scripts/drape.ts', ...args, '--json'], { env }, (error, output, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output, stderr }),
       )
     })
   /** What a command that has nothing to complain about answers. */
   const answered = async (...args: string[]) => {
-    const { code, output, said } = await drape(...args)
-    expect({ code, said: withoutWarnings(said) }).toEqual({ code: 0, said: '' })
+    const { code, output, stderr } = await drape(...args)
+    expect({ code, stderr: withoutWarnings(stderr) }).toEqual({ code: 0, stderr: '' })
     return JSON.parse(output)
   }
   return { drape, answered }

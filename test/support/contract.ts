@@ -13,7 +13,7 @@ export interface Observed {
 }
 
 export interface Contract {
-  /** Throws when the document does not tell of this answer. Other paths pass. */
+  /** Throws if the document does not list this response. Other paths pass. */
   hold(observed: Observed): void
 }
 
@@ -64,7 +64,7 @@ function isDescribed(type: string, bodies: ReadonlyMap<string, unknown>): boolea
   return bodies.has(type) || bodies.has(`${type.split('/')[0]}/*`)
 }
 
-/** What the document tells of. */
+/** Responses that the document lists. */
 const SURFACES = /^\/(tryon\/v1|storefront\/v1|public|s|webhooks)\//
 
 /** Routes take any case, and a slash at the end. */
@@ -79,7 +79,7 @@ function isRefusal({ method, status, body }: Observed): boolean {
   return isKnown && HTTP_STATUS[code] === status && typeof message === 'string'
 }
 
-/** What a browser asks before it lets a page of another origin call. The server API tells no browser anything. */
+/** What a browser asks before it lets a page of another origin call. The server API allows no cross-origin requests. */
 function isPreflight({ method, path, status, body }: Observed): boolean {
   return method.toUpperCase() === 'OPTIONS' && status === 204 && body === null && !path.startsWith('/tryon/')
 }

@@ -152,7 +152,7 @@ function withCookies(held: string, set: readonly string[]): string {
   return [...new Map(pairs.map((pair) => [pair.split('=')[0], pair])).values()].join('; ')
 }
 
-/** What a form says that nobody has typed into. Throws when the page has no form of this action. */
+/** The values of a form before any input. Throws if the page has no form with this action. */
 export function readFormFields(page: string, action: string): Record<string, string> {
   const form = page.split('<form').find((part) => part.includes(`method="post" action="${action}"`))
   if (form === undefined) throw new Error(`There is no form of ${action}:\n${page}`)

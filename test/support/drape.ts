@@ -28,7 +28,7 @@ export interface Drape {
   createAccount(credits: number, settings?: AccountSettings): Promise<{ id: string; apiKey: string }>
   /**
    * A request with the account's key. A plain object is sent as JSON, FormData as multipart. Throws when the OpenAPI document
-   * does not tell of the answer.
+   * does not list the response.
    */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** Posts a try-on with files and resolves with its id. Throws with what the API logged last when it is not accepted. */

@@ -11,7 +11,7 @@ export type Fault =
   | 'cut-answer'
   /** The connection breaks after the first bytes of the answer. */
   | 'cut-stream'
-  /** Nothing is ever said. */
+  /** Sends no response. */
   | 'silence'
 
 export interface SeenRequest {
@@ -22,7 +22,7 @@ export interface SeenRequest {
   readonly at: number
 }
 
-export interface FaultyLine extends AsyncDisposable {
+export interface FaultyProxy extends AsyncDisposable {
   readonly url: string
   /** Every request so far that has the method. */
   seen(method: string): SeenRequest[]
@@ -32,7 +32,7 @@ export interface FaultyLine extends AsyncDisposable {
   setUp(isUp: boolean): void
 }
 
-export interface FaultyLineOptions {
+export interface FaultyProxyOptions {
   /** Added to every request, as a shop's own server does. */
   readonly apiKey?: string
   /** What the server has of its own, by path: files of a page. */
@@ -42,10 +42,10 @@ export interface FaultyLineOptions {
 }
 
 /** A line to the service on which things go wrong. */
-export async function startFaultyLine(
+export async function startFaultyProxy(
   serviceUrl: string,
-  { apiKey, files = {}, port = 0 }: FaultyLineOptions = {},
-): Promise<FaultyLine> {
+  { apiKey, files = {}, port = 0 }: FaultyProxyOptions = {},
+): Promise<FaultyProxy> {
   const planned: { path: string | RegExp; fault: Fault }[] = []
   const seen: SeenRequest[] = []
   let isUp = true

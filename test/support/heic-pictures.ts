@@ -4,14 +4,14 @@ import { resolve } from 'node:path'
 const FOLDER = resolve(import.meta.dirname, '../fixtures/images')
 
 /** A file of `test/fixtures/images`, which all show one picture. */
-export function heicPicture(name: string): Buffer {
+export function heicImage(name: string): Buffer {
   return readFileSync(resolve(FOLDER, `${name}.heic`))
 }
 
 export const PICTURE = { width: 160, height: 120 }
 
 /** The colour of that picture at a pixel. */
-export function pictureColour(x: number, y: number): [r: number, g: number, b: number] {
+export function imageColour(x: number, y: number): [r: number, g: number, b: number] {
   const { width, height } = PICTURE
   const blue = 2 * x >= width !== 2 * y >= height
   return [40 + (160 * x) / (width - 1), 40 + (160 * y) / (height - 1), blue ? 200 : 60]

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
 import { box } from './heic-file.ts'
-import { heicPicture, PICTURE, pictureColour } from './heic-pictures.ts'
+import { heicImage, imageColour, PICTURE } from './heic-pictures.ts'
 import { exifSegment, insertSegments, jpegSegments, segment } from './jpeg-segments.ts'
 
 /** A file that is not quite as its format prescribes, and that viewers show nevertheless. */
@@ -21,7 +21,7 @@ const NONSENSE = Buffer.from('These bytes describe no colours. '.repeat(16))
 function picture(): Sharp {
   const data = Buffer.alloc(width * height * 3)
   for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) data.set(pictureColour(x, y).map(Math.round), 3 * (y * width + x))
+    for (let x = 0; x < width; x++) data.set(imageColour(x, y).map(Math.round), 3 * (y * width + x))
   }
   return sharp(data, { raw: { width, height, channels: 3 } })
 }
@@ -98,7 +98,7 @@ export async function oddImages(): Promise<OddImage[]> {
     await make('JPEG', await jpeg(), JPEGS),
     await make('PNG', plainPng, PNGS),
     await make('WebP', plainWebp, WEBPS),
-    await make('HEIC', heicPicture('single'), HEICS),
+    await make('HEIC', heicImage('single'), HEICS),
   ]
   return files.flat()
 }

@@ -55,7 +55,7 @@ function withDatabase(url: string, name: string): string {
 export interface OwnPostgres {
   /** Of a database with all migrations applied. */
   readonly url: string
-  /** Ends the server as a crash would: nobody is waited for, nothing is written. */
+  /** Kills the server without a checkpoint and without waiting for clients, as a crash does. */
   crash(): Promise<void>
   /** Starts it again on the same port and resolves when it answers. */
   start(): Promise<void>

@@ -19,9 +19,9 @@ import { createProcessRoles } from './process-roles.ts'
  * of pure functions wait for nothing.
  */
 export interface ServiceRequests {
-  /** The URL of a migrated database that serves as template: nobody may connect to it. */
+  /** The URL of a migrated database that serves as template: no connection to it is allowed. */
   postgres: { body: null; answer: { templateUrl: string } }
-  /** The URL of an empty Redis database that nobody else has. Channels of pub/sub are common to all. */
+  /** The URL of an empty Redis database for this test alone. Channels of pub/sub are common to all. */
   redis: { body: null; answer: { url: string } }
   /** Ends the process, should it outlive all tests. */
   guard: { body: Stoppable; answer: null }

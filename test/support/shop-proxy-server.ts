@@ -15,7 +15,7 @@ export interface ShopProxyServerOptions {
   readonly apiUrl: string
   readonly shop: string
   readonly secret: string
-  /** Whoever is logged in; nobody when it is empty. */
+  /** ID of the signed-in customer. Empty: none. */
   readonly customerId: string
 }
 

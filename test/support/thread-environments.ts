@@ -21,10 +21,10 @@ session.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, messa
 await session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
 
 const { decodeImage } = await import('../../api/shared/image.ts')
-const { heicPicture } = await import('./heic-pictures.ts')
+const { heicImage } = await import('./heic-pictures.ts')
 const { createGarmentThread } = await import('../../worker/garment/prepare-beside.ts')
 const { stripTypes } = await import('../../api/routes/playground/strip-types.ts')
-const bitmap = await decodeImage(heicPicture('single'))
+const bitmap = await decodeImage(heicImage('single'))
 await createGarmentThread()
   .prepare(bitmap, { category: 'tops', longest: 100 })
   .catch(() => {})

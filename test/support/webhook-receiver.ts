@@ -37,7 +37,7 @@ export interface WebhookReceiver {
   stop(): Promise<void>
 }
 
-/** A server that is told of events, on a loopback address. */
+/** A server that receives events, on a loopback address. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const silent = new Set<ServerResponse>()
   const server = createServer(async (request, response) => {

@@ -9,13 +9,13 @@ import { type DemoShop, type ShopOptions, startShop } from '../../scripts/sample
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { startBrowser } from '../support/browser.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
-import { type FaultyLine, startFaultyLine } from '../support/faulty-line.ts'
+import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts'
 
 /** The demo shop and its own service. A proxy that can inject faults connects the service to the shop and the browser. */
 export interface Storefront {
   readonly drape: Drape
   readonly shop: DemoShop
-  readonly proxy: FaultyLine
+  readonly proxy: FaultyProxy
   readonly browser: Browser
   readonly shopId: string
   readonly downloads: string
@@ -45,7 +45,7 @@ export async function startStorefront({
   const drape = await startDrape({ credits, env: { ...env, PUBLIC_URL: proxyUrl }, pictures: true })
   await drape.startWorker({ PUBLIC_URL: proxyUrl })
   await reserved.release()
-  const proxy = await startFaultyLine(drape.api.url, { port: reserved.port })
+  const proxy = await startFaultyProxy(drape.api.url, { port: reserved.port })
   const { id: shopId } = await createShops(drape.database).insert({ accountId: drape.accountId, ...SITE })
   const publishableKey = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
   await registerProducts({ apiUrl: drape.api.url, apiKey: drape.apiKey })

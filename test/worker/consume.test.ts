@@ -554,7 +554,7 @@ describe('a try-on job', () => {
       expect(renewals.map((renewal) => (renewal as { progress: number }).progress)).toEqual([0.25, 0.25, 0.5])
       await vi.advanceTimersByTimeAsync(10_000)
       expect(renewals).toHaveLength(3)
-      // The attempt belongs to somebody else by now.
+      // Another worker owns the attempt by now.
       expect(await stateOf(job.generationId)).toMatchObject({ status: 'PROCESSING', attempt: 1 })
       expect(await outcomes()).toEqual([['try-on', 'late', 1]])
     })

@@ -6,11 +6,11 @@ const MINUTE = 60_000
 describe('device health', () => {
   let time: number
   let health: DeviceHealth
-  let told: Sickness[]
+  let reported: Sickness[]
   beforeEach(() => {
     time = 1_000_000
-    told = []
-    health = createDeviceHealth({ onSick: (sickness) => told.push(sickness), now: () => time })
+    reported = []
+    health = createDeviceHealth({ onSick: (sickness) => reported.push(sickness), now: () => time })
   })
 
   const fail = (subject: string | null, startedAt = time - 1) =>
@@ -36,12 +36,12 @@ describe('device health', () => {
     recover()
     time += 9 * MINUTE
     fail('b')
-    expect(told).toEqual([{ reason: 'OutOfMemory', message: 'full', since: time }])
+    expect(reported).toEqual([{ reason: 'OutOfMemory', message: 'full', since: time }])
     recover()
     expect(health.isFenced()).toBe(true)
     expect(health.assertHealthy).toThrow('full')
     fail('c')
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   it('becomes sick when the self-test fails after a fault', () => {

@@ -39,7 +39,7 @@ describe('the body of a request as a file', () => {
     const answer = await fetch(url, { method: 'PUT', body, ...(body instanceof ReadableStream && { duplex: 'half' }) })
     return json(answer.body as never)
   }
-  /** As many bytes, in parts of which nobody says how many there are. */
+  /** The same number of bytes, chunked, without Content-Length. */
   const inParts = (bytes: number) => {
     let left = bytes
     return new ReadableStream({
@@ -71,7 +71,7 @@ describe('the body of a request as a file', () => {
     expect(await readFile(path)).toHaveLength(0)
   })
 
-  it('is refused for one byte too many, whether that was said before or not', async () => {
+  it('is refused for one byte too many, with or without a Content-Length', async () => {
     for (const body of [
       Buffer.alloc(LIMITS.maxBytes + 1),
       inParts(LIMITS.maxBytes + 1),

@@ -164,7 +164,7 @@ describe('accounts in the dashboard', () => {
     const shown = readFormFields(refused.text, page)
     expect((await browser.post(page, new URLSearchParams(shown))).status).toBe(303)
     expect((await accounts().find(id))?.name).toBe('By Ada')
-    // Credits that are spent meanwhile are no change of somebody else.
+    // Credits spent in the meantime are not a conflicting change.
     const fresh = readFormFields((await browser.get(page)).text, page)
     await accounts().addCredits({ accountId: id, credits: 1, note: null })
     expect((await browser.post(page, new URLSearchParams({ ...fresh, name: 'By Ada' }))).status).toBe(303)

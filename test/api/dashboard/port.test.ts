@@ -30,7 +30,7 @@ describe('the port of the dashboard', () => {
     expect((await fetch(`${url}/tryon/v1/account`, { headers: { 'x-api-key': drape.apiKey, cookie } })).status).toBe(
       404,
     )
-    // On the public port nobody knows of it, whoever asks.
+    // The public port has no dashboard, with or without a session.
     for (const path of ['/sign-in', '/accounts', '/dashboard.css', '/audit']) {
       expect((await fetch(`${drape.api.url}${path}`, { headers: { cookie } })).status, path).toBe(404)
       expect((await fetch(`${drape.api.probeUrl}${path}`, { headers: { cookie } })).status, path).toBe(404)

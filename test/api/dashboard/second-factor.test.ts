@@ -108,7 +108,7 @@ describe('the second factor of an operator', () => {
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/accounts'])
   })
 
-  it('is not asked of whoever has no right password, and ends what began with it', async () => {
+  it('is accepted only within 5 minutes after the correct password', async () => {
     const { email, secret } = await enrolled('support')
     expect((await enterCode(dashboard.openBrowser(), codeOf(secret))).headers.get('location')).toBe('/sign-in')
     const { browser } = await enterPassword(email)

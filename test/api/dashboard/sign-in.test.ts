@@ -88,7 +88,7 @@ describe('signing in to the dashboard', () => {
     expect(dashboard.countHashes()).toBe(before)
   })
 
-  describe('while somebody guesses passwords', () => {
+  describe('during an attack that guesses passwords', () => {
     const [EMAIL, OTHER, PASSWORD] = ['known@example.com', 'other@example.com', 'the right password']
     let guarded: TestDashboard
     /** Of browsers in which the first operator, and the second, have signed in before. */
@@ -297,7 +297,7 @@ describe('a session of the dashboard', () => {
     })
   })
 
-  it('ends with the sign-out, for whoever has kept the cookie too', async () => {
+  it('ends at sign-out, also for a copy of the cookie', async () => {
     const browser = await dashboard.signIn()
     const { cookie } = browser
     const answer = await browser.submit('/', '/sign-out')

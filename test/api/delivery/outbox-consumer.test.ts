@@ -74,7 +74,7 @@ describe('an outbox consumer', () => {
     await until(() => claims === 3)
   })
 
-  it('polls an outbox that nobody wakes it for', async () => {
+  it('polls an outbox without notifications', async () => {
     const waiting: string[] = []
     const { open } = start(waiting, { idleMs: 1 })
     await settle()
@@ -82,7 +82,7 @@ describe('an outbox consumer', () => {
     await until(() => open.has('a'))
   })
 
-  it('waits after a failed claim, whoever wakes it, and warns of the first failure only', async () => {
+  it('waits after a failed claim despite notifications, and logs only the first failure', async () => {
     let claims = 0
     const claim = async () => {
       claims++

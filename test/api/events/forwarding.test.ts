@@ -149,9 +149,9 @@ describe('event forwarding', () => {
       await send(...Array.from({ length: 50 }, (_, i) => eventOf(`many ${part} ${i}`)))
     }
     await isDone()
-    const told = analytics.requests.flatMap(({ events }) => events.map(({ uuid }) => uuid))
-    expect(told).toHaveLength(400)
-    expect(new Set(told).size).toBe(400)
+    const delivered = analytics.requests.flatMap(({ events }) => events.map(({ uuid }) => uuid))
+    expect(delivered).toHaveLength(400)
+    expect(new Set(delivered).size).toBe(400)
     await Promise.all(replicas.map((replica) => replica.end()))
   })
 

@@ -53,7 +53,7 @@ describe('a shop', () => {
     await drop()
   })
 
-  /** A replica that tells whom it takes a request for. */
+  /** A replica that responds with the shop and the customer of the request. */
   async function start(isDevelopment: boolean): Promise<string> {
     const router = new Router<AppState>()
     const guard = shopProxy({

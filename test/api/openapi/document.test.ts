@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('tells of what kind the values of a choice are', () => {
+  it('has a type for every enum', () => {
     const choices = choicesIn(content)
     expect(choices.length).toBeGreaterThan(10)
     for (const choice of choices) expect(choice.type, JSON.stringify(choice)).toMatch(/^(string|integer)$/)

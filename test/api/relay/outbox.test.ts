@@ -147,7 +147,7 @@ describe('the outbox', () => {
     expect((await outbox.claim(other)).jobs).toHaveLength(1)
   })
 
-  it('leaves no more in the queue than was asked, whoever asks and however often', async () => {
+  it('never queues more than the limit, with several relays and repeated calls', async () => {
     await accept(20)
     const outbox = createOutbox(database)
     expect(await outbox.claim({ ...LANE, limit: 500, depth: 4 })).toMatchObject({ jobs: { length: 4 }, room: 0 })
@@ -209,7 +209,7 @@ describe('the outbox', () => {
     expect(await find(1)).toEqual([[oldest, 1, LANE.queue]])
   })
 
-  it('notifies whoever scales the workers', async () => {
+  it('notifies the controller', async () => {
     const listening = Promise.withResolvers<void>()
     let notified = 0
     const listener = listenDatabase(url, DEMAND_CHANNEL, () => {

@@ -58,7 +58,7 @@ describe('secrets in the database', () => {
     await drop()
   })
 
-  it('are sealed when they are written, added and set anew, and open for whoever uses them', async () => {
+  it('are sealed when they are written, added and replaced, and opened when they are used', async () => {
     const shops = createShops(sealed)
     const { id, domain, secret } = await addShop(sealed, 'sealed.example')
     const [added, token] = [makeSecret(), makeSecret()]

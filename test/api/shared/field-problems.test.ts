@@ -58,7 +58,7 @@ describe('what is wrong with a value', () => {
     expect(problemsOf(value)).toEqual([sentence])
   })
 
-  it('is told field by field', () => {
+  it('has one entry for each field', () => {
     expect(problemsOf({ days: 0, list: [{ name: 1 }], flag: 1 })).toEqual([
       'list[0].name must be a string',
       'days must be a whole number from 1 to 365 or null',
@@ -83,7 +83,7 @@ describe('what is wrong with a value', () => {
     expect(problemsOf({ list: Array(2000).fill(0), flag: 1 })).toEqual(['list must have at most 2 items'])
   })
 
-  it('is told under the path at which the caller wrote the field', () => {
+  it('has the path at which the caller wrote the field', () => {
     const result = check({ source: { url: 5 }, flag: 1 }, (path) =>
       path[0] === 'source' ? ['customer', ...path.slice(1)] : path,
     )

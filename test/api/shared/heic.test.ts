@@ -5,7 +5,7 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import { createHeicThreads, type HeicSettings } from '../../../api/shared/heic.ts'
 import { type Bitmap, decodeImage, inspectImage, normaliseImage } from '../../../api/shared/image.ts'
 import { endlessHeic, tiledHeic } from '../../support/endless-heic.ts'
-import { findHeicBox, heicPicture, PICTURE, pictureColour, pixelSeenAt } from '../../support/heic-pictures.ts'
+import { findHeicBox, heicImage, imageColour, PICTURE, pixelSeenAt } from '../../support/heic-pictures.ts'
 
 const MEGABYTE = 2 ** 20
 const SETTINGS: HeicSettings = {
@@ -39,64 +39,64 @@ describe('decoding HEIC', () => {
   it.each(['single', 'tiles', 'ten-bit', 'p3-profile', 'p3-code-points', 'pq', 'hlg', 'depth', 'second-primary'])(
     'gives the sRGB pixels of the file "%s"',
     async (name) => {
-      const bitmap = await decodeImage(heicPicture(name))
+      const bitmap = await decodeImage(heicImage(name))
       expect(bitmap).toMatchObject({ ...PICTURE, channels: 3 })
-      expect(meanDistance(bitmap, pictureColour)).toBeLessThan(1)
+      expect(meanDistance(bitmap, imageColour)).toBeLessThan(1)
     },
   )
 
   it.each([2, 3, 4, 5, 6, 7, 8])('turns upright as orientation %i asks, once', async (orientation) => {
-    const bitmap = await decodeImage(heicPicture(`turned-${orientation}`))
+    const bitmap = await decodeImage(heicImage(`turned-${orientation}`))
     const lying = orientation >= 5
     expect(bitmap).toMatchObject({ width: lying ? 120 : 160, height: lying ? 160 : 120 })
-    const wanted = (x: number, y: number) => pictureColour(...pixelSeenAt(orientation, x, y))
+    const wanted = (x: number, y: number) => imageColour(...pixelSeenAt(orientation, x, y))
     expect(meanDistance(bitmap, wanted)).toBeLessThan(1)
   })
 
   it('rotates a tiled image', async () => {
-    const bitmap = await decodeImage(heicPicture('turned-tiles'))
+    const bitmap = await decodeImage(heicImage('turned-tiles'))
     expect(bitmap).toMatchObject({ width: 120, height: 160 })
-    expect(meanDistance(bitmap, (x, y) => pictureColour(...pixelSeenAt(6, x, y)))).toBeLessThan(1)
+    expect(meanDistance(bitmap, (x, y) => imageColour(...pixelSeenAt(6, x, y)))).toBeLessThan(1)
   })
 
   it('spreads grey over three equal channels', async () => {
-    const bitmap = await decodeImage(heicPicture('grey'))
-    const grey = (x: number, y: number) => [0, 0, 0].fill(pictureColour(x, y)[0])
+    const bitmap = await decodeImage(heicImage('grey'))
+    const grey = (x: number, y: number) => [0, 0, 0].fill(imageColour(x, y)[0])
     expect(meanDistance(bitmap, grey)).toBeLessThan(1)
   })
 
   it('keeps alpha, straight', async () => {
-    const wanted = (x: number, y: number) => [...pictureColour(x, y), (255 * x) / (PICTURE.width - 1)]
-    const straight = await decodeImage(heicPicture('alpha'))
+    const wanted = (x: number, y: number) => [...imageColour(x, y), (255 * x) / (PICTURE.width - 1)]
+    const straight = await decodeImage(heicImage('alpha'))
     expect(straight.channels).toBe(4)
     expect(meanDistance(straight, wanted)).toBeLessThan(1)
-    const divided = await decodeImage(heicPicture('premultiplied'))
+    const divided = await decodeImage(heicImage('premultiplied'))
     expect(divided.channels).toBe(4)
     expect(meanDistance(divided, wanted, PICTURE.width / 4)).toBeLessThan(1.5)
   })
 
   it('keeps no metadata', async () => {
-    const { bytes } = await normaliseImage(heicPicture('turned-6'))
+    const { bytes } = await normaliseImage(heicImage('turned-6'))
     const metadata = await sharp(bytes).metadata()
     for (const kind of ['exif', 'icc', 'xmp', 'iptc', 'orientation']) expect(metadata).not.toHaveProperty(kind)
     expect(inspectImage(bytes)).toEqual({ format: 'jpeg', width: 120, height: 160 })
   })
 
   it.each(['single', 'tiles'])('refuses the file "%s" cut short, however little is missing', async (name) => {
-    const file = heicPicture(name)
+    const file = heicImage(name)
     for (const share of [0.3, 0.6, 0.9, 0.99]) {
       await expect(decodeImage(file.subarray(0, file.length * share))).rejects.toMatchObject(refused)
     }
   })
 
   it('refuses a file without its primary item', async () => {
-    const file = heicPicture('single')
+    const file = heicImage('single')
     file.writeUInt16BE(99, findHeicBox(file, 'pitm').end - 2)
     await expect(decodeImage(file)).rejects.toMatchObject(refused)
   })
 
   it('refuses a file with a missing tile', async () => {
-    const file = heicPicture('tiles')
+    const file = heicImage('tiles')
     const { start, end } = findHeicBox(file, 'dimg')
     file.writeUInt16BE(99, end - 2)
     expect(end - start).toBe(12 + 2 * 6)
@@ -104,13 +104,13 @@ describe('decoding HEIC', () => {
   })
 
   it('refuses more pixels than allowed before anything is decoded', async () => {
-    const file = heicPicture('single')
+    const file = heicImage('single')
     file.writeUInt32BE(60_000, findHeicBox(file, 'ispe').start + 12)
     await expect(decodeImage(file)).rejects.toThrow('The image has 60000 × 120 pixels')
   })
 
   it('refuses a header that declares more data than the file has', async () => {
-    const file = heicPicture('single')
+    const file = heicImage('single')
     file.writeUInt32BE(6_000, findHeicBox(file, 'ispe').start + 12)
     await expect(decodeImage(file)).rejects.toMatchObject(refused)
   })
@@ -121,7 +121,7 @@ describe('threads for HEIC', () => {
   afterAll(() => threads.stop())
 
   it('decode or refuse every mutation of a valid file, and still decode valid files', async () => {
-    const good = ['single', 'tiles', 'alpha', 'pq', 'p3-profile', 'turned-5'].map(heicPicture)
+    const good = ['single', 'tiles', 'alpha', 'pq', 'p3-profile', 'turned-5'].map(heicImage)
     const mutation = fc.record({
       seed: fc.constantFrom(...good),
       // Half of the changes hit the boxes before the pixels, where most of what can go wrong is.
@@ -138,18 +138,18 @@ describe('threads for HEIC', () => {
       }
     })
     await fc.assert(check, { numRuns: 300, seed: 5 })
-    expect(await threads.decode(heicPicture('single'), ALL)).toMatchObject(PICTURE)
+    expect(await threads.decode(heicImage('single'), ALL)).toMatchObject(PICTURE)
   })
 
   it('decode 100 concurrent files', async () => {
-    const file = heicPicture('tiles')
+    const file = heicImage('tiles')
     const pictures = await Promise.all(Array.from({ length: 100 }, () => threads.decode(file, ALL)))
     for (const picture of pictures) expect(picture).toEqual(pictures[0])
   })
 
   it('refuse files when the queue is full, as a retryable error', async () => {
     const few = createHeicThreads({ ...SETTINGS, threads: 1, waiting: 2 })
-    const file = heicPicture('single')
+    const file = heicImage('single')
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => few.decode(file, ALL)))
     expect(outcomes.map(({ status }) => status)).toEqual([
       'fulfilled',
@@ -164,20 +164,20 @@ describe('threads for HEIC', () => {
 
   it('refuse a file that exceeds the memory limit of a thread, and keep working', async () => {
     const tight = createHeicThreads({ ...SETTINGS, threads: 1, memoryBytes: 24 * MEGABYTE })
-    await expect(tight.decode(heicPicture('large'), ALL)).rejects.toMatchObject({
+    await expect(tight.decode(heicImage('large'), ALL)).rejects.toMatchObject({
       ...refused,
       message: expect.stringContaining('too much memory'),
     })
-    expect(await tight.decode(heicPicture('single'), ALL)).toMatchObject(PICTURE)
+    expect(await tight.decode(heicImage('single'), ALL)).toMatchObject(PICTURE)
     await tight.stop()
   })
 
   it('abort only the file that exceeds the processor time limit', async () => {
     const strict = createHeicThreads({ ...SETTINGS, threads: 1, workMs: 300 })
-    const slow = tiledHeic(heicPicture('large'), { width: 3000, height: 2000, columns: 2, rows: 4 })
+    const slow = tiledHeic(heicImage('large'), { width: 3000, height: 2000, columns: 2, rows: 4 })
     const [endless, next] = await Promise.allSettled([
       strict.decode(slow, { pixels: 1 }),
-      strict.decode(heicPicture('single'), ALL),
+      strict.decode(heicImage('single'), ALL),
     ])
     expect(endless).toMatchObject({
       status: 'rejected',
@@ -188,7 +188,7 @@ describe('threads for HEIC', () => {
   })
 
   it('refuse at once a grid whose tiles are not shown', async () => {
-    const grid = endlessHeic(heicPicture('large'))
+    const grid = endlessHeic(heicImage('large'))
     await expect(threads.decode(grid, ALL)).rejects.toMatchObject({
       ...refused,
       cause: { message: 'Tiles are outside of the image' },
@@ -196,7 +196,7 @@ describe('threads for HEIC', () => {
   })
 
   it('downscale a large grid while they assemble it', async () => {
-    const file = tiledHeic(heicPicture('single'), { ...PICTURE, columns: 4, rows: 4 })
+    const file = tiledHeic(heicImage('single'), { ...PICTURE, columns: 4, rows: 4 })
     const whole = await threads.decode(file, ALL)
     const half = await threads.decode(file, { pixels: (PICTURE.width * PICTURE.height * 16) / 4 })
     expect([whole.width, whole.height, half.width, half.height]).toEqual([640, 480, 320, 240])
@@ -218,10 +218,10 @@ describe('threads for HEIC', () => {
     const started: number[] = []
     const note = (worker: { threadId: number }) => started.push(worker.threadId)
     process.on('worker', note)
-    await thrifty.decode(heicPicture('single'), ALL)
-    await thrifty.decode(heicPicture('single'), ALL)
-    await thrifty.decode(heicPicture('large'), ALL)
-    await thrifty.decode(heicPicture('single'), ALL)
+    await thrifty.decode(heicImage('single'), ALL)
+    await thrifty.decode(heicImage('single'), ALL)
+    await thrifty.decode(heicImage('large'), ALL)
+    await thrifty.decode(heicImage('single'), ALL)
     process.off('worker', note)
     expect(started).toHaveLength(2)
     await thrifty.stop()
@@ -229,7 +229,7 @@ describe('threads for HEIC', () => {
 
   it('end when idle, and start again on demand', async () => {
     const short = createHeicThreads({ ...SETTINGS, threads: 1, idleMs: 20 })
-    const file = heicPicture('single')
+    const file = heicImage('single')
     const first = await short.decode(file, ALL)
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(await short.decode(file, ALL)).toEqual(first)

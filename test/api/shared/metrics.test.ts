@@ -5,7 +5,7 @@ import { createMetrics } from '../../../api/shared/metrics.ts'
 
 /** As many as Prometheus should have to take from one process. */
 const MAX_SERIES = 2000
-/** Answers that the document does not tell of at each route. */
+/** Responses that the document does not list for each route. */
 const ALWAYS = [404, 405, 500, 503]
 
 it('stays below 2,000 series when every route has given every answer it can give', async () => {

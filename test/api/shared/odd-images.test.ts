@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { decodeImage, normaliseImage } from '../../../api/shared/image.ts'
-import { heicPicture, PICTURE, pictureColour, pixelSeenAt } from '../../support/heic-pictures.ts'
+import { heicImage, imageColour, PICTURE, pixelSeenAt } from '../../support/heic-pictures.ts'
 import { jpegSegments, segment } from '../../support/jpeg-segments.ts'
 import { oddImages } from '../../support/odd-images.ts'
 
@@ -21,7 +21,7 @@ describe('odd images that viewers show', () => {
     const isTurned = name.includes('orientation 6')
     expect([width, height]).toEqual(isTurned ? [PICTURE.height, PICTURE.width] : [PICTURE.width, PICTURE.height])
     for (const [x, y] of [20, 40, 100, 110].flatMap((x) => [20, 40, 100, 110].map((y) => [x, y]))) {
-      const colour = pictureColour(...pixelSeenAt(isTurned ? 6 : 1, x, y))
+      const colour = imageColour(...pixelSeenAt(isTurned ? 6 : 1, x, y))
       const start = 3 * (y * width + x)
       colour.forEach((value, i) => {
         expect(Math.abs(data[start + i] - value), `channel ${i} at ${x}, ${y}`).toBeLessThan(TOLERANCE)
@@ -48,7 +48,7 @@ describe('images of which a part is missing', async () => {
     ['interlaced PNG', await noise.clone().png({ progressive: true }).toBuffer()],
     ['lossy WebP', await noise.clone().webp().toBuffer()],
     ['lossless WebP', await noise.clone().webp({ lossless: true }).toBuffer()],
-    ['HEIC', heicPicture('tiles')],
+    ['HEIC', heicImage('tiles')],
   ]
   const cuts = files.flatMap(([name, bytes]) => [10, 50, 60, 90, 99].map((percent) => ({ name, bytes, percent })))
 

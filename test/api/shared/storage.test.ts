@@ -110,7 +110,7 @@ describe('the storage URL', () => {
 })
 
 describe('contentTypeOf', () => {
-  it('tells the media type by the extension', () => {
+  it('derives the media type from the extension', () => {
     expect(['a.jpg', 'b/c.png', 'd.webp', 'e.bin'].map(contentTypeOf)).toEqual([
       'image/jpeg',
       'image/png',

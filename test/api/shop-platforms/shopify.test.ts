@@ -171,7 +171,7 @@ describe('a shop on Shopify', () => {
       expect(admin.operations).toEqual(['lead'])
     })
 
-    it('of whom somebody else was faster', async () => {
+    it('that another program created first', async () => {
       admin.before = (operation) => {
         if (operation === 'createCustomer') {
           admin.customers.push({
@@ -266,7 +266,7 @@ describe('a shop on Shopify', () => {
     await other.stop()
   })
 
-  it('cannot be reached where nobody listens', async () => {
+  it('cannot be reached at a port without a server', async () => {
     await admin.stop()
     await expect(find()).rejects.toMatchObject(UNAVAILABLE)
     admin = await startShopifyAdmin()

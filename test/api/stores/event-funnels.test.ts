@@ -63,7 +63,7 @@ describe('funnels', () => {
     await visit('acc_1', null, 'goes all the way', VISITS['goes all the way in an app'])
     await visit('acc_2', 'shop_3', 'looks', VISITS.looks)
     const order = { name: 'order:created' as const, happenedAt: noon, properties: {}, customerId: null }
-    const told = [
+    const received = [
       { ...order, insertId: 'o1', customerId: 'goes all the way' },
       { ...order, insertId: 'o2', anonymousId: 'sees a result' },
       { ...order, insertId: 'o3', customerId: 'engages' },
@@ -72,7 +72,7 @@ describe('funnels', () => {
     await recordServerEvents(
       { ...createEvents(database), insert: (batch) => createEvents(database).insert({ ...batch, receivedAt: noon }) },
       { accountId: 'acc_1', shopId: 'shop_1' },
-      told,
+      received,
     )
     await visit('acc_1', 'shop_1', 'engages', ['product_page:page_view', 'order:created'])
   })
@@ -84,7 +84,7 @@ describe('funnels', () => {
         ...{ accountId, shopId, anonymousId: visitor, sessionId: 's', customerId: visitor, customerEmail: null },
         ...{ customerSigned: true, productId: null, variantId: null, context: {} },
       },
-      // Told in the wrong order, as by a browser that tries again.
+      // Received in the wrong order, as after a retry of a browser.
       events: names
         .map((name, i) => ({
           name,

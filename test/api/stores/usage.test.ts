@@ -21,7 +21,7 @@ describe('the use of the service', () => {
     await drop()
   })
 
-  it('tells failures of the service from refused images and from cancels, which cost nothing', async () => {
+  it('separates failures of the service from refused images and from cancellations, which cost nothing', async () => {
     const caller = await createCaller(database, 10)
     const codes: (ErrorCode | null)[] = [
       ...([

@@ -161,9 +161,9 @@ describe('the webhook outbox', () => {
     await createWebhooks(database).update(idle.id, { isActive: false })
     const foreign = await listen(other)
     await complete(await accept(mine))
-    const [told, alsoTold] = [await waiting(first.id), await waiting(second.id)]
-    expect(told).toHaveLength(1)
-    expect(alsoTold[0].eventId).toBe(told[0].eventId)
+    const [queued, alsoQueued] = [await waiting(first.id), await waiting(second.id)]
+    expect(queued).toHaveLength(1)
+    expect(alsoQueued[0].eventId).toBe(queued[0].eventId)
     for (const { id } of [failures, idle, foreign]) expect(await waiting(id)).toEqual([])
   })
 
@@ -202,65 +202,65 @@ describe('the webhook outbox', () => {
       const caller = await createCaller(database, credits)
       await createAccounts(database).update(caller.accountId, { settings: { creditsLowAt: creditsLowAt ?? null } })
       const endpoint = await listen(caller, ['credits.low'])
-      const told = async () => (await waiting(endpoint.id)).map(({ data }) => data).toReversed()
+      const queued = async () => (await waiting(endpoint.id)).map(({ data }) => data).toReversed()
       const add = (credits: number) =>
         createAccounts(database).addCredits({ accountId: caller.accountId, credits, note: null })
-      return { caller, told, add }
+      return { caller, queued, add }
     }
 
     it('gets one event, and another only after a top-up above the threshold', async () => {
-      const { caller, told, add } = await low(5, 3)
+      const { caller, queued, add } = await low(5, 3)
       await accept(caller)
-      expect(await told()).toEqual([])
+      expect(await queued()).toEqual([])
       const id = await accept(caller)
       const first = { creditBalance: 3, creditsLowAt: 3 }
-      expect(await told()).toEqual([first])
+      expect(await queued()).toEqual([first])
       await createGenerations(database).fail({ id, attempt: null, ...fault })
       await accept(caller)
       await accept(caller)
-      expect(await told()).toEqual([first])
+      expect(await queued()).toEqual([first])
       await add(1)
       await accept(caller)
-      expect(await told()).toEqual([first])
+      expect(await queued()).toEqual([first])
       await add(2)
       await accept(caller)
-      expect(await told()).toEqual([first, { creditBalance: 3, creditsLowAt: 3 }])
+      expect(await queued()).toEqual([first, { creditBalance: 3, creditsLowAt: 3 }])
     })
 
     it('gets one event for many concurrent calls', async () => {
-      const { caller, told } = await low(20, 10)
+      const { caller, queued } = await low(20, 10)
       await Promise.allSettled(Array.from({ length: 40 }, () => accept(caller)))
-      expect(await told()).toEqual([{ creditBalance: 10, creditsLowAt: 10 }])
+      expect(await queued()).toEqual([{ creditBalance: 10, creditsLowAt: 10 }])
     })
 
     it('gets one event if one statement crosses the threshold', async () => {
-      const { caller, told } = await low(20, 10)
+      const { caller, queued } = await low(20, 10)
       const product = { id: uuidv7(), externalId: 'shirt', anonymous: false }
       await accept(caller)
       await acceptGenerations(
         database,
         Array.from({ length: 12 }, () => callOf(caller, { product })),
       )
-      expect(await told()).toEqual([{ creditBalance: 7, creditsLowAt: 10 }])
+      expect(await queued()).toEqual([{ creditBalance: 7, creditsLowAt: 10 }])
     })
 
     it('gets no event without a threshold, and none for a free or refused call', async () => {
       const silent = await low(1)
       await accept(silent.caller)
-      expect(await silent.told()).toEqual([])
+      expect(await silent.queued()).toEqual([])
       const free = await low(2, 5)
       await accept(free.caller, { engine: 'mock', cost: 0 })
       await expect(accept(free.caller, { imageId: `img_${uuidv7()}` })).rejects.toThrow()
-      expect(await free.told()).toEqual([])
+      expect(await free.queued()).toEqual([])
     })
 
     it('gets another event when the threshold is set again', async () => {
-      const { caller, told } = await low(5, 4)
+      const { caller, queued } = await low(5, 4)
       await accept(caller)
       await createAccounts(database).update(caller.accountId, { settings: { creditsLowAt: 2 } })
       await accept(caller)
       await accept(caller)
-      expect(await told()).toEqual([
+      expect(await queued()).toEqual([
         { creditBalance: 4, creditsLowAt: 4 },
         { creditBalance: 2, creditsLowAt: 2 },
       ])

@@ -158,7 +158,7 @@ describe('test mode', () => {
     expect([201, 503]).toContain(status)
   })
 
-  it('a webhook tells of the end, to the listeners of the test key alone', async () => {
+  it('a webhook reports the end, only to listeners of the test key', async () => {
     const listen = async (of: string) =>
       (await drape.call('POST', '/tryon/v1/webhooks/listeners', { body: {}, key: of })).body.listenerId
     const poll = async (id: string, of: string) => {

@@ -239,7 +239,7 @@ describe('a webhook', () => {
     expect((await find(endpoint)).disabledReason).toBe('No delivery has succeeded for 5 days.')
     expect(receiver.received).toHaveLength(1)
     expect(await log(endpoint)).toMatchObject([{ status: 'waiting', attempts: 1 }])
-    // Back in use, it is told of what waits.
+    // An endpoint that is active again receives the waiting events.
     receiver.mood = { status: 200 }
     await createWebhooks(database).update(endpoint.id, { isActive: true })
     expect(await ended(endpoint)).toMatchObject([{ status: 'delivered' }])

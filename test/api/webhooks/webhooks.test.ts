@@ -171,7 +171,7 @@ describe('webhooks of several replicas', () => {
       secret: SECRET,
     })
     const deliveries = () => webhooks.listDeliveries({ endpointId, failed: false, limit: 1000 })
-    const isTold = () => until(async () => (await deliveries()).every(({ status }) => status === 'delivered'))
+    const areDelivered = () => until(async () => (await deliveries()).every(({ status }) => status === 'delivered'))
 
     receiver.mood = 'silent'
     await webhooks.insertErased({ accountId, externalUserId: 'user-1' }, 'era_1')
@@ -182,13 +182,13 @@ describe('webhooks of several replicas', () => {
     // Stands for the time after which the killed one counts as lost.
     await drape.database.query(sql.unsafe`update webhook_deliveries set next_attempt_at = now()`)
     const replicas = await Promise.all([1, 2].map(() => startProgram('api', drape.env)))
-    await isTold()
+    await areDelivered()
     expect(receiver.received).toHaveLength(2)
     expect(new Set(receiver.received.map(({ id, body }) => id + body)).size).toBe(1)
 
     for (let i = 0; i < 60; i++)
       await webhooks.insertErased({ accountId, externalUserId: `customer-${i}` }, `era_c${i}`)
-    await isTold()
+    await areDelivered()
     expect(receiver.received).toHaveLength(62)
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(61)
     expect(await Promise.all(replicas.map((replica) => replica.end('SIGTERM')))).toEqual([0, 0])

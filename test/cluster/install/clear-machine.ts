@@ -30,7 +30,7 @@ async function findMounts(folder: string): Promise<string[]> {
   return paths.reverse()
 }
 
-/** What the plugin for networks wrote for pods that nobody has told it to forget. */
+/** Files of the network plugin for pods that it was not asked to remove. */
 async function removePodRules(): Promise<void> {
   const rules = (await run('iptables-save', ['--table', 'nat']))
     .split('\n')

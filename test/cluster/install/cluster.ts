@@ -92,7 +92,7 @@ async function start(programs: NodePrograms, undo: AsyncDisposableStack): Promis
   const kubectl = (...args: string[]) => run(programs.node, ['kubectl', ...args], { env })
   await until(() => kubectl('get', 'node', NODE_NAME).catch(() => null))
   await kubectl('wait', '--for=condition=Ready', `node/${NODE_NAME}`, '--timeout=120s')
-  // Pods first, by the kubelet, which tells everybody to forget them.
+  // Pods first: the kubelet has the runtime and the network plugin remove them.
   undo.defer(async () => {
     await kubectl('delete', 'pods', '--all', '--all-namespaces', '--grace-period=1', '--wait=false').catch(() => {})
   })

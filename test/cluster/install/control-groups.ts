@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Below it lie all pods of the node, so that they can be told from those of others. */
+/** Parent of all pods of the node, separate from other pods of the machine. */
 export const CONTROL_GROUP = '/drape-test'
 
 const MOUNT = '/sys/fs/cgroup'
@@ -41,7 +41,7 @@ async function findGroups(): Promise<string[]> {
   return hierarchies.filter((entry) => entry.isDirectory()).map(({ name }) => join(MOUNT, name, CONTROL_GROUP))
 }
 
-/** In version 1 a new group may use no processor until it is told which. */
+/** In version 1, a new group has no processor until one is assigned. */
 async function inherit(folder: string, name: string): Promise<void> {
   const path = join(folder, name)
   if (!existsSync(path) || (await readFile(path, 'utf8')).trim() !== '') return

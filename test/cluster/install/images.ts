@@ -58,7 +58,7 @@ async function build(builder: Builder, { tag, cache }: { tag: string; cache: boo
   return Object.fromEntries(names) as Names
 }
 
-/** Where this machine's registry is, and that whoever is believed here is believed inside. */
+/** Address of this machine's registry. The node trusts the same certificates as this machine. */
 async function npmSettings(): Promise<string> {
   const registry = (await run('npm', ['config', 'get', 'registry'], { cwd: '/' })).trim()
   return `registry=${registry}\n${existsSync(CERTIFICATES) ? `cafile=${CERTIFICATES}\n` : ''}`

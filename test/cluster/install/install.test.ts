@@ -23,7 +23,7 @@ const MINUTES = 60_000
 const QUICKSTART = { page: 'docs/start/platform.md', heading: 'Quickstart: operate Drape on Kubernetes' }
 const HELM_TEST = /^helm test /
 
-/** For a small machine, on which nobody serves the host of the pages. */
+/** For a small machine without a server for the host of the pages. */
 const INSTALL_WITH = [
   '--values=charts/drape/values-small.yaml',
   `--set-string=publicUrl=${URL}`,
@@ -64,10 +64,10 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
   })
 
   it.skipIf(!LONG)('passes its own tests', async () => {
-    const said = await reader.follow(QUICKSTART.page, QUICKSTART.heading, 2)
-    const passed = said.match(/^Phase:\s+Succeeded$/gm) ?? []
+    const output = await reader.follow(QUICKSTART.page, QUICKSTART.heading, 2)
+    const passed = output.match(/^Phase:\s+Succeeded$/gm) ?? []
     expect(passed.length).toBeGreaterThanOrEqual(7)
-    expect(said).not.toMatch(/^Phase:\s+Failed$/m)
+    expect(output).not.toMatch(/^Phase:\s+Failed$/m)
   })
 
   it('completes a try-on for the quickstart account through the Service', async () => {

@@ -27,7 +27,7 @@ export async function openNetwork(undo: AsyncDisposableStack): Promise<void> {
   await keepFirewallAsItWas(undo)
 }
 
-/** A kubelet makes it and leaves it; where there was one before, it is somebody else's. */
+/** A kubelet creates it and does not remove it. One that existed before belongs to another program. */
 async function keepFirewallAsItWas(undo: AsyncDisposableStack): Promise<void> {
   const wasThere = (await run('iptables-save', [])).includes(FIREWALL)
   undo.defer(async () => {

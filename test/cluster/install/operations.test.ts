@@ -49,8 +49,8 @@ describe.skipIf(programs === null)(
 
     it('installs the chart, whose tests pass', async () => {
       await reader.follow('install.md', 'Install', 1)
-      const said = await reader.follow('install.md', 'Install', 2)
-      expect(said.match(/^Phase:\s+Succeeded$/gm)?.length).toBeGreaterThanOrEqual(7)
+      const output = await reader.follow('install.md', 'Install', 2)
+      expect(output.match(/^Phase:\s+Succeeded$/gm)?.length).toBeGreaterThanOrEqual(7)
       const create =
         'account create --name Shop --credits 10000 --writes-per-minute 100000 --reads-per-minute 100000 --json'
       apiKey = JSON.parse(await inApi(create)).apiKey
@@ -59,8 +59,8 @@ describe.skipIf(programs === null)(
     })
 
     it('signs in to the dashboard through its own Service, which API callers cannot reach', async () => {
-      const said = await reader.follow('dashboard.md', "The operators' dashboard")
-      const { email, password } = JSON.parse(said.split('\n').find((line) => line.startsWith('{')) ?? '')
+      const output = await reader.follow('dashboard.md', "The operators' dashboard")
+      const { email, password } = JSON.parse(output.split('\n').find((line) => line.startsWith('{')) ?? '')
       await reader.run('kubectl -n drape rollout status deploy/drape-api --timeout 5m')
       const dashboard = await addressOf('drape-api-dashboard')
       const form = new URLSearchParams({ email, password, next: '/' })
@@ -76,7 +76,7 @@ describe.skipIf(programs === null)(
 
     it('restores everything from a backup made under traffic', async () => {
       const before = await shop.finish(await shop.tryOn())
-      const picture = await readPicture(before)
+      const picture = await readResult(before)
       const calling = startCalling(shop)
       await until(async () => (await readCount('generations')) > 5)
       await reader.follow('backup.md', 'Back up')
@@ -84,7 +84,7 @@ describe.skipIf(programs === null)(
       // Else workers wait for the database that is taken away from them.
       for (const id of accepted) await shop.finish(id)
       const after = await shop.finish(await shop.tryOn())
-      expect(await readPicture(after)).not.toBeNull()
+      expect(await readResult(after)).not.toBeNull()
       const orphans = await findYounger(join(reader.folder, 'objects.tar'), join(reader.folder, 'dumped-at'))
 
       await reader.run('helm uninstall drape --namespace drape --wait && kubectl -n drape delete pvc,secret --all')
@@ -97,7 +97,7 @@ describe.skipIf(programs === null)(
 
       shop = createShop(await addressOf('drape-api'), apiKey)
       expect(await shop.read(before.generationId)).toMatchObject({ status: 'COMPLETED' })
-      expect(await readPicture(before)).toEqual(picture)
+      expect(await readResult(before)).toEqual(picture)
       await expect(shop.read(after.generationId)).rejects.toMatchObject({ status: 404 })
       const kept: Generation[] = []
       for (const id of accepted) {
@@ -121,8 +121,8 @@ describe.skipIf(programs === null)(
     })
 
     it('upgrades the chart, whose tests pass, and rolls back', async () => {
-      const said = await reader.follow('upgrade.md', 'Upgrade')
-      expect(said.match(/^Phase:\s+Succeeded$/gm)?.length).toBeGreaterThanOrEqual(7)
+      const output = await reader.follow('upgrade.md', 'Upgrade')
+      expect(output.match(/^Phase:\s+Succeeded$/gm)?.length).toBeGreaterThanOrEqual(7)
       expect(await imagesOf('drape-api')).toEqual(['registry.example/drape/api:0.2.0'])
       await reader.follow('upgrade.md', 'Roll back')
       await reader.run('kubectl -n drape rollout status deploy/drape-api --timeout 5m')
@@ -157,8 +157,10 @@ describe.skipIf(programs === null)(
       const migrations = (await readdir(join(ROOT, 'api/shared/migrations'))).filter((name) => name.endsWith('.sql'))
       expect(applied.flat().sort()).toEqual(migrations.sort())
       expect(applied).toContainEqual([])
-      const said = await reader.run(`helm test second --namespace ${SECOND} --filter name=second-drape-test-migrations`)
-      expect(said).toMatch(/^Phase:\s+Succeeded$/m)
+      const output = await reader.run(
+        `helm test second --namespace ${SECOND} --filter name=second-drape-test-migrations`,
+      )
+      expect(output).toMatch(/^Phase:\s+Succeeded$/m)
 
       await release('upgrade', '0.2.0', 'hook')
       expect(await imagesOf('second-drape-api', SECOND)).toEqual(Array(2).fill('registry.example/drape/api:0.2.0'))
@@ -186,8 +188,8 @@ kubectl patch node ${NODE_NAME} --subresource status --type merge --patch '{"sta
       const placed = await until(async () => {
         const pods = await podsOf('drape.dev/pool=drape-gpu')
         const waiting = pods.filter(({ spec }) => spec.nodeName === undefined)
-        const said = waiting.flatMap(({ status }) => status.conditions?.map(({ message }) => message)).join()
-        return said.includes('Insufficient nvidia.com/gpu') && pods.find(({ spec }) => spec.nodeName === NODE_NAME)
+        const output = waiting.flatMap(({ status }) => status.conditions?.map(({ message }) => message)).join()
+        return output.includes('Insufficient nvidia.com/gpu') && pods.find(({ spec }) => spec.nodeName === NODE_NAME)
       })
       expect(placed.spec.containers[0].resources.limits['nvidia.com/gpu']).toBe('1')
       expect(placed.spec.runtimeClassName).toBe('nvidia')
@@ -204,8 +206,8 @@ kubectl patch node ${NODE_NAME} --subresource status --type merge --patch '{"sta
       await reader.run('cp .cache/charts/drape-0.1.0.tgz . && echo hush >registry-password')
       await writeFile(join(reader.folder, 'ca.crt'), cluster.controlPlane.certificate)
       for (const index of [2, 3]) await reader.follow('air-gap.md', 'Air-gapped clusters', index)
-      const said = await reader.run('helm test drape --namespace drape')
-      expect(said.match(/^Phase:\s+Succeeded$/gm)?.length).toBeGreaterThanOrEqual(7)
+      const output = await reader.run('helm test drape --namespace drape')
+      expect(output.match(/^Phase:\s+Succeeded$/gm)?.length).toBeGreaterThanOrEqual(7)
       const images = (await podsOf('app.kubernetes.io/instance=drape')).flatMap(({ spec }) => spec.containers[0].image)
       expect(images.filter((image) => !image.startsWith('registry.internal.example/'))).toEqual([])
     })
@@ -226,8 +228,8 @@ kubectl patch node ${NODE_NAME} --subresource status --type merge --patch '{"sta
       return `http://${await reader.run(`kubectl -n drape get service ${service} --output jsonpath='{.spec.clusterIP}'`)}`
     }
 
-    /** Links name the host that callers use, which nobody serves here. */
-    async function readPicture({ resultImageUrl }: Generation): Promise<Buffer | null> {
+    /** Links have the public host, which has no server here. */
+    async function readResult({ resultImageUrl }: Generation): Promise<Buffer | null> {
       const link = new URL(resultImageUrl ?? '')
       const answer = await fetch(`${await addressOf('drape-api')}${link.pathname}${link.search}`)
       return answer.ok ? Buffer.from(await answer.arrayBuffer()) : null

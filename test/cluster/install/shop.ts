@@ -47,7 +47,7 @@ export function createShop(url: string, apiKey: string): Shop {
   }
 }
 
-/** Calls without a pause until it is told to stop; what was refused is counted, as a caller would see it. */
+/** Sends requests without a pause until it is stopped, and counts refused requests. */
 export function startCalling(shop: Shop): { stop: () => Promise<{ accepted: string[]; refused: string[] }> } {
   const accepted: string[] = []
   const refused: string[] = []

@@ -14,13 +14,13 @@ describe('conditions', () => {
     const first = conditionsAfter([], [FOUND], { generation: 1, now: new Date('2026-05-01T10:00:00.789Z') })
     expect(first[0]).toMatchObject({ lastTransitionTime: '2026-05-01T10:00:00Z', observedGeneration: 1 })
     const later = { generation: 2, now: new Date('2026-05-01T11:00:00Z') }
-    const said = conditionsAfter(first, [{ ...FOUND, message: '3 of 3' }], later)
-    expect(said[0]).toMatchObject({
+    const updated = conditionsAfter(first, [{ ...FOUND, message: '3 of 3' }], later)
+    expect(updated[0]).toMatchObject({
       message: '3 of 3',
       lastTransitionTime: '2026-05-01T10:00:00Z',
       observedGeneration: 2,
     })
-    const turned = conditionsAfter(said, [{ ...FOUND, status: 'False' }], later)
+    const turned = conditionsAfter(updated, [{ ...FOUND, status: 'False' }], later)
     expect(turned[0].lastTransitionTime).toBe('2026-05-01T11:00:00Z')
   })
 

@@ -69,7 +69,7 @@ class Cluster {
 
   tick(target: number): void {
     this.now += TICK_MS
-    // Between the lowering and the removal nobody can see that one has stopped being ready, has started or never got its word.
+    // Between the scale-down and the removal, the controller cannot observe a worker that is no longer ready, has started or did not get its fence.
     if (this.lag === 0 && this.random.chance(0.02)) this.words.clear()
     if (this.random.chance(0.02)) for (const each of this.pods) each.report = null
     for (const each of this.pods) this.live(each)
@@ -142,7 +142,7 @@ class Cluster {
         this.replicas = plan.replicas
       },
     ]
-    // Words are said again each time, since Redis may have lost them.
+    // Fences are repeated each time, because Redis may have lost them.
     for (const { pod } of this.pods)
       if (pod.fencedAt !== null && !plan.release.includes(pod.name)) word(pod.name, pod.fencedAt)
     for (const act of steps) {

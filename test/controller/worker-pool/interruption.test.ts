@@ -63,14 +63,14 @@ describe('the workers of a node', () => {
     expect(begun([evicted, podOf('b')], { spec: { unschedulable: true } })).toEqual(['evicted', 'b'])
     // On a node that takes pods, the eviction concerns the one pod.
     expect(begun([evicted, podOf('b')], { spec: {} })).toEqual([])
-    const told = podOf('b', { annotations: { 'drape.dev/interrupted-by': 'node.kubernetes.io/unschedulable' } })
-    expect(begun([told, podOf('c')], { spec: { unschedulable: true } })).toEqual(['b', 'c'])
-    expect(find([told], { spec: {} }).withdrawn).toEqual([{ pod: 'b', node: 'node' }])
+    const interrupted = podOf('b', { annotations: { 'drape.dev/interrupted-by': 'node.kubernetes.io/unschedulable' } })
+    expect(begun([interrupted, podOf('c')], { spec: { unschedulable: true } })).toEqual(['b', 'c'])
+    expect(find([interrupted], { spec: {} }).withdrawn).toEqual([{ pod: 'b', node: 'node' }])
   })
 
   it('are replaced when the node is deleted', () => {
-    const told = podOf('told', { annotations: { 'drape.dev/interrupted-by': SPOT.key } })
-    expect(find([told], undefined)).toMatchObject({ begin: [], withdrawn: [] })
+    const interrupted = podOf('told', { annotations: { 'drape.dev/interrupted-by': SPOT.key } })
+    expect(find([interrupted], undefined)).toMatchObject({ begin: [], withdrawn: [] })
   })
 })
 

@@ -256,8 +256,8 @@ export class ModelCluster {
         const host = object.metadata.name
         const since = Date.parse(object.metadata.creationTimestamp ?? '')
         const sick = { reason: 'DeviceError', message: 'CUDA failure 700', since }
-        const said = { host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null } as const
-        return [host, { ...said, ...(this.isSick(pod) && { sick }) }] as const
+        const report = { host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null } as const
+        return [host, { ...report, ...(this.isSick(pod) && { sick }) }] as const
       }),
     )
   }

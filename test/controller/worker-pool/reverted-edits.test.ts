@@ -11,9 +11,9 @@ it('a manual change of the ReplicaSet of a pool is reverted and leaves an event 
     cluster.editReplicaSet('pool-workers', { replicas: 5 })
     await cluster.run(3)
     expect(cluster.replicaSets.get('pool-workers')?.spec.replicas).toBe(3)
-    const told = cluster.events.filter(({ reason }) => reason === 'EditReverted')
-    expect(told).toHaveLength(edit)
-    expect(told[0]).toEqual({
+    const events = cluster.events.filter(({ reason }) => reason === 'EditReverted')
+    expect(events).toHaveLength(edit)
+    expect(events[0]).toEqual({
       type: 'Warning',
       reason: 'EditReverted',
       message: 'A change of ReplicaSet pool-workers by kubectl was reverted. Change the WorkerPool instead.',

@@ -38,8 +38,8 @@ describe('a saturated pool', () => {
     expect(cluster.interrupted).toEqual([])
     expect(cluster.wrongVictims).toBe(0)
     expect(cluster.condition('AboveCap')).toMatchObject({ status: 'False' })
-    const told = cluster.events.filter(({ reason }) => ['AboveCap', 'WithinCap'].includes(reason))
-    expect(told).toMatchObject([
+    const events = cluster.events.filter(({ reason }) => ['AboveCap', 'WithinCap'].includes(reason))
+    expect(events).toMatchObject([
       {
         type: 'Warning',
         message: `${setBy} allows 5 workers, and there are 20: 15 finish their jobs and leave.`,

@@ -54,7 +54,7 @@ async function fillDatabase({
   const before = shop.orders.length
   for (let order = 0; order < orders; order++) await shop.order()
   disk.free()
-  // A database that cannot write its log ends itself; whoever runs it starts it again.
+  // A database that cannot write its log ends itself; its supervisor restarts it.
   if (!(await answers(platform))) {
     await platform.postgres.crash()
     await platform.postgres.start()

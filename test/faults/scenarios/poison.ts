@@ -38,7 +38,7 @@ export const poison: Scenario<{ poisonous: number; harmless: number }> = {
         freeze(worker)
         // Time for the picture to come, so that the job is at work.
         await sleep(PICTURE_MS + HANDING_MS)
-        // The next attempt has all pictures at once: whoever takes it has to hang as well.
+        // The next attempt has all images at once: its worker has to hang as well.
         for (const other of workers.members) if (other !== worker) freeze(other)
         for (const pid of inferenceOf(worker)) signal(pid, 'SIGKILL')
       }

@@ -17,9 +17,9 @@ export const stoppedReplicas: Scenario<{ stops: number; atOnce: number }> = {
       await platform.replicas.whole()
       const orders = Array.from({ length: size.atOnce }, () => shop.order())
       await sleep(random.between(0, 120))
-      const told = performance.now()
+      const signalledAt = performance.now()
       const code = await platform.replicas.terminate(random.pick(platform.replicas.members))
-      ends.push((performance.now() - told) / 1000)
+      ends.push((performance.now() - signalledAt) / 1000)
       if (code !== 0) violations.push(`a replica ended with ${code}`)
       await Promise.all(orders)
     }

@@ -13,7 +13,7 @@ export const stoppedWorkers: Scenario<{ stops: number; jobs: number }> = {
     const shop = await platform.openShop({ credits: 10 * size.jobs })
     const workers = await platform.startWorkers(3, {
       DRAIN_SECONDS: String(GRACE_SECONDS - 10),
-      // Spans that nobody takes must not hold up the end.
+      // Spans without a collector must not delay the exit.
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
     })
     const violations: string[] = []
@@ -22,11 +22,11 @@ export const stoppedWorkers: Scenario<{ stops: number; jobs: number }> = {
       for (let job = 0; job < size.jobs / size.stops; job++) await shop.order({ pictureMs: random.between(100, 600) })
       const pictureMs = () => random.between(300, 800)
       const [busy] = await keepBusy({ platform, shop, workers, pictureMs })
-      const told = new Date()
+      const signalledAt = new Date()
       const code = await workers.terminate(busy.worker)
-      ends.push((Date.now() - told.getTime()) / 1000)
+      ends.push((Date.now() - signalledAt.getTime()) / 1000)
       if (code !== 0) violations.push(`a worker ended with ${code}`)
-      const taken = await countStarts(platform.database, nameOf(busy.worker), told)
+      const taken = await countStarts(platform.database, nameOf(busy.worker), signalledAt)
       if (taken > 0) violations.push(`a worker took ${taken} jobs after it was told to stop`)
     }
     await platform.settle()

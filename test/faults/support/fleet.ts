@@ -7,14 +7,14 @@ export interface Fleet {
   readonly members: readonly TestProgram[]
   /** Ends one as `kill -9` does and starts another in its place. Resolves when the first is gone. */
   kill(member: TestProgram): Promise<void>
-  /** Tells one to stop, waits until it has, and starts another in its place. Returns its exit code. */
+  /** Stops one, waits for its exit, and starts another in its place. Returns the exit code. */
   terminate(member: TestProgram): Promise<number | null>
   /** Resolves when as many run as should. */
   whole(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Whoever ends without being told to is replaced as well. */
+/** A process that exits by itself is replaced as well. */
 export async function startFleet(launch: () => Promise<TestProgram>, size: number): Promise<Fleet> {
   const members: TestProgram[] = []
   const launches = new Set<Promise<void>>()

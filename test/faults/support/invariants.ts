@@ -9,7 +9,7 @@ import { createRetention } from '../../../api/shared/stores/retention.ts'
 export interface World {
   readonly database: Database
   readonly storage: ObjectStorage
-  /** The keys of all results that are stored, whoever knows of them. */
+  /** The keys of all stored results, with or without a row in Postgres. */
   listResults(): Promise<readonly string[]>
 }
 

@@ -81,7 +81,7 @@ export function countStarts(database: Database, worker: string, after: Date): Pr
     ) as starts where started > ${after.toISOString()}::timestamptz`)
 }
 
-/** The value that so many of a hundred do not exceed. */
+/** The value that this share (0 to 1) of the values does not exceed. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** A shop's pictures of its garments. How long one takes to come is how long a try-on with it lasts at least. */
 export interface Pictures {
   readonly port: number
-  /** The address of a picture that nobody has fetched before. */
+  /** The address of an image that was never fetched. */
   next(ms: number): string
   close(): void
 }

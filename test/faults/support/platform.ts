@@ -39,7 +39,7 @@ export interface Platform extends World {
   startReplica(env: Readonly<Record<string, string>>): Promise<Fleet>
   /** Resolves when all that was accepted has ended. */
   settle(): Promise<void>
-  /** What the processes wrote that nobody should have to read: crashes and rejections that nobody handled. */
+  /** Log lines of crashes and unhandled rejections. Expected: none. */
   outbursts(): string[]
   stop(): Promise<void>
 }

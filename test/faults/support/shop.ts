@@ -4,9 +4,9 @@ import type { Pictures } from './pictures.ts'
 
 /** What became of one request. */
 export interface Order {
-  /** Null when it was refused or nobody answered. */
+  /** Null if the request was refused or got no response. */
   readonly generationId: string | null
-  /** Null when nobody answered. */
+  /** Null without a response. */
   readonly status: number | null
   readonly code: string | null
   readonly ms: number

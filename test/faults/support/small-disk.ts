@@ -13,7 +13,7 @@ export interface SmallDisk {
   unmount(): void
 }
 
-/** Null where nobody may mount one. */
+/** Null without the right to mount one. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
   const { path: folder } = await requestService('folder', null)
   try {

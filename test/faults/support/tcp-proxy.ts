@@ -7,7 +7,7 @@ export interface LinkFaults {
   readonly latencyMs?: number
   /** Of the pieces that a client sends: the connection is reset instead. */
   readonly cutShare?: number
-  /** Nothing passes, nobody is told; what was sent arrives when the link is whole again. */
+  /** Holds all bytes without closing a connection, and delivers them after the link is restored. */
   readonly partitioned?: boolean
 }
 

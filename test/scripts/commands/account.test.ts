@@ -114,11 +114,11 @@ describe('drape account', () => {
       'none',
     )
     const warned = await update()
-    expect(warned).toMatchObject({ code: 0, said: expect.stringContaining('no Engine resource is named studio') })
+    expect(warned).toMatchObject({ code: 0, stderr: expect.stringContaining('no Engine resource is named studio') })
     expect(JSON.parse(warned.output).settings).toEqual({ defaultEngine: 'studio' })
     await database.query(sql.unsafe`
       insert into published_engines (namespace, name, license, max_slots) values ('shop', 'studio', 'Apache-2.0', 1)`)
-    expect((await update()).said).not.toContain('studio')
+    expect((await update()).stderr).not.toContain('studio')
   })
 
   it.each([
@@ -155,6 +155,6 @@ describe('drape account', () => {
     ['a switch that is neither on nor off', 2, '--active', ['update', '--account', 'acc_x', '--active', 'yes']],
   ])('says clearly what is wrong with %s', async (_, code, words, args) => {
     const refused = await drape('account', ...args)
-    expect(refused).toMatchObject({ code, output: '', said: expect.stringContaining(words) })
+    expect(refused).toMatchObject({ code, output: '', stderr: expect.stringContaining(words) })
   })
 })

@@ -52,8 +52,8 @@ describe('drape debug', () => {
 
   const debug = async (id: string, variables: Record<string, string> = {}): Promise<Printed> => {
     const line = createCommandLine(asProcess(drape.env.DATABASE_URL, 'api'), { ...drape.env, ...variables })
-    const { code, output, said } = await line.drape('debug', id)
-    expect({ code, said }).toEqual({ code: 0, said: '' })
+    const { code, output, stderr } = await line.drape('debug', id)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     // The account has an e-mail address of a customer, URLs with a signature and a token, keys of the storage.
     expect(output).not.toMatch(/do-not-print|ada@example|https?:|persons\/|results\/|whsec_/)
     return JSON.parse(output)
@@ -113,7 +113,7 @@ describe('drape debug', () => {
       const seen = await debug(id)
       return seen.webhooks[0]?.status === 'delivered' && seen
     })
-    const told = done.timeline.map(({ event, detail }) => `${event}: ${detail}`)
+    const lines = done.timeline.map(({ event, detail }) => `${event}: ${detail}`)
     const inOrder = [
       /^accepted: engine mock$/,
       /^dispatched: attempt 1$/,
@@ -126,8 +126,8 @@ describe('drape debug', () => {
       new RegExp(`^webhook queued: generation.completed to ${endpoint}$`),
       new RegExp(`^webhook delivered: ${endpoint}: attempt 1, HTTP 200$`),
     ]
-    const places = inOrder.map((line) => told.findIndex((text) => line.test(text)))
-    expect(places, told.join('\n')).toEqual([...places].sort((a, b) => a - b))
+    const places = inOrder.map((line) => lines.findIndex((text) => line.test(text)))
+    expect(places, lines.join('\n')).toEqual([...places].sort((a, b) => a - b))
     expect(places).not.toContain(-1)
     expect(done.stages.map(({ stage }) => stage)).toEqual(expect.arrayContaining(['decode', 'engine', 'encode']))
     expect(done.storage).toMatchObject([
@@ -210,16 +210,16 @@ describe('drape debug', () => {
     expect(await run('debug', unknown)).toEqual({
       code: 1,
       output: '',
-      said: `The generation ${unknown} does not exist.\n`,
+      stderr: `The generation ${unknown} does not exist.\n`,
     })
     for (const other of ['img_01939f4e-6b1d-7c3a-9d52-3f1f0c9e8b7d', '01939f4e', "gen_' or 1=1"]) {
-      expect(await run('debug', other)).toMatchObject({ code: 2, output: '', said: expect.stringContaining('gen_…') })
+      expect(await run('debug', other)).toMatchObject({ code: 2, output: '', stderr: expect.stringContaining('gen_…') })
     }
     expect(await run('debug')).toMatchObject({ code: 2 })
     const nowhere = createCommandLine('postgres://nobody@127.0.0.1:1/nothing', drape.env)
     expect(await nowhere.drape('debug', unknown)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('Postgres does not respond'),
+      stderr: expect.stringContaining('Postgres does not respond'),
     })
   })
 })

@@ -49,10 +49,11 @@ describe('drape doctor', () => {
       SIGNING_SECRET: 'a key that signs',
       ...variables,
     }
-    const said = await createCommandLine(variables.DATABASE_URL ?? asProcess(drape.env.DATABASE_URL, 'api'), env).drape(
-      'doctor',
-    )
-    return { code: said.code, ...(JSON.parse(said.output) as { problems: number; findings: Finding[] }) }
+    const result = await createCommandLine(
+      variables.DATABASE_URL ?? asProcess(drape.env.DATABASE_URL, 'api'),
+      env,
+    ).drape('doctor')
+    return { code: result.code, ...(JSON.parse(result.output) as { problems: number; findings: Finding[] }) }
   }
 
   it('reports no problem for a healthy installation', async () => {

@@ -32,11 +32,11 @@ describe('drape engine card', () => {
   it('shows an installed engine with its own files', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'drape-card-'))
     await copyTinyEngine(join(folder, 'fashn-vton'))
-    const told = await card('fashn-vton', { ENGINE_DIR: folder })
-    expect(told).toMatchObject({ engine: 'fashn-vton 1.5.0', kind: 'photo', provider: 'cpu', quality: null })
-    expect(told.files.map(({ path }: { path?: string }) => path)).toContain('transformer.weights')
-    expect(told.minMemoryMiB).toBeGreaterThan(768)
-    expect(told.secondsPerImage).toBeGreaterThan(0)
+    const printed = await card('fashn-vton', { ENGINE_DIR: folder })
+    expect(printed).toMatchObject({ engine: 'fashn-vton 1.5.0', kind: 'photo', provider: 'cpu', quality: null })
+    expect(printed.files.map(({ path }: { path?: string }) => path)).toContain('transformer.weights')
+    expect(printed.minMemoryMiB).toBeGreaterThan(768)
+    expect(printed.secondsPerImage).toBeGreaterThan(0)
     await rm(folder, { recursive: true, force: true })
   })
 

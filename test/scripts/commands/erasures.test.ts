@@ -107,7 +107,7 @@ describe('restoring a backup older than an erasure', () => {
       expect({ ...empty, output: JSON.parse(empty.output) }).toEqual({
         code: 0,
         output: { entries: 0, erased: 0 },
-        said: expect.stringMatching(/^warning: the erasure log is empty: check STORAGE_URL/),
+        stderr: expect.stringMatching(/^warning: the erasure log is empty: check STORAGE_URL/),
       })
       expect(await answered('erasures', 'apply', '--file', copy)).toEqual({ entries: 3, erased: 3 })
 

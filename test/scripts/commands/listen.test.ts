@@ -37,8 +37,8 @@ describe('drape listen, drape trigger and drape events resend', () => {
   }
   const run = async (args: string[], options = {}) => {
     const child = start(args, options)
-    const [output, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-    return { output, said, code }
+    const [output, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    return { output, stderr, code }
   }
   /** A listener that has started, with what it writes. */
   const listen = async (...args: string[]) => {
@@ -61,7 +61,7 @@ describe('drape listen, drape trigger and drape events resend', () => {
     const { lines, stop, first } = await listen('--forward-to', `${receiver.port}/hook`)
     expect(first).toMatchObject({ forwardTo: `http://localhost:${receiver.port}/hook` })
     const triggered = await run(['trigger', 'generation.completed', '--json'])
-    expect(triggered).toMatchObject({ code: 0, said: '' })
+    expect(triggered).toMatchObject({ code: 0, stderr: '' })
     const { eventId, deliveries } = JSON.parse(triggered.output)
     expect(deliveries).toBe(1)
     await until(() => receiver.received.length === 1 && lines().length === 2)
@@ -139,10 +139,10 @@ describe('drape listen, drape trigger and drape events resend', () => {
 
   it('reports each error in one line', async () => {
     const refused = async (args: string[], options = {}) => {
-      const { code, said, output } = await run(args, options)
+      const { code, stderr, output } = await run(args, options)
       expect(output).toBe('')
-      expect(said).not.toContain('    at ')
-      return [code, said.split('\n')[0]]
+      expect(stderr).not.toContain('    at ')
+      return [code, stderr.split('\n')[0]]
     }
     expect(await refused(['trigger', 'credits.low'])).toEqual([
       1,

@@ -20,7 +20,7 @@ const PERSON = resolve(ROOT, 'scripts/samples/persons/down-half-teal.jpg')
 const SHIRT = resolve(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg')
 const MOCK = { engine: 'mock' }
 
-/** What the README tells assistants to start. */
+/** The command of the README for assistants. */
 const SHOWN = JSON.parse(
   /^```json\n(\{ "mcpServers".*?)^```$/ms.exec(readFileSync(resolve(ROOT, 'README.md'), 'utf8'))?.[1] ?? '',
 ) as {
@@ -65,7 +65,7 @@ describe('drape mcp', () => {
     const { content, isError = false } = await by.callTool(request, { onprogress, timeout: 120_000 })
     const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
     const pictures = content.flatMap((block) => (block.type === 'image' ? [block] : []))
-    return { isError, text: texts.join(), said: texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : null, pictures }
+    return { isError, text: texts.join(), json: texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : null, pictures }
   }
 
   it('offers four tools with input schema, output schema and instructions', async () => {
@@ -81,25 +81,25 @@ describe('drape mcp', () => {
   })
 
   it('runs a try-on from files for one credit, and returns progress and image', async () => {
-    expect((await call('read_credits')).said).toEqual({ creditBalance: 2 })
-    const { said } = await call('try_on', {
+    expect((await call('read_credits')).json).toEqual({ creditBalance: 2 })
+    const { json } = await call('try_on', {
       person: { path: PERSON },
       product: { title: 'T-shirt', image: { path: SHIRT } },
     })
-    const { generationId } = said
+    const { generationId } = json
     const early = await call('wait_for_generation', { generationId, timeoutSeconds: 1 })
-    expect(early).toMatchObject({ isError: false, said: { generationId, status: 'PENDING' }, pictures: [] })
+    expect(early).toMatchObject({ isError: false, json: { generationId, status: 'PENDING' }, pictures: [] })
     await drape.startWorker()
-    const told: number[] = []
-    const onprogress: ProgressCallback = ({ progress }) => void told.push(progress)
+    const reported: number[] = []
+    const onprogress: ProgressCallback = ({ progress }) => void reported.push(progress)
     const ended = await call('wait_for_generation', { generationId: generationId, timeoutSeconds: 100 }, { onprogress })
-    expect(ended.said).toMatchObject({ generationId, status: 'COMPLETED', engine: { name: 'mock' } })
+    expect(ended.json).toMatchObject({ generationId, status: 'COMPLETED', engine: { name: 'mock' } })
     expect(ended.pictures).toHaveLength(1)
     const { data, mimeType } = ended.pictures[0]
     expect(mimeType).toBe('image/jpeg')
     expect(readImageHeader(Buffer.from(data, 'base64')).width).toBeGreaterThan(100)
-    expect(told.at(-1)).toBe(1)
-    expect((await call('read_credits')).said).toEqual({ creditBalance: 1 })
+    expect(reported.at(-1)).toBe(1)
+    expect((await call('read_credits')).json).toEqual({ creditBalance: 1 })
   })
 
   it('accepts base64, URLs, upload IDs and catalog products', async () => {
@@ -110,7 +110,7 @@ describe('drape mcp', () => {
     )
     await drape.call('POST', '/tryon/v1/products', { body })
     const listed = await call('list_products', { limit: 5 })
-    expect(listed.said).toMatchObject({ count: 1, items: [{ externalId: 'shirt-17', title: 'T-shirt' }] })
+    expect(listed.json).toMatchObject({ count: 1, items: [{ externalId: 'shirt-17', title: 'T-shirt' }] })
     const photo = await readSample('persons/down-half-teal.jpg')
     const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: photo }) })
     const image = { url: 'https://shop.example/shirt.jpg' }
@@ -120,8 +120,8 @@ describe('drape mcp', () => {
       { person: { id: upload.body.imageId }, product: { image } },
     ]
     for (const input of inputs) {
-      const { said, isError } = await call('try_on', { ...input, output: MOCK })
-      expect({ isError, id: said.generationId }).toEqual({ isError: false, id: expect.stringMatching(/^gen_/) })
+      const { json, isError } = await call('try_on', { ...input, output: MOCK })
+      expect({ isError, id: json.generationId }).toEqual({ isError: false, id: expect.stringMatching(/^gen_/) })
     }
   })
 
@@ -129,7 +129,7 @@ describe('drape mcp', () => {
     const rooted = await connect(drape.apiKey, { roots: resolve(ROOT, 'scripts/samples') })
     const product = { title: 'T-shirt', image: { path: 'garments/tshirt-mustard.jpg' } }
     const input = { person: { path: 'persons/down-half-teal.jpg' }, product, output: MOCK }
-    const { generationId } = (await call('try_on', input, { by: rooted })).said
+    const { generationId } = (await call('try_on', input, { by: rooted })).json
     const waited = { name: 'wait_for_generation', arguments: { generationId, timeoutSeconds: 100 } }
     const { content, structuredContent } = await rooted.callTool(waited, { timeout: 120_000 })
     expect(structuredContent).toMatchObject({ generationId, status: 'COMPLETED' })
@@ -142,17 +142,17 @@ describe('drape mcp', () => {
       person: { path: PERSON },
       product: { image: { path: 'scripts/samples/garments/tshirt-mustard.jpg' } },
     }
-    expect((await call('try_on', { ...outside, output: MOCK })).said).toMatchObject({ status: 'PENDING' })
+    expect((await call('try_on', { ...outside, output: MOCK })).json).toMatchObject({ status: 'PENDING' })
   })
 
   it('reports file errors, and uploads no file that is not an image', async () => {
     const product = { externalId: 'shirt-17' }
     const tried = async (person: object) => {
-      const { isError, said, text } = await call('try_on', { person, product, output: MOCK })
-      return isError && (said?.code ?? text)
+      const { isError, json, text } = await call('try_on', { person, product, output: MOCK })
+      return isError && (json?.code ?? text)
     }
     const missing = await call('try_on', { person: { path: '/nowhere/me.jpg' }, product })
-    expect(missing).toMatchObject({ isError: true, said: { code: 'VALIDATION_FAILED' } })
+    expect(missing).toMatchObject({ isError: true, json: { code: 'VALIDATION_FAILED' } })
     expect(missing.text).toContain('person.path cannot be read: /nowhere/me.jpg (ENOENT)')
     expect(await tried({ path: ROOT })).toBe('VALIDATION_FAILED')
     expect(await tried({ path: resolve(ROOT, 'package.json') })).toBe('UNSUPPORTED_IMAGE_TYPE')
@@ -172,7 +172,7 @@ describe('drape mcp', () => {
     const rooted = await connect(drape.apiKey, { roots: root })
     const codeFor = async (path: string) => {
       const input = { person: { path }, product: { externalId: 'shirt-17' }, output: MOCK }
-      return (await call('try_on', input, { by: rooted })).said.code
+      return (await call('try_on', input, { by: rooted })).json.code
     }
     for (const path of [outside, '../outside.jpg', 'link.jpg']) expect(await codeFor(path), path).toBe('FORBIDDEN')
     expect(await codeFor('socket.jpg')).toBe('VALIDATION_FAILED')
@@ -199,7 +199,7 @@ describe('drape mcp', () => {
     const { tools } = await inspect('--method', 'tools/list', '--strict')
     expect(tools.map(({ name }: { name: string }) => name)).toContain('try_on')
     const { structuredContent } = await inspect('--method', 'tools/call', '--tool-name', 'read_credits')
-    expect(structuredContent).toEqual((await call('read_credits')).said)
+    expect(structuredContent).toEqual((await call('read_credits')).json)
     const { resourceTemplates } = await inspect('--method', 'resources/templates/list')
     expect(resourceTemplates).toMatchObject([{ uriTemplate: 'drape://generations/{generationId}/result' }])
   })
@@ -208,20 +208,20 @@ describe('drape mcp', () => {
     const wrong = await connect('sk_wrong')
     expect(await call('read_credits', {}, { by: wrong })).toMatchObject({
       isError: true,
-      said: { code: 'INVALID_API_KEY', message: expect.any(String) },
+      json: { code: 'INVALID_API_KEY', message: expect.any(String) },
     })
     const { apiKey } = await drape.createAccount(0)
     const poor = await connect(apiKey)
     const input = { person: { path: PERSON }, product: { title: 'T-shirt', image: { path: SHIRT } } }
     expect(await call('try_on', input, { by: poor })).toMatchObject({
       isError: true,
-      said: { code: 'INSUFFICIENT_CREDITS' },
+      json: { code: 'INSUFFICIENT_CREDITS' },
     })
     const unknown = await call('wait_for_generation', { generationId: 'gen_unknown' })
-    expect(unknown).toMatchObject({ isError: true, said: { code: 'GENERATION_NOT_FOUND' } })
+    expect(unknown).toMatchObject({ isError: true, json: { code: 'GENERATION_NOT_FOUND' } })
     const lost = await connect(drape.apiKey, { url: 'http://127.0.0.1:9' })
     const failure = await call('read_credits', {}, { by: lost })
-    expect(failure).toMatchObject({ isError: true, said: { code: 'DrapeConnectionError' } })
+    expect(failure).toMatchObject({ isError: true, json: { code: 'DrapeConnectionError' } })
   })
 
   it('reports a program that is not Drape, and does not send it the key', async () => {
@@ -236,7 +236,7 @@ describe('drape mcp', () => {
     })
     const failure = await call('read_credits', {}, { by: stranger })
     program.close().closeAllConnections()
-    expect(failure).toMatchObject({ isError: true, said: { code: 'UNEXPECTED_ANSWER' } })
+    expect(failure).toMatchObject({ isError: true, json: { code: 'UNEXPECTED_ANSWER' } })
     expect(keys).toEqual([undefined])
   })
 

@@ -41,7 +41,7 @@ describe('drape operator', () => {
     expect((await answered('operator', 'disable', '--email', 'ADA@example.com')).isActive).toBe(false)
     expect(await createOperators(database).findSecret('ada@example.com')).toBeNull()
     const again = await drape('operator', 'create', '--email', 'ada@EXAMPLE.com')
-    expect([again.code, again.said]).toEqual([1, expect.stringContaining('already')])
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already')])
   })
 
   it('reads a password from standard input, and rejects a short password', async () => {

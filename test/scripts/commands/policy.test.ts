@@ -55,7 +55,7 @@ describe('drape policy', () => {
     expect(published).toEqual({ version: '2026-12', texts: { en: 'I agree.', 'de-at': 'Ja.' } })
     const again = await publish({ en: 'Other' }, ...OF_SHOP, '2026-12')
     expect(again.code).not.toBe(0)
-    expect(again.said).toContain('was published before')
+    expect(again.stderr).toContain('was published before')
     const ofApp = ['--account', accountId, '--policy', 'Our-App', '--policy-version', '1']
     expect((await publish({ en: 'Yes' }, ...ofApp)).code).toBe(0)
     const { output } = await drape('policy', 'list', '--account', accountId)
@@ -76,8 +76,8 @@ describe('drape policy', () => {
     ['not JSON', 'is not JSON'],
     [['en'], 'must be named by a language'],
   ])('rejects %j', async (texts, problem) => {
-    const { code, said } = await publish(texts, ...OF_SHOP, '2')
+    const { code, stderr } = await publish(texts, ...OF_SHOP, '2')
     expect(code).not.toBe(0)
-    expect(said).toContain(problem)
+    expect(stderr).toContain(problem)
   })
 })

@@ -49,8 +49,8 @@ describe('drape products import', () => {
   }
   const run = async (args: string[], options = {}) => {
     const child = start(args, options)
-    const [output, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-    return { output, said, code }
+    const [output, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    return { output, stderr, code }
   }
 
   it('resumes after a kill, reports failures, and repeats no request', async () => {
@@ -68,11 +68,11 @@ describe('drape products import', () => {
     batches = 0
     hung = Promise.withResolvers()
     // Standard input has the key, and a line for each part where there is no terminal.
-    const { output, said, code } = await run([path, '--key-file', '-'], { key: '', input: `${drape.apiKey}\n` })
-    expect(code, said).toBe(1)
+    const { output, stderr, code } = await run([path, '--key-file', '-'], { key: '', input: `${drape.apiKey}\n` })
+    expect(code, stderr).toBe(1)
     expect(batches).toBe(2)
     expect(JSON.parse(output)).toMatchObject({ products: 1002, failed: 997, report: `${path}.failures.ndjson` })
-    expect(said).toMatch(/% \d+ products, \d+ failed\n/)
+    expect(stderr).toMatch(/% \d+ products, \d+ failed\n/)
     const failures = (await readFile(`${path}.failures.ndjson`, 'utf8'))
       .trim()
       .split('\n')
@@ -95,7 +95,7 @@ describe('drape products import', () => {
     expect(await run([path], { key: '' })).toMatchObject({ code: 2 })
     expect(await run([path], { key: 'sk_wrong' })).toMatchObject({
       code: 1,
-      said: expect.stringContaining('not valid'),
+      stderr: expect.stringContaining('not valid'),
     })
     expect(await run([join(folder, 'missing.csv')])).toMatchObject({ code: 2 })
   })

@@ -39,32 +39,37 @@ describe('the command line', () => {
     [['engine', 'card'], "missing required argument 'name'.", 'engine card'],
     [['nonsense'], "unknown command 'nonsense'.", ''],
   ])('reports the error of %j and its help in one line', async (args, problem, command) => {
-    const { code, output, said } = await drape(...args)
+    const { code, output, stderr } = await drape(...args)
     expect({ code, output }).toEqual({ code: 2, output: '' })
-    expect(said).toContain(problem)
-    expect(said.endsWith(`Help: ${['drape', command, '--help'].filter((word) => word !== '').join(' ')}\n`)).toBe(true)
-    expect(said.trimEnd()).not.toContain('\n')
+    expect(stderr).toContain(problem)
+    expect(stderr.endsWith(`Help: ${['drape', command, '--help'].filter((word) => word !== '').join(' ')}\n`)).toBe(
+      true,
+    )
+    expect(stderr.trimEnd()).not.toContain('\n')
   })
 
   it('omits the value of an unknown option from the error', async () => {
-    const { code, said } = await drape('products', 'import', 'catalogue.csv', '--key=sk_secret')
-    expect({ code, said }).toEqual({ code: 2, said: "unknown option '--key'. Help: drape products import --help\n" })
+    const { code, stderr } = await drape('products', 'import', 'catalogue.csv', '--key=sk_secret')
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "unknown option '--key'. Help: drape products import --help\n",
+    })
   })
 
   it('reports installation errors without a stack trace', async () => {
-    const { code, said } = await createCommandLine('postgres://drape:hush@127.0.0.1:1/none').drape('account', 'list')
+    const { code, stderr } = await createCommandLine('postgres://drape:hush@127.0.0.1:1/none').drape('account', 'list')
     expect(code).toBe(1)
-    expect(said).toBe(
+    expect(stderr).toBe(
       'Postgres does not respond: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that Postgres runs.\n',
     )
     const unexpected = await createCommandLine(url, { SECRETS_KEY: 'short' }).drape('secrets', 'status')
-    expect([unexpected.code, unexpected.said.trimEnd().split('\n').length]).toEqual([1, 1])
+    expect([unexpected.code, unexpected.stderr.trimEnd().split('\n').length]).toEqual([1, 1])
   })
 
   it('prints help of the program, of groups and of commands to standard output', async () => {
     const help = async (...words: string[]) => {
-      const { code, output, said } = await drape(...words, '--help')
-      expect({ code, said }, words.join(' ')).toEqual({ code: 0, said: '' })
+      const { code, output, stderr } = await drape(...words, '--help')
+      expect({ code, stderr }, words.join(' ')).toEqual({ code: 0, stderr: '' })
       return output
     }
     const [all, group] = [await help(), await help('shop')]
@@ -76,7 +81,7 @@ describe('the command line', () => {
     expect(part).toContain('--secret-file <path|->')
     expect(part).not.toMatch(/--secret |--platform/)
     const wordless = await drape()
-    expect(wordless).toMatchObject({ code: 2, output: '', said: expect.stringContaining('Usage: drape') })
+    expect(wordless).toMatchObject({ code: 2, output: '', stderr: expect.stringContaining('Usage: drape') })
   })
 
   it('declares help for each command, and each option once', () => {
@@ -122,7 +127,7 @@ describe('the command line', () => {
 
   it('warns when it stores a secret unencrypted', async () => {
     const inClear = createCommandLine(url, { SECRETS_KEY: '', SECRETS_KEY_FILE: '' })
-    const { code, said } = await inClear.drape(
+    const { code, stderr } = await inClear.drape(
       'shop',
       'create',
       '--account',
@@ -133,7 +138,7 @@ describe('the command line', () => {
       'clear.example',
     )
     expect(code).toBe(0)
-    expect(said).toBe(
+    expect(stderr).toBe(
       'warning: this secret is stored unencrypted, because SECRETS_KEY is not set: set the same SECRETS_KEY as for the API\n',
     )
   })
@@ -149,11 +154,11 @@ describe('the command line', () => {
       '--domain',
       'sealed.example',
     )
-    expect(sealed).toMatchObject({ code: 0, said: '' })
+    expect(sealed).toMatchObject({ code: 0, stderr: '' })
     const other = createCommandLine(url, { SECRETS_KEY: randomBytes(32).toString('base64') })
-    const { code, said } = await other.drape('secrets', 'rewrap')
+    const { code, stderr } = await other.drape('secrets', 'rewrap')
     expect(code).toBe(1)
-    expect(said).toMatch(
+    expect(stderr).toMatch(
       /^shops\.secrets of shop_\S+ is encrypted by the key \S+, which is not configured: add it to SECRETS_KEY\.\n$/,
     )
   })

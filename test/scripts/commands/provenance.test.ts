@@ -26,8 +26,8 @@ describe('drape provenance verify', () => {
     return path
   }
   const verify = async (...args: string[]) => {
-    const { code, output, said } = await drape('provenance', 'verify', ...args)
-    return { code, said, ...(output && JSON.parse(output)) }
+    const { code, output, stderr } = await drape('provenance', 'verify', ...args)
+    return { code, stderr, ...(output && JSON.parse(output)) }
   }
 
   beforeAll(async () => {
@@ -85,15 +85,15 @@ describe('drape provenance verify', () => {
     [['result.png', '--trust', 'foreign.pem'], { code: 1, status: 'invalid', signer: { trusted: false } }],
     [
       ['missing.png'],
-      { code: 2, said: expect.stringMatching(/missing\.png cannot be read\. Help: drape provenance verify/) },
+      { code: 2, stderr: expect.stringMatching(/missing\.png cannot be read\. Help: drape provenance verify/) },
     ],
     [
       ['result.png', '--trust', 'plain.png'],
-      { code: 2, said: expect.stringMatching(/^--trust must be a file of certificates/) },
+      { code: 2, stderr: expect.stringMatching(/^--trust must be a file of certificates/) },
     ],
     [
       ['result.png', '--ingredient', 'photo.png'],
-      { code: 2, said: expect.stringMatching(/^--ingredient requires --salt/) },
+      { code: 2, stderr: expect.stringMatching(/^--ingredient requires --salt/) },
     ],
   ])('answers %j with its reason', async (args, answer) => {
     const paths = args.map((arg) => (arg.startsWith('--') ? arg : join(folder, arg)))

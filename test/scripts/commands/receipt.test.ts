@@ -33,13 +33,13 @@ describe('drape receipt verify', () => {
 
   const pathOf = (name: string) => join(folder, `${vectors.findIndex((vector) => vector.name === name)}.json`)
   const verify = async (...args: string[]) => {
-    const { code, output, said } = await drape('receipt', 'verify', ...args)
-    return { code, said, ...(output && JSON.parse(output)) }
+    const { code, output, stderr } = await drape('receipt', 'verify', ...args)
+    return { code, stderr, ...(output && JSON.parse(output)) }
   }
 
   it('verifies a receipt with the keys of the service', async () => {
     expect(await verify(pathOf('genuine'))).toMatchObject({
-      ...{ code: 0, said: '', status: 'valid', problems: [], keyId: keys[0] },
+      ...{ code: 0, stderr: '', status: 'valid', problems: [], keyId: keys[0] },
       statement: { installation: 'https://tryon.example.com', objects: { count: 3 } },
     })
   })
@@ -63,11 +63,11 @@ describe('drape receipt verify', () => {
   it('reports wrong arguments and an unreachable service', async () => {
     expect(await verify(join(folder, 'nothing'))).toMatchObject({
       code: 2,
-      said: expect.stringMatching(/cannot be read/),
+      stderr: expect.stringMatching(/cannot be read/),
     })
     expect(await verify(pathOf('genuine'), '--keys', pathOf('genuine'))).toMatchObject({ code: 2 })
     server.close()
     server.closeAllConnections()
-    expect(await verify(pathOf('genuine'))).toMatchObject({ code: 1, said: expect.stringMatching(/DRAPE_URL/) })
+    expect(await verify(pathOf('genuine'))).toMatchObject({ code: 1, stderr: expect.stringMatching(/DRAPE_URL/) })
   })
 })

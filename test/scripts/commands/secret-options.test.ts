@@ -64,8 +64,8 @@ describe('secrets as options', () => {
       const env = { ...process.env, DATABASE_URL: url, SECRETS_KEY: TEST_SECRETS_KEY }
       const child = spawn(process.execPath, ['scripts/drape.ts', ...command, '--secret-file', '-', '--json'], { env })
       child.stdin.end('piped secret\n')
-      const [output, said] = await Promise.all([text(child.stdout), text(child.stderr)])
-      expect(said).toBe('')
+      const [output, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+      expect(stderr).toBe('')
       expect(output).not.toContain('piped secret')
       expect((await createShops(database).find('piped.example'))?.shop.secrets).toMatchObject([
         { secret: 'piped secret' },

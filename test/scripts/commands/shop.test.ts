@@ -25,15 +25,15 @@ describe('drape shop', () => {
   })
 
   const drape = (...args: string[]) =>
-    new Promise<{ code: number; output: string; said: string }>((resolve) => {
+    new Promise<{ code: number; output: string; stderr: string }>((resolve) => {
       const env = { ...process.env, SECRETS_KEY: TEST_SECRETS_KEY, DATABASE_URL: url }
-      execFile(process.execPath, ['scripts/drape.ts', ...args, '--json'], { env }, (error, output, said) =>
-        resolve({ code: Number(error?.code ?? 0), output, said }),
+      execFile(process.execPath, ['scripts/drape.ts', ...args, '--json'], { env }, (error, output, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output, stderr }),
       )
     })
   const answered = async (...args: string[]) => {
-    const { code, output, said } = await drape(...args)
-    expect({ code, said: withoutWarnings(said) }).toEqual({ code: 0, said: '' })
+    const { code, output, stderr } = await drape(...args)
+    expect({ code, stderr: withoutWarnings(stderr) }).toEqual({ code: 0, stderr: '' })
     return JSON.parse(output)
   }
   const create = (platform: string, domain: string, ...more: string[]) =>
@@ -85,14 +85,14 @@ describe('drape shop', () => {
     await create('plugin', 'turning.example', '--secret', 'one')
     const { secret } = await answered('shop', 'secret', 'add', '--shop', 'turning.example')
     const third = await drape('shop', 'secret', 'add', '--shop', 'turning.example', '--secret', 'three')
-    expect(third).toMatchObject({ code: 1, said: expect.stringContaining('Remove one first') })
+    expect(third).toMatchObject({ code: 1, stderr: expect.stringContaining('Remove one first') })
     const removed = await drape('shop', 'secret', 'remove', '--shop', 'turning.example')
     expect(removed.output).not.toContain(secret)
     const live = async () =>
       (await createShops(database).find('turning.example'))?.shop.secrets.map((one) => one.secret)
     expect(await live()).toEqual([secret])
     const last = await drape('shop', 'secret', 'remove', '--shop', 'turning.example')
-    expect(last).toMatchObject({ code: 1, said: expect.stringContaining('Name the secret') })
+    expect(last).toMatchObject({ code: 1, stderr: expect.stringContaining('Name the secret') })
     await answered('shop', 'secret', 'remove', '--shop', 'turning.example', '--secret', secret)
     expect(await live()).toEqual([])
   })
@@ -180,6 +180,6 @@ describe('drape shop', () => {
       .catch(() => {})
     const account = args.includes('--account') || args[0] !== 'create' ? [] : ['--account', accountId]
     const refused = await drape('shop', ...args, ...account)
-    expect(refused).toMatchObject({ code, output: '', said: expect.stringContaining(words) })
+    expect(refused).toMatchObject({ code, output: '', stderr: expect.stringContaining(words) })
   })
 })

@@ -45,10 +45,10 @@ describe('a server at DRAPE_URL that is not Drape', () => {
   }
 
   const drape = (url: string, ...args: string[]) =>
-    new Promise<{ code: number; said: string }>((resolve) => {
+    new Promise<{ code: number; stderr: string }>((resolve) => {
       const env = { ...process.env, DRAPE_URL: url, DRAPE_API_KEY: KEY }
-      execFile(process.execPath, ['scripts/drape.ts', ...args], { env }, (error, _, said) =>
-        resolve({ code: Number(error?.code ?? 0), said }),
+      execFile(process.execPath, ['scripts/drape.ts', ...args], { env }, (error, _, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), stderr }),
       )
     })
 
@@ -119,10 +119,10 @@ describe('a server at DRAPE_URL that is not Drape', () => {
     await writeFile(catalogue, 'externalId,title\nshirt-17,Shirt\n')
     const commands = [['products', 'import', catalogue], ['analytics'], ['trigger', 'generation.completed'], ['listen']]
     for (const answer of await Promise.all(commands.map((command) => drape(url, ...command)))) {
-      const last = answer.said.trimEnd().split('\n').at(-1)
-      expect({ ...answer, said: last }).toEqual({
+      const last = answer.stderr.trimEnd().split('\n').at(-1)
+      expect({ ...answer, stderr: last }).toEqual({
         code: 3,
-        said: `The program at ${url}/ is not Drape (status 200). Neither the key nor data was sent. Set DRAPE_URL to the address of the service.`,
+        stderr: `The program at ${url}/ is not Drape (status 200). Neither the key nor data was sent. Set DRAPE_URL to the address of the service.`,
       })
     }
     expect(new Set(heard.map((one) => JSON.stringify(one))).size).toBe(1)

@@ -76,13 +76,13 @@ describe('drape webhook', () => {
   it('rotates secrets, with one or two active', async () => {
     const { id } = await insert()
     const turn = (what: string, ...more: string[]) => drape('webhook', 'secret', what, '--endpoint', id, ...more)
-    expect(await turn('remove')).toMatchObject({ code: 1, said: expect.stringContaining('Add another one first') })
+    expect(await turn('remove')).toMatchObject({ code: 1, stderr: expect.stringContaining('Add another one first') })
     const second = JSON.parse((await turn('add')).output).secret
-    expect(await turn('add')).toMatchObject({ code: 1, said: expect.stringContaining('Remove one first') })
+    expect(await turn('add')).toMatchObject({ code: 1, stderr: expect.stringContaining('Remove one first') })
     expect(await secretsOf(id)).toEqual([second, OWN])
     expect(await turn('remove', '--secret', 'whsec_other')).toMatchObject({
       code: 1,
-      said: expect.stringContaining('does not exist'),
+      stderr: expect.stringContaining('does not exist'),
     })
     expect((await turn('remove')).code).toBe(0)
     expect(await secretsOf(id)).toEqual([second])
@@ -103,7 +103,7 @@ describe('drape webhook', () => {
     expect(await answered('webhook', 'delete', '--endpoint', id)).toEqual({ deleted: true })
     expect(await drape('webhook', 'deliveries', '--endpoint', id)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('does not exist'),
+      stderr: expect.stringContaining('does not exist'),
     })
   })
 
@@ -137,7 +137,10 @@ describe('drape webhook', () => {
       ['retry', '--delivery', String(delivery)],
       ['test', '--endpoint', id],
     ]) {
-      expect(await drape('webhook', ...command)).toMatchObject({ code: 1, said: expect.stringContaining('not active') })
+      expect(await drape('webhook', ...command)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('not active'),
+      })
     }
   })
 
@@ -158,6 +161,6 @@ describe('drape webhook', () => {
     ['a delivery in words', 2, '--delivery', ['retry', '--delivery', 'last']],
   ])('reports %s', async (_, code, words, args) => {
     const refused = await drape('webhook', ...args)
-    expect(refused).toMatchObject({ code, output: '', said: expect.stringContaining(words) })
+    expect(refused).toMatchObject({ code, output: '', stderr: expect.stringContaining(words) })
   })
 })

@@ -29,8 +29,8 @@ export function verifier(cosign: string, { publicKey }: Keys) {
     verify: (reference: string) => run(cosign, ['verify', ...options, reference]),
     /** The only attestation of the type. */
     attestation: async (reference: string, type: string): Promise<Statement> => {
-      const said = await run(cosign, ['verify-attestation', ...options, '--type', type, reference])
-      const envelopes = said
+      const stdout = await run(cosign, ['verify-attestation', ...options, '--type', type, reference])
+      const envelopes = stdout
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as { payload: string })

@@ -8,7 +8,7 @@ import { openRegistry, type Registry } from '../../../scripts/releases/registry.
 import { createSigner, type Signer } from '../../../scripts/releases/signer.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { codeOf, runCommands } from '../../support/documented-blocks.ts'
-import { startFaultyLine } from '../../support/faulty-line.ts'
+import { startFaultyProxy } from '../../support/faulty-proxy.ts'
 import { findRegistryServer, startRegistryServer } from '../../support/registry-server.ts'
 import { requestService } from '../../support/request-service.ts'
 import { createKeys, type Keys, verifier } from './cosign.ts'
@@ -125,7 +125,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
     ['a signature', /^PUT \/v2\/drape\/charts\/drape\/manifests\/sha256-/],
   ])('has no tag when %s fails, and is complete after a retry', async (_what, request) => {
     const target = await startRegistryServer(server ?? '')
-    await using line = await startFaultyLine(`http://${target}`)
+    await using line = await startFaultyProxy(`http://${target}`)
     const release = await makeRelease(new URL(line.url).host)
     line.fail(request, ...Array.from({ length: 20 }, () => ({ answer: 507 })))
     await expect(send(release)).rejects.toThrow('507')
@@ -137,7 +137,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
 
   it('has no chart tag when the last tag fails, and is complete after a retry', async () => {
     const target = await startRegistryServer(server ?? '')
-    await using line = await startFaultyLine(`http://${target}`)
+    await using line = await startFaultyProxy(`http://${target}`)
     const release = await makeRelease(new URL(line.url).host)
     line.fail(/^PUT .*charts\/drape\/manifests\/0\.1\.0$/, ...Array.from({ length: 20 }, () => ({ answer: 507 })))
     await expect(send(release)).rejects.toThrow('507')
@@ -150,7 +150,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
 
   it('is not published when the registry denies reading its tags', async () => {
     const target = await startRegistryServer(server ?? '')
-    await using line = await startFaultyLine(`http://${target}`)
+    await using line = await startFaultyProxy(`http://${target}`)
     const release = await makeRelease(new URL(line.url).host)
     line.fail(/manifests\/0\.1\.0$/, ...Array.from({ length: 20 }, () => ({ answer: 403 })))
     await expect(send(release)).rejects.toThrow('403')

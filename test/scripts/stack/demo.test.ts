@@ -14,10 +14,10 @@ describe('scripts/demo', () => {
   it('serves a result and all printed URLs, and keeps account, sign-in and ports across restarts', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const first = await start(DEMO, { DATA_DIR: dataFolder })
-    const [, url, apiKey] = /^ {2}export DRAPE=(\S+) KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.said) ?? []
+    const [, url, apiKey] = /^ {2}export DRAPE=(\S+) KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.output) ?? []
     const [, dashboard, email, password] =
-      /(http:\S+) +dashboard .* as (\S+) with the password (\S+)/.exec(first.said) ?? []
-    const [, result] = /^URL: +(\S+)$/m.exec(first.said) ?? []
+      /(http:\S+) +dashboard .* as (\S+) with the password (\S+)/.exec(first.output) ?? []
+    const [, result] = /^URL: +(\S+)$/m.exec(first.output) ?? []
     for (const page of [`${url}/playground`, `${url}/docs`, dashboard, result])
       expect((await fetch(page)).status).toBe(200)
     const form = new URLSearchParams({ email, password })
@@ -33,7 +33,7 @@ describe('scripts/demo', () => {
     expect(await first.program.end('SIGTERM')).toBe(0)
 
     const again = await start(`${ROOT}/scripts/demo`, { DATA_DIR: dataFolder }, '/')
-    expect(nextStepsOf(again.said)).toBe(nextStepsOf(first.said))
+    expect(nextStepsOf(again.output)).toBe(nextStepsOf(first.output))
     expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 98 })
     expect(await again.program.end('SIGTERM')).toBe(0)
   })
@@ -44,8 +44,8 @@ describe('scripts/shop', () => {
     const dataFolder = (await requestService('folder', null)).path
     const reserved = await reserveFreePort()
     await reserved.release()
-    const { program, said } = await start(SHOP, { DATA_DIR: dataFolder, SHOP_PORT: String(reserved.port) })
-    const [, product = ''] = /^A product: (\S+)$/m.exec(said) ?? []
+    const { program, output } = await start(SHOP, { DATA_DIR: dataFolder, SHOP_PORT: String(reserved.port) })
+    const [, product = ''] = /^A product: (\S+)$/m.exec(output) ?? []
     expect(await (await fetch(product)).text()).toContain('<drape-try-on')
     expect((await fetch(new URL('/apps/drape/widget.js', product))).headers.get('content-type')).toMatch(/javascript/)
     expect(await program.end('SIGTERM')).toBe(0)
@@ -62,8 +62,8 @@ describe('scripts/test', () => {
 })
 
 /** The variables and addresses that the demo prints: the same after each start. */
-function nextStepsOf(said: string): string {
-  return said.slice(said.indexOf('For the commands of the README'), said.indexOf('Drape keeps running'))
+function nextStepsOf(output: string): string {
+  return output.slice(output.indexOf('For the commands of the README'), output.indexOf('Drape keeps running'))
 }
 
 /** Starts a command line in the root of the clone, or in another folder, and waits until its program runs until it is stopped. */
@@ -79,5 +79,5 @@ async function start(line: string, env: Readonly<Record<string, string>>, cwd = 
   })
   ended.catch(() => {})
   await until(() => Promise.race([program.output().includes('keeps running'), ended]))
-  return { program, said: program.output() }
+  return { program, output: program.output() }
 }

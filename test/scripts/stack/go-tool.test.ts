@@ -14,14 +14,14 @@ describe.skipIf(await reasonWithout('go'))('a tool built from a Go module', () =
   it('is built once for concurrent calls, and rebuilt when its source changes', async () => {
     await writeFile(join(folder, 'go.mod'), 'module speaker\n\ngo 1.21\n')
     await writeProgram('print("first ", name)')
-    const said: string[] = []
-    const [one, two] = await Promise.all([find('Ann', said), find('Ann', said)])
+    const messages: string[] = []
+    const [one, two] = await Promise.all([find('Ann', messages), find('Ann', messages)])
     expect(two).toBe(one)
-    expect(said).toEqual(['Building speaker from its Go module, once; that may take minutes …'])
+    expect(messages).toEqual(['Building speaker from its Go module, once; that may take minutes …'])
     expect(await run(one, [])).toBe('first Ann')
-    expect(await run(await find('Bob', said), [])).toBe('first Bob')
+    expect(await run(await find('Bob', messages), [])).toBe('first Bob')
     await writeProgram('print("second ", name)')
-    expect(await run(await find('Ann', said), [])).toBe('second Ann')
+    expect(await run(await find('Ann', messages), [])).toBe('second Ann')
   })
 
   it('reports the compiler error when the build fails', async () => {
@@ -40,8 +40,8 @@ async function writeProgram(statement: string): Promise<void> {
   await writeFile(join(folder, 'main.go'), [...lines, print, `func main() { ${statement} }`, ''].join('\n'))
 }
 
-async function find(name: string, said: string[]): Promise<string> {
-  const found = await findGoTool(speaker(name), (text) => said.push(text))
+async function find(name: string, messages: string[]): Promise<string> {
+  const found = await findGoTool(speaker(name), (text) => messages.push(text))
   if (typeof found !== 'string') throw new Error(found.unavailable)
   for (const path of [found, join(dirname(found), 'speaker.lock'), join(dirname(found), 'speaker.lock.pid')])
     made.add(path)

@@ -20,12 +20,12 @@ describe('Redis', () => {
 describe('a machine without Redis', () => {
   const path = process.env.PATH
   let folder: string
-  let said: string[]
+  let messages: string[]
 
   // A machine whose only programs are a shell, the user's right to act as root, and a package manager.
   beforeEach(async () => {
     folder = join((await requestService('folder', null)).path, 'bin')
-    said = []
+    messages = []
     await mkdir(folder)
     for (const name of ['sh', 'chmod', 'echo']) await symlink(findCommand([name]) ?? '', join(folder, name))
     await writeProgram('sudo', '[ "$1" = -n ] && shift && exec "$@"')
@@ -38,8 +38,8 @@ describe('a machine without Redis', () => {
   it('installs Redis with its package manager', async () => {
     const make = `echo >${folder}/redis-server; chmod +x ${folder}/redis-server`
     await writeProgram('apt-get', `echo "$@" >>${folder}/calls; case "$1" in install) ${make};; esac`)
-    expect(await findRedis((text) => said.push(text))).toBe(join(folder, 'redis-server'))
-    expect(said).toEqual(['Installing Redis with apt-get …'])
+    expect(await findRedis((text) => messages.push(text))).toBe(join(folder, 'redis-server'))
+    expect(messages).toEqual(['Installing Redis with apt-get …'])
     expect(await readFile(join(folder, 'calls'), 'utf8')).toMatch(/^update .*\ninstall .*redis-server\n$/)
   })
 

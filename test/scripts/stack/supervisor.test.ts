@@ -15,13 +15,13 @@ describe('a supervisor', () => {
   let folder: string
   let reaper: Reaper
   let supervisor: Supervisor
-  let said: string[]
+  let messages: string[]
 
   beforeEach(async () => {
     folder = (await requestService('folder', null)).path
-    said = []
+    messages = []
     reaper = await startReaper({})
-    supervisor = createSupervisor({ reaper, logFolder: folder, say: (text) => said.push(text) })
+    supervisor = createSupervisor({ reaper, logFolder: folder, say: (text) => messages.push(text) })
   })
   afterEach(async () => {
     await supervisor.stop()
@@ -35,7 +35,7 @@ describe('a supervisor', () => {
     process.kill(first, 'SIGKILL')
     await until(() => ![0, first].includes(supervisor.pid('sleeper')))
     expect(inspectProcess(supervisor.pid('sleeper'))).toBeDefined()
-    expect(said).toEqual([expect.stringContaining('sleeper was terminated by SIGKILL; restarting in 0.25 s')])
+    expect(messages).toEqual([expect.stringContaining('sleeper was terminated by SIGKILL; restarting in 0.25 s')])
   })
 
   it('gives up on a process that cannot start, and shows its output', async () => {

@@ -70,7 +70,7 @@ async function receive({ method, path, headers, body }: FuzzedRequest, pool: Poo
   return { status, contentType, body: contentType?.startsWith('application/json') ? JSON.parse(text) : text }
 }
 
-/** The lines of the log that tell of faults nobody foresaw. */
+/** Log lines of unexpected errors. */
 export function faultsOf({ api }: Drape): string {
   const lines = api.output().split('\n')
   return lines.filter((line) => line.includes('"msg":"request failed"') || /unhandled/i.test(line)).join('\n')

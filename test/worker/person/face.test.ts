@@ -4,7 +4,7 @@ import { findPerson } from '../../../worker/person/find-person.ts'
 import type { Person } from '../../../worker/person/person.ts'
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
 import { fillPolygon } from '../../../worker/raster/polygon.ts'
-import { readPicture, turned } from './pictures.ts'
+import { readBitmap, turned } from './pictures.ts'
 
 let models: Models
 beforeAll(async () => {
@@ -18,7 +18,7 @@ async function faceIn(picture: Bitmap): Promise<{ person: Person; face: readonly
   return { person, face: person.face }
 }
 
-const sample = (name: string) => readPicture(`scripts/samples/persons/${name}.jpg`)
+const sample = (name: string) => readBitmap(`scripts/samples/persons/${name}.jpg`)
 
 describe.each(['astronaut', 'grace-hopper', 'down-half-teal'])('the face of %s', (name) => {
   it('has eyes, nose and mouth in its outline, and neither ears, neck nor shoulders', async () => {

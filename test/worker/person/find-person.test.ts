@@ -3,7 +3,7 @@ import { type Models, openModels } from '../../../worker/inference/models.ts'
 import { findPerson } from '../../../worker/person/find-person.ts'
 import type { LandmarkName, Person } from '../../../worker/person/person.ts'
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
-import { FIGURES, type Figure, paste, plainPicture, readFigure, readPicture, turned } from './pictures.ts'
+import { FIGURES, type Figure, paste, plainBitmap, readBitmap, readFigure, turned } from './pictures.ts'
 
 let models: Models
 beforeAll(async () => {
@@ -66,7 +66,7 @@ const jointError = (person: Person, joints: readonly (readonly [LandmarkName, Po
 describe('the main person', () => {
   it('is found at the right position at an eighth of the image height', async () => {
     const figure = await readFigure('walk-full')
-    const picture = plainPicture({ width: 1600, height: 1200 })
+    const picture = plainBitmap({ width: 1600, height: 1200 })
     const { joints, bodyHeight } = paste(picture, figure, { height: 150, x: 1300, y: 250 })
     const person = found(await findPerson(picture, models))
     expect(jointError(person, joints)).toBeLessThan(0.035 * bodyHeight)
@@ -75,7 +75,7 @@ describe('the main person', () => {
   })
 
   it('is the larger of two people, and the mask excludes the other', async () => {
-    const picture = plainPicture({ width: 1200, height: 900 })
+    const picture = plainBitmap({ width: 1200, height: 900 })
     const smaller = paste(picture, await readFigure('walk-full'), { height: 550, x: 900, y: 300 })
     const larger = paste(picture, await readFigure('apose-full'), { height: 700, x: 100, y: 150 })
     const person = found(await findPerson(picture, models))
@@ -94,7 +94,7 @@ describe('the main person', () => {
   })
 
   it('is found from the side, bent over a camera', async () => {
-    const person = found(await findPerson(await readPicture('scripts/samples/persons/photographer.jpg'), models))
+    const person = found(await findPerson(await readBitmap('scripts/samples/persons/photographer.jpg'), models))
     // The ear that is seen lies at about 210; his hair at (220, 90), grass at (450, 300).
     expect(person.landmarks.rightEar.x).toBeGreaterThan(190)
     expect(person.landmarks.rightEar.x).toBeLessThan(240)
@@ -140,7 +140,7 @@ const PORTRAITS: readonly [
 describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, background }) => {
   let person: Person
   beforeAll(async () => {
-    person = found(await findPerson(await readPicture(`scripts/samples/persons/${name}.jpg`), models))
+    person = found(await findPerson(await readBitmap(`scripts/samples/persons/${name}.jpg`), models))
   })
 
   it('has eyes, nose and mouth within a quarter of the distance between the eyes', () => {
@@ -163,7 +163,7 @@ describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, background }) =
 
 describe('people beside the main person', () => {
   const crowd = async (...people: [name: (typeof FIGURES)[number], height: number, x: number][]) => {
-    const picture = plainPicture({ width: 1200, height: 900 })
+    const picture = plainBitmap({ width: 1200, height: 900 })
     for (const [name, height, x] of people) paste(picture, await readFigure(name), { height, x, y: 880 - height })
     return found(await findPerson(picture, models, { count: true }))
   }
@@ -186,7 +186,7 @@ describe('no person', () => {
   it.each(['tshirt-navy', 'tshirt-mustard', 'longsleeve-grey', 'trousers-black'])(
     'is seen in the product photo %s',
     async (name) => {
-      expect(await findPerson(await readPicture(`scripts/samples/garments/${name}.jpg`), models)).toBeNull()
+      expect(await findPerson(await readBitmap(`scripts/samples/garments/${name}.jpg`), models)).toBeNull()
     },
   )
 
@@ -196,7 +196,7 @@ describe('no person', () => {
     { width: 10_000, height: 10 },
     { width: 640, height: 480 },
   ])('is seen in a plain picture of %j px', async (size) => {
-    expect(await findPerson(plainPicture(size), models)).toBeNull()
+    expect(await findPerson(plainBitmap(size), models)).toBeNull()
   })
 
   it('is detected in clothes, arms and hands without a head', async () => {
@@ -207,7 +207,7 @@ describe('no person', () => {
   })
 
   it('is detected in noise', async () => {
-    const noise: Bitmap = { ...plainPicture({ width: 600, height: 750 }) }
+    const noise: Bitmap = { ...plainBitmap({ width: 600, height: 750 }) }
     for (let i = 0, state = 1; i < noise.data.length; i++) {
       state = (state * 48_271) % 2_147_483_647
       noise.data[i] = state & 255

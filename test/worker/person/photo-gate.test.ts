@@ -6,7 +6,7 @@ import { measureBlur, warnAboutPhoto } from '../../../worker/person/photo-gate.t
 import { gaussianBlurColours } from '../../../worker/raster/filter.ts'
 import { type Bitmap, bitmapToColours } from '../../../worker/raster/plane.ts'
 import { resizeAreaColours } from '../../../worker/raster/sample.ts'
-import { readFigure, readPicture } from './pictures.ts'
+import { readBitmap, readFigure } from './pictures.ts'
 
 let models: Models
 beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('the warnings about a photo', () => {
   })
 
   it('include hips outside the frame of a portrait', async () => {
-    const portrait = await readPicture('scripts/samples/persons/grace-hopper.jpg')
+    const portrait = await readBitmap('scripts/samples/persons/grace-hopper.jpg')
     expect(warnAboutPhoto(portrait, await personIn(portrait))).toEqual(['truncated'])
   })
 

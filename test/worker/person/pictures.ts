@@ -6,7 +6,7 @@ import { resizeArea } from '../../../worker/raster/sample.ts'
 
 export const FIGURES = ['apose-full', 'crossed-half', 'heavy-half', 'walk-full'] as const
 
-export const readPicture = async (path: string): Promise<Bitmap> => decodeImage(await readFile(path))
+export const readBitmap = async (path: string): Promise<Bitmap> => decodeImage(await readFile(path))
 
 /** A rendered figure: the picture, and what is true about it in px. */
 export interface Figure {
@@ -21,10 +21,10 @@ export interface Figure {
 export async function readFigure(name: (typeof FIGURES)[number]): Promise<Figure> {
   const path = `test/fixtures/persons/${name}`
   const truth: Truth = JSON.parse(await readFile(`${path}.json`, 'utf8'))
-  const white = await readPicture(`${path}-mask.png`)
+  const white = await readBitmap(`${path}-mask.png`)
   const [left, top, right, bottom] = truth.box
   return {
-    picture: await readPicture(`${path}.jpg`),
+    picture: await readBitmap(`${path}.jpg`),
     mask: {
       width: white.width,
       height: white.height,
@@ -39,7 +39,7 @@ export async function readFigure(name: (typeof FIGURES)[number]): Promise<Figure
   }
 }
 
-export function plainPicture({ width, height }: Size): Bitmap {
+export function plainBitmap({ width, height }: Size): Bitmap {
   return { width, height, channels: 3, data: new Uint8Array(width * height * 3).fill(190) }
 }
 
@@ -66,7 +66,7 @@ export function paste(
   }
 }
 
-/** The figure's picture after so many quarter turns clockwise, and its joints there. */
+/** The figure's bitmap after this number of quarter turns clockwise, and its joints there. */
 export function turned(
   { picture, joints }: Pick<Figure, 'picture' | 'joints'>,
   quarters: number,

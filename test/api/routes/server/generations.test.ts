@@ -152,7 +152,7 @@ describe('generations', () => {
   })
 
   describe('waiting', () => {
-    it('tell their place in a line in which accounts take turns, and an estimate', async () => {
+    it('have their position in a queue in which accounts take turns, and an estimate', async () => {
       const busy = await drape.createAccount(20)
       const quiet = await drape.createAccount(20)
       const upload = async (key: string) =>

@@ -135,7 +135,7 @@ describe('an error of an image', () => {
     expect(['me', 'person.image']).toContain(pathsOf(answer).join())
   })
 
-  it('is never said of fields of the caller that are no images', async () => {
+  it('never names fields that are not images', async () => {
     const body = { ...onlyPerson({ url: NOWHERE }), metadata: { image: { fileKey: 'me' } } }
     expect(pathsOf(await tryOn(body, { me: TOO_LARGE }))).toEqual(['me'])
   })

@@ -9,12 +9,12 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 describe('products', () => {
   let drape: Drape
   let picture: Buffer
-  let otherPicture: Buffer
+  let otherImage: Buffer
 
   beforeAll(async () => {
     drape = await startDrape({ credits: 1000 })
     picture = await readSample('persons/down-half-teal.jpg')
-    otherPicture = await readSample('persons/down-half-grey.jpg')
+    otherImage = await readSample('persons/down-half-grey.jpg')
   })
   afterAll(() => drape.stop())
 
@@ -71,7 +71,7 @@ describe('products', () => {
         ...images,
         { source: { fileKey: 'b' } },
       ]
-      const files = { a: picture, b: otherPicture }
+      const files = { a: picture, b: otherImage }
       expect((await post(formOf({ ...sent, images: entries }, files))).status).toBe(200)
       const stateOf = () =>
         drape.database.any(sql.unsafe`
@@ -102,7 +102,7 @@ describe('products', () => {
       const names = Array.from({ length: 50 }, (_, i) => `file-${i}`)
       const form = formOf(
         { externalId: 'files', images: names.map((fileKey) => ({ source: { fileKey } })) },
-        Object.fromEntries(names.map((name, i) => [name, i % 2 ? picture : otherPicture])),
+        Object.fromEntries(names.map((name, i) => [name, i % 2 ? picture : otherImage])),
       )
       const sent = await post(form)
       expect(sent.status).toBe(200)
@@ -158,13 +158,13 @@ describe('products', () => {
 
     it('takes files of a multipart body and shows an opaque, stable name of theirs', async () => {
       const data = { externalId: 'files', images: [{ source: { fileKey: 'back' } }, { source: { fileKey: 'front' } }] }
-      const first = (await post(formOf(data, { front: picture, back: otherPicture }))).body
+      const first = (await post(formOf(data, { front: picture, back: otherImage }))).body
       expect(first.images.map(({ sourceUrl }: { sourceUrl: string }) => sourceUrl)).toEqual([
         expect.stringMatching(/^upload:\/\/\w+$/),
         expect.stringMatching(/^upload:\/\/\w+$/),
       ])
       expect(Object.keys(first.images[0]).sort()).toEqual(['classifications', 'order', 'sourceUrl'])
-      const again = (await post(formOf(data, { front: picture, back: otherPicture }))).body
+      const again = (await post(formOf(data, { front: picture, back: otherImage }))).body
       expect(again.images).toEqual(first.images)
     })
 
@@ -335,7 +335,7 @@ describe('products', () => {
       },
     )
 
-    it('is not found under an id that nobody can have', async () => {
+    it('is not found under an id that cannot exist', async () => {
       for (const name of ['x'.repeat(5000), '%ff', '%E0%A4%A', '%F0%9F']) {
         const answer = await drape.call('GET', `/tryon/v1/products/${name}`)
         expect(answer).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND' } })

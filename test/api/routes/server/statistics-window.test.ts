@@ -20,7 +20,7 @@ describe('a window of time', () => {
     expect(iso(parseWindow({ from }).from)).toBe(moment)
   })
 
-  it('is open where nothing is said, and holds the whole of a day', () => {
+  it('has null for an absent bound, and includes whole days', () => {
     expect(parseWindow({})).toEqual({ from: null, to: null })
     const { from, to } = parseWindow({ from: '2026-05-12', to: '2026-05-12' })
     expect([iso(from), iso(to)]).toEqual(['2026-05-12T00:00:00.000Z', '2026-05-12T23:59:59.999Z'])

@@ -37,7 +37,7 @@ describe('POST /try-on', () => {
     expect(answer).toMatchObject({ status: 201, body: { status: 'PENDING' } })
     return recordOf(answer.body.generationId)
   }
-  /** The paths that a refused body is told to be wrong at. */
+  /** The paths in `details` of the response to an invalid body. */
   const problemsOf = async (body: unknown) => {
     const answer = await post(body)
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED', status: 400 } })

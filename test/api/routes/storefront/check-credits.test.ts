@@ -25,7 +25,7 @@ describe('GET /public/check-credits', () => {
   let shops = 0
   const ask = (headers: Readonly<Record<string, string>>) =>
     drape.call('GET', '/public/check-credits', { key: null, headers })
-  /** A shop that nobody has asked about, of an account of its own. */
+  /** A new shop of a new account, without cached credits. */
   async function openShop(credits: number, settings = {}) {
     const account = await drape.createAccount(credits, settings)
     const domain = `shop-${shops++}.test`
@@ -83,7 +83,7 @@ describe('GET /public/check-credits', () => {
   describe('when something is wrong on our side', () => {
     it('allows while Postgres does not answer', async () => {
       const { headers } = await openShop(0)
-      // Whoever reads these tables has to wait for this transaction.
+      // Queries of these tables wait for this transaction.
       const release = await holdTables()
       try {
         const answers = await Promise.all([ask(headers), ask(shop.headers), ask(headers)])

@@ -97,7 +97,7 @@ describe('the consent of shoppers', () => {
     expect((await get(newShopper(), '?lang=<script>')).body.code).toBe('VALIDATION_FAILED')
   })
 
-  it('of another shop, another version or nobody is refused', async () => {
+  it('of another shop or version, or without a visitor, is refused', async () => {
     const headers = newShopper()
     const ofSister = { policy: sister.domain }
     expect(await agree(headers, ofSister)).toMatchObject({ status: 400, body: { code: 'CONSENT_POLICY_UNKNOWN' } })

@@ -41,7 +41,7 @@ describe('events while Postgres is unavailable', () => {
     const answer = (await response.json()) as { success: boolean; message?: string; error?: { code: string } }
     return { status: response.status, body: answer }
   }
-  const tell = (headers: Record<string, string>, id: string) =>
+  const sendEvent = (headers: Record<string, string>, id: string) =>
     send('/storefront/v1/events', headers, { events: [eventOf(id)], context: APP_CONTEXT })
   const track = (id: string) =>
     send('/public/tracking/events', shop.headers, { events: [eventOf(id)], context: PAGE_CONTEXT })
@@ -54,18 +54,18 @@ describe('events while Postgres is unavailable', () => {
 
   it('are refused with a retryable error soon', async () => {
     const [known, unknown] = [await appHeaders(drape), await appHeaders(drape)]
-    expect((await tell(known, 'before')).body).toEqual({ success: true })
+    expect((await sendEvent(known, 'before')).body).toEqual({ success: true })
     link.suffer({ partitioned: true })
-    const answers = await Promise.all([tell(known, 'during'), tell(unknown, 'during'), track('during')])
+    const answers = await Promise.all([sendEvent(known, 'during'), sendEvent(unknown, 'during'), track('during')])
     for (const answer of answers) expect(answer).toEqual(notNow)
-    const flood = await Promise.all(Array.from({ length: 300 }, (_, i) => tell(known, `flood-${i}`)))
+    const flood = await Promise.all(Array.from({ length: 300 }, (_, i) => sendEvent(known, `flood-${i}`)))
     for (const { status, body } of flood) {
       // What waits for the database is bounded: beyond that, batches are refused.
       if (status === 429) expect(body.error?.code).toBe('RATE_LIMIT_EXCEEDED')
       else expect({ status, body }).toEqual(notNow)
     }
     link.suffer()
-    await until(async () => (await tell(known, 'during')).body.success)
+    await until(async () => (await sendEvent(known, 'during')).body.success)
     expect((await track('during')).body).toEqual({ success: true })
     expect([await count('before'), await count('during')]).toEqual([1, 1])
   })
@@ -73,10 +73,10 @@ describe('events while Postgres is unavailable', () => {
   it('are refused with a retryable error when connections break', async () => {
     const headers = await appHeaders(drape)
     await link.close()
-    for (const answer of [await tell(headers, 'broken'), await track('broken')]) expect(answer).toEqual(notNow)
+    for (const answer of [await sendEvent(headers, 'broken'), await track('broken')]) expect(answer).toEqual(notNow)
   })
 
   it('are still refused without authentication', async () => {
-    expect((await tell({}, 'nobody')).status).toBe(401)
+    expect((await sendEvent({}, 'nobody')).status).toBe(401)
   })
 })

@@ -82,7 +82,7 @@ describe('events', () => {
     expect(plain.context).toEqual({ ...APP_CONTEXT, integration: 'sdk', $host: null })
   })
 
-  it('from the widget are stored for the shop that its proxy names, whoever the sender says to be', async () => {
+  it('from the widget are stored for the shop of its proxy, whatever shop the sender names', async () => {
     const claims = { 'x-service-customer-id': '77', 'x-service-customer-email': 'a@shop.test' }
     const { body } = await drape.call('POST', TRACKING, {
       key: null,
@@ -371,7 +371,7 @@ describe('events', () => {
     },
   )
 
-  it('are told apart by account', async () => {
+  it('are separate for each account', async () => {
     const other = await drape.createAccount(0)
     const id = newId()
     await sendEvents([eventOf(id)])

@@ -357,7 +357,7 @@ describe('POST /public/fitting-room', () => {
       expect(await enter({ userImageId: imageId }, newShopper(sister))).toMatchObject(missing)
     })
 
-    it('without which nobody asks for the product', async () => {
+    it('without which the product is not fetched', async () => {
       expect(await enter({ userImageId: 'img_nothing', productId: 'gid://shopify/Product/0' })).toMatchObject(missing)
     })
   })

@@ -91,7 +91,7 @@ describe('POST /webhooks/shopify', () => {
     'X-Shopify-Webhook-Id': randomUUID(),
     'X-Shopify-Hmac-Sha256': sign(body),
   })
-  const tell = (domain: string, topic: string, payload: object, headers: Record<string, string> = {}) => {
+  const sendWebhook = (domain: string, topic: string, payload: object, headers: Record<string, string> = {}) => {
     const body = JSON.stringify(payload)
     return post(body, { ...headersOf(domain, topic, body), ...headers })
   }
@@ -108,7 +108,7 @@ describe('POST /webhooks/shopify', () => {
     for (const value of ['anon_jons-browser', '0198c6a4-7d3e-4c35-9a6a-1f2c1de0b0aa']) {
       const { id, domain } = await createShop()
       const order = { ...ORDER, note_attributes: [{ name: '_drape_anonymous_id', value }] }
-      expect(await tell(domain, 'orders/create', order)).toMatchObject(DONE)
+      expect(await sendWebhook(domain, 'orders/create', order)).toMatchObject(DONE)
       expect(await eventsOf(id)).toMatchObject([{ name: 'order:created', anonymous_id: value }])
     }
   })
@@ -135,9 +135,9 @@ describe('POST /webhooks/shopify', () => {
     it('accepts either of two secrets', async () => {
       const { domain } = await createShop()
       await createShops(drape.database).addSecret(domain, 'hush hush')
-      expect(await tell(domain, 'app/other', { a: 1 })).toMatchObject(DONE)
+      expect(await sendWebhook(domain, 'app/other', { a: 1 })).toMatchObject(DONE)
       const hmac = sign('{"a":1}', 'hush hush')
-      expect(await tell(domain, 'app/other', { a: 1 }, { 'X-Shopify-Hmac-Sha256': hmac })).toMatchObject(DONE)
+      expect(await sendWebhook(domain, 'app/other', { a: 1 }, { 'X-Shopify-Hmac-Sha256': hmac })).toMatchObject(DONE)
     })
 
     it('signs the bytes of the body, however the JSON is formatted', async () => {
@@ -173,13 +173,13 @@ describe('POST /webhooks/shopify', () => {
 
     it('refuses webhooks for shops of other platforms', async () => {
       const { domain } = await createShop('plugin')
-      expect(await tell(domain, 'orders/create', ORDER)).toMatchObject(REFUSED)
+      expect(await sendWebhook(domain, 'orders/create', ORDER)).toMatchObject(REFUSED)
     })
 
     it('ignores other topics', async () => {
       const { id, domain } = await createShop()
       for (const topic of ['orders/updated', 'ORDERS/CREATE', '__proto__', '']) {
-        expect(await tell(domain, topic, ORDER)).toMatchObject(DONE)
+        expect(await sendWebhook(domain, topic, ORDER)).toMatchObject(DONE)
       }
       expect(await eventsOf(id)).toEqual([])
     })
@@ -188,8 +188,8 @@ describe('POST /webhooks/shopify', () => {
       const { domain } = await createShop()
       const broken = '{"id":'
       expect(await post(broken, headersOf(domain, 'orders/create', broken))).toMatchObject({ status: 400 })
-      expect(await tell(domain, 'orders/create', { name: 'no id' })).toMatchObject({ status: 400 })
-      expect(await tell(domain, 'customers/redact', { shop_domain: domain })).toMatchObject({ status: 400 })
+      expect(await sendWebhook(domain, 'orders/create', { name: 'no id' })).toMatchObject({ status: 400 })
+      expect(await sendWebhook(domain, 'customers/redact', { shop_domain: domain })).toMatchObject({ status: 400 })
       const long = JSON.stringify({ ...ORDER, note: 'x'.repeat(5_000_000) })
       expect(await post(long, headersOf(domain, 'orders/create', long))).toMatchObject({ status: 400 })
     })
@@ -205,7 +205,7 @@ describe('POST /webhooks/shopify', () => {
     const deliverOddly = async (odd: unknown) => {
       const told =
         typeof odd === 'object' && odd !== null && 'shop_domain' in odd ? { ...odd, shop_domain: domain } : odd
-      const { status } = await tell(domain, topic, told as object)
+      const { status } = await sendWebhook(domain, topic, told as object)
       expect([200, 400], JSON.stringify(odd).slice(0, 500)).toContain(status)
     }
     // Few concurrent requests, so that each response is in time.
@@ -216,7 +216,7 @@ describe('POST /webhooks/shopify', () => {
   describe('for an order', () => {
     it('stores items, customer ID and anonymous ID, and no address', async () => {
       const { id, domain } = await createShop()
-      expect(await tell(domain, 'orders/create', ORDER)).toMatchObject(DONE)
+      expect(await sendWebhook(domain, 'orders/create', ORDER)).toMatchObject(DONE)
       expect(await eventsOf(id)).toEqual([
         {
           name: 'order:created',
@@ -247,17 +247,21 @@ describe('POST /webhooks/shopify', () => {
     it('stores the order once for repeated and concurrent deliveries', async () => {
       const { id, domain } = await createShop()
       const same = { 'X-Shopify-Webhook-Id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043' }
-      const answers = await Promise.all(Array.from({ length: 8 }, () => tell(domain, 'orders/create', ORDER, same)))
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => sendWebhook(domain, 'orders/create', ORDER, same)),
+      )
       for (const answer of answers) expect(answer).toMatchObject(DONE)
-      await tell(domain, 'orders/create', ORDER, same)
+      await sendWebhook(domain, 'orders/create', ORDER, same)
       expect(await eventsOf(id)).toHaveLength(1)
-      await tell(domain, 'orders/create', { ...ORDER, id: 2 })
+      await sendWebhook(domain, 'orders/create', { ...ORDER, id: 2 })
       expect(await eventsOf(id)).toHaveLength(2)
     })
 
     it('accepts an order of a guest with few fields', async () => {
       const { id, domain } = await createShop()
-      expect(await tell(domain, 'orders/create', { id: '7', customer: null, line_items: null })).toMatchObject(DONE)
+      expect(await sendWebhook(domain, 'orders/create', { id: '7', customer: null, line_items: null })).toMatchObject(
+        DONE,
+      )
       expect(await eventsOf(id)).toMatchObject([
         { customer_id: null, anonymous_id: null, properties: { order_id: '7', total: null, line_items: [] } },
       ])
@@ -336,7 +340,7 @@ describe('POST /webhooks/shopify', () => {
       const visitor = { accountId: drape.accountId, shopId: shop.id, shopperId: `${shop.id}:customer:901` }
       await createConsents(drape.database).give(visitor, { version: 'neutral-1', language: 'en' })
       const request = { shop_domain: shop.domain, customer: customerOf(anna), data_request: { id: 1 } }
-      await Promise.all([1, 2, 3].map(() => tell(shop.domain, 'customers/data_request', request)))
+      await Promise.all([1, 2, 3].map(() => sendWebhook(shop.domain, 'customers/data_request', request)))
       expect(await createShopPrivacy(drape.database).listDataRequests(shop.domain)).toEqual([
         {
           shop: shop.domain,
@@ -363,7 +367,7 @@ describe('POST /webhooks/shopify', () => {
     it('deletes the report after its retention', async () => {
       const shop = await createShop()
       const request = { shop_domain: shop.domain, customer: { id: 1 }, data_request: { id: 3 } }
-      await tell(shop.domain, 'customers/data_request', request)
+      await sendWebhook(shop.domain, 'customers/data_request', request)
       const retention = createRetention(drape.database)
       const isThere = () => count(sql.fragment`data_requests where shop_id = ${shop.id}`)
       await retention.deleteOldDataRequests(10)
@@ -378,10 +382,10 @@ describe('POST /webhooks/shopify', () => {
       const shop = await createShop()
       const [anna, berta] = [await live(shop, '902', 'anna2@example.com'), await live(shop, '903', 'berta@example.com')]
       const request = { shop_domain: shop.domain, customer: customerOf(anna) }
-      await tell(shop.domain, 'orders/create', { ...ORDER, customer: { id: 902 } })
-      await tell(shop.domain, 'customers/data_request', { ...request, data_request: { id: 2 } })
+      await sendWebhook(shop.domain, 'orders/create', { ...ORDER, customer: { id: 902 } })
+      await sendWebhook(shop.domain, 'customers/data_request', { ...request, data_request: { id: 2 } })
       const redaction = { ...request, customer: { ...request.customer, email: 'Anna2@Example.com' } }
-      expect(await tell(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
+      expect(await sendWebhook(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
       expect(await statusesOf(anna.links)).toEqual([404, 404])
       expect(await statusesOf(berta.links)).toEqual([200, 200])
       for (const table of [
@@ -399,15 +403,15 @@ describe('POST /webhooks/shopify', () => {
       expect(await eventsOf(shop.id)).toHaveLength(3)
       expect(await namedIn('leads', berta)).toBe(1)
       expect(await namedIn('event_details', berta)).toBe(1)
-      expect(await tell(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
+      expect(await sendWebhook(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
     })
 
     it('erases a guest by e-mail address or orders', async () => {
       const shop = await createShop()
-      await tell(shop.domain, 'orders/create', { ...ORDER, id: 55 })
+      await sendWebhook(shop.domain, 'orders/create', { ...ORDER, id: 55 })
       await leaveLead(shop.id, 'guest@example.com')
       const request = { shop_domain: shop.domain, customer: { email: 'guest@example.com' }, orders_to_redact: [55] }
-      expect(await tell(shop.domain, 'customers/redact', request)).toMatchObject(DONE)
+      expect(await sendWebhook(shop.domain, 'customers/redact', request)).toMatchObject(DONE)
       expect(await count(sql.fragment`leads where shop_id = ${shop.id}`)).toBe(0)
       expect(await count(sql.fragment`lead_outbox where shop_id = ${shop.id}`)).toBe(0)
       const [order] = await eventsOf(shop.id)
@@ -419,7 +423,7 @@ describe('POST /webhooks/shopify', () => {
       const [shop, other] = [await createShop(), await createShop()]
       for (const topic of ['customers/data_request', 'customers/redact', 'shop/redact']) {
         const request = { shop_domain: other.domain, customer: { id: 1 } }
-        expect(await tell(shop.domain, topic, request)).toMatchObject(REFUSED)
+        expect(await sendWebhook(shop.domain, topic, request)).toMatchObject(REFUSED)
       }
       expect((await createShops(drape.database).findByDomain(shop.domain))?.isActive).toBe(true)
     })
@@ -436,13 +440,13 @@ describe('POST /webhooks/shopify', () => {
         await held.promise
       })
       await isHeld.promise
-      const late = await tell(shop.domain, 'customers/redact', request)
+      const late = await sendWebhook(shop.domain, 'customers/redact', request)
       expect(late).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })
       expect(late.headers.get('retry-after')).toBe('1')
       held.resolve()
       await holding
       await until(async () => (await namedIn('events', anna)) === 0)
-      expect(await tell(shop.domain, 'customers/redact', request)).toMatchObject(DONE)
+      expect(await sendWebhook(shop.domain, 'customers/redact', request)).toMatchObject(DONE)
     })
   })
 
@@ -454,9 +458,9 @@ describe('POST /webhooks/shopify', () => {
         await live(shop, '906', 'berta6@example.com'),
       ]
       const carla = await live(other, '907', 'carla@example.com')
-      await tell(shop.domain, 'customers/data_request', { shop_domain: shop.domain, customer: customerOf(anna) })
+      await sendWebhook(shop.domain, 'customers/data_request', { shop_domain: shop.domain, customer: customerOf(anna) })
       const request = { shop_id: 954889, shop_domain: shop.domain }
-      expect(await tell(shop.domain, 'shop/redact', request)).toMatchObject(DONE)
+      expect(await sendWebhook(shop.domain, 'shop/redact', request)).toMatchObject(DONE)
       expect(await statusesOf([...anna.links, ...berta.links])).toEqual([404, 404, 404, 404])
       expect(await statusesOf(carla.links)).toEqual([200, 200])
       for (const table of ['leads', 'lead_outbox', 'event_details', 'event_batches', 'share_links', 'data_requests']) {
@@ -469,7 +473,7 @@ describe('POST /webhooks/shopify', () => {
         adminToken: null,
         secrets: [{ secret: 'hush' }],
       })
-      expect(await tell(shop.domain, 'shop/redact', request)).toMatchObject(DONE)
+      expect(await sendWebhook(shop.domain, 'shop/redact', request)).toMatchObject(DONE)
     })
   })
 })

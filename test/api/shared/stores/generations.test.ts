@@ -90,7 +90,7 @@ describe('the life of a generation', () => {
     expect(await database.exists(sql.unsafe`select from outbox where generation_id = ${id}`)).toBe(false)
   })
 
-  it('gives the credit back once when it fails, however often it is said', async () => {
+  it('gives the credit back once when it fails, however often the failure is reported', async () => {
     await start(1)
     const failure = { id, attempt: 1, code: 'NO_PERSON_DETECTED', message: 'There is nobody.' } as const
     expect(await Promise.all([generations.fail(failure), generations.fail(failure)])).toContain(true)
