@@ -49,7 +49,10 @@ describe('the bundled PostgreSQL', () => {
     const url = new URL((await start(await createFolder())).url)
     const port = Number(url.port)
     const server = createServer((slow) => {
-      setTimeout(() => slow.pipe(connect(port, url.hostname)).pipe(slow), 3000)
+      const fast = connect(port, url.hostname)
+      // A client that is tired of waiting resets its connection.
+      for (const socket of [slow, fast]) socket.on('error', () => socket.destroy())
+      setTimeout(() => slow.pipe(fast).pipe(slow), 3000)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     undo.push(async () => void server.close())
