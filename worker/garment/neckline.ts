@@ -40,7 +40,7 @@ export function findNeckline(image: Pixels, contour: readonly Point[], corners: 
   const path = !label || (free && isBelow(free, label)) ? free : findUsualPath(edges, depth)
   const radii = path ? smooth(smooth(path.steps.map(radiusAt))) : usualRadii(depth)
   const points = drawPath(patch, radii).map(patch.toImage)
-  return { points: resample(withoutDents(points), POINTS), found: path !== null, depth: path?.depth ?? USUAL_DEPTH }
+  return { points: resample(withoutDents(points), POINTS), found: path !== null, depth: path?.depth ?? depth }
 }
 
 // Distance of the front's edge below the label inside the back.

@@ -44,10 +44,11 @@ describe('the record of an object', () => {
     ]
     for (const [i, { key, bytes }] of due.entries()) await insert(key, bytes, new Date((i + 1) * 1000))
     const objects = createDueObjects(database)
-    expect(await objects.find({ ttlSeconds: null, kinds: [], accounts: [] }, 10)).toMatchObject(due)
+    const found = due.map((object) => ({ ...object, dueAt: expect.any(String) }))
+    expect(await objects.find({ ttlSeconds: null, kinds: [], accounts: [] }, 10)).toEqual(found)
     expect(
       await objects.delete({ ttlSeconds: null, kinds: [], accounts: [] }, { limit: 10, deleteBytes: async () => {} }),
-    ).toMatchObject({ deleted: due, refused: 0, last: due[1] })
+    ).toEqual({ deleted: found, refused: 0, last: found[1] })
     expect(await objects.find({ ttlSeconds: null, kinds: [], accounts: [] }, 10)).toEqual([])
   })
 
