@@ -8,7 +8,7 @@ import type { TestArguments } from './arguments.ts'
 import { keepDurations } from './durations.ts'
 import { presentFailures, presentRetried } from './failures.ts'
 import { runGroups } from './groups.ts'
-import { readProcessorTime } from './processor-time.ts'
+import { joinProcessorGroup, readGroupTime, readProcessorTime } from './processor-time.ts'
 import { presentProfile } from './profile.ts'
 import { runFailedAgain } from './run-again.ts'
 import { findSkips, presentSkips, sortSkips } from './skips.ts'
@@ -27,11 +27,13 @@ export async function runTests(paths: readonly string[], settings: TestArguments
   const { long, allowMissing, options, profile } = settings
   const folder = await mkdtemp(join(tmpdir(), 'drape-profile-'))
   const profilePath = join(folder, 'costs')
-  const before = readProcessorTime()
+  const group = String(process.pid)
+  if (profile) joinProcessorGroup(group)
+  const startedAt = Date.now()
   const env = {
     ...(long ? { LONG_TESTS: '1' } : { TEST_DEADLINE: String(Date.now() + MAX_MINUTES * 60_000) }),
     ...(allowMissing ? { ALLOW_MISSING: '1' } : {}),
-    ...(profile ? { TEST_PROFILE: profilePath } : {}),
+    ...(profile ? { TEST_PROFILE: profilePath, TEST_PROFILE_GROUP: group } : {}),
     // Compiles repeatedly started programs once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(ROOT, '.cache/compiled'),
   }
@@ -39,13 +41,9 @@ export async function runTests(paths: readonly string[], settings: TestArguments
   const { report, succeeded } = paths.length === 0 ? await runFailedAgain(first, [...options], env) : first
   if (profile) {
     const lines = (await readFile(profilePath, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')
-    const seconds = readProcessorTime().children - before.children
-    console.log(
-      presentProfile(
-        lines.map((line) => JSON.parse(line)),
-        seconds,
-      ),
-    )
+    const costs = lines.map((line) => JSON.parse(line))
+    const processorSeconds = readGroupTime(group) ?? readProcessorTime().children
+    console.log(presentProfile(costs, { startedAt, seconds: (Date.now() - startedAt) / 1000, processorSeconds }))
   }
   await rm(folder, { recursive: true })
   const counts = countTests(report, succeeded)
