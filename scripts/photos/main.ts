@@ -105,7 +105,7 @@ async function categoryOf(path: string): Promise<string> {
 
 // Every person is combined with some of the products, in rotation.
 async function judgePairs(people: readonly ImageFile[], products: readonly ImageFile[], each: number): Promise<void> {
-  const refusals = new Map<string, number>()
+  const refusals = new Map<string, string[]>()
   const warnings = new Map<string, number>()
   const qualities: { pair: string; quality: number }[] = []
   let [pairs, refused, faces, changed, bared] = [0, 0, 0, 0, 0]
@@ -116,7 +116,7 @@ async function judgePairs(people: readonly ImageFile[], products: readonly Image
       const result = await dress(photo, await readFile(product.path))
       if (result instanceof DrapeError) {
         refused++
-        count(refusals, result.message)
+        refusals.set(result.message, [...(refusals.get(result.message) ?? []), pairName([person, product])])
         continue
       }
       const before = await decodeImage(photo)
@@ -132,7 +132,8 @@ async function judgePairs(people: readonly ImageFile[], products: readonly Image
     }
   }
   console.log(`\n${pairs} pairs, ${share(refused, pairs)} refused`)
-  for (const [message, n] of refusals) console.log(`  ${String(n).padStart(4)}  ${message}`)
+  for (const [message, names] of refusals)
+    console.log(`  ${String(names.length).padStart(4)}  ${message}\n        ${names.join('\n        ')}`)
   console.log(`face pixels changed: ${changed}, on ${faces} results with a face`)
   console.log(`tops drawn as something else: ${bared}`)
   presentQualities(qualities)

@@ -21,6 +21,7 @@ import { addFaintCloth, SAME } from './faint-cloth.ts'
 import type { CutOut } from './garment.ts'
 import { matte } from './matte.ts'
 import { removeMirroredShadow } from './mirrored-shadow.ts'
+import { addPaleCloth } from './pale-cloth.ts'
 import { type BackgroundComparison, backgroundTolerance, compareWithBackground } from './shadow.ts'
 import { findSilhouette } from './silhouette.ts'
 
@@ -119,13 +120,16 @@ function onPlainBackground(lab: Colours): PlainFound {
   }
   const comparison = compareWithBackground(lab, background)
   const compared = { lab, background, comparison }
-  const clear = removeMirroredShadow(findSilhouette(compared), compared)
-  const whole = addFaintCloth(compared, clear)
+  const found = findSilhouette(compared)
+  const clear = removeMirroredShadow(found, compared)
+  const whole = background.exact ? addFaintCloth(compared, clear) : addPaleCloth(compared, clear, found)
   const problemOfWhole = checkWhole(whole)
   const silhouette = problemOfWhole ? clear : whole
   const problem = silhouette === whole ? problemOfWhole : checkWhole(clear)
   if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, onBusyBackground: false, problem }
-  const backgroundInside = shareOfBackground(silhouette, comparison, background)
+  // Pale cloth resembles the background, but its edge was found all around.
+  const isPale = silhouette !== clear && !background.exact
+  const backgroundInside = isPale ? 0 : shareOfBackground(silhouette, comparison, background)
   const clean = cleanBackground(comparison, background)
   const onBusyBackground = background.deviation > MAX_PLAIN_DEVIATION
   return { silhouette, clean, onBusyBackground, backgroundInside, problem: null }

@@ -19,11 +19,10 @@ const ROUNDING = 0.008
 const EVEN_BACKGROUND = { difference: 0.3, around: 2 } as const
 
 /**
- * Adds cloth that hardly differs from its background, such as white on white: if the background has no noise at all, every other
- * region with an edge is cloth. Otherwise, or if nothing is added, returns the silhouette itself.
+ * Adds cloth that hardly differs from a background without any noise, such as white on white: every other region with an edge is
+ * cloth. If nothing is added, returns the silhouette itself.
  */
 export function addFaintCloth(image: ComparedImage, silhouette: Mask): Mask {
-  if (!image.background.exact) return silhouette
   const difference = gaussianBlur(image.comparison.difference, 1)
   const where = (limit: number) => maskWhere(difference, (i) => difference.data[i] < limit)
   const reached = reachedFromBorder(image.comparison.difference, where(FAINT))

@@ -151,6 +151,38 @@ describe('a white garment in a compressed photo', () => {
   })
 })
 
+describe('a white garment on light grey', () => {
+  /** A wall that passes into a floor, unevenly lit: the fitted surface differs from it by more than the cloth does. */
+  function drawOnWall(colour: readonly [number, number, number]) {
+    const drawn = drawGarment({ cut: CUTS.tee, colour, background: [222, 222, 218], shadow: 0.15, noise: 0.4 })
+    brighten(drawn, (x, y) => 10 / (1 + Math.exp((y - 560) / 14)) + 3 * Math.sin(x / 80) * Math.cos(y / 70))
+    return drawn
+  }
+
+  function brighten({ picture, mask }: ReturnType<typeof drawGarment>, levels: (x: number, y: number) => number) {
+    for (let i = 0; i < mask.data.length; i++) {
+      const more = mask.data[i] ? 0 : levels(i % 700, Math.floor(i / 700))
+      for (let c = 3 * i; c < 3 * i + 3; c++) picture.data[c] = Math.min(255, picture.data[c] + more)
+    }
+  }
+
+  it.each([75, 92])('is complete around its colored print at JPEG quality %s', async (quality) => {
+    const { picture, mask } = drawOnWall([244, 244, 248])
+    for (let y = 200; y < 300; y++)
+      for (let x = 240; x < 460; x++) if ((x * 7 + y * 3) % 90 < 60) picture.data.set([170, 60, 90], (y * 700 + x) * 3)
+    const photo = await decodeImage(await encodeJpeg(picture, quality))
+    expect(overlap(mask, cutOut(photo).alpha)).toBeGreaterThan(0.9)
+  })
+
+  it('gets no spot of light and no soft shadow', async () => {
+    const drawn = drawOnWall(BLUE)
+    const spot = (x: number, y: number) => Math.exp(-((x - 560) ** 2 + (y - 560) ** 2) / 5000)
+    brighten(drawn, (x, y) => 9 * spot(x, y) - 14 * spot(x + 420, y))
+    const photo = await decodeImage(await encodeJpeg(drawn.picture, 85))
+    expect(overlap(drawn.mask, cutOut(photo).alpha)).toBeGreaterThan(0.99)
+  })
+})
+
 describe('cutOut on drawn product photos', () => {
   it.each<[string, Drawing, number]>([
     ['a clean white background', { cut: CUTS.tee, colour: BLUE, background: WHITE }, 0.995],
