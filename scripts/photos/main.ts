@@ -157,7 +157,7 @@ async function dress(photo: Buffer, garment: Buffer) {
   const context = {
     models,
     engines: new Map([['warp', engine]]),
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(600_000),
     onProgress: () => {},
   }
   return tryOn(request, context).catch((error: unknown) => {
