@@ -21,7 +21,7 @@ describe('engines of the installation', () => {
       worn: Buffer.from(await encodeImage(await wornPhoto(['top']), { format: 'png' })),
     }
     // The engine of each order decides here, so none is replaced.
-    drape = await startDrape({ pictures: true })
+    drape = await startDrape({ defaultEngines: true })
   })
   afterAll(() => drape?.stop())
 

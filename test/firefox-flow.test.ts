@@ -102,7 +102,7 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     await page.type('#key', front.drape.apiKey)
     await page.click('#key-form button')
     await page.waitForSelector('#account:not([hidden])')
-    for (const name of ['photo', 'product']) await page.click(`[data-picture=${name}] .sample`)
+    for (const name of ['photo', 'product']) await page.click(`[data-image-field=${name}] .sample`)
     await becomes(`document.querySelectorAll('.drop.filled').length === 2`)
     await page.click('#go')
     await becomes(`document.querySelector('#said').textContent.startsWith('Done')`)

@@ -25,7 +25,7 @@ describe('a try-on from end to end', () => {
     shirt = await readSample('garments/tshirt-mustard.jpg')
     const pages: Readonly<Record<string, string | Buffer>> = {
       '/shirt.jpg': shirt,
-      '/page.jpg': '<html>no picture</html>',
+      '/page.jpg': '<html>no image</html>',
       '/answer.json': '{"error":"not found"}',
       '/empty.jpg': '',
       '/image.gif': `GIF89a${'.'.repeat(20)}`,
@@ -37,7 +37,7 @@ describe('a try-on from end to end', () => {
     await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
     const { port } = shop.address() as AddressInfo
     shopUrl = `http://127.0.0.1:${port}`
-    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` }, pictures: true })
+    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` }, defaultEngines: true })
     worker = await drape.startWorker()
   })
   afterAll(async () => {

@@ -30,7 +30,7 @@ describe('jobs of an engine that no live worker runs', () => {
       shirt: await readSample('garments/tshirt-navy.jpg'),
     }
     // The engine of each order decides here, so none is replaced.
-    drape = await startDrape({ pictures: true, env: { ENGINES: 'warp,mock,fashn-vton,catvton' } })
+    drape = await startDrape({ defaultEngines: true, env: { ENGINES: 'warp,mock,fashn-vton,catvton' } })
     redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
     await drape.startWorker({ ENGINES: 'mock' })
   })

@@ -18,7 +18,7 @@ describe('metrics', () => {
 
   beforeAll(async () => {
     person = await readSample('persons/down-half-teal.jpg')
-    drape = await startDrape({ pictures: true })
+    drape = await startDrape({ defaultEngines: true })
   })
   afterAll(() => drape.stop())
 

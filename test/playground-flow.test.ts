@@ -37,7 +37,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-playground-'))
-    drape = await startDrape({ credits: 30, pictures: true })
+    drape = await startDrape({ credits: 30, defaultEngines: true })
     worker = await drape.startWorker()
     proxy = await startFaultyProxy(drape.api.url)
     browser = await startBrowser({ args: CAMERA })
@@ -80,7 +80,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
   const choose = async (name: 'photo' | 'product', path: string) => {
     const input = await page.$(`#${name}-file`)
     await (input as unknown as { uploadFile(path: string): Promise<void> } | null)?.uploadFile(path)
-    await until(`document.querySelector('[data-picture=${name}] .drop').classList.contains('filled')`)
+    await until(`document.querySelector('[data-image-field=${name}] .drop').classList.contains('filled')`)
   }
   const chooseBoth = async () => {
     await choose('photo', PHOTO)
@@ -231,30 +231,30 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
         const event = '${type}' === 'paste' ? new ClipboardEvent('paste', init) : new DragEvent('drop', init)
         document.querySelector('${target}').dispatchEvent(event)
       })()`)
-    const sample = await page.$eval('[data-picture=photo] .sample', (one) => one.getAttribute('data-url') ?? '')
-    await give('drop', '[data-picture=photo] .drop', sample)
+    const sample = await page.$eval('[data-image-field=photo] .sample', (one) => one.getAttribute('data-url') ?? '')
+    await give('drop', '[data-image-field=photo] .drop', sample)
     await until(`document.querySelector('#photo-chosen').textContent === 'drop.jpg'`)
     // A paste fills the first empty input.
     await give('paste', 'body', sample)
     await until(`document.querySelector('#product-chosen').textContent === 'paste.jpg'`)
-    await give('drop', '[data-picture=product] .drop', 10 * 1024 * 1024 + 1)
-    await appear('[data-picture=product] .problem')
-    expect(await text('[data-picture=product] .problem')).toContain('larger than 10 MB')
+    await give('drop', '[data-image-field=product] .drop', 10 * 1024 * 1024 + 1)
+    await appear('[data-image-field=product] .problem')
+    expect(await text('[data-image-field=product] .problem')).toContain('larger than 10 MB')
     expect(await text('#product-chosen')).toBe('paste.jpg')
     await page.evaluate(`(() => {
       const data = new DataTransfer()
       data.items.add(new File(['notes'], 'notes.txt', { type: 'text/plain' }))
       const drop = new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data })
-      document.querySelector('[data-picture=product] .drop').dispatchEvent(drop)
+      document.querySelector('[data-image-field=product] .drop').dispatchEvent(drop)
     })()`)
-    expect(await text('[data-picture=product] .problem')).toContain('notes.txt is not an image')
+    expect(await text('[data-image-field=product] .problem')).toContain('notes.txt is not an image')
     expect(await text('#product-chosen')).toBe('paste.jpg')
-    await page.click('[data-picture=photo] [data-camera]')
+    await page.click('[data-image-field=photo] [data-camera]')
     await page.waitForSelector('#camera [data-shoot]:not([disabled])')
     expect(await inspectLooks(page, { name: 'playground-camera' })).toEqual([])
     await page.click('#camera [data-shoot]')
     await until(`document.querySelector('#photo-chosen').textContent === 'camera.jpg'`)
-    await until(`document.querySelector('[data-picture=photo] .preview').naturalWidth > 100`)
+    await until(`document.querySelector('[data-image-field=photo] .preview').naturalWidth > 100`)
     expect(await page.$eval('#camera', (dialog) => dialog.hasAttribute('open'))).toBe(false)
   })
 
@@ -394,7 +394,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
 
     it.skipIf(noCurl)(`as curl commands that a shell runs${noCurl ? ' (skipped: there is no curl)' : ''}`, async () => {
       await signIn()
-      for (const name of ['photo', 'product']) await page.click(`[data-picture=${name}] .sample`)
+      for (const name of ['photo', 'product']) await page.click(`[data-image-field=${name}] .sample`)
       await until(`document.querySelectorAll('.drop.filled').length === 2`)
       const lines = (await shown('#tab-curl')).replace('sk_YOUR_KEY', drape.apiKey)
       const answer = JSON.parse(await run('sh', ['-eu', '-c', lines], { cwd: folder }))
@@ -462,7 +462,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await appear('#key-problem')
     violations.push(...(await inspectLooks(page, { name: 'playground-refused' })))
     await signIn()
-    for (const name of ['photo', 'product']) await page.click(`[data-picture=${name}] .sample`)
+    for (const name of ['photo', 'product']) await page.click(`[data-image-field=${name}] .sample`)
     await until(`document.querySelectorAll('.drop.filled').length === 2`)
     await page.click('#go')
     await done()

@@ -30,7 +30,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
 
   beforeAll(async () => {
     downloads = await mkdtemp(join(tmpdir(), 'drape-downloads-'))
-    drape = await startDrape({ env: { PROXY_HOPS: '1' }, pictures: true })
+    drape = await startDrape({ env: { PROXY_HOPS: '1' }, defaultEngines: true })
     await drape.startWorker()
     const shop = { platform: 'shopify', domain: 'linen-house.myshopify.com', name: 'The Linen House' } as const
     const { id } = await createShops(drape.database).insert({
@@ -100,7 +100,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     expect(await shared.$eval('.visit', (a) => a.getAttribute('href'))).toBe('https://shop.localhost/')
     expect(await sizeOf('main img', shared)).toEqual(await sizeOf('#result'))
     expect(requested.filter((url) => !url.startsWith('data:'))).toHaveLength(2)
-    await takePictures(shared)
+    await takeImages(shared)
     await shared.close()
   })
 
@@ -265,7 +265,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     return (await (await storageOf(drape)).get(key)) ?? Buffer.alloc(0)
   }
 
-  async function takePictures(shared: Page): Promise<void> {
+  async function takeImages(shared: Page): Promise<void> {
     if (!SCREENSHOTS) return
     for (const [name, width, height] of [
       ['phone', 390, 844],

@@ -25,7 +25,7 @@ describe('traces', () => {
     const call = { products: [{ title: 'T-shirt', images: [{ source }] }], person: inForm('me') }
     body = formOf(call, { me: person })
     receiver = await startOtlpReceiver()
-    drape = await startDrape({ env: { ...receiver.env, FETCH_ALLOW_PORTS: String(port) }, pictures: true })
+    drape = await startDrape({ env: { ...receiver.env, FETCH_ALLOW_PORTS: String(port) }, defaultEngines: true })
     worker = await drape.startWorker()
   })
   afterAll(async () => {

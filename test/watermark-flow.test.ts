@@ -46,7 +46,7 @@ describe('the watermark of an account', () => {
   beforeAll(async () => {
     person = await readSample('persons/down-half-teal.jpg')
     shirt = await readSample('garments/tshirt-mustard.jpg')
-    drape = await startDrape({ pictures: true })
+    drape = await startDrape({ defaultEngines: true })
     await drape.startWorker()
     plain = await tryOn({})
   })

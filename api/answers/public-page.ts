@@ -13,7 +13,7 @@ main {
   width: 100%; max-width: 480px; overflow: hidden;
   background: var(--card); border: 1px solid var(--line); border-radius: 20px;
 }
-.picture { background: var(--line) }
+.image { background: var(--line) }
 img { display: block; width: 100%; height: auto; max-height: 78svh; object-fit: contain }
 section { padding: 24px }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.25; letter-spacing: -0.01em; text-wrap: balance }

@@ -29,7 +29,7 @@ export function generationPages(options: GenerationPagesOptions): Router<Dashboa
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/generations', (ctx: DashboardContext) => showGenerations(ctx, options))
   router.get('/generations/:id', (ctx: DashboardContext) => showGeneration(ctx, options))
-  router.post('/generations/:id/picture', (ctx: DashboardContext) => showImage(ctx, options))
+  router.post('/generations/:id/image', (ctx: DashboardContext) => showImage(ctx, options))
   router.post('/generations/:id/cancel', (ctx: DashboardContext) => cancelGeneration(ctx, options))
   return router
 }

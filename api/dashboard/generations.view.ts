@@ -108,7 +108,7 @@ function isRunning({ status }: GenerationDetail): boolean {
 /** Links to the forms at the end of the page that this operator may submit. */
 export function presentGenerationActions(generation: GenerationDetail, mayPost: (path: string) => boolean): Html {
   const { id, personKey, resultKey } = generation
-  const mayShow = (personKey ?? resultKey) !== null && mayPost(`/generations/${id}/picture`)
+  const mayShow = (personKey ?? resultKey) !== null && mayPost(`/generations/${id}/image`)
   const mayCancel = isRunning(generation) && mayPost(`/generations/${id}/cancel`)
   return html`${when(mayShow, html`<a class="button quiet" href="#images">Show an image</a>`)}${when(mayCancel, html`<a class="button quiet" href="#cancel">Cancel</a>`)}`
 }
@@ -183,7 +183,7 @@ function imageForm({ id, personKey, resultKey }: GenerationDetail, forms: Forms)
     hint: 'The image shows a person. The audit log records who opened it and why.',
   }
   return actForm({
-    action: `/generations/${id}/picture`,
+    action: `/generations/${id}/image`,
     forms,
     submit: 'Show the image',
     body: ({ choice, field }) => html`${choice({ name: 'which', label: 'Image', options })}${field(reason)}`,
@@ -192,5 +192,5 @@ function imageForm({ id, personKey, resultKey }: GenerationDetail, forms: Forms)
 
 export function presentImage({ id, which, source }: { id: string; which: string; source: string }): Html {
   return html`<p><a href="/generations/${id}">Back to the generation</a></p>
-<img class="picture" src="${source}" alt="The ${which} of the generation">`
+<img class="image" src="${source}" alt="The ${which} of the generation">`
 }

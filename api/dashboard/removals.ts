@@ -25,7 +25,7 @@ export function removalPages(options: RemovalPagesOptions): Router<DashboardStat
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/removals', (ctx: DashboardContext) => showRemovals(ctx, options))
   router.get('/removals/:id', (ctx: DashboardContext) => showRemoval(ctx, options))
-  router.post('/removals/:id/pictures', (ctx: DashboardContext) => showPictures(ctx, options))
+  router.post('/removals/:id/images', (ctx: DashboardContext) => showImages(ctx, options))
   router.post('/removals/:id/erase', (ctx: DashboardContext) => erase(ctx, options))
   router.post('/removals/:id/decline', (ctx: DashboardContext) => decline(ctx, options))
   return router
@@ -61,7 +61,7 @@ const Reason = Type.String({ minLength: 3, maxLength: 500 })
 const readReason = fieldsReader(Type.Object({ reason: Reason }))
 
 /** The images show persons: operators must give a reason before they see them. */
-async function showPictures(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
+async function showImages(ctx: DashboardContext, options: RemovalPagesOptions): Promise<void> {
   const { reason } = readReason(ctx.state.form)
   const { id, hashes } = await findRemoval(ctx, options)
   const { found } = await options.candidates.find(hashes)

@@ -104,7 +104,7 @@ function presentFound(found: readonly Candidate[], names: ReadonlyMap<string, st
 function actions(id: string, found: readonly Candidate[], forms: Forms): Html {
   const why = ({ field }: Fields) =>
     field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: 'Recorded in the audit log.' })
-  const show = actForm({ action: `/removals/${id}/pictures`, forms, submit: 'Show the images', body: why })
+  const show = actForm({ action: `/removals/${id}/images`, forms, submit: 'Show the images', body: why })
   const options = found.map((candidate) => [candidate.id, `${candidate.id}, ${candidate.distance} bits`] as const)
   const erase = actForm({
     action: `/removals/${id}/erase`,

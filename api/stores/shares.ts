@@ -7,7 +7,7 @@ import { keptResultKey } from '../shared/stores/generations.ts'
 /** Maximum lifetime of a link in days. A link also expires with its image. */
 const LINK_DAYS = 30
 
-const Candidate = rowType(Type.Object({ status: Type.Enum([...STATUSES]), hasPicture: Type.Boolean() }))
+const Candidate = rowType(Type.Object({ status: Type.Enum([...STATUSES]), hasImage: Type.Boolean() }))
 const Link = rowType(Type.Object({ token: Type.String(), expiresAt: Timestamp }))
 const link = sql.fragment`token, share_links.expires_at as "expiresAt"`
 
@@ -52,13 +52,13 @@ export function createShares(database: Database) {
       database.transaction(async (transaction) => {
         // A concurrent call for the same generation waits for this lock and then finds the link.
         const generation = await transaction.maybeOne(sql.type(Candidate)`
-          select status, coalesce(${keptResultKey} is not null and images_expire_at > now(), false) as "hasPicture"
+          select status, coalesce(${keptResultKey} is not null and images_expire_at > now(), false) as "hasImage"
           from generations where id = ${generationId} and shop_id = ${shopId} for no key update`)
         if (generation === null) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
         if (generation.status !== 'COMPLETED') {
           throw new DrapeError('GENERATION_NOT_COMPLETED', 'Only a completed generation can be shared.')
         }
-        if (!generation.hasPicture) throw new DrapeError('SHARE_LINK_GONE', 'The image has been deleted.')
+        if (!generation.hasImage) throw new DrapeError('SHARE_LINK_GONE', 'The image has been deleted.')
         const found = await transaction.maybeOne(sql.type(Link)`
           select ${link} from share_links
           where generation_id = ${generationId} and domain = ${domain} and expires_at > now()

@@ -111,8 +111,8 @@ export function createDialog(options: DialogOptions): Dialog {
 
 /** The product that is tried on. */
 function productLine({ title, image }: Settings): HTMLElement {
-  const picture = image === null ? null : element('img', { src: image, alt: '' })
-  return element('p', { class: 'product', part: 'product', hidden: title === '' && image === null }, picture, title)
+  const thumbnail = image === null ? null : element('img', { src: image, alt: '' })
+  return element('p', { class: 'product', part: 'product', hidden: title === '' && image === null }, thumbnail, title)
 }
 
 /** A click outside of the dialog closes it, unless the pointer was pressed inside. */

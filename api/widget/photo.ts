@@ -6,7 +6,7 @@ export interface Photo {
   readonly file: Blob | null
   readonly imageId: string | null
   /** Decoded bitmap for display; null for formats that the browser cannot decode. */
-  readonly picture: ImageBitmap | null
+  readonly bitmap: ImageBitmap | null
 }
 
 const MAX_BYTES = 10 * 1024 * 1024
@@ -27,45 +27,43 @@ const SMALL_SIDE = 200
  */
 export async function readPhoto(file: Blob): Promise<Photo> {
   if (file.type !== '' && !file.type.startsWith('image/')) throw new Failure('UNSUPPORTED_IMAGE_TYPE')
-  const picture = await createImageBitmap(file).catch(() => null)
-  const { short, long } = sidesOf(picture)
-  if (picture && (short < MIN_SIDE || long > MAX_ASPECT * short)) throw new Failure('IMAGE_TOO_SMALL')
+  const bitmap = await createImageBitmap(file).catch(() => null)
+  const { short, long } = sidesOf(bitmap)
+  if (bitmap && (short < MIN_SIDE || long > MAX_ASPECT * short)) throw new Failure('IMAGE_TOO_SMALL')
   const isLarge = file.size > MAX_BYTES || long > MAX_LONG_SIDE || short * long > MAX_PIXELS
-  if (!isLarge) return { file, imageId: null, picture }
-  if (picture === null) throw new Failure('FILE_TOO_LARGE')
-  return { file: await encode(picture, MAX_SIDE), imageId: null, picture }
+  if (!isLarge) return { file, imageId: null, bitmap }
+  if (bitmap === null) throw new Failure('FILE_TOO_LARGE')
+  return { file: await encode(bitmap, MAX_SIDE), imageId: null, bitmap }
 }
 
-export function isSmall({ picture }: Photo): boolean {
-  return picture !== null && sidesOf(picture).short < SMALL_SIDE
+export function isSmall({ bitmap }: Photo): boolean {
+  return bitmap !== null && sidesOf(bitmap).short < SMALL_SIDE
 }
 
-function sidesOf(picture: ImageBitmap | null): { short: number; long: number } {
-  const { width, height } = picture ?? { width: 0, height: 0 }
+function sidesOf(bitmap: ImageBitmap | null): { short: number; long: number } {
+  const { width, height } = bitmap ?? { width: 0, height: 0 }
   return { short: Math.min(width, height), long: Math.max(width, height) }
 }
 
 /** Draws the bitmap on a canvas, which every Content-Security-Policy allows. `label` is for screen readers. */
-export function drawPicture(picture: ImageBitmap, label: string): HTMLCanvasElement {
-  const canvas = draw(picture, 1000)
+export function drawBitmap(bitmap: ImageBitmap, label: string): HTMLCanvasElement {
+  const canvas = draw(bitmap, 1000)
   canvas.setAttribute('role', 'img')
   canvas.setAttribute('aria-label', label)
   return canvas
 }
 
-function draw(picture: ImageBitmap, maxSide: number): HTMLCanvasElement {
-  const scale = Math.min(1, maxSide / Math.max(picture.width, picture.height))
+function draw(bitmap: ImageBitmap, maxSide: number): HTMLCanvasElement {
+  const scale = Math.min(1, maxSide / Math.max(bitmap.width, bitmap.height))
   const canvas = document.createElement('canvas')
-  canvas.width = Math.round(picture.width * scale)
-  canvas.height = Math.round(picture.height * scale)
-  canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height)
+  canvas.width = Math.round(bitmap.width * scale)
+  canvas.height = Math.round(bitmap.height * scale)
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
   return canvas
 }
 
-async function encode(picture: ImageBitmap, maxSide: number): Promise<Blob> {
-  const blob = await new Promise<Blob | null>((resolve) =>
-    draw(picture, maxSide).toBlob(resolve, 'image/jpeg', QUALITY),
-  )
+async function encode(bitmap: ImageBitmap, maxSide: number): Promise<Blob> {
+  const blob = await new Promise<Blob | null>((resolve) => draw(bitmap, maxSide).toBlob(resolve, 'image/jpeg', QUALITY))
   if (blob === null || blob.size > MAX_BYTES) throw new Failure('FILE_TOO_LARGE')
   return blob
 }
@@ -74,8 +72,8 @@ const KEY = 'drape:photo'
 const THUMBNAIL_SIDE = 320
 
 /** Stores the last photo for other products until the tab is closed: its ID and a thumbnail. */
-export function rememberPhoto({ picture }: Photo, imageId: string): void {
-  const thumbnail = picture && draw(picture, THUMBNAIL_SIDE).toDataURL('image/jpeg', 0.8)
+export function rememberPhoto({ bitmap }: Photo, imageId: string): void {
+  const thumbnail = bitmap && draw(bitmap, THUMBNAIL_SIDE).toDataURL('image/jpeg', 0.8)
   remember(() => sessionStorage, KEY, JSON.stringify({ imageId, thumbnail }))
 }
 
@@ -92,7 +90,7 @@ export async function recallPhoto(): Promise<Photo | null> {
   try {
     const { imageId, thumbnail } = JSON.parse(recall(() => sessionStorage, KEY) ?? '{}')
     if (typeof imageId !== 'string') return null
-    return { file: null, imageId, picture: typeof thumbnail === 'string' ? await readThumbnail(thumbnail) : null }
+    return { file: null, imageId, bitmap: typeof thumbnail === 'string' ? await readThumbnail(thumbnail) : null }
   } catch {
     return null
   }

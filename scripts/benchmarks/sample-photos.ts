@@ -7,7 +7,7 @@ const UPLOAD_BYTES = 10 * 1024 * 1024
 
 /** Bytes that are not an image, so that the upload is accepted, stored and rejected. */
 export function unreadableFile(): Buffer {
-  return Buffer.concat([Buffer.from('no picture '), randomBytes(UPLOAD_BYTES - 11)])
+  return Buffer.concat([Buffer.from('no image '), randomBytes(UPLOAD_BYTES - 11)])
 }
 
 /** A JPEG of noise, just below the max size. */

@@ -46,7 +46,7 @@ for (const name of await readPairNames(fixtures)) {
   const id = `${name.person}+${name.garment}`
   if (!ROWS.includes(id)) continue
   const { figure, garment, truth } = await readPair(fixtures, name)
-  await write(id, { person: figure.picture, garment, truth: truth?.picture })
+  await write(id, { person: figure.bitmap, garment, truth: truth?.bitmap })
 }
 for (const name of PHOTOS) {
   const id = `${name.person}+${name.garment}`
@@ -57,11 +57,11 @@ await models.release()
 
 async function write(
   id: string,
-  { person, garment, truth }: { person: Bitmap; garment: { bytes: Uint8Array; picture: Bitmap }; truth?: Bitmap },
+  { person, garment, truth }: { person: Bitmap; garment: { bytes: Uint8Array; bitmap: Bitmap }; truth?: Bitmap },
 ): Promise<void> {
   const { result, refusal } = await dress({ engine, models }, { person, garment })
   if (!result) throw refusal
-  const row = await arrangeRow([person, garment.picture, result.image, ...(truth ? [truth] : [])], HEIGHT)
+  const row = await arrangeRow([person, garment.bitmap, result.image, ...(truth ? [truth] : [])], HEIGHT)
   const file = new URL(`${id.replace('+', '--').replaceAll('_', '-')}.jpg`, target)
   await writeFile(file, await encodeImage(row, { format: 'jpeg', quality: 80 }))
   console.log(fileURLToPath(file))

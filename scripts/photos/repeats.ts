@@ -1,11 +1,11 @@
 import { decodeImage, resizeBitmap } from '../../api/shared/image.ts'
 
-// A picture is compared by the brightness of SIDE × SIDE cells, so that size, compression and format do not matter.
+// An image is compared by the brightness of SIDE × SIDE cells, so that size, compression and format do not matter.
 const SIDE = 16
-// Levels of 255: at most 0.3 between one demo picture in two formats, at least 6 between two of them.
+// Levels of 255: at most 0.3 between one demo image in two formats, at least 6 between two of them.
 const ALIKE = 2
 
-/** Returns a function that says whether it was given the same picture before, in whatever size or format. */
+/** Returns a function that says whether it was given the same image before, in whatever size or format. */
 export function createRepeatFinder(): (file: Uint8Array) => Promise<boolean> {
   const known: Float64Array[] = []
   return async (file) => {

@@ -14,7 +14,7 @@ export type Outcome =
 
 export async function dress(
   { engine, models }: { engine: Engine; models: Models },
-  { person, garment }: { person: Bitmap; garment: { bytes: Uint8Array; picture: Bitmap } },
+  { person, garment }: { person: Bitmap; garment: { bytes: Uint8Array; bitmap: Bitmap } },
 ): Promise<Outcome> {
   const started = performance.now()
   try {
@@ -23,7 +23,7 @@ export async function dress(
       {
         person,
         found,
-        garment: garment.picture,
+        garment: garment.bitmap,
         garmentHash: createHash('sha256').update(garment.bytes).digest('hex'),
         category: null,
         options: { seed: 1, mode: 'balanced' },

@@ -59,15 +59,15 @@ for (const name of names) {
   const pair = await readPair(folder, name)
   const { figure, garment, truth } = pair
   if (!crops.has(name.person)) crops.set(name.person, await cropError(figure, models))
-  const outcome = await dress({ engine, models }, { person: figure.picture, garment })
-  const pictures = [figure.picture, garment.picture]
-  await note(name, outcome, { pictures, truth: truth?.picture, measure: (result) => measureQuality(pair, result) })
+  const outcome = await dress({ engine, models }, { person: figure.bitmap, garment })
+  const bitmaps = [figure.bitmap, garment.bitmap]
+  await note(name, outcome, { bitmaps, truth: truth?.bitmap, measure: (result) => measureQuality(pair, result) })
 }
 for (const name of PHOTOS) {
   const [person, garment] = [await readPhoto(name.person), await readGarment(folder, name.garment)]
   const outcome = await dress({ engine, models }, { person, garment })
-  const pictures = [person, garment.picture]
-  await note(name, outcome, { pictures, measure: (result) => ({ colour: colourOnPhoto(garment, result) }) })
+  const bitmaps = [person, garment.bitmap]
+  await note(name, outcome, { bitmaps, measure: (result) => ({ colour: colourOnPhoto(garment, result) }) })
 }
 await models.release()
 const report: Report = {
@@ -87,14 +87,14 @@ if (values.sheet) await writeFile(values.sheet, await encodeImage(stackRows(rows
 // The first run of a process is slower than all others.
 async function warmUp(): Promise<void> {
   const { figure, garment } = await readPair(folder, names[0])
-  await dress({ engine, models }, { person: figure.picture, garment: { ...garment, bytes: new Uint8Array() } })
+  await dress({ engine, models }, { person: figure.bitmap, garment: { ...garment, bytes: new Uint8Array() } })
 }
 
 /** Prints a line, records the measurement, and adds a row to the contact sheet. */
 async function note(
   { person, garment, shows }: { person: string; garment: string; shows?: readonly string[] },
   { result, ms, refusal }: Outcome,
-  { pictures, truth, measure }: { pictures: Bitmap[]; truth?: Bitmap; measure: (result: Judged) => Measured },
+  { bitmaps, truth, measure }: { bitmaps: Bitmap[]; truth?: Bitmap; measure: (result: Judged) => Measured },
 ): Promise<void> {
   const label = `${person} + ${garment}`.padEnd(38)
   if (refusal) {
@@ -106,7 +106,7 @@ async function note(
   qualities.push({ shows, quality })
   timings.push(result.timings)
   console.log(`${label}${presentLine(quality)}${String(ms).padStart(10)}  ${result.warnings.join(' ')}`)
-  if (values.sheet) rows.push(await arrangeRow([...pictures, result.image, ...(truth ? [truth] : [])]))
+  if (values.sheet) rows.push(await arrangeRow([...bitmaps, result.image, ...(truth ? [truth] : [])]))
   if (values.results)
     await writeFile(
       join(values.results, `${person}--${garment}.png`),

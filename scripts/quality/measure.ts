@@ -55,13 +55,13 @@ export function measureQuality(pair: Pair, result: Judged): Quality {
     overlap: truth ? overlap(both, changed) : null,
     edges: truth ? edgeError(both, changed, figure.height) : null,
     colour: colourDifference(pair, result, target),
-    similarity: truth ? structuralSimilarity(truth.picture, result.image, region) : null,
-    perceptual: truth ? perceptualDistance(truth.picture, result.image, region) : null,
+    similarity: truth ? structuralSimilarity(truth.bitmap, result.image, region) : null,
+    perceptual: truth ? perceptualDistance(truth.bitmap, result.image, region) : null,
     face: count(faceOf(figure), touched),
     hands: count(handsOf(figure), touched),
-    hair: figure.hair ? 1 - share(erode(figure.hair, 2), visibleChange(figure.picture, result.image)) : null,
-    outside: countDifferences(figure.picture, result.image, touched),
-    stray: countDifferences(figure.picture, result.image, far),
+    hair: figure.hair ? 1 - share(erode(figure.hair, 2), visibleChange(figure.bitmap, result.image)) : null,
+    outside: countDifferences(figure.bitmap, result.image, touched),
+    stray: countDifferences(figure.bitmap, result.image, far),
   }
 }
 
@@ -116,13 +116,13 @@ function colourDifference({ garment, figure }: Pair, { image, change }: Judged, 
     0.012 * figure.height,
   )
   const laid = erode(garment.mask, 0.02 * garment.mask.height)
-  const [a, b] = [medianLab(garment.picture, laid), medianLab(image, worn)]
+  const [a, b] = [medianLab(garment.bitmap, laid), medianLab(image, worn)]
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
 
 // Medians, because uncovered pixels within the region are not garment.
-function medianLab(picture: Bitmap, mask: Mask): number[] {
-  const lab = rgbToLab(bitmapToColours(picture))
+function medianLab(bitmap: Bitmap, mask: Mask): number[] {
+  const lab = rgbToLab(bitmapToColours(bitmap))
   return [0, 1, 2].map((channel) => medianOf(lab, mask, channel))
 }
 

@@ -19,7 +19,7 @@ export interface PairName {
 
 /** The truth of a rendered figure. */
 export interface KnownFigure {
-  readonly picture: Bitmap
+  readonly bitmap: Bitmap
   readonly person: Mask
   readonly parts: Readonly<Record<PairName['part'], Mask>>
   /** Hands from the wrist, and hair; null if the figure's label image does not separate them. */
@@ -43,7 +43,7 @@ export interface Pair {
   readonly figure: KnownFigure
   readonly garment: {
     readonly bytes: Uint8Array
-    readonly picture: Bitmap
+    readonly bitmap: Bitmap
     readonly mask: Mask
     /** Whether the garment is an open jacket, so that clothes under it stay visible. */
     readonly open: boolean
@@ -66,12 +66,12 @@ export async function readPair(folder: string, name: PairName): Promise<Pair> {
 
 export async function readGarment(folder: string, name: string): Promise<Pair['garment']> {
   const path = join(folder, 'garments', name)
-  const { open = false, picture } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
-  const bytes = await readFile(picture ? join(dirname(path), picture) : await existing(path))
+  const { open = false, image } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
+  const bytes = await readFile(image ? join(dirname(path), image) : await existing(path))
   const mask = await decodeImage(await readFile(`${path}-mask.png`))
   return {
     bytes,
-    picture: await decodeImage(bytes),
+    bitmap: await decodeImage(bytes),
     mask: maskWhere(mask, (i) => mask.data[i * mask.channels] > 127),
     open,
   }
@@ -81,7 +81,7 @@ export async function readGarment(folder: string, name: string): Promise<Pair['g
 const LEVELS = { top: 85, lower: 170, hair: 200, hands: 230, rest: 255 } as const
 
 async function readFigure(path: string): Promise<KnownFigure> {
-  const picture = await decodeImage(await readFile(await existing(path)))
+  const bitmap = await decodeImage(await readFile(await existing(path)))
   const { joints, box, garments, height_px: height, parts: shared } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
   const parts = await decodeImage(await readFile(shared ? join(dirname(path), shared) : `${path}-parts.png`))
   const [left, top, right, bottom] = box
@@ -91,7 +91,7 @@ async function readFigure(path: string): Promise<KnownFigure> {
     return mask.data.includes(1) ? mask : null
   }
   return {
-    picture,
+    bitmap,
     person: levels(...Object.values(LEVELS)),
     hands: known(LEVELS.hands),
     hair: known(LEVELS.hair),

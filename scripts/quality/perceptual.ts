@@ -59,8 +59,8 @@ export function perceptualDistance(a: Bitmap, b: Bitmap, region: Mask): number {
 }
 
 /** The opponent colours of the bitmap, blurred as by the eye. */
-function seenColours(picture: Bitmap): Plane[] {
-  return BLURS.map((blurs, channel) => blurAs(opponentOf(picture, channel), blurs))
+function seenColours(bitmap: Bitmap): Plane[] {
+  return BLURS.map((blurs, channel) => blurAs(opponentOf(bitmap, channel), blurs))
 }
 
 function opponentOf({ width, height, channels, data }: Bitmap, channel: number): Plane {

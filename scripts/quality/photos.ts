@@ -31,7 +31,7 @@ export async function readPhoto(name: string): Promise<Bitmap> {
  * ΔE (CIE 1976) between the product's median colour and that between the garment's landmarks on the person; null with too few landmarks.
  */
 export function colourOnPhoto(
-  { picture, mask }: Pair['garment'],
+  { bitmap, mask }: Pair['garment'],
   { image, change, landmarks = {} }: Judged,
 ): number | null {
   const corners = ['shoulder_l', 'shoulder_r', 'armpit_r', 'hem_r', 'hem_l', 'armpit_l'].map((name) => landmarks[name])
@@ -39,11 +39,11 @@ export function colourOnPhoto(
   const chest = fillPolygon(image, corners)
   const inside = erode(chest, 0.06 * distance(corners[0], corners[1]))
   const worn = subset(inside, (i) => change.data[i] === 1)
-  const [a, b] = [medianLab(picture, erode(mask, 0.02 * mask.height)), medianLab(image, worn)]
+  const [a, b] = [medianLab(bitmap, erode(mask, 0.02 * mask.height)), medianLab(image, worn)]
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
 
-function medianLab(picture: Bitmap, mask: Mask): number[] {
-  const lab = rgbToLab(bitmapToColours(picture))
+function medianLab(bitmap: Bitmap, mask: Mask): number[] {
+  const lab = rgbToLab(bitmapToColours(bitmap))
   return [0, 1, 2].map((channel) => medianOf(lab, mask, channel))
 }

@@ -66,10 +66,10 @@ const UNIT = 60
 
 async function soundResult(folder: string, name: PairName, models: Models): Promise<Sound | null> {
   const { figure, truth, garment } = await readPair(folder, name)
-  const person = await findPerson(figure.picture, models)
+  const person = await findPerson(figure.bitmap, models)
   if (!person || !truth) return null
   const scale = Math.min(1, UNIT / measureKeypoints(person).unit)
-  const size = { width: Math.round(figure.picture.width * scale), height: Math.round(figure.picture.height * scale) }
+  const size = { width: Math.round(figure.bitmap.width * scale), height: Math.round(figure.bitmap.height * scale) }
   const worn = maskAtSize(truth.parts[name.part], size)
   const old = maskAtSize(figure.parts[name.part], size)
   const changed = dilate(
@@ -78,12 +78,12 @@ async function soundResult(folder: string, name: PairName, models: Models): Prom
   )
   return {
     ...{
-      photo: coloursToBitmap(resizeAreaColours(figure.picture, size)),
+      photo: coloursToBitmap(resizeAreaColours(figure.bitmap, size)),
       person: personAtSize(person, size),
-      garment: garment.picture,
+      garment: garment.bitmap,
     },
     ...{
-      image: coloursToBitmap(resizeAreaColours(truth.picture, size)),
+      image: coloursToBitmap(resizeAreaColours(truth.bitmap, size)),
       change: maskToPlane(changed),
       worn,
       part: name.part,

@@ -84,14 +84,14 @@ async function judgeFile(path: string, image: 'person' | 'product'): Promise<voi
 
 async function judgePair(path: string, photo: Bitmap, garment: string): Promise<void> {
   const bytes = await readFile(garment)
-  const picture = await decodeImage(bytes)
-  const { result } = await dress({ engine, models }, { person: photo, garment: { bytes, picture } })
+  const bitmap = await decodeImage(bytes)
+  const { result } = await dress({ engine, models }, { person: photo, garment: { bytes, bitmap } })
   if (result === null) return
   results++
   const person = (await findPerson(photo, models)) ?? undefined
   const { image, change } = result
-  bared.push((person && measureBareTrunk({ photo, person, garment: picture, image, change })?.bared) ?? 0)
-  const judged = { result: image, photo, person, garment: picture, drawn: { image, change } }
+  bared.push((person && measureBareTrunk({ photo, person, garment: bitmap, image, change })?.bared) ?? 0)
+  const judged = { result: image, photo, person, garment: bitmap, drawn: { image, change } }
   for (const level of LEVELS)
     await note(`${level} result`, `${basename(path)} with ${basename(garment)}`, judgeResult(judged, judge(level)))
 }

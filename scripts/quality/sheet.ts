@@ -5,10 +5,10 @@ const ROW = 360
 const GAP = 4
 
 /** Bitmaps side by side at one height, in px, on white. */
-export async function arrangeRow(pictures: readonly Bitmap[], height = ROW): Promise<Bitmap> {
+export async function arrangeRow(bitmaps: readonly Bitmap[], height = ROW): Promise<Bitmap> {
   const cells = await Promise.all(
-    pictures.map((picture) =>
-      resizeBitmap(picture, { width: Math.round((picture.width * height) / picture.height), height }),
+    bitmaps.map((bitmap) =>
+      resizeBitmap(bitmap, { width: Math.round((bitmap.width * height) / bitmap.height), height }),
     ),
   )
   const row = white(

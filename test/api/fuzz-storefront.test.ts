@@ -103,7 +103,7 @@ describe('any request of a shop', () => {
           email: ['a@shop.example', 'A@Shop.Example', 'no address'],
         },
       },
-      files: [photo, photo.subarray(0, 2000), Buffer.from('no picture')],
+      files: [photo, photo.subarray(0, 2000), Buffer.from('no image')],
       credentialsOf: () => credentials(shops, publishable),
     }
   }
@@ -131,9 +131,9 @@ describe('any request of a shop', () => {
       .map((headers) => Object.assign({}, ...headers) as Record<string, string>)
   }
 
-  async function makeGenerations(shop: TestShop, picture: Buffer) {
+  async function makeGenerations(shop: TestShop, image: Buffer) {
     const productId = `gid://shopify/Product/${shop.domain.replace(/\D/g, '')}`
-    const options = { shopId: shop.id, picture, productId }
+    const options = { shopId: shop.id, image, productId }
     const live = await completeForShop(drape, options)
     const gone = await completeForShop(drape, { ...options, shopper: 'browser:anon_gone' })
     const tokens = await Promise.all(

@@ -102,7 +102,7 @@ describe('any request', () => {
           url: [`${url}/photo.jpg`, `${url}/missing.jpg`, 'http://10.0.0.1/a.jpg', 'https://127.0.0.1:1/a.jpg'],
         },
       },
-      files: [photo, photo.subarray(0, 2000), await readSample('garments/tshirt-navy.jpg'), Buffer.from('no picture')],
+      files: [photo, photo.subarray(0, 2000), await readSample('garments/tshirt-navy.jpg'), Buffer.from('no image')],
       credentialsOf: ({ id }) => {
         const key = id === 'createTryOnAndWait' ? idle.apiKey : drape.apiKey
         const others = [other.apiKey, generateKey('secret'), generateKey('publishable')]

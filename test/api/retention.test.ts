@@ -379,15 +379,15 @@ describe('retention', () => {
 
     it('deletes leftovers of refused calls and dead workers', async () => {
       const poor = await drape.createAccount(0)
-      const picture = Buffer.concat([shirt, Buffer.from('2')])
+      const image = Buffer.concat([shirt, Buffer.from('2')])
       const refused = await drape.call('POST', '/tryon/v1/try-on', {
         key: poor.apiKey,
         body: formOf(
           {
-            products: [{ images: [{ source: { fileKey: 'picture' } }] }],
+            products: [{ images: [{ source: { fileKey: 'image' } }] }],
             person: { image: { source: { fileKey: 'me' } } },
           },
-          { picture, me: person },
+          { image, me: person },
         ),
       })
       expect(refused.status).toBe(402)

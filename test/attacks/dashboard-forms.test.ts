@@ -20,11 +20,11 @@ describe('an operator who sends forms that the dashboard did not issue for them'
 
   const listViews = () =>
     createOperatorAudit(dashboard.database).list({ about: 'picture.view', before: null, limit: 50 })
-  const pictureOf = (id: string) => `/generations/${id}/picture`
+  const imageOf = (id: string) => `/generations/${id}/image`
   const formOf = async (id: string, from = browser) =>
-    readFormFields((await from.get(`/generations/${id}`)).text, pictureOf(id)).form
+    readFormFields((await from.get(`/generations/${id}`)).text, imageOf(id)).form
   const look = (id: string, form: string) =>
-    browser.post(pictureOf(id), new URLSearchParams({ form, which: 'result', reason: 'only curious' }))
+    browser.post(imageOf(id), new URLSearchParams({ form, which: 'result', reason: 'only curious' }))
   const findCompleted = async () => {
     const { rows } = await dashboard.database.query(sql.unsafe`
       select id from generations where status = 'COMPLETED' order by id desc limit 3`)
@@ -43,12 +43,9 @@ describe('an operator who sends forms that the dashboard did not issue for them'
       await look(second, 'invented'),
       await look(second, `${form.slice(0, 22)}.${'A'.repeat(43)}`),
       await look(second, await formOf(second, other)),
-      await browser.post(
-        `${pictureOf(second)}/`,
-        new URLSearchParams({ form, which: 'result', reason: 'only curious' }),
-      ),
+      await browser.post(`${imageOf(second)}/`, new URLSearchParams({ form, which: 'result', reason: 'only curious' })),
     ]
-    const shown = answers.filter(({ text }) => text.includes('<img class="picture"'))
+    const shown = answers.filter(({ text }) => text.includes('<img class="image"'))
     expect(shown).toHaveLength(1)
     expect(await listViews()).toMatchObject([{ object: first }])
     // The form of the operator's other session is kept for them and not carried out: hence 303.

@@ -8,7 +8,7 @@ import { Type } from '../../api/shared/schema.ts'
 import { measureGrowth } from '../../scripts/benchmarks/memory.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { endlessHeic, tiledHeic } from '../support/endless-heic.ts'
-import { heicImage } from '../support/heic-pictures.ts'
+import { heicImage } from '../support/heic-images.ts'
 import { textPng } from '../support/odd-images.ts'
 
 const LONG = process.env.LONG_TESTS === '1'

@@ -5,7 +5,7 @@ import { toPlainPng } from '../../api/shared/plain-png.ts'
 import { insertSegments, jpegSegments, segment } from '../support/jpeg-segments.ts'
 import { chunk, insertChunk, textPng } from '../support/odd-images.ts'
 
-const picture = (side: number) => sharp({ create: { width: side, height: side, channels: 3, background: '#a04020' } })
+const image = (side: number) => sharp({ create: { width: side, height: side, channels: 3, background: '#a04020' } })
 
 describe('images of many parts', () => {
   it('have text chunks of a PNG removed before inflation', async () => {
@@ -16,7 +16,7 @@ describe('images of many parts', () => {
   })
 
   it('have only the first of several profiles kept', async () => {
-    const plain = await picture(100).png().withIccProfile('p3').toBuffer()
+    const plain = await image(100).png().withIccProfile('p3').toBuffer()
     const profile = chunk('iCCP', Buffer.from('icc\0\0nonsense'))
     const end = plain.length - 12
     const twice = Buffer.concat([plain.subarray(0, end), profile, plain.subarray(end)])
@@ -26,12 +26,12 @@ describe('images of many parts', () => {
 
   it('are refused as PNG with more than 10,000 chunks to remove', async () => {
     const empty = Buffer.concat(Array.from({ length: 10_001 }, () => chunk('drAp', Buffer.alloc(0))))
-    const file = insertChunk(await picture(100).png().toBuffer(), empty)
+    const file = insertChunk(await image(100).png().toBuffer(), empty)
     await expect(normaliseImage(file)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
   })
 
   it('are refused as JPEG with many scans before decoding, or with more than 10,000 segments', async () => {
-    const progressive = await picture(6000).jpeg({ progressive: true }).toBuffer()
+    const progressive = await image(6000).jpeg({ progressive: true }).toBuffer()
     const parts = jpegSegments(progressive)
     const last = parts.findLastIndex((part) => part[1] === 0xda)
     const file = Buffer.concat([...parts.slice(0, last), ...Array(60).fill(parts[last]), ...parts.slice(last + 1)])
@@ -39,12 +39,12 @@ describe('images of many parts', () => {
     expect(await normaliseImage(progressive)).toMatchObject({ width: 3000, height: 3000 })
 
     const comments = Array.from({ length: 10_001 }, () => segment(0xfe, Buffer.alloc(0)))
-    const commented = insertSegments(await picture(100).jpeg().toBuffer(), ...comments)
+    const commented = insertSegments(await image(100).jpeg().toBuffer(), ...comments)
     await expect(normaliseImage(commented)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
   })
 
   it('are refused as JPEG that ends within a segment', async () => {
-    const file = await picture(100).jpeg().toBuffer()
+    const file = await image(100).jpeg().toBuffer()
     const scan = file.indexOf(Buffer.from([0xff, 0xda]))
     for (const cut of [scan + 2, scan + 3]) {
       await expect(normaliseImage(file.subarray(0, cut))).rejects.toMatchObject({ code: 'INVALID_IMAGE' })

@@ -141,7 +141,7 @@ describe('a server that refuses the whole request because of one object', () => 
     process.env.AWS_ACCESS_KEY_ID = 'drape'
     process.env.AWS_SECRET_ACCESS_KEY = 'drape-test-secret'
     const endpoint = encodeURIComponent(`http://127.0.0.1:${(program.address() as AddressInfo).port}`)
-    const storage = await createStorage(`s3://pictures?endpoint=${endpoint}&pathStyle=true`, {
+    const storage = await createStorage(`s3://images?endpoint=${endpoint}&pathStyle=true`, {
       publicUrl: '',
       signingSecret: '',
     })

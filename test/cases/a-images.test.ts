@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
-import { heicImage } from '../support/heic-pictures.ts'
+import { heicImage } from '../support/heic-images.ts'
 
 const LONG = process.env.LONG_TESTS === '1'
 const MUTATIONS = 256

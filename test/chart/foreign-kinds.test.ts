@@ -53,7 +53,7 @@ const SET = {
   'postgres.enabled': false,
   'redis.enabled': false,
   'storage.kind': 's3',
-  'storage.s3.bucket': 'pictures',
+  'storage.s3.bucket': 'images',
   'externalSecrets.enabled': true,
   'externalSecrets.secretStoreRef.name': 'vault',
   'externalSecrets.databaseUrl': 'drape/database',

@@ -33,7 +33,7 @@ describe.skipIf(chart === null)('the chart', () => {
       'queue.url': secrets[1],
       'signing.value': secrets[2],
       'storage.kind': 's3',
-      'storage.s3': { bucket: 'pictures', accessKeyId: 'me', secretAccessKey: secrets[3] },
+      'storage.s3': { bucket: 'images', accessKeyId: 'me', secretAccessKey: secrets[3] },
     })
     const text = (some: readonly Rendered[]) => JSON.stringify(some)
     expect(text(objects.filter(({ kind }) => kind !== 'Secret'))).not.toMatch(/hush/)

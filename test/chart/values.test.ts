@@ -245,7 +245,7 @@ describe.skipIf(chart === null)('Helm', () => {
     [{ exposure: 'ingress' }, 'exposure ingress requires a host: set host'],
     [{ exposure: 'httpRoute', host: 'a.example' }, 'exposure httpRoute requires host and httpRoute.parentRefs'],
     [{ 'storage.kind': 's3' }, 'storage.kind s3 requires a bucket: set storage.s3.bucket'],
-    [{ 'storage.s3.bucket': 'pictures' }, 'two storages: set storage.kind to s3'],
+    [{ 'storage.s3.bucket': 'images' }, 'two storages: set storage.kind to s3'],
     [{ 'pools.cpu.mode': 'Fixed', 'pools.cpu.replicas': 0 }, 'pools.cpu: mode Fixed requires replicas above 0'],
     [{ 'pools.cpu.engines': ['other'] }, 'pools.cpu.engines: the engine other is missing in engines'],
     [{ 'pools.cpu.executionProvider': 'cuda' }, 'pools.cpu: executionProvider cuda requires an accelerator'],

@@ -107,10 +107,10 @@ describe.skipIf(reason !== '')('clients that others write', { timeout: 600_000 }
   })
 })
 
-/** A host that has one picture of a garment. */
+/** A host that has one image of a garment. */
 async function startGarmentHost(): Promise<{ url: string; stop(): void }> {
-  const picture = await readSample('garments/tshirt-mustard.jpg')
-  const server = createServer((_, response) => response.end(picture))
+  const image = await readSample('garments/tshirt-mustard.jpg')
+  const server = createServer((_, response) => response.end(image))
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/garment.jpg`,

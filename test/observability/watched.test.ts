@@ -59,7 +59,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
   let controller: TestProgram
   let prometheus: PrometheusServer
   let garmentUrl: string
-  let closePictures: (() => void) | undefined
+  let closeImages: (() => void) | undefined
   let receiver: OtlpReceiver
   let gpus: Awaited<ReturnType<typeof serveGpus>>
 
@@ -67,13 +67,13 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
     if (controlPlane === null || program === null) return
     place = await createTestNamespace(controlPlane)
     await installDefinitions(place.client)
-    const pictures = await servePicture(await readSample('garments/tshirt-mustard.jpg'))
-    garmentUrl = pictures.url
-    closePictures = pictures.close
+    const images = await serveImage(await readSample('garments/tshirt-mustard.jpg'))
+    garmentUrl = images.url
+    closeImages = images.close
     receiver = await startOtlpReceiver()
     gpus = await serveGpus()
-    const env = { ...receiver.env, FETCH_ALLOW_PORTS: pictures.port }
-    drape = await startDrape({ credits: 1000, pictures: true, env })
+    const env = { ...receiver.env, FETCH_ALLOW_PORTS: images.port }
+    drape = await startDrape({ credits: 1000, defaultEngines: true, env })
     nodes = await startFakeNodes(place, [NODE])
     models = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
     controller = await startProgram('controller', {
@@ -96,7 +96,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
   })
   afterAll(async () => {
     await prometheus?.end()
-    closePictures?.()
+    closeImages?.()
     gpus?.close()
     receiver?.stop()
     await controller?.end('SIGKILL')
@@ -379,8 +379,8 @@ async function serveGpus() {
   return { targets, close: () => server.close() }
 }
 
-async function servePicture(picture: Buffer): Promise<{ url: string; port: string; close: () => void }> {
-  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'image/jpeg' }).end(picture))
+async function serveImage(image: Buffer): Promise<{ url: string; port: string; close: () => void }> {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'image/jpeg' }).end(image))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}/shirt.jpg`, port: String(port), close: () => server.close() }

@@ -23,12 +23,12 @@ export interface ShopGenerationOptions {
   readonly title?: string | null
   readonly description?: string | null
   readonly sourceUrl?: string
-  readonly picture: Buffer
+  readonly image: Buffer
   readonly extension?: 'jpg' | 'png' | 'webp'
 }
 
 /** A generation that a shopper of a shop has asked for and that no worker has seen. */
-export async function acceptForShop(drape: Drape, options: Omit<ShopGenerationOptions, 'picture'>): Promise<string> {
+export async function acceptForShop(drape: Drape, options: Omit<ShopGenerationOptions, 'image'>): Promise<string> {
   const { shopId, accountId = drape.accountId, shopper = 'browser:anon_tester' } = options
   const { productId = `gid://shopify/Product/${uuidv7()}` } = options
   const { title = 'Navy T-shirt', description = null, sourceUrl = 'https://shop.example/shirt.jpg' } = options
@@ -64,15 +64,15 @@ export async function acceptForShop(drape: Drape, options: Omit<ShopGenerationOp
   return call.generationId
 }
 
-/** The same, finished with a picture. */
+/** The same, finished with an image. */
 export async function completeForShop(drape: Drape, options: ShopGenerationOptions): Promise<ShopGeneration> {
   const generationId = await acceptForShop(drape, options)
   const generations = createGenerations(drape.database)
   const attempt = { id: generationId, attempt: 1 }
   const resultKey = `results/${options.accountId ?? drape.accountId}/${generationId}-1.${options.extension ?? 'jpg'}`
   await generations.start({ ...attempt, worker: 'test' })
-  await createObjects(drape.database).insertResult({ key: resultKey, bytes: options.picture.length, ...attempt })
-  await (await storageOf(drape)).put(resultKey, options.picture, { contentType: contentTypeOf(resultKey) })
+  await createObjects(drape.database).insertResult({ key: resultKey, bytes: options.image.length, ...attempt })
+  await (await storageOf(drape)).put(resultKey, options.image, { contentType: contentTypeOf(resultKey) })
   const engineInfo = { name: 'mock', version: '1', license: 'Apache-2.0', kind: 'test' }
   const outcome = { resultKey, warnings: [], timings: {}, engineInfo, category: null }
   await generations.complete({ ...attempt, outcome })

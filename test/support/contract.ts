@@ -8,7 +8,7 @@ export interface Observed {
   readonly path: string
   readonly status: number
   readonly contentType: string | null
-  /** Parsed JSON, or null without a body; of a page or a picture whatever is not null. */
+  /** Parsed JSON, or null without a body; of a page or an image whatever is not null. */
   readonly body: unknown
 }
 

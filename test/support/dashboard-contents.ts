@@ -57,16 +57,16 @@ export async function fillDashboard(
       last_attempt_at = now() where id = (select min(id) from webhook_deliveries where endpoint_id = ${endpointId})`)
   await insertProducts(database, { accountId, name })
   const resultKey = `results/${accountId}/shown.jpg`
-  const picture = await readSample('persons/down-half-teal.jpg')
+  const image = await readSample('persons/down-half-teal.jpg')
   await createObjects(database).insert({
     key: resultKey,
     accountId,
     externalUserId: null,
     kind: 'result',
-    bytes: picture.length,
+    bytes: image.length,
     expiresAt: null,
   })
-  await storage.put(resultKey, picture, { contentType: 'image/jpeg' })
+  await storage.put(resultKey, image, { contentType: 'image/jpeg' })
   await insertRequests(database, accountId)
   await insertGenerations(database, { accountId, shopId, name, resultKey })
   const find = (status: string) =>

@@ -51,16 +51,16 @@ const PLENTY_OF_EVENTS = { ADDRESS_EVENTS_PER_MINUTE: '1000000', ADDRESS_EVENT_B
 
 /**
  * Workers answer orders for the warp engine with the photo as it is, by the mock engine, which starts 10 s of processor time
- * sooner. A test of pictures, or of what the warp engine refuses, sets `pictures`.
+ * sooner. A test of results, or of refusals by the warp engine, sets `defaultEngines`.
  */
 export async function startDrape({
   credits = 20,
   env = {},
-  pictures = false,
+  defaultEngines = false,
 }: {
   credits?: number
   env?: Record<string, string>
-  pictures?: boolean
+  defaultEngines?: boolean
 } = {}): Promise<Drape> {
   const [testDatabase, redisUrl, folder] = await Promise.all([
     createTestDatabase(),
@@ -77,7 +77,7 @@ export async function startDrape({
     ...env,
   }
   const database = createDatabase(testDatabase.url, { poolSize: 2, secrets: TEST_SECRETS })
-  if (!pictures) await useQuickEngine(database)
+  if (!defaultEngines) await useQuickEngine(database)
   const { id: accountId, apiKey } = await createAccounts(database).insert({
     name: 'Test',
     email: null,
@@ -95,7 +95,7 @@ export async function startDrape({
     accountId,
     apiKey,
     startWorker: async (more = {}) => {
-      const engines = pictures ? {} : { ENGINES: 'mock' }
+      const engines = defaultEngines ? {} : { ENGINES: 'mock' }
       const worker = await startProgram('worker', { ...variables, ...engines, PUBLIC_URL: api.url, ...more })
       workers.push(worker)
       return worker
@@ -154,7 +154,7 @@ export function formOf(data: unknown, files: Readonly<Record<string, Uint8Array>
   return form
 }
 
-/** A picture of `scripts/samples`, for example `persons/astronaut.jpg`. */
+/** An image of `scripts/samples`, for example `persons/astronaut.jpg`. */
 export function readSample(path: string): Promise<Buffer> {
   return readFile(new URL(`../../scripts/samples/${path}`, import.meta.url))
 }

@@ -1,19 +1,19 @@
 import { box } from './heic-file.ts'
-import { findHeicBox } from './heic-pictures.ts'
+import { findHeicBox } from './heic-images.ts'
 
 const SIDE = 31
 /** Bytes of a box's size and type. */
 const BOX_HEADER = 8
 
 /**
- * A small file that asks for long work: a grid (ISO/IEC 23008-12, 6.6.2.3) of 31 × 31 tiles that all are the coded picture of
- * `file`, while the picture to show is no larger than one of them.
+ * A small file that asks for long work: a grid (ISO/IEC 23008-12, 6.6.2.3) of 31 × 31 tiles that all are the coded image of
+ * `file`, while the image to show is no larger than one of them.
  */
 export function endlessHeic(file: Buffer): Buffer {
   return gridHeic(file, { columns: SIDE, rows: SIDE, shown: partOf(file, 'ispe').subarray(12), copies: 1 })
 }
 
-/** A large file that shows the picture of `file`, of `width` × `height` px, in each of its tiles; each has its own bytes, as cameras write them. */
+/** A large file that shows the image of `file`, of `width` × `height` px, in each of its tiles; each has its own bytes, as cameras write them. */
 export function tiledHeic(file: Buffer, { width, height, columns, rows }: Extent & Tiles): Buffer {
   return gridHeic(file, { columns, rows, shown: numbers(4, width * columns, height * rows), copies: columns * rows })
 }
@@ -34,9 +34,9 @@ function partOf(file: Buffer, type: string): Buffer {
 }
 
 interface Grid extends Tiles {
-  /** Width and height of the picture to show, as the file writes them. */
+  /** Width and height of the image to show, as the file writes them. */
   readonly shown: Buffer
-  /** Of the coded picture; the tiles share one copy or have one each. */
+  /** Of the coded image; the tiles share one copy or have one each. */
   readonly copies: number
 }
 

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
 import { box } from './heic-file.ts'
-import { heicImage, imageColour, PICTURE } from './heic-pictures.ts'
+import { heicImage, IMAGE_SIZE, imageColour } from './heic-images.ts'
 import { exifSegment, insertSegments, jpegSegments, segment } from './jpeg-segments.ts'
 
 /** A file that is not quite as its format prescribes, and that viewers show nevertheless. */
@@ -13,12 +13,12 @@ export interface OddImage {
 
 type Make = (plain: Buffer) => Buffer | Promise<Buffer>
 
-const { width, height } = PICTURE
+const { width, height } = IMAGE_SIZE
 const EOI = Buffer.from([0xff, 0xd9])
 const NONSENSE = Buffer.from('These bytes describe no colours. '.repeat(16))
 
-/** The picture of `heic-pictures.ts`, in any other format. */
-function picture(): Sharp {
+/** The image of `heic-images.ts`, in any other format. */
+function image(): Sharp {
   const data = Buffer.alloc(width * height * 3)
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) data.set(imageColour(x, y).map(Math.round), 3 * (y * width + x))
@@ -27,7 +27,7 @@ function picture(): Sharp {
 }
 
 const jpeg = (options = {}) =>
-  picture()
+  image()
     .jpeg({ quality: 92, ...options })
     .toBuffer()
 
@@ -93,7 +93,7 @@ const HEICS: Record<string, Make> = {
 
 /** Every odd image, in the order of the table in `docs/images.md`. */
 export async function oddImages(): Promise<OddImage[]> {
-  const [plainPng, plainWebp] = [await picture().png().toBuffer(), await picture().webp({ quality: 95 }).toBuffer()]
+  const [plainPng, plainWebp] = [await image().png().toBuffer(), await image().webp({ quality: 95 }).toBuffer()]
   const files = [
     await make('JPEG', await jpeg(), JPEGS),
     await make('PNG', plainPng, PNGS),

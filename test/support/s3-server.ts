@@ -36,7 +36,7 @@ export async function startS3Server(): Promise<S3Server | { readonly unavailable
 async function start(program: string): Promise<S3Server> {
   const root = await mkdtemp(join(tmpdir(), 'drape-s3-'))
   const [objects, metadata] = [join(root, 'objects'), join(root, 'metadata')]
-  await mkdir(join(objects, 'pictures'), { recursive: true })
+  await mkdir(join(objects, 'images'), { recursive: true })
   await mkdir(metadata)
   const credentials = { accessKeyId: 'drape', secretAccessKey: 'drape-test-secret' }
   const { port, release } = await reserveFreePort()
@@ -60,7 +60,7 @@ async function start(program: string): Promise<S3Server> {
     becomesHealthy(`http://${address}/healthy`),
     exited.then(() => Promise.reject(new Error('ended'))),
   ])
-  return { endpoint: `http://${address}`, bucket: 'pictures', credentials, stop }
+  return { endpoint: `http://${address}`, bucket: 'images', credentials, stop }
 }
 
 async function becomesHealthy(url: string): Promise<void> {

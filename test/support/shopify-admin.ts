@@ -141,7 +141,7 @@ function schemaOf(admin: ShopifyAdminServer): Schema {
     admin.customers.find((customer) => customer.email.toLowerCase() === String(email).toLowerCase())
   const findById = (id: unknown) => admin.customers.find((customer) => customer.id === id)
   const media = (images: readonly string[]) => ({
-    // A film among the pictures.
+    // A film among the images.
     nodes: [
       ...images.map((url) => ({ __typename: 'MediaImage', image: { url } })),
       { __typename: 'Video', image: undefined },

@@ -21,7 +21,7 @@ session.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, messa
 await session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
 
 const { decodeImage } = await import('../../api/shared/image.ts')
-const { heicImage } = await import('./heic-pictures.ts')
+const { heicImage } = await import('./heic-images.ts')
 const { createGarmentThread } = await import('../../worker/garment/prepare-beside.ts')
 const { stripTypes } = await import('../../api/routes/playground/strip-types.ts')
 const bitmap = await decodeImage(heicImage('single'))

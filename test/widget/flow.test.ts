@@ -368,8 +368,8 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const env = { ...process.env, DRAPE: front.proxy.url, SITE, SECRET, PORT: String(reserved.port) }
     const started = await spawnProcess({ command: process.execPath, args: ['shop.mjs'], cwd: folder, env })
     const shirt = await readSample('garments/tshirt-mustard.jpg')
-    const product = { externalId: 'shirt-1', title: 'Mustard T-shirt', images: [{ source: { fileKey: 'picture' } }] }
-    await front.drape.call('POST', '/tryon/v1/products', { body: formOf(product, { picture: shirt }) })
+    const product = { externalId: 'shirt-1', title: 'Mustard T-shirt', images: [{ source: { fileKey: 'image' } }] }
+    await front.drape.call('POST', '/tryon/v1/products', { body: formOf(product, { image: shirt }) })
 
     const url = `http://localhost:${reserved.port}`
     await until(() => fetch(url).catch(() => null))

@@ -38,9 +38,9 @@ describe.skipIf(browserReason)(`the snippets of the pages about the widget${brow
   beforeAll(async () => {
     captcha = await startCaptchaProvider()
     front = await startStorefront({ env: { CAPTCHA_VERIFY_URL: captcha.url, CAPTCHA_SECRET: 'captcha-secret' } })
-    const product = { externalId: 'shirt-1', title: 'Mustard T-shirt', images: [{ source: { fileKey: 'picture' } }] }
-    const picture = await readSample('garments/tshirt-mustard.jpg')
-    await front.drape.call('POST', '/tryon/v1/products', { body: formOf(product, { picture }) })
+    const product = { externalId: 'shirt-1', title: 'Mustard T-shirt', images: [{ source: { fileKey: 'image' } }] }
+    const image = await readSample('garments/tshirt-mustard.jpg')
+    await front.drape.call('POST', '/tryon/v1/products', { body: formOf(product, { image }) })
   })
   afterEach(async () => {
     await page.browserContext().close()

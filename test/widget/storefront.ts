@@ -42,7 +42,7 @@ export async function startStorefront({
 } = {}): Promise<Storefront> {
   const reserved = await reserveFreePort()
   const proxyUrl = `http://127.0.0.1:${reserved.port}`
-  const drape = await startDrape({ credits, env: { ...env, PUBLIC_URL: proxyUrl }, pictures: true })
+  const drape = await startDrape({ credits, env: { ...env, PUBLIC_URL: proxyUrl }, defaultEngines: true })
   await drape.startWorker({ PUBLIC_URL: proxyUrl })
   await reserved.release()
   const proxy = await startFaultyProxy(drape.api.url, { port: reserved.port })

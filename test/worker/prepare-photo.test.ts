@@ -16,16 +16,16 @@ describe('a prepared photo', () => {
     ['persons/akimbo-full.jpg', 2600],
   ])('%s is cropped around the same person when it is %i px large', async (path, longest) => {
     const photo = await readSample(path)
-    const picture = await decodeImage(photo)
-    const large = await resizeBitmap(picture, { longest })
+    const bitmap = await decodeImage(photo)
+    const large = await resizeBitmap(bitmap, { longest })
     const [one, other] = await Promise.all([
       preparePhoto({ photo }, { models }),
       preparePhoto({ photo: await encodeImage(large, { format: 'jpeg' }) }, { models }),
     ])
     expect(other).toMatchObject({ personDetected: true, warnings: one.warnings })
-    const scale = large.width / picture.width
+    const scale = large.width / bitmap.width
     for (const part of ['x', 'y', 'width', 'height'] as const) {
-      expect(Math.abs(other.crop[part] / scale - one.crop[part])).toBeLessThan(0.02 * picture.height)
+      expect(Math.abs(other.crop[part] / scale - one.crop[part])).toBeLessThan(0.02 * bitmap.height)
     }
     const { width, height } = await decodeImage(other.view)
     expect({ width, height }).toEqual({ width: 819, height: 1024 })

@@ -8,7 +8,7 @@ import type { Shape } from './upright.ts'
 const SECOND_GARMENT = 0.3
 // Max share of its convex hull that a garment's outline fills: neck, armholes and sleeves leave bays; a ball or a cushion has none.
 const MAX_SOLID = 0.975
-// Max share of its bounds that an outline fills: skirts have a waist; a bottle, a poster or a picture frame has none.
+// Max share of its bounds that an outline fills: skirts have a waist; a bottle, a poster or an image frame has none.
 const MAX_RECTANGULAR = 0.965
 
 /**

@@ -71,7 +71,7 @@ async function searchTiles(search: Search): Promise<Body | null> {
   return null
 }
 
-// Min size of a second person's face, as a share of the main person's: a smaller face is a passer-by or a picture on the wall.
+// Min size of a second person's face, as a share of the main person's: a smaller face is a passer-by or an image on the wall.
 const MIN_BYSTANDER = 0.3
 const MAX_CONFIRMED = 3
 

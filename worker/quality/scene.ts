@@ -8,7 +8,7 @@ import { resizeAreaColours, resizeAreaPlane } from '../raster/sample.ts'
 import { pointAtSize } from '../raster/vector.ts'
 
 /** A photo and its change. */
-export interface Pictured {
+export interface DrawnPhoto {
   /** RGB, and the main person in it. */
   readonly photo: Bitmap
   readonly person: Person
@@ -18,7 +18,7 @@ export interface Pictured {
 }
 
 /** A result to score, and its inputs. */
-export interface Result extends Pictured {
+export interface Result extends DrawnPhoto {
   readonly garment: Bitmap
 }
 
@@ -38,7 +38,7 @@ const UNIT = 56
 const MIN_UNIT = 20
 
 /** Crops the photo to the surroundings of the person; null if the person is too small to be scored. */
-export function sceneOf({ photo, person, image, change }: Pictured): Scene | null {
+export function sceneOf({ photo, person, image, change }: DrawnPhoto): Scene | null {
   const { unit } = measureKeypoints(person)
   if (unit < MIN_UNIT) return null
   const window = surroundings(person, unit, photo)

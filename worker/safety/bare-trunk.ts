@@ -3,7 +3,7 @@ import { distanceToPalette } from '../garment/garment-palette.ts'
 import type { Person } from '../person/person.ts'
 import { meanOf } from '../quality/mean.ts'
 import { describeProduct } from '../quality/product.ts'
-import { type Pictured, type Scene, sceneOf } from '../quality/scene.ts'
+import { type DrawnPhoto, type Scene, sceneOf } from '../quality/scene.ts'
 import type { Lab } from '../raster/colour.ts'
 import { erode } from '../raster/morphology.ts'
 import { type Bitmap, type Colours, countSet, createPlane, type Mask, subset } from '../raster/plane.ts'
@@ -31,7 +31,7 @@ const TRUNK = { top: 0.2, bottom: 1.15, side: 0.85 }
  * Measures the skin of the trunk before and after the change; null if the person is too small, turned away, or has no visible face.
  * Changed pixels in the colours of `garment` are cloth: beige clothes resemble skin.
  */
-export function measureBareTrunk(result: Pictured & { readonly garment?: Bitmap }): BareTrunk | null {
+export function measureBareTrunk(result: DrawnPhoto & { readonly garment?: Bitmap }): BareTrunk | null {
   const scene = sceneOf(result)
   if (!scene) return null
   const face = fillPolygon(scene.change, scene.person.face ?? [])

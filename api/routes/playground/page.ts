@@ -18,7 +18,7 @@ export function presentPage({ serviceName, assets }: PageOptions): string {
 <noscript><p class="problem">This page needs JavaScript. The <a href="/docs">API reference</a> works without JavaScript.</p></noscript>
 ${keyForm()}
 <form id="try-on" novalidate>
-<div class="pictures">
+<div class="image-fields">
 ${imageField({ name: 'photo', step: '1', title: 'Photo', invitation: 'Drop a photo of a person here', assets, more: photoFields() })}
 ${imageField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop an image of a product here', assets, more: productFields() })}
 ${resultPanel()}
@@ -63,7 +63,7 @@ function imageField({ name, step, title, invitation, assets, more = html`` }: Im
 <img src="${assets}/samples/${file}" alt="${text}" loading="lazy" decoding="async"></button></li>
 `,
   )
-  return html`<section class="card picture" data-picture="${name}" aria-labelledby="${name}-title">
+  return html`<section class="card image-field" data-image-field="${name}" aria-labelledby="${name}-title">
 <h2 id="${name}-title"><span class="step" aria-hidden="true">${step}</span>${title}</h2>
 <div class="drop">
 <input type="file" id="${name}-file" class="unseen" aria-label="${invitation.replace('Drop', 'Choose').replace(' here', '')}" accept="image/jpeg,image/png,image/webp,image/heic,image/heif,.heic,.heif" aria-describedby="${name}-chosen">

@@ -28,7 +28,7 @@ export function presentSharePage(
     <meta name="twitter:image:alt" content="${alt}">`
   const body = html`
     <main class="look">
-      <div class="picture"><img src="${generation.resultImageUrl}" alt="${alt}"></div>
+      <div class="image"><img src="${generation.resultImageUrl}" alt="${alt}"></div>
       <section>
         <h1 dir="auto">${title}</h1>
         <p dir="auto">${merchant.name}</p>

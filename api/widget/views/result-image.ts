@@ -17,7 +17,7 @@ export interface ResultImageOptions {
  */
 export function resultImage(result: Result, { alt, texts, shop, onlyProxy }: ResultImageOptions): HTMLImageElement {
   const ways = (url: string) => (onlyProxy ? [shop.downloadUrl(url)] : [url, shop.downloadUrl(url)])
-  const picture = element('img', { alt })
+  const image = element('img', { alt })
   let left = ways(result.resultImageUrl)
   let isFresh = false
   const next = async () => {
@@ -30,10 +30,10 @@ export function resultImage(result: Result, { alt, texts, shop, onlyProxy }: Res
       left = url === null ? [] : ways(url)
     }
     const url = left.shift()
-    if (url === undefined) picture.replaceWith(element('p', { class: 'figure small' }, texts.pictureGone))
-    else picture.src = url
+    if (url === undefined) image.replaceWith(element('p', { class: 'figure small' }, texts.pictureGone))
+    else image.src = url
   }
-  picture.addEventListener('error', () => void next())
+  image.addEventListener('error', () => void next())
   void next()
-  return picture
+  return image
 }

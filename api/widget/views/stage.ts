@@ -1,6 +1,6 @@
 import type { Step } from '../fitting.ts'
 import { element, icon } from '../markup.ts'
-import { drawPicture, type Photo } from '../photo.ts'
+import { drawBitmap, type Photo } from '../photo.ts'
 import type { Settings } from '../settings.ts'
 import type { Shop } from '../shop.ts'
 import type { Texts } from '../texts.ts'
@@ -58,7 +58,7 @@ function contentOf(step: Step, options: StageOptions): HTMLElement {
   return element('div', { class: 'figure guide' }, icon('person'), element('p', { class: 'small' }, texts.drop))
 }
 
-function photoOf({ picture }: Photo, { texts }: StageOptions): HTMLElement {
-  if (picture !== null) return drawPicture(picture, texts.previewAlt)
+function photoOf({ bitmap }: Photo, { texts }: StageOptions): HTMLElement {
+  if (bitmap !== null) return drawBitmap(bitmap, texts.previewAlt)
   return element('div', { class: 'figure' }, icon('photo'), element('p', {}, texts.noPreview))
 }

@@ -8,7 +8,7 @@ import { withCheckAccount } from './check-account.ts'
 import { publicUrl } from './environment.ts'
 
 /** A sample pair that the warp engine supports. */
-const PICTURES = {
+const IMAGES = {
   person: new URL('../../../worker/inference/self-test/person.jpg', import.meta.url),
   garment: new URL('../../../worker/inference/self-test/garment.jpg', import.meta.url),
 }
@@ -60,7 +60,7 @@ async function tryOnForm(engine: string): Promise<FormData> {
     output: { engine, deadlineSeconds: 120 },
   }
   form.set('data', JSON.stringify(data))
-  for (const [name, file] of Object.entries(PICTURES)) {
+  for (const [name, file] of Object.entries(IMAGES)) {
     form.set(name, await openAsBlob(fileURLToPath(file), { type: 'image/jpeg' }), `${name}.jpg`)
   }
   return form

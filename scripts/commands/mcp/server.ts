@@ -17,7 +17,7 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Static, TSchema } from '../../../api/shared/schema.ts'
 import { describeAnswer } from './answers.schema.ts'
 import { createFileFinder } from './client-folder.ts'
-import { readSource } from './picture-source.ts'
+import { readSource } from './image-source.ts'
 import { ListProductsInput, ReadCreditsInput, TryOnToolInput, WaitInput } from './tools.schema.ts'
 
 const INSTRUCTIONS =
@@ -112,7 +112,7 @@ const waitForGeneration: Tool<typeof WaitInput> = {
       throw error
     })
     if (!ended) return answerWith(await client.generations.get(generationId, { signal }))
-    return showPicture(ended, await client.generations.download(generationId, { signal }))
+    return showImage(ended, await client.generations.download(generationId, { signal }))
   },
 }
 
@@ -146,26 +146,26 @@ function addResults(server: McpServer, client: DrapeClient): void {
   const template = new ResourceTemplate(RESULT, { list: undefined })
   const about = { title: 'Result', description: 'The image of a completed generation.' }
   server.registerResource('result', template, about, async (uri, { generationId }, { mcpReq: { signal } }) => {
-    const picture = await client.generations.download(String(generationId), { signal })
-    if (!picture) throw new Error(`${uri} has no image: the generation has not completed, or the image has expired.`)
-    return { contents: [{ uri: uri.href, mimeType: picture.type, blob: await toBase64(picture) }] }
+    const image = await client.generations.download(String(generationId), { signal })
+    if (!image) throw new Error(`${uri} has no image: the generation has not completed, or the image has expired.`)
+    return { contents: [{ uri: uri.href, mimeType: image.type, blob: await toBase64(image) }] }
   })
 }
 
-async function toBase64(picture: Blob): Promise<string> {
-  return Buffer.from(await picture.arrayBuffer()).toString('base64')
+async function toBase64(image: Blob): Promise<string> {
+  return Buffer.from(await image.arrayBuffer()).toString('base64')
 }
 
 /** Clients of this protocol accept messages of at most 10 MB; base64 is a third longer than the bytes. */
 const MAX_BYTES = 7_000_000
 
-async function showPicture(generation: Generation, picture: Blob | null): Promise<CallToolResult> {
+async function showImage(generation: Generation, result: Blob | null): Promise<CallToolResult> {
   const answer = answerWith(generation)
-  if (!picture) return answer
+  if (!result) return answer
   const uri = RESULT.replace('{generationId}', generation.generationId)
-  const link = { type: 'resource_link' as const, uri, name: 'result', mimeType: picture.type }
-  const image = { type: 'image' as const, data: await toBase64(picture), mimeType: picture.type }
-  const shown = picture.size > MAX_BYTES ? [link] : [image, link]
+  const link = { type: 'resource_link' as const, uri, name: 'result', mimeType: result.type }
+  const image = { type: 'image' as const, data: await toBase64(result), mimeType: result.type }
+  const shown = result.size > MAX_BYTES ? [link] : [image, link]
   return { ...answer, content: [...shown, ...answer.content] }
 }
 

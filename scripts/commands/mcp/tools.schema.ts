@@ -1,7 +1,7 @@
 import { FORMATS, MODES } from '../../../api/shared/generation.ts'
 import { Type } from '../../../api/shared/schema.ts'
 
-const pictureFields = {
+const imageFields = {
   path: Type.Optional(
     Type.String({
       minLength: 1,
@@ -15,10 +15,10 @@ const pictureFields = {
 }
 const oneOf = { additionalProperties: false, minProperties: 1, maxProperties: 1 }
 
-const PictureSource = Type.Object(pictureFields, { ...oneOf, description: 'Exactly one of path, url and base64.' })
+const ImageSource = Type.Object(imageFields, { ...oneOf, description: 'Exactly one of path, url and base64.' })
 
 const PersonSource = Type.Object(
-  { ...pictureFields, id: Type.Optional(Type.String({ minLength: 1, description: 'The imageId of an upload.' })) },
+  { ...imageFields, id: Type.Optional(Type.String({ minLength: 1, description: 'The imageId of an upload.' })) },
   { ...oneOf, description: 'The photo of the person: exactly one of path, url, base64 and id.' },
 )
 
@@ -30,7 +30,7 @@ export const TryOnToolInput = Type.Object({
         Type.String({ minLength: 1, description: 'ID of a product, as returned by list_products.' }),
       ),
       title: Type.Optional(Type.String({ description: 'Title of the product. Helps to classify the garment.' })),
-      image: Type.Optional(PictureSource),
+      image: Type.Optional(ImageSource),
     },
     { minProperties: 1, description: 'A product of the catalog by its externalId, or any other product by its image.' },
   ),

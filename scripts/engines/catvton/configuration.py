@@ -1,7 +1,7 @@
 """Sizes of CatVTON, and the names and shapes of its weights as the diffusers library writes them.
 
 The network is that of Stable Diffusion 1.5 for inpainting without cross-attention, the autoencoder that of Stable
-Diffusion 1. Lengths are in pixels or channels; a latent has an eighth of the picture's height and width.
+Diffusion 1. Lengths are in pixels or channels; a latent has an eighth of the image's height and width.
 """
 
 import itertools

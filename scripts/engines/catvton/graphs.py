@@ -1,6 +1,6 @@
 """The three graphs of the engine. All inputs and outputs are 32-bit floats.
 
-encoder    picture               → mean, log_variance    of the picture's latent, not yet scaled
+encoder    picture               → mean, log_variance    of the image's latent, not yet scaled
 denoiser   sample, time          → noise                 that the network sees in the sample
 decoder    latent                → picture               of −1 to 1; the latent is no longer scaled
 """
@@ -78,7 +78,7 @@ def add_middle(layers, value, key):
     value = layers.residual(value, f"{key}.mid_block.resnets.0")
     attention = f"{key}.mid_block.attentions.0"
     tokens = layers.to_tokens(layers.group_norm(value, f"{attention}.group_norm"))
-    attended = layers.to_picture(layers.attend(tokens, attention, heads=1, bias=True), value)
+    attended = layers.to_image(layers.attend(tokens, attention, heads=1, bias=True), value)
     value = layers.g.op("Add", value, attended, name=attention)
     return layers.residual(value, f"{key}.mid_block.resnets.1")
 
@@ -136,7 +136,7 @@ def add_transformer(layers, value, key, c):
     inner, gate = g.op("Split", both, g.integers(*halves_of(layers, block)), outputs=2, axis=-1)
     gated = g.op("Mul", inner, g.op("Gelu", gate, domain=CONTRIB))
     tokens = g.op("Add", tokens, layers.linear(gated, f"{block}.ff.net.2"))
-    out = layers.convolve(layers.to_picture(tokens, value), f"{key}.proj_out", side=1)
+    out = layers.convolve(layers.to_image(tokens, value), f"{key}.proj_out", side=1)
     return g.op("Add", value, out, name=key)
 
 

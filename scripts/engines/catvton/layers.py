@@ -70,7 +70,7 @@ class Layers:
         g = self.g
         return g.op("Transpose", g.op("Reshape", value, g.integers(0, 0, -1)), perm=[0, 2, 1])
 
-    def to_picture(self, tokens, like):
+    def to_image(self, tokens, like):
         """The inverse, in the shape of `like`."""
         g = self.g
         return g.op("Reshape", g.op("Transpose", tokens, perm=[0, 2, 1]), g.op("Shape", like))

@@ -28,9 +28,9 @@ def draw(graphs, manifest, *, person, mask, garment, steps, noise):
 def ddim_step(sample, seen, fresh, *, alpha, after, eta):
     """Equation 12 of Song, Meng and Ermon 2021: the predicted image, the direction to the sample, fresh noise."""
     deviation = eta * np.sqrt((1 - after) / (1 - alpha)) * np.sqrt(1 - alpha / after)
-    picture = (sample - np.sqrt(1 - alpha) * seen) / np.sqrt(alpha)
+    image = (sample - np.sqrt(1 - alpha) * seen) / np.sqrt(alpha)
     direction = np.sqrt(1 - after - deviation**2) * seen
-    return (np.sqrt(after) * picture + direction + deviation * fresh).astype(np.float32)
+    return (np.sqrt(after) * image + direction + deviation * fresh).astype(np.float32)
 
 
 def ddim_alphas(schedule, steps):

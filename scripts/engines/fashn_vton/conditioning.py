@@ -11,7 +11,7 @@ from .configuration import FREQUENCIES, modulations
 def add_modulation(g, checkpoint, c, time, category):
     """Time 0 to 1 and category, a number each per vector → vectors × (all modulations side by side).
 
-    Scales come out with 1 added, which would otherwise be done for every picture and step.
+    Scales come out with 1 added, which would otherwise be done for every image and step.
     """
     vec = g.op("Add", embed_time(g, checkpoint, time), embed_category(g, checkpoint, category), name="vec")
     active = silu(g, vec)

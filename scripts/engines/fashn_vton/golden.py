@@ -16,10 +16,10 @@ def draw_golden(path, manifest):
     sampling, categories = manifest["sampling"], manifest["categories"]
     shape = (1, 3, manifest["size"]["height"], manifest["size"]["width"])
     # A black image, and no image.
-    pictures = np.concatenate([np.full(shape, -1.0), np.zeros(shape)])
+    images = np.concatenate([np.full(shape, -1.0), np.zeros(shape)])
     tokens = {
-        "person_tokens": graphs.run("person", person=pictures, person_pose=pictures[:, :1]),
-        "garment_tokens": graphs.run("garment", garment=pictures, garment_pose=pictures[:, :1]),
+        "person_tokens": graphs.run("person", person=images, person_pose=images[:, :1]),
+        "garment_tokens": graphs.run("garment", garment=images, garment_pose=images[:, :1]),
     }
     times = flow_times(STEPS, sampling["schedule"]["shift"])
     modulation = graphs.run(

@@ -1,7 +1,7 @@
 """The five graphs of the engine. All inputs and outputs are 32-bit floats; whole numbers are floats without a fraction.
 
 person         person, person_pose      → person_tokens       once for each photo
-garment        garment, garment_pose    → garment_tokens      once for each product picture
+garment        garment, garment_pose    → garment_tokens      once for each product image
 modulation     time, category           → modulation          once for each (time, category)
 velocity       sample, …tokens, modulation → velocity         the network alone, one time for all rows
 denoise        sample, …tokens, modulation, … → denoised      any number of steps in one call
@@ -26,9 +26,9 @@ def build_garment(checkpoint, c, **options):
 def build_tokens(name, key, part, checkpoint, c, options):
     """Image and skeleton → tokens. The layer is linear, so the contribution of the sample is added later."""
     g = Graph(name, **options)
-    picture = g.input(name, ["pictures", c.channels_in, *c.input_shape])
+    image = g.input(name, ["pictures", c.channels_in, *c.input_shape])
     pose = g.input(f"{name}_pose", ["pictures", 1, *c.input_shape])
-    tokens = Network(g, checkpoint, c).embed(g.op("Concat", picture, pose, axis=1), key, part, bias=True)
+    tokens = Network(g, checkpoint, c).embed(g.op("Concat", image, pose, axis=1), key, part, bias=True)
     g.output(f"{name}_tokens", tokens, ["pictures", c.tokens, c.hidden_size])
     return g.model()
 

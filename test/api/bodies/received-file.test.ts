@@ -54,7 +54,7 @@ describe('the body of a request as a file', () => {
 
   it('is every byte of it, as many as are allowed', async () => {
     const { url, path } = await start()
-    const bytes = Buffer.alloc(LIMITS.maxBytes, 'picture')
+    const bytes = Buffer.alloc(LIMITS.maxBytes, 'image')
     expect(await put(url, bytes)).toEqual({ code: 'received' })
     expect((await readFile(path)).equals(bytes)).toBe(true)
   })

@@ -228,11 +228,11 @@ describe('accounts in the dashboard', () => {
   it('have a logo that is shown and removed', async () => {
     const id = await insert()
     const page = `/accounts/${id}`
-    const picture = new Blob([new Uint8Array(await readSample('garments/tshirt-mustard.jpg'))])
-    expect((await browser.submit(page, `${page}/logo`, { logo: picture })).status).toBe(303)
+    const image = new Blob([new Uint8Array(await readSample('garments/tshirt-mustard.jpg'))])
+    expect((await browser.submit(page, `${page}/logo`, { logo: image })).status).toBe(303)
     const shown = await browser.get(`${page}/logo`)
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/png'])
-    expect((await browser.submit(page, `${page}/logo`, { logo: new Blob(['no picture']) })).status).toBe(400)
+    expect((await browser.submit(page, `${page}/logo`, { logo: new Blob(['no image']) })).status).toBe(400)
     await browser.submit(page, `${page}/logo/remove`)
     expect((await browser.get(`${page}/logo`)).status).toBe(404)
     expect((await listAudit(id)).map(({ action }) => action)).toEqual(['logo.remove', 'logo.set'])

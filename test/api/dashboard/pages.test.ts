@@ -161,10 +161,10 @@ describe('the pages of the dashboard', () => {
   it('show an image only for a reason, and audit the view', async () => {
     const page = `/generations/${contents.completedId}`
     expect((await browser.get(page)).text).not.toContain('<img')
-    expect((await browser.submit(page, `${page}/picture`, { which: 'result' })).status).toBe(400)
+    expect((await browser.submit(page, `${page}/image`, { which: 'result' })).status).toBe(400)
     expect(await listAudit(contents.completedId)).toEqual([])
-    const shown = await browser.submit(page, `${page}/picture`, { reason: 'The customer complains' })
-    expect(shown.text).toMatch(/<img class="picture" src="data:image\/jpeg;base64,[\w+/]{1000}/)
+    const shown = await browser.submit(page, `${page}/image`, { reason: 'The customer complains' })
+    expect(shown.text).toMatch(/<img class="image" src="data:image\/jpeg;base64,[\w+/]{1000}/)
     expect(await listAudit(contents.completedId)).toMatchObject([
       { action: 'picture.view', operatorEmail: 'ada@example.com', reason: 'The customer complains' },
     ])

@@ -48,8 +48,8 @@ describe('removal requests in the dashboard', () => {
     expect(text).not.toContain('<b>me</b>')
     // A link with the address as it is would add a recipient.
     expect(text).toContain('href="mailto:a%3Fbcc%3Dc@b.example"')
-    expect((await browser.submit('/removals/rem_1', '/removals/rem_1/pictures', { reason: '' })).status).toBe(400)
-    const shown = await browser.submit('/removals/rem_1', '/removals/rem_1/pictures', { reason: 'is it the same?' })
+    expect((await browser.submit('/removals/rem_1', '/removals/rem_1/images', { reason: '' })).status).toBe(400)
+    const shown = await browser.submit('/removals/rem_1', '/removals/rem_1/images', { reason: 'is it the same?' })
     expect(shown.text).toContain('data:image/jpeg')
     expect(
       await createOperatorAudit(dashboard.database).list({ about: 'removal.view', before: null, limit: 9 }),

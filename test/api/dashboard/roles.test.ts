@@ -14,7 +14,7 @@ const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
     /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*|policies)|POST \/webhooks\/:id\/delete)$/,
   billing: /\/credits$/,
   support:
-    /^(GET \/(removals|reviews)\/:id|POST (.*\/(picture|pictures|erase|decline|decide|cancel|test|retry|export)|\/leads\/:shop\/delete|\/blocks\/remove))$/,
+    /^(GET \/(removals|reviews)\/:id|POST (.*\/(image|images|erase|decline|decide|cancel|test|retry|export)|\/leads\/:shop\/delete|\/blocks\/remove))$/,
 }
 
 describe('the role of an operator', () => {
@@ -93,7 +93,7 @@ describe('the role of an operator', () => {
     expect(formsIn((await browserOf('billing').get(page)).text)).toEqual(['/sign-out', `${page}/credits`])
     const generation = `/generations/${contents.completedId}`
     expect(formsIn((await browserOf('viewer').get(generation)).text)).toEqual(['/sign-out'])
-    expect(formsIn((await browserOf('support').get(generation)).text)).toEqual(['/sign-out', `${generation}/picture`])
+    expect(formsIn((await browserOf('support').get(generation)).text)).toEqual(['/sign-out', `${generation}/image`])
     expect(text).not.toContain('href="/operators"')
     expect((await browserOf('admin').get('/')).text).toContain('href="/operators"')
   })
@@ -110,11 +110,11 @@ describe('the role of an operator', () => {
   })
 
   it('shows no photo to a viewer, and audits no refused attempt as a view', async () => {
-    const path = `/generations/${contents.completedId}/picture`
+    const path = `/generations/${contents.completedId}/image`
     const typed = { which: 'result', reason: 'only curious' }
     expect((await post('viewer', path, typed)).text).not.toContain('<img')
     expect((await post('billing', path, typed)).text).not.toContain('<img')
-    expect((await post('support', path, typed)).text).toContain('<img class="picture"')
+    expect((await post('support', path, typed)).text).toContain('<img class="image"')
     const views = await dashboard.database.any(sql.unsafe`
       select operator_email::text as email from operator_audit where action = 'picture.view'`)
     expect(views).toEqual([{ email: 'support@example.com' }])

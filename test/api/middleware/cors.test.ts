@@ -84,20 +84,20 @@ describe('pages of other origins', () => {
     await production.end()
   })
 
-  it('show and read the pictures that links lead to', async () => {
-    const picture = await readSample('persons/astronaut.jpg')
-    const { generationId } = await completeForShop(drape, { shopId: shop.id, picture })
+  it('show and read the images that links lead to', async () => {
+    const image = await readSample('persons/astronaut.jpg')
+    const { generationId } = await completeForShop(drape, { shopId: shop.id, image })
     const { body } = await drape.call('POST', '/public/share-generation', {
       key: null,
       headers: shop.headers,
       body: { generationId },
     })
     const shared = await drape.call('GET', `/s/${body.shareToken}`, { headers: { accept: 'application/json' } })
-    const image = await fetch(shared.body.generation.resultImageUrl, { headers: { origin: ORIGIN } })
-    expect(image.status).toBe(200)
-    expect(image.headers.get('access-control-allow-origin')).toBe('*')
-    expect(image.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
-    expect(image.headers.get('cache-control')).toBe('private, max-age=300')
+    const response = await fetch(shared.body.generation.resultImageUrl, { headers: { origin: ORIGIN } })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
+    expect(response.headers.get('cache-control')).toBe('private, max-age=300')
     const refused = await fetch(`${drape.api.url}/objects/a.jpg`, { headers: { origin: ORIGIN } })
     expect(refused.status).toBe(403)
     expect(refused.headers.get('access-control-allow-origin')).toBe('*')

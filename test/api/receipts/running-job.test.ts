@@ -9,7 +9,7 @@ describe('a worker that draws while its customer is erased', () => {
   let drape: Drape
   let redis: Redis
   beforeAll(async () => {
-    drape = await startDrape({ pictures: true })
+    drape = await startDrape({ defaultEngines: true })
     await drape.startWorker({ ENGINES: 'warp' })
     redis = createRedis(drape.env.REDIS_URL, { role: 'producer', log: createLog({ process: 'test', level: 'silent' }) })
   })

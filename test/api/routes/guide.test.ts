@@ -26,7 +26,7 @@ describe('the site of the documentation', () => {
     expect(textsOf('text/markdown').length).toBe(files.length)
   })
 
-  it('links only to pages, headings and pictures that are there', () => {
+  it('links only to pages, headings and images that are there', () => {
     const isThere = (link: string) => {
       const [path, anchor] = link.split('#')
       if (SERVICE.includes(path)) return true

@@ -43,7 +43,7 @@ describe('an optional member of a request', () => {
     const [made, publishable, { generationId }] = await Promise.all([
       drape.createAccount(10, idle),
       createAccounts(drape.database).insertKey(drape.accountId, 'publishable'),
-      completeForShop(drape, { shopId, picture: photo, productId: 'gid://shop/Product/1' }),
+      completeForShop(drape, { shopId, image: photo, productId: 'gid://shop/Product/1' }),
     ])
     keys = { idle: made.apiKey, publishable }
     const form = new FormData()

@@ -17,7 +17,7 @@ describe('the page of the playground', () => {
   const get = (path: string) => fetch(`${drape.api.url}${path}`)
   const addresses = () => [...page.matchAll(/(?:src|href|data-url)="([^"#]+)"/g)].map(([, address]) => address)
 
-  it('allows nothing but what comes from here, and pictures from where they are kept', () => {
+  it('allows nothing but what comes from here, and images from where they are kept', () => {
     expect(policy.split('; ')).toEqual([
       "default-src 'none'",
       "script-src 'self'",

@@ -46,8 +46,8 @@ describe('the memory that decoding takes', () => {
     ['4:2:0', 1.5],
     ['4:4:4', 3],
   ])('counts the samples of a JPEG with %s', async (chromaSubsampling, samples) => {
-    const picture = sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
-    expect(readJpegSampling(await picture.jpeg({ chromaSubsampling }).toBuffer())).toBe(samples)
+    const image = sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
+    expect(readJpegSampling(await image.jpeg({ chromaSubsampling }).toBuffer())).toBe(samples)
   })
 
   it('counts samples of components that are all stored whole', async () => {

@@ -5,7 +5,7 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import { createHeicThreads, type HeicSettings } from '../../../api/shared/heic.ts'
 import { type Bitmap, decodeImage, inspectImage, normaliseImage } from '../../../api/shared/image.ts'
 import { endlessHeic, tiledHeic } from '../../support/endless-heic.ts'
-import { findHeicBox, heicImage, imageColour, PICTURE, pixelSeenAt } from '../../support/heic-pictures.ts'
+import { findHeicBox, heicImage, IMAGE_SIZE, imageColour, pixelSeenAt } from '../../support/heic-images.ts'
 
 const MEGABYTE = 2 ** 20
 const SETTINGS: HeicSettings = {
@@ -16,7 +16,7 @@ const ALL = { pixels: 50_000_000 }
 
 type Colour = readonly number[]
 
-/** The mean distance of a picture's channels from the colours they should have, away from the edges of the quarters. */
+/** The mean distance of an image's channels from the colours they should have, away from the edges of the quarters. */
 function meanDistance(bitmap: Bitmap, wantedAt: (x: number, y: number) => Colour, from = 0): number {
   let sum = 0
   let count = 0
@@ -40,7 +40,7 @@ describe('decoding HEIC', () => {
     'gives the sRGB pixels of the file "%s"',
     async (name) => {
       const bitmap = await decodeImage(heicImage(name))
-      expect(bitmap).toMatchObject({ ...PICTURE, channels: 3 })
+      expect(bitmap).toMatchObject({ ...IMAGE_SIZE, channels: 3 })
       expect(meanDistance(bitmap, imageColour)).toBeLessThan(1)
     },
   )
@@ -66,13 +66,13 @@ describe('decoding HEIC', () => {
   })
 
   it('keeps alpha, straight', async () => {
-    const wanted = (x: number, y: number) => [...imageColour(x, y), (255 * x) / (PICTURE.width - 1)]
+    const wanted = (x: number, y: number) => [...imageColour(x, y), (255 * x) / (IMAGE_SIZE.width - 1)]
     const straight = await decodeImage(heicImage('alpha'))
     expect(straight.channels).toBe(4)
     expect(meanDistance(straight, wanted)).toBeLessThan(1)
     const divided = await decodeImage(heicImage('premultiplied'))
     expect(divided.channels).toBe(4)
-    expect(meanDistance(divided, wanted, PICTURE.width / 4)).toBeLessThan(1.5)
+    expect(meanDistance(divided, wanted, IMAGE_SIZE.width / 4)).toBeLessThan(1.5)
   })
 
   it('keeps no metadata', async () => {
@@ -138,13 +138,13 @@ describe('threads for HEIC', () => {
       }
     })
     await fc.assert(check, { numRuns: 300, seed: 5 })
-    expect(await threads.decode(heicImage('single'), ALL)).toMatchObject(PICTURE)
+    expect(await threads.decode(heicImage('single'), ALL)).toMatchObject(IMAGE_SIZE)
   })
 
   it('decode 100 concurrent files', async () => {
     const file = heicImage('tiles')
-    const pictures = await Promise.all(Array.from({ length: 100 }, () => threads.decode(file, ALL)))
-    for (const picture of pictures) expect(picture).toEqual(pictures[0])
+    const bitmaps = await Promise.all(Array.from({ length: 100 }, () => threads.decode(file, ALL)))
+    for (const bitmap of bitmaps) expect(bitmap).toEqual(bitmaps[0])
   })
 
   it('refuse files when the queue is full, as a retryable error', async () => {
@@ -168,7 +168,7 @@ describe('threads for HEIC', () => {
       ...refused,
       message: expect.stringContaining('too much memory'),
     })
-    expect(await tight.decode(heicImage('single'), ALL)).toMatchObject(PICTURE)
+    expect(await tight.decode(heicImage('single'), ALL)).toMatchObject(IMAGE_SIZE)
     await tight.stop()
   })
 
@@ -183,7 +183,7 @@ describe('threads for HEIC', () => {
       status: 'rejected',
       reason: { ...refused, message: 'The image cannot be decoded.' },
     })
-    expect(next).toMatchObject({ status: 'fulfilled', value: PICTURE })
+    expect(next).toMatchObject({ status: 'fulfilled', value: IMAGE_SIZE })
     await strict.stop()
   })
 
@@ -196,9 +196,9 @@ describe('threads for HEIC', () => {
   })
 
   it('downscale a large grid while they assemble it', async () => {
-    const file = tiledHeic(heicImage('single'), { ...PICTURE, columns: 4, rows: 4 })
+    const file = tiledHeic(heicImage('single'), { ...IMAGE_SIZE, columns: 4, rows: 4 })
     const whole = await threads.decode(file, ALL)
-    const half = await threads.decode(file, { pixels: (PICTURE.width * PICTURE.height * 16) / 4 })
+    const half = await threads.decode(file, { pixels: (IMAGE_SIZE.width * IMAGE_SIZE.height * 16) / 4 })
     expect([whole.width, whole.height, half.width, half.height]).toEqual([640, 480, 320, 240])
     for (const [x, y] of [
       [3, 5],

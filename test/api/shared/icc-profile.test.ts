@@ -6,14 +6,14 @@ import { readIccProfile } from '../../../api/shared/icc-profile.ts'
 import { decodeImage } from '../../../api/shared/image.ts'
 
 /** A PNG of many colours with a profile, and the profile. */
-async function pictureIn(profile: 'p3' | 'srgb'): Promise<{ file: Buffer; icc: Buffer; stored: Uint8Array }> {
+async function imageIn(profile: 'p3' | 'srgb'): Promise<{ file: Buffer; icc: Buffer; stored: Uint8Array }> {
   const colours = Uint8Array.from({ length: 64 * 64 * 3 }, (_, i) => (Math.imul(i, 2654435761) >>> 9) & 255)
   const file = await sharp(colours, { raw: { width: 64, height: 64, channels: 3 } })
     .withIccProfile(profile)
     .png()
     .toBuffer()
   const { icc } = await sharp(file).metadata()
-  if (!icc) throw new Error('the picture has no profile')
+  if (!icc) throw new Error('the image has no profile')
   return { file, icc, stored: await sharp(file, { ignoreIcc: true }).raw().toBuffer() }
 }
 
@@ -64,7 +64,7 @@ function curveOf(tag: Tag): (value: number) => number {
 
 describe('ICC profiles', () => {
   it('lead to the same sRGB colours as a colour management system finds', async () => {
-    const { file, icc, stored } = await pictureIn('p3')
+    const { file, icc, stored } = await imageIn('p3')
     const space = readIccProfile(icc)
     if (!space) throw new Error('the profile was not read')
     const ours = convertToSrgb({ data: stored, channels: 3, bits: 8 }, space)
@@ -76,7 +76,7 @@ describe('ICC profiles', () => {
   })
 
   it('of sRGB are known as such', async () => {
-    const { icc } = await pictureIn('srgb')
+    const { icc } = await imageIn('srgb')
     const space = readIccProfile(icc)
     expect(space && isSrgb(space)).toBe(true)
   })
@@ -94,7 +94,7 @@ describe('ICC profiles', () => {
   })
 
   it('that are damaged or made of look-up tables are not read', async () => {
-    const { icc } = await pictureIn('p3')
+    const { icc } = await imageIn('p3')
     expect(readIccProfile(Buffer.alloc(0))).toBeNull()
     expect(readIccProfile(profileOf({ name: 'A2B0', type: 'mft2', numbers: [1, 2, 3], size: 4 }))).toBeNull()
     expect(readIccProfile(profileOf(grey(0, 4000, 1, 2)))).toBeNull()

@@ -6,7 +6,7 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import { readImageHeader } from '../../../api/shared/image-format.ts'
 import { box, heicFile } from '../../support/heic-file.ts'
 
-function picture(width = 70, height = 90) {
+function image(width = 70, height = 90) {
   return sharp({ create: { width, height, channels: 3, background: '#a04020' } })
 }
 
@@ -31,20 +31,20 @@ function pngHeader(width: number, height: number, { crcOffBy = 0 } = {}): Buffer
 
 describe('supported formats', () => {
   it.each([
-    ['jpeg', () => picture().jpeg()],
-    ['jpeg', () => picture().jpeg({ progressive: true }).withMetadata({ orientation: 6 })],
+    ['jpeg', () => image().jpeg()],
+    ['jpeg', () => image().jpeg({ progressive: true }).withMetadata({ orientation: 6 })],
     [
       'jpeg',
       () =>
-        picture()
+        image()
           .jpeg()
           .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${' '.repeat(40_000)}</x:xmpmeta>`),
     ],
-    ['png', () => picture().png()],
-    ['png', () => picture().png({ palette: true, progressive: true })],
-    ['webp', () => picture().webp()],
-    ['webp', () => picture().webp({ lossless: true })],
-    ['webp', () => picture().ensureAlpha(0.5).webp().withMetadata({ orientation: 3 })],
+    ['png', () => image().png()],
+    ['png', () => image().png({ palette: true, progressive: true })],
+    ['webp', () => image().webp()],
+    ['webp', () => image().webp({ lossless: true })],
+    ['webp', () => image().ensureAlpha(0.5).webp().withMetadata({ orientation: 3 })],
   ])('tells %s and its size from the bytes (%#)', async (format, make) => {
     expect(readImageHeader(await make().toBuffer())).toEqual({ format, width: 70, height: 90 })
   })
@@ -75,7 +75,7 @@ describe('unsupported formats', () => {
     ['MP4', box('ftyp', 'isom\0\0\0\0isommp42')],
     ['WAV', Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1')],
     ['ICO', Buffer.from('000001000100101000000100200068', 'hex')],
-    ['text', Buffer.from('This is the picture you asked for.')],
+    ['text', Buffer.from('This is the image you asked for.')],
     ['HTML', Buffer.from('<!doctype html><title>Not found</title>')],
     ['zeros', Buffer.alloc(64)],
   ])('refuses %s', (_, bytes) => {
@@ -83,9 +83,9 @@ describe('unsupported formats', () => {
   })
 
   it.each([
-    ['GIF', () => picture().gif()],
-    ['TIFF', () => picture().tiff()],
-    ['AVIF', () => picture().avif({ effort: 0 })],
+    ['GIF', () => image().gif()],
+    ['TIFF', () => image().tiff()],
+    ['AVIF', () => image().avif({ effort: 0 })],
   ])('refuses a real %s', async (_, make) => {
     expect(codeOf(await make().toBuffer())).toBe('UNSUPPORTED_IMAGE_TYPE')
   })
@@ -105,7 +105,7 @@ describe('damaged headers', () => {
     ['a PNG sent as text', Buffer.from('89504e470a1a0a0000000d49484452', 'hex')],
     ['a WebP that is longer than its file', Buffer.from('RIFF\xff\0\0\0WEBPVP8 ', 'latin1')],
     ['a WebP of an unknown chunk', Buffer.from('RIFF\x0c\0\0\0WEBPJUNK\0\0\0\0', 'latin1')],
-    ['a HEIC without a picture', heicFile(['heic', 'mif1', 'heic'], [])],
+    ['a HEIC without an image', heicFile(['heic', 'mif1', 'heic'], [])],
     ['a HEIC without an index', box('ftyp', 'heic\0\0\0\0mif1heic')],
     ['a HEIC with a box of size 2', Buffer.concat([box('ftyp', 'heic\0\0\0\0'), Buffer.from('\0\0\0\x02meta')])],
   ])('refuses %s', (_, bytes) => {
@@ -117,7 +117,7 @@ describe('damaged headers', () => {
   })
 
   it('returns a format or an image error for any bytes', async () => {
-    const seeds = await Promise.all([picture().jpeg(), picture().png(), picture().webp()].map((p) => p.toBuffer()))
+    const seeds = await Promise.all([image().jpeg(), image().png(), image().webp()].map((p) => p.toBuffer()))
     const good = [...seeds, heicFile(['heic', 'mif1', 'heic'], [{ width: 640, height: 480 }])]
     const change = fc.record({ at: fc.nat(400), to: fc.nat(255), cut: fc.nat(4000), seed: fc.constantFrom(...good) })
     const check = ({ at, to, cut, seed }: { at: number; to: number; cut: number; seed: Buffer }) => {

@@ -25,7 +25,7 @@ function grey(): Sharp {
   return plain(80, 64, { r: 130, g: 130, b: 130 })
 }
 
-/** A picture with detail everywhere, so that every part of its file matters. */
+/** An image with detail everywhere, so that every part of its file matters. */
 function noisy(width: number, height: number): Bitmap {
   const data = new Uint8Array(width * height * 3)
   let state = 1

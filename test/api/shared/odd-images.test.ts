@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { decodeImage, normaliseImage } from '../../../api/shared/image.ts'
-import { heicImage, imageColour, PICTURE, pixelSeenAt } from '../../support/heic-pictures.ts'
+import { heicImage, IMAGE_SIZE, imageColour, pixelSeenAt } from '../../support/heic-images.ts'
 import { jpegSegments, segment } from '../../support/jpeg-segments.ts'
 import { oddImages } from '../../support/odd-images.ts'
 
@@ -19,7 +19,9 @@ describe('odd images that viewers show', () => {
   it.each(FILES)('reads a $format with $name', async ({ name, bytes }) => {
     const { width, height, data } = await decodeImage(bytes)
     const isTurned = name.includes('orientation 6')
-    expect([width, height]).toEqual(isTurned ? [PICTURE.height, PICTURE.width] : [PICTURE.width, PICTURE.height])
+    expect([width, height]).toEqual(
+      isTurned ? [IMAGE_SIZE.height, IMAGE_SIZE.width] : [IMAGE_SIZE.width, IMAGE_SIZE.height],
+    )
     for (const [x, y] of [20, 40, 100, 110].flatMap((x) => [20, 40, 100, 110].map((y) => [x, y]))) {
       const colour = imageColour(...pixelSeenAt(isTurned ? 6 : 1, x, y))
       const start = 3 * (y * width + x)

@@ -38,15 +38,15 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
   behavesAsStorage(() => storage)
 
   it('returns links that need no credentials and have the stored content type', async () => {
-    await storage.put('results/a.jpg', Buffer.from('picture'), JPEG)
+    await storage.put('results/a.jpg', Buffer.from('image'), JPEG)
     const answer = await fetch(await storage.signedUrl('results/a.jpg', { expiresInSeconds: 60 }))
-    expect([answer.status, await answer.text()]).toEqual([200, 'picture'])
+    expect([answer.status, await answer.text()]).toEqual([200, 'image'])
     expect(answer.headers.get('content-type')).toBe('image/jpeg')
     expect(answer.headers.get('content-disposition')).toBeNull()
   })
 
   it('returns links that download under a file name', async () => {
-    await storage.put('results/b.jpg', Buffer.from('picture'), JPEG)
+    await storage.put('results/b.jpg', Buffer.from('image'), JPEG)
     const url = await storage.signedUrl('results/b.jpg', { expiresInSeconds: 60, filename: 'Blue "coat".jpg' })
     const answer = await fetch(url)
     expect(answer.headers.get('content-disposition')).toBe(
@@ -55,7 +55,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
   })
 
   it('returns links that are invalid with another signature or key', async () => {
-    await storage.put('results/c.jpg', Buffer.from('picture'), JPEG)
+    await storage.put('results/c.jpg', Buffer.from('image'), JPEG)
     const url = await storage.signedUrl('results/c.jpg', { expiresInSeconds: 60 })
     const forged = url.replace(/Signature=(.)/, (_, first) => `Signature=${first === '0' ? '1' : '0'}`)
     expect((await fetch(forged)).status).toBe(403)
@@ -63,17 +63,17 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
   })
 
   it('returns links that fail once the object is deleted', async () => {
-    await storage.put('results/d.jpg', Buffer.from('picture'), JPEG)
+    await storage.put('results/d.jpg', Buffer.from('image'), JPEG)
     const url = await storage.signedUrl('results/d.jpg', { expiresInSeconds: 60 })
     await storage.delete(['results/d.jpg'])
     expect((await fetch(url)).status).toBe(404)
   })
 
   it('isolates prefixes', async () => {
-    await storage.put('apart.jpg', Buffer.from('picture'), JPEG)
-    const other = await createStorage(urlOf('pictures').replace('some/prefix/', ''), LINKS)
+    await storage.put('apart.jpg', Buffer.from('image'), JPEG)
+    const other = await createStorage(urlOf('images').replace('some/prefix/', ''), LINKS)
     expect(await other.get('apart.jpg')).toBeNull()
-    expect(String(await other.get('some/prefix/apart.jpg'))).toBe('picture')
+    expect(String(await other.get('some/prefix/apart.jpg'))).toBe('image')
     other.close()
   })
 
@@ -101,7 +101,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
 
   it('throws for wrong credentials', async () => {
     useCredentials({ accessKeyId: 'somebody', secretAccessKey: 'else' })
-    const stranger = await createStorage(urlOf('pictures'), LINKS)
+    const stranger = await createStorage(urlOf('images'), LINKS)
     await expect(stranger.get('a.jpg')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })
     stranger.close()
   })
@@ -116,7 +116,7 @@ describe('an S3 server that fails', () => {
     await new Promise((resolve) => failing?.once('listening', resolve))
     const { port } = failing.address() as AddressInfo
     return createS3Storage({
-      bucket: 'pictures',
+      bucket: 'images',
       prefix: '',
       endpoint: `http://127.0.0.1:${port}`,
       region: 'us-east-1',
@@ -165,7 +165,7 @@ describe('an S3 server that fails', () => {
 })
 
 describe("Amazon's own S3", () => {
-  it.each(['s3://pictures/shop?region=eu-central-1', 's3://pictures?region=eu-central-1&pathStyle=true'])(
+  it.each(['s3://images/shop?region=eu-central-1', 's3://images?region=eu-central-1&pathStyle=true'])(
     'is found without an endpoint: %s',
     async (url) => {
       useCredentials({ accessKeyId: 'drape', secretAccessKey: 'secret' })

@@ -80,11 +80,11 @@ describe('a shop on Shopify', () => {
   })
 
   describe('has products', () => {
-    it('with their pictures', async () => {
+    it('with their images', async () => {
       expect(await find()).toEqual({ title: 'Shirt', description: 'Of linen', imageUrls: SHIRT.images })
     })
 
-    it('with the picture of a variant first', async () => {
+    it('with the image of a variant first', async () => {
       expect((await find(SHIRT.id, SHIRT.variants[0].id))?.imageUrls).toEqual([
         'https://cdn.example/blue.jpg',
         ...SHIRT.images,
@@ -96,7 +96,7 @@ describe('a shop on Shopify', () => {
       })
     })
 
-    it('with their own pictures where the variant is unknown, of another product or none at all', async () => {
+    it('with their own images where the variant is unknown, of another product or none at all', async () => {
       for (const variant of [
         'gid://shopify/ProductVariant/99',
         HAT.variants[0].id,

@@ -151,7 +151,7 @@ describe('a product of a shop', () => {
     expect(questions).toHaveLength(3)
   })
 
-  it('that its platform does not know, or has no picture of, is not found', async () => {
+  it('that its platform does not know, or has no image of, is not found', async () => {
     answer = () => null
     await expect(wear()).rejects.toMatchObject({ code: 'PRODUCT_NOT_FOUND' })
     answer = () => ({ title: 'Bare', description: null, imageUrls: [] })

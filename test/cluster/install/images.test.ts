@@ -91,8 +91,8 @@ describe.skipIf(builder === null)('the images', () => {
       return (generation.status === 'COMPLETED' || generation.status === 'FAILED') && generation
     })
     expect(ended.status).toBe('COMPLETED')
-    const picture = await fetch(ended.resultImageUrl)
-    expect(picture.headers.get('content-type')).toBe('image/jpeg')
+    const image = await fetch(ended.resultImageUrl)
+    expect(image.headers.get('content-type')).toBe('image/jpeg')
     expect((await fetch(`${url}/docs`)).status).toBe(200)
   })
 

@@ -44,7 +44,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
   let reader: Reader
   let shop: Shop
   let testKey = ''
-  let picture = ''
+  let image = ''
 
   beforeAll(async () => {
     if (builder === null || programs === null) return
@@ -80,8 +80,8 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     shop = createShop(URL, apiKey)
     const generation = await shop.finish(await shop.tryOn())
     expect(generation).toMatchObject({ status: 'COMPLETED' })
-    picture = generation.resultImageUrl ?? ''
-    const bytes = new Uint8Array(await (await fetch(picture)).arrayBuffer())
+    image = generation.resultImageUrl ?? ''
+    const bytes = new Uint8Array(await (await fetch(image)).arrayBuffer())
     const { width, height } = await decodeImage(bytes)
     expect(width * height).toBeGreaterThan(100_000)
   })
@@ -142,7 +142,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     await reader.follow('install.md', 'Uninstall')
     await until(async () => (await findPods()).length === 0)
     await install()
-    expect((await fetch(picture)).status).toBe(200)
+    expect((await fetch(image)).status).toBe(200)
     expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
   })
 

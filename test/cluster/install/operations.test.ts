@@ -76,7 +76,7 @@ describe.skipIf(programs === null)(
 
     it('restores everything from a backup made under traffic', async () => {
       const before = await shop.finish(await shop.tryOn())
-      const picture = await readResult(before)
+      const image = await readResult(before)
       const calling = startCalling(shop)
       await until(async () => (await readCount('generations')) > 5)
       await reader.follow('backup.md', 'Back up')
@@ -97,7 +97,7 @@ describe.skipIf(programs === null)(
 
       shop = createShop(await addressOf('drape-api'), apiKey)
       expect(await shop.read(before.generationId)).toMatchObject({ status: 'COMPLETED' })
-      expect(await readResult(before)).toEqual(picture)
+      expect(await readResult(before)).toEqual(image)
       await expect(shop.read(after.generationId)).rejects.toMatchObject({ status: 404 })
       const kept: Generation[] = []
       for (const id of accepted) {

@@ -11,7 +11,7 @@ export interface Generation {
 
 /** A caller of an installed Drape. */
 export interface Shop {
-  /** Posts a try-on of a real picture; `mock` is done at once. */
+  /** Posts a try-on of a real image; `mock` is done at once. */
   tryOn(engine?: 'warp' | 'mock'): Promise<string>
   read(id: string): Promise<Generation>
   /** Resolves when it has ended. As a caller does, it asks again after a 503. */

@@ -44,10 +44,10 @@ describe('a run of a retention policy', () => {
     const { kind = 'person', user = null } = about
     for (const age of days) {
       const key = `${kind}s/${accountId}/${user ?? 'nobody'}-${age}.jpg`
-      const picture = Buffer.alloc(age * 1000)
-      const bytes = picture.length
+      const image = Buffer.alloc(age * 1000)
+      const bytes = image.length
       await createObjects(database).insert({ key, accountId, externalUserId: user, kind, bytes, expiresAt: null })
-      await storage.put(key, picture, { contentType: 'image/jpeg' })
+      await storage.put(key, image, { contentType: 'image/jpeg' })
       await database.query(sql.unsafe`
         update objects set created_at = now() - make_interval(secs => ${age * 86_400}) where key = ${key}`)
     }

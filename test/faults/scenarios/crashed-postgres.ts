@@ -14,7 +14,7 @@ export const crashedPostgres: Scenario<{ crashes: number; backMs: number }> = {
     for (let crash = 0; crash < size.crashes; crash++) {
       const orders = Array.from({ length: 30 }, async () => {
         await sleep(random.between(0, 500))
-        return shop.order({ pictureMs: random.between(0, 500) })
+        return shop.order({ imageMs: random.between(0, 500) })
       })
       await sleep(random.between(0, 500))
       await platform.postgres.crash()

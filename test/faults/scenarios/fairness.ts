@@ -14,13 +14,13 @@ export const fairness: Scenario<{ backlog: number; singles: number; jobTimes: nu
   run: async ({ platform, size }) => {
     const big = await platform.openShop({ credits: size.backlog })
     for (let batch = 0; batch < size.backlog / 50; batch++) {
-      await Promise.all(Array.from({ length: 50 }, () => big.order({ pictureMs: JOB_MS })))
+      await Promise.all(Array.from({ length: 50 }, () => big.order({ imageMs: JOB_MS })))
     }
     const workers = await platform.startWorkers(2)
     const waits: number[] = []
     for (let single = 0; single < size.singles; single++) {
       const small = await platform.openShop({ credits: 1 })
-      const { generationId } = await small.order({ pictureMs: JOB_MS })
+      const { generationId } = await small.order({ imageMs: JOB_MS })
       const { waited, job } = await untilStarted(platform.database, String(generationId))
       waits.push(waited / job)
     }

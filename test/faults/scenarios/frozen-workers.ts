@@ -20,10 +20,10 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
     const shop = await platform.openShop({ credits: 10 * size.freezes })
     const [victims, others] = [await platform.startWorkers(size.atOnce), await platform.startWorkers(1)]
     const late: Attempt[] = []
-    // Slow statements make the moments between the picture's arrival and the end long enough to be hit.
+    // Slow statements make the moments between the image's arrival and the end long enough to be hit.
     platform.links['worker-postgres'].suffer({ latencyMs: SLOW_MS })
     while (late.length < size.freezes) {
-      const busy = await keepBusy({ platform, shop, workers: victims, pictureMs: () => 0, atLeast: size.atOnce })
+      const busy = await keepBusy({ platform, shop, workers: victims, imageMs: () => 0, atLeast: size.atOnce })
       await sleep(random.between(0, 3 * SLOW_MS))
       for (const { worker } of busy) process.kill(-worker.pid, 'SIGSTOP')
       // What was sent before arrives, and is not late.

@@ -18,7 +18,7 @@ export const killedInference: Scenario<{ kills: number; hangs: number }> = {
     const workers = await platform.startWorkers(3, { WORK_SECONDS: String(WORK_SECONDS) })
     const faults = [...Array<string>(size.kills).fill('kill'), ...Array<string>(size.hangs).fill('hang')]
     for (const fault of faults) {
-      const [{ worker }] = await keepBusy({ platform, shop, workers, pictureMs: () => random.between(500, 900) })
+      const [{ worker }] = await keepBusy({ platform, shop, workers, imageMs: () => random.between(500, 900) })
       const pids = inferenceOf(worker)
       // Frozen before its work comes, so that it has it in hand.
       for (const pid of pids) signal(pid, 'SIGSTOP')

@@ -12,7 +12,7 @@ export const killedRedis: Scenario<{ kills: number; answerMs: number }> = {
     const askFor = async (ms: number) => {
       const ended = performance.now() + ms
       while (performance.now() < ended) {
-        await shop.order({ pictureMs: random.between(0, 200) })
+        await shop.order({ imageMs: random.between(0, 200) })
         await sleep(50)
       }
     }

@@ -14,7 +14,7 @@ export const killedWorkers: Scenario<{ kills: number; jobs: number }> = {
     for (let kill = 0; kill < size.kills; kill++) {
       // Slow statements make the moments between them long enough to be hit.
       links['worker-postgres'].suffer(random.chance(0.5) ? { latencyMs: 100 } : {})
-      for (let job = 0; job < size.jobs / size.kills; job++) await shop.order({ pictureMs: random.between(0, 400) })
+      for (let job = 0; job < size.jobs / size.kills; job++) await shop.order({ imageMs: random.between(0, 400) })
       await sleep(random.between(0, 1000))
       await workers.whole()
       await workers.kill(random.pick(workers.members))

@@ -11,8 +11,8 @@ import type { Scenario } from '../support/scenario.ts'
 const Ending = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer(), workers: Type.Integer() }))
 
 /** Long enough for the process that will work on it to be frozen before. */
-const PICTURE_MS = 2000
-/** By then a job whose pictures are there is at work; a process that is killed before has lost nothing. */
+const IMAGE_MS = 2000
+/** By then a job whose images are there is at work; a process that is killed before has lost nothing. */
 const HANDING_MS = 2500
 
 export const poison: Scenario<{ poisonous: number; harmless: number }> = {
@@ -25,7 +25,7 @@ export const poison: Scenario<{ poisonous: number; harmless: number }> = {
     const workers = await platform.startWorkers(3)
     const violations: string[] = []
     for (let job = 0; job < size.poisonous; job++) {
-      const { generationId } = await shop.order({ pictureMs: PICTURE_MS })
+      const { generationId } = await shop.order({ imageMs: IMAGE_MS })
       const frozen = new Set<number>()
       const freeze = (worker: TestProgram) => {
         for (const pid of inferenceOf(worker)) {
@@ -36,14 +36,14 @@ export const poison: Scenario<{ poisonous: number; harmless: number }> = {
       for (let attempt = 1; attempt <= 3; attempt++) {
         const worker = await until(() => findHolder(platform, workers.members, { id: String(generationId), attempt }))
         freeze(worker)
-        // Time for the picture to come, so that the job is at work.
-        await sleep(PICTURE_MS + HANDING_MS)
+        // Time for the image to come, so that the job is at work.
+        await sleep(IMAGE_MS + HANDING_MS)
         // The next attempt has all images at once: its worker has to hang as well.
         for (const other of workers.members) if (other !== worker) freeze(other)
         for (const pid of inferenceOf(worker)) signal(pid, 'SIGKILL')
       }
       for (const pid of frozen) signal(pid, 'SIGCONT')
-      await Promise.all(Array.from({ length: size.harmless / size.poisonous }, () => shop.order({ pictureMs: 50 })))
+      await Promise.all(Array.from({ length: size.harmless / size.poisonous }, () => shop.order({ imageMs: 50 })))
       await platform.settle()
       const end = await platform.database.one(sql.type(Ending)`
         select generations.status, generations.attempt, count(distinct history.worker) as workers

@@ -13,8 +13,8 @@ export const recovery: Scenario<{ kills: number; recoveredSeconds: number }> = {
     const workers = await platform.startWorkers(4)
     const lost: { inHand: Attempt; killed: Date }[] = []
     while (lost.length < size.kills) {
-      const pictureMs = () => random.between(1500, 3000)
-      await keepBusy({ platform, shop, workers, pictureMs, atLeast: 3 })
+      const imageMs = () => random.between(1500, 3000)
+      await keepBusy({ platform, shop, workers, imageMs, atLeast: 3 })
       await sleep(random.between(0, 1000))
       const busy = await findBusy(platform.database, workers.members)
       for (const { worker, inHand } of busy.slice(0, Math.min(3, size.kills - lost.length))) {

@@ -8,7 +8,7 @@ export const replayedKey: Scenario<{ replays: number; kills: number }> = {
   full: { replays: 1000, kills: 5 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: size.replays })
-    const product = { externalId: 'shirt', images: [{ source: { url: platform.pictures.next(0) } }] }
+    const product = { externalId: 'shirt', images: [{ source: { url: platform.images.next(0) } }] }
     const order = () => shop.order({ product, idempotencyKey: 'the same every time' })
     for (let kill = 0; kill < size.kills; kill++) {
       await platform.replicas.whole()

@@ -14,7 +14,7 @@ export const sameProduct: Scenario<{ orders: number }> = {
   full: { orders: 10_000 },
   run: async ({ platform, size }) => {
     const shop = await platform.openShop({ credits: size.orders })
-    const product = { externalId: 'shirt', title: 'Shirt', images: [{ source: { url: platform.pictures.next(0) } }] }
+    const product = { externalId: 'shirt', title: 'Shirt', images: [{ source: { url: platform.images.next(0) } }] }
     await Promise.all(Array.from({ length: size.orders }, () => shop.order({ product, patienceMs: PATIENCE_MS })))
     const workers = await platform.startWorkers(3)
     await platform.settle()

@@ -25,7 +25,7 @@ export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRa
       }, 500)
       const ended = performance.now() + seconds * 1000
       while (performance.now() < ended) {
-        random.pick(shops).order({ pictureMs: random.between(0, 30) })
+        random.pick(shops).order({ imageMs: random.between(0, 30) })
         await sleep(1000 / size.perSecond)
       }
       await platform.settle()

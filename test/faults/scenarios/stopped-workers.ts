@@ -19,9 +19,9 @@ export const stoppedWorkers: Scenario<{ stops: number; jobs: number }> = {
     const violations: string[] = []
     const ends: number[] = []
     for (let stop = 0; stop < size.stops; stop++) {
-      for (let job = 0; job < size.jobs / size.stops; job++) await shop.order({ pictureMs: random.between(100, 600) })
-      const pictureMs = () => random.between(300, 800)
-      const [busy] = await keepBusy({ platform, shop, workers, pictureMs })
+      for (let job = 0; job < size.jobs / size.stops; job++) await shop.order({ imageMs: random.between(100, 600) })
+      const imageMs = () => random.between(300, 800)
+      const [busy] = await keepBusy({ platform, shop, workers, imageMs })
       const signalledAt = new Date()
       const code = await workers.terminate(busy.worker)
       ends.push((Date.now() - signalledAt.getTime()) / 1000)

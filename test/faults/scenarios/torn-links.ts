@@ -25,7 +25,7 @@ export const tornLinks: Scenario<{
       platform.links[link].suffer(faults)
       const orders = Array.from({ length: size.jobs }, async () => {
         await sleep(random.between(0, ms / 2))
-        await shop.order({ pictureMs: random.between(0, 500) })
+        await shop.order({ imageMs: random.between(0, 500) })
       })
       await sleep(ms)
       platform.links[link].suffer()

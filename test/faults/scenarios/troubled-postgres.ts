@@ -18,7 +18,7 @@ export const troubledPostgres: Scenario<{ terminations: number; readOnlyMs: numb
     const ordering = Promise.all(
       Array.from({ length: 4 }, async () => {
         while (!isOver) {
-          await shop.order({ pictureMs: random.between(0, 300) })
+          await shop.order({ imageMs: random.between(0, 300) })
           await sleep(50)
         }
       }),

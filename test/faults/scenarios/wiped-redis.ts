@@ -20,7 +20,7 @@ export const wipedRedis: Scenario<{ wipes: number; jobs: number; rebuiltMs: numb
     const rebuilt: number[] = []
     for (let wipe = 0; wipe < size.wipes; wipe++) {
       const orders = Array.from({ length: size.jobs / size.wipes }, () =>
-        shop.order({ pictureMs: random.between(0, 300) }),
+        shop.order({ imageMs: random.between(0, 300) }),
       )
       await Promise.all(orders)
       await sleep(random.between(0, 500))

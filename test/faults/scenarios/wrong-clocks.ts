@@ -26,10 +26,10 @@ export const wrongClocks: Scenario<{ jobs: number; clocks: number }> = {
         const [replica, workers] = await Promise.all([platform.startReplica(env), platform.startWorkers(1, env)])
         const shop = await platform.openShop({ credits: 2 * size.jobs, at: replica })
         for (let job = 0; job < size.jobs; job++) {
-          await shop.order({ pictureMs: random.between(0, 200), deadlineSeconds: 60 })
+          await shop.order({ imageMs: random.between(0, 200), deadlineSeconds: 60 })
         }
         // One that lasts longer than a lease.
-        await shop.order({ pictureMs: 8000, deadlineSeconds: 60 })
+        await shop.order({ imageMs: 8000, deadlineSeconds: 60 })
         await platform.settle()
         accepted.push(...shop.accepted)
         const refused = shop.orders.length - shop.accepted.length

@@ -11,9 +11,9 @@ import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { recordHistory } from './history.ts'
+import { type GarmentImages, serveImages } from './images.ts'
 import type { World } from './invariants.ts'
 import { countUnfinished } from './moments.ts'
-import { type Pictures, servePictures } from './pictures.ts'
 import type { Random } from './random.ts'
 import { openShop, type Shop } from './shop.ts'
 import { createLink, type Link } from './tcp-proxy.ts'
@@ -29,7 +29,7 @@ export interface Platform extends World {
   readonly postgres: OwnPostgres
   readonly redis: OwnRedis
   readonly links: Readonly<Record<LinkName, Link>>
-  readonly pictures: Pictures
+  readonly images: GarmentImages
   readonly replicas: Fleet
   /** Workers, each dead one replaced at once. They are stopped at the end of the scenario. */
   startWorkers(size: number, env?: Readonly<Record<string, string>>): Promise<Fleet>
@@ -44,7 +44,7 @@ export interface Platform extends World {
   stop(): Promise<void>
 }
 
-/** Where pictures are kept. */
+/** Where images are kept. */
 export interface Store extends Pick<World, 'storage' | 'listResults'> {
   readonly env: Readonly<Record<string, string>>
 }
@@ -74,9 +74,9 @@ export async function startPlatform({
   undo.defer(() => database.end())
   await useQuickEngine(database)
   await recordHistory(database)
-  const picture = await encodeImage(GREY, { format: 'jpeg' })
-  const pictures = await servePictures(picture)
-  undo.defer(() => pictures.close())
+  const image = await encodeImage(GREY, { format: 'jpeg' })
+  const images = await serveImages(image)
+  undo.defer(() => images.close())
 
   const links = {} as Record<LinkName, Link>
   for (const name of LINKS) {
@@ -87,7 +87,7 @@ export async function startPlatform({
     DATABASE_URL: over(postgres.url, links[`${program}-postgres`]),
     REDIS_URL: over(redis.url, links[`${program}-redis`]),
     FETCH_ALLOW_CIDRS: '127.0.0.0/8',
-    FETCH_ALLOW_PORTS: `80,443,${pictures.port}`,
+    FETCH_ALLOW_PORTS: `80,443,${images.port}`,
     LOG_LEVEL: 'warn',
     ...store.env,
   })
@@ -104,7 +104,7 @@ export async function startPlatform({
   const { storage, listResults } = store
 
   return {
-    ...{ database, storage, listResults, postgres, redis, links, pictures, replicas },
+    ...{ database, storage, listResults, postgres, redis, links, images, replicas },
     startReplica: (more) => startFleet(launch('api', more), 1),
     startWorkers: async (count, more = {}) => {
       const fleet = await startFleet(launch('worker', { ENGINES: 'mock', ...more }), count)
@@ -113,7 +113,7 @@ export async function startPlatform({
     },
     openShop: async ({ credits, at = replicas }) => {
       const account = await createAccounts(database).insert({ name: 'Shop', email: null, credits, settings: PLENTY })
-      return openShop({ account, replicas: at, pictures, picture })
+      return openShop({ account, replicas: at, images, image })
     },
     settle: async () => {
       await until(async () => (await countUnfinished(database)) === 0)

@@ -1,6 +1,6 @@
 import { formOf } from '../../support/drape.ts'
 import type { Fleet } from './fleet.ts'
-import type { Pictures } from './pictures.ts'
+import type { GarmentImages } from './images.ts'
 
 /** What became of one request. */
 export interface Order {
@@ -13,8 +13,8 @@ export interface Order {
 }
 
 export interface OrderOptions {
-  /** How long the garment's picture takes to come. */
-  readonly pictureMs?: number
+  /** How long the garment's image takes to come. */
+  readonly imageMs?: number
   readonly product?: Readonly<Record<string, unknown>>
   readonly idempotencyKey?: string
   readonly deadlineSeconds?: number
@@ -39,14 +39,14 @@ const PATIENCE_MS = 30_000
 export async function openShop({
   account,
   replicas,
-  pictures,
-  picture,
+  images,
+  image,
 }: {
   account: { readonly id: string; readonly apiKey: string }
   replicas: Fleet
-  pictures: Pictures
+  images: GarmentImages
   /** Of a person. */
-  picture: Uint8Array
+  image: Uint8Array
 }): Promise<Shop> {
   const orders: Order[] = []
   let turn = 0
@@ -70,7 +70,7 @@ export async function openShop({
     form.set('crop', 'false')
     return post('/images/upload', form)
   }
-  const { body: photo } = await upload(picture)
+  const { body: photo } = await upload(image)
 
   return {
     accountId: account.id,
@@ -78,14 +78,14 @@ export async function openShop({
     get accepted() {
       return orders.map(({ generationId }) => generationId).filter((id) => id !== null)
     },
-    upload: (bytes = picture) =>
+    upload: (bytes = image) =>
       upload(bytes).then(
         ({ status }) => status,
         () => null,
       ),
-    order: async ({ pictureMs = 0, product, idempotencyKey, deadlineSeconds = 600, patienceMs } = {}) => {
+    order: async ({ imageMs = 0, product, idempotencyKey, deadlineSeconds = 600, patienceMs } = {}) => {
       const body = JSON.stringify({
-        products: [product ?? { images: [{ source: { url: pictures.next(pictureMs) } }] }],
+        products: [product ?? { images: [{ source: { url: images.next(imageMs) } }] }],
         person: { image: { source: { id: photo.imageId } } },
         output: { deadlineSeconds },
       })

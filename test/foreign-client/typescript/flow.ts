@@ -66,8 +66,8 @@ for (;;) {
   const generation = succeed(await client.GET('/tryon/v1/generations/{id}', { params }))
   assertIs(generation.errorCode, undefined)
   if (generation.status === 'COMPLETED') {
-    const picture = await fetch(generation.resultImageUrl ?? '')
-    assertIs(picture.headers.get('content-type')?.startsWith('image/'), true)
+    const image = await fetch(generation.resultImageUrl ?? '')
+    assertIs(image.headers.get('content-type')?.startsWith('image/'), true)
     break
   }
   await sleep(300)

@@ -13,7 +13,7 @@ describe('drape check', () => {
   let line: ReturnType<typeof createCommandLine>
 
   beforeAll(async () => {
-    drape = await startDrape({ pictures: true })
+    drape = await startDrape({ defaultEngines: true })
     await drape.startWorker()
     line = createCommandLine(drape.env.DATABASE_URL, { ...drape.env, PUBLIC_URL: drape.api.url })
   })

@@ -31,11 +31,11 @@ describe('drape debug', () => {
   let drape: Drape
   let person: Buffer
   let endpoint: string
-  const pictures = servePictures()
+  const images = serveImages()
 
   beforeAll(async () => {
     person = await readSample('persons/down-half-teal.jpg')
-    const port = await pictures.listen()
+    const port = await images.listen()
     drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `${port}` } })
     const { id } = await createWebhooks(drape.database).insert({
       accountId: drape.accountId,
@@ -46,7 +46,7 @@ describe('drape debug', () => {
     endpoint = id
   })
   afterAll(async () => {
-    pictures.close()
+    images.close()
     await drape?.stop()
   })
 
@@ -95,9 +95,9 @@ describe('drape debug', () => {
   })
 
   it('shows both workers of a generation retried after a worker crash', async () => {
-    pictures.hold()
+    images.hold()
     const first = await drape.startWorker()
-    const id = await tryOn({ url: pictures.url() })
+    const id = await tryOn({ url: images.url() })
     const running = await until(async () => {
       const seen = await debug(id)
       return seen.status === 'PROCESSING' && seen
@@ -106,7 +106,7 @@ describe('drape debug', () => {
     expect(running.ahead.map(({ event }) => event)).toContain('lease expires')
     await first.end('SIGKILL')
     await until(async () => (await debug(id)).status === 'PENDING')
-    pictures.release()
+    images.release()
     await drape.startWorker()
     expect((await drape.finish(id)).status).toBe('COMPLETED')
     const done = await until(async () => {
@@ -143,7 +143,7 @@ describe('drape debug', () => {
   it('shows charge and refund of a failed generation, without the image URL', async () => {
     const { id: accountId, apiKey: key } = await drape.createAccount(5)
     const data = {
-      products: [{ images: [{ source: { url: pictures.url('/missing') } }] }],
+      products: [{ images: [{ source: { url: images.url('/missing') } }] }],
       person: { image: { source: { fileKey: 'me' } } },
     }
     const form = new FormData()
@@ -229,22 +229,22 @@ function pathOf(storageUrl: string): string {
 }
 
 /** Serves a product image that can be held back, and takes webhooks. */
-function servePictures() {
+function serveImages() {
   const held = new Set<ServerResponse>()
   let isHeld = false
-  let picture: Buffer
+  let image: Buffer
   const server = createServer(async (request, response) => {
     if (request.method === 'POST') return void response.writeHead(200).end()
     if (request.url?.startsWith('/missing')) return void response.writeHead(404).end()
     response.writeHead(200, { 'content-type': 'image/jpeg' })
-    if (!isHeld) return void response.end(picture)
+    if (!isHeld) return void response.end(image)
     response.flushHeaders()
     held.add(response)
   })
   const findPort = () => (server.address() as AddressInfo).port
   return {
     listen: async () => {
-      picture = await readSample('garments/tshirt-mustard.jpg')
+      image = await readSample('garments/tshirt-mustard.jpg')
       server.listen(0, '127.0.0.1')
       await once(server, 'listening')
       return findPort()
@@ -255,7 +255,7 @@ function servePictures() {
     },
     release: () => {
       isHeld = false
-      for (const response of held) response.end(picture)
+      for (const response of held) response.end(image)
       held.clear()
     },
     close: () => {

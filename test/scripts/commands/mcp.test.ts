@@ -55,7 +55,7 @@ describe('drape mcp', () => {
     return started
   }
 
-  /** What a tool says: whether it failed, its JSON, and the pictures. */
+  /** What a tool says: whether it failed, its JSON, and the images. */
   async function call(
     name: string,
     input: object = {},
@@ -64,8 +64,8 @@ describe('drape mcp', () => {
     const request = { name, arguments: input as Record<string, unknown> }
     const { content, isError = false } = await by.callTool(request, { onprogress, timeout: 120_000 })
     const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
-    const pictures = content.flatMap((block) => (block.type === 'image' ? [block] : []))
-    return { isError, text: texts.join(), json: texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : null, pictures }
+    const images = content.flatMap((block) => (block.type === 'image' ? [block] : []))
+    return { isError, text: texts.join(), json: texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : null, images }
   }
 
   it('offers four tools with input schema, output schema and instructions', async () => {
@@ -88,14 +88,14 @@ describe('drape mcp', () => {
     })
     const { generationId } = json
     const early = await call('wait_for_generation', { generationId, timeoutSeconds: 1 })
-    expect(early).toMatchObject({ isError: false, json: { generationId, status: 'PENDING' }, pictures: [] })
+    expect(early).toMatchObject({ isError: false, json: { generationId, status: 'PENDING' }, images: [] })
     await drape.startWorker()
     const reported: number[] = []
     const onprogress: ProgressCallback = ({ progress }) => void reported.push(progress)
     const ended = await call('wait_for_generation', { generationId: generationId, timeoutSeconds: 100 }, { onprogress })
     expect(ended.json).toMatchObject({ generationId, status: 'COMPLETED', engine: { name: 'mock' } })
-    expect(ended.pictures).toHaveLength(1)
-    const { data, mimeType } = ended.pictures[0]
+    expect(ended.images).toHaveLength(1)
+    const { data, mimeType } = ended.images[0]
     expect(mimeType).toBe('image/jpeg')
     expect(readImageHeader(Buffer.from(data, 'base64')).width).toBeGreaterThan(100)
     expect(reported.at(-1)).toBe(1)

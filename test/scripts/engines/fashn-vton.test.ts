@@ -207,7 +207,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
       'denoise',
     ])
     const models = await openModels(at('listed'), { names: ['person', 'garment'] })
-    const feeds = { person: picture(3), person_pose: picture(1) }
+    const feeds = { person: greyImage(3), person_pose: greyImage(1) }
     const { person_tokens: tokens } = await models.session('person').run(feeds)
     expect(tokens?.shape).toEqual([1, 96, 64])
     expect(tokens?.data.every(Number.isFinite)).toBe(true)
@@ -313,8 +313,8 @@ function allStages(errors: Readonly<Record<string, Readonly<Record<string, numbe
   )
 }
 
-/** A grey picture on the canvas of tiny engines, which are 96 wide. */
-function picture(channels: number) {
+/** A grey image on the canvas of tiny engines, which are 96 wide. */
+function greyImage(channels: number) {
   return { shape: [1, channels, 144, 96], data: new Float32Array(channels * 144 * 96) }
 }
 

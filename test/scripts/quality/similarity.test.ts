@@ -44,7 +44,7 @@ describe('perceptual distance', () => {
     const grey = drawn(() => 128)
     const fine = drawn((x) => (x % 2 ? 108 : 148))
     const coarse = drawn((x) => (x % 48 < 24 ? 108 : 148))
-    const [finely, coarsely] = [fine, coarse].map((picture) => perceptualDistance(grey, picture, everywhere))
+    const [finely, coarsely] = [fine, coarse].map((bitmap) => perceptualDistance(grey, bitmap, everywhere))
     expect(finely).toBeLessThan(0.4 * coarsely)
   })
 })

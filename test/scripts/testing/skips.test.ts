@@ -9,7 +9,7 @@ const LONG_FORM = {
   file: 'test/cluster/install/operations.test.ts',
   test: 'an operator who follows the documentation word for word installs',
 }
-const STRANGER = { file: 'test/flow.test.ts', test: 'a try-on ends in a picture' }
+const STRANGER = { file: 'test/flow.test.ts', test: 'a try-on ends in an image' }
 
 describe('skipped tests', () => {
   it('are found by file and name, except in a file that failed as a whole', () => {
@@ -37,7 +37,7 @@ describe('skipped tests', () => {
       'Skipped:',
       expect.stringMatching(/^ {2}test\/cluster\/install\/operations\.test\.ts: 1 test: .*scripts\/test --long/),
       'Skipped without a reason in scripts/testing/allowed-skips.ts, which counts as failed:',
-      '  test/flow.test.ts: a try-on ends in a picture',
+      '  test/flow.test.ts: a try-on ends in an image',
     ])
     expect(presentSkips(sortSkips([], ALLOWED_SKIPS, SHORT), false)).toEqual([])
   })

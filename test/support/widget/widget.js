@@ -143,7 +143,7 @@ async function addToCart() {
   track('widget:add_to_cart_success')
 }
 
-/** Red, green and blue at a place (0 to 1) of a picture that is shown, which only a page may read that is allowed to. */
+/** Red, green and blue at a place (0 to 1) of an image that is shown, which only a page may read that is allowed to. */
 globalThis.colourAt = (id, x, y) => {
   const image = element(id)
   const canvas = document.createElement('canvas')

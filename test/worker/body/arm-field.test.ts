@@ -23,11 +23,11 @@ afterAll(() => models.release())
 const pairOf = (person: string, garment: string) => readPair(FIXTURES, { person, garment, part: 'top' })
 
 async function behindOf(person: string): Promise<boolean[]> {
-  const { picture } = (await pairOf(person, 'tshirt_mustard')).figure
-  const found = await findPerson(picture, models)
+  const { bitmap } = (await pairOf(person, 'tshirt_mustard')).figure
+  const found = await findPerson(bitmap, models)
   if (!found) throw new Error('nobody was found')
   const body = measureBody(found)
-  const parts = findParts(picture, found, body)
+  const parts = findParts(bitmap, found, body)
   const arms = bothSides((side) => measureArm(found.mask, body, side))
   return measureArms({ person: found, body, parts, arms }).map(({ behind }) => behind)
 }
@@ -35,15 +35,15 @@ async function behindOf(person: string): Promise<boolean[]> {
 async function dress({ figure, garment }: Pair) {
   const result = await createWarpEngine({ models }).run(
     {
-      person: figure.picture,
-      garment: garment.picture,
+      person: figure.bitmap,
+      garment: garment.bitmap,
       garmentHash: 'garment',
       category: null,
       options: { seed: 1, mode: 'balanced' },
     },
     { signal: new AbortController().signal, onProgress: () => {} },
   )
-  return { ...result, image: blendChange({ photo: figure.picture, ...result }) }
+  return { ...result, image: blendChange({ photo: figure.bitmap, ...result }) }
 }
 
 describe('arms behind the body', () => {

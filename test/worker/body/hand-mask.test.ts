@@ -22,17 +22,17 @@ afterAll(() => models.release())
 const figureOf = async (person: string): Promise<Pair['figure']> =>
   (await readPair(FIXTURES, { person, garment: 'jeans_blue', part: 'lower' })).figure
 
-async function lookAt(picture: Pair['figure']['picture']) {
-  const person = await findPerson(picture, models)
+async function lookAt(bitmap: Pair['figure']['bitmap']) {
+  const person = await findPerson(bitmap, models)
   if (!person) throw new Error('nobody was found')
   const body = measureBody(person)
-  return { body, person, whole: completeHands(picture, person, body) }
+  return { body, person, whole: completeHands(bitmap, person, body) }
 }
 
 describe('hands', () => {
   it('adds missing fingertips to the person mask, and no background', async () => {
     const figure = await figureOf('sue-check')
-    const { person, whole } = await lookAt(figure.picture)
+    const { person, whole } = await lookAt(figure.bitmap)
     const hands = handsOf(figure)
     const missed = (mask: typeof person.mask) => countSet(subset(hands, (i) => mask.data[i] <= 0.5))
     expect(missed(person.mask)).toBeGreaterThan(50)
@@ -46,7 +46,7 @@ describe('hands', () => {
   })
 
   it('does not change a mask that contains the hands', async () => {
-    const { person, whole } = await lookAt((await figureOf('oli-tee')).picture)
+    const { person, whole } = await lookAt((await figureOf('oli-tee')).bitmap)
     let added = 0
     for (let i = 0; i < whole.mask.data.length; i++) added += +(whole.mask.data[i] > 0.5 && person.mask.data[i] <= 0.5)
     expect(added).toBeLessThan(40)
@@ -54,8 +54,8 @@ describe('hands', () => {
 
   it('separates a shaded palm from the shorts behind it', async () => {
     const figure = await figureOf('dan-shorts')
-    const { body, whole } = await lookAt(figure.picture)
-    const { skin } = findParts(figure.picture, whole, body)
+    const { body, whole } = await lookAt(figure.bitmap)
+    const { skin } = findParts(figure.bitmap, whole, body)
     const hands = handsOf(figure)
     expect(countSet(subset(hands, (i) => skin.data[i] === 1)) / countSet(hands)).toBeGreaterThan(0.98)
   })
@@ -67,8 +67,8 @@ describe('hands', () => {
     const { figure, garment } = await readPair(FIXTURES, name)
     const { change } = await createWarpEngine({ models }).run(
       {
-        person: figure.picture,
-        garment: garment.picture,
+        person: figure.bitmap,
+        garment: garment.bitmap,
         garmentHash: name.garment,
         category: null,
         options: { seed: 1, mode: 'balanced' },

@@ -10,7 +10,7 @@ const flat = (width: number, height: number, value: number): Bitmap => ({
 })
 
 const photo = flat(120, 160, 50)
-// Two fingers with cloth between them, in a picture of the hand that is half as large as the photo.
+// Two fingers with cloth between them, in an image of the hand that is half as large as the photo.
 const hand: Hand = {
   points: [],
   share: {

@@ -21,7 +21,7 @@ function flat({ width, height }: Size, colour: readonly number[]): Bitmap {
   return { width, height, channels: colour.length === 4 ? 4 : 3, data }
 }
 
-/** The smallest rectangle around every pixel in which two pictures differ. */
+/** The smallest rectangle around every pixel in which two images differ. */
 function difference(before: Bitmap, after: Bitmap): Rectangle | null {
   const [xs, ys]: [number[], number[]] = [[], []]
   for (let i = 0; i < before.width * before.height; i++) {
@@ -36,7 +36,7 @@ function difference(before: Bitmap, after: Bitmap): Rectangle | null {
   return { x, y, width: right - x + 1, height: bottom - y + 1 }
 }
 
-const PICTURE = { width: 1000, height: 1250 }
+const SIZE = { width: 1000, height: 1250 }
 
 describe('the position of a watermark', () => {
   it.each([
@@ -48,21 +48,21 @@ describe('the position of a watermark', () => {
     ['a single pixel', { width: 1, height: 1 }, { x: 30, y: 1218, width: 2, height: 2 }],
     ['a thread', { width: 9000, height: 1 }, { x: 30, y: 1219, width: 180, height: 1 }],
   ])('is the bottom-left corner, for %s', (_, logo, wanted) => {
-    expect(placeWatermark(PICTURE, logo)).toEqual(wanted)
+    expect(placeWatermark(SIZE, logo)).toEqual(wanted)
   })
 
   it('stays inside the image and within its size limits, at any sizes', () => {
     const side = fc.integer({ min: 1, max: 5000 })
     const size = fc.record({ width: side, height: side })
     fc.assert(
-      fc.property(size, size, (picture, logo) => {
-        const { x, y, width, height } = placeWatermark(picture, logo)
+      fc.property(size, size, (image, logo) => {
+        const { x, y, width, height } = placeWatermark(image, logo)
         for (const value of [x, y]) expect(value).toBeGreaterThanOrEqual(0)
         for (const value of [width, height]) expect(value).toBeGreaterThanOrEqual(1)
-        expect(x + width).toBeLessThanOrEqual(picture.width)
-        expect(y + height).toBeLessThanOrEqual(picture.height)
-        expect(width).toBeLessThanOrEqual(Math.max(1, 0.18 * picture.width + 0.5))
-        expect(height).toBeLessThanOrEqual(Math.max(1, 0.12 * picture.height + 0.5))
+        expect(x + width).toBeLessThanOrEqual(image.width)
+        expect(y + height).toBeLessThanOrEqual(image.height)
+        expect(width).toBeLessThanOrEqual(Math.max(1, 0.18 * image.width + 0.5))
+        expect(height).toBeLessThanOrEqual(Math.max(1, 0.12 * image.height + 0.5))
       }),
     )
   })
@@ -70,19 +70,19 @@ describe('the position of a watermark', () => {
 
 describe('adding a watermark', () => {
   it('changes only the pixels of its rectangle', async () => {
-    const picture = flat(PICTURE, [100, 150, 200])
-    const marked = await addWatermark(picture, flat({ width: 400, height: 200 }, [0, 0, 0]))
-    expect(difference(picture, marked)).toEqual({ x: 30, y: 1130, width: 180, height: 90 })
+    const bitmap = flat(SIZE, [100, 150, 200])
+    const marked = await addWatermark(bitmap, flat({ width: 400, height: 200 }, [0, 0, 0]))
+    expect(difference(bitmap, marked)).toEqual({ x: 30, y: 1130, width: 180, height: 90 })
     expect([...marked.data.subarray((1200 * 1000 + 100) * 3, (1200 * 1000 + 100) * 3 + 3)]).toEqual([15, 23, 30])
-    expect(picture.data.every((value, i) => value === [100, 150, 200][i % 3])).toBe(true)
+    expect(bitmap.data.every((value, i) => value === [100, 150, 200][i % 3])).toBe(true)
   })
 
   it('blends by alpha, rounded to the nearest value', async () => {
-    const picture = noise({ width: 100, height: 100 })
+    const bitmap = noise({ width: 100, height: 100 })
     // Of just the size it is shown in, so that every pixel can be foretold.
     const logo = noise({ width: 18, height: 12 }, 4)
-    const marked = await addWatermark(picture, logo)
-    const at = placeWatermark(picture, logo)
+    const marked = await addWatermark(bitmap, logo)
+    const at = placeWatermark(bitmap, logo)
     expect(at).toMatchObject({ width: 18, height: 12 })
     for (let y = 0; y < 12; y++) {
       for (let x = 0; x < 18; x++) {
@@ -90,7 +90,7 @@ describe('adding a watermark', () => {
         const to = ((at.y + y) * 100 + at.x + x) * 3
         const share = (logo.data[from + 3] / 255) * 0.85
         for (let c = 0; c < 3; c++) {
-          const exact = picture.data[to + c] * (1 - share) + logo.data[from + c] * share
+          const exact = bitmap.data[to + c] * (1 - share) + logo.data[from + c] * share
           expect(Math.abs(marked.data[to + c] - exact)).toBeLessThanOrEqual(1)
         }
       }
@@ -98,11 +98,11 @@ describe('adding a watermark', () => {
   })
 
   it('shows the image where the logo is transparent, without a dark edge', async () => {
-    const picture = flat(PICTURE, [90, 90, 90])
+    const bitmap = flat(SIZE, [90, 90, 90])
     const logo = flat({ width: 360, height: 180 }, [255, 255, 255, 0])
     // White left half on nothing: what is fully transparent is black underneath, as editors leave it.
     for (let i = 0; i < 360 * 180; i++) logo.data.set(i % 360 < 180 ? [255, 255, 255, 255] : [0, 0, 0, 0], i * 4)
-    const marked = await addWatermark(picture, logo)
+    const marked = await addWatermark(bitmap, logo)
     expect(marked.data.every((value) => value >= 90)).toBe(true)
     const row = 1175 * 1000
     expect(marked.data[(row + 60) * 3]).toBe(230)
@@ -110,9 +110,9 @@ describe('adding a watermark', () => {
   })
 
   it('changes no bit when fully transparent', async () => {
-    const picture = noise({ width: 300, height: 375 })
-    const marked = await addWatermark(picture, flat({ width: 50, height: 50 }, [10, 20, 30, 0]))
-    expect(marked).toEqual(picture)
+    const bitmap = noise({ width: 300, height: 375 })
+    const marked = await addWatermark(bitmap, flat({ width: 50, height: 50 }, [10, 20, 30, 0]))
+    expect(marked).toEqual(bitmap)
   })
 
   it.each([
@@ -121,9 +121,9 @@ describe('adding a watermark', () => {
     [1, 1],
     [3000, 3000],
   ])('accepts a logo of %i × %i px', async (width, height) => {
-    const picture = flat({ width: 400, height: 500 }, [200, 200, 200])
+    const bitmap = flat({ width: 400, height: 500 }, [200, 200, 200])
     const logo = flat({ width, height }, [0, 0, 0])
-    const marked = await addWatermark(picture, logo)
-    expect(difference(picture, marked)).toEqual(placeWatermark(picture, logo))
+    const marked = await addWatermark(bitmap, logo)
+    expect(difference(bitmap, marked)).toEqual(placeWatermark(bitmap, logo))
   })
 })

@@ -8,15 +8,15 @@ const NAVY = [24, 26, 60] as const
 
 /** A dark T-shirt, on whose photo the front's edge is invisible, with rectangles in the middle: [half width, top, bottom] in px. */
 function shirtWith(rectangles: readonly (readonly [number, number, number])[]): Bitmap {
-  const { picture } = drawGarment({
+  const { bitmap } = drawGarment({
     cut: { ...CUTS.tee, front: CUTS.tee.back },
     colour: NAVY,
     background: [255, 255, 255],
   })
   for (const [half, top, bottom] of rectangles)
     for (let y = top; y < bottom; y++)
-      picture.data.fill(180, 3 * (y * SIDE + SIDE / 2 - half), 3 * (y * SIDE + SIDE / 2 + half))
-  return picture
+      bitmap.data.fill(180, 3 * (y * SIDE + SIDE / 2 - half), 3 * (y * SIDE + SIDE / 2 + half))
+  return bitmap
 }
 
 /** The lowest point of the neckline below the neck corners, over the distance of the corners. */

@@ -6,7 +6,7 @@ import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import { createRandom } from '../../../worker/raster/clusters.ts'
 import type { Bitmap, Mask, Size } from '../../../worker/raster/plane.ts'
 import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
-import { overlap, readGarment } from './garment-pictures.ts'
+import { overlap, readGarment } from './known-garments.ts'
 
 const WHITE = [255, 255, 255] as const
 const OFF_WHITE = [236, 232, 226] as const
@@ -14,9 +14,9 @@ const BLUE = [40, 80, 160] as const
 
 type Painter = (x: number, y: number) => ArrayLike<number>
 
-const plainPicture = (size: number, colourAt: Painter) => drawPicture({ width: size, height: size }, colourAt)
+const plainBitmap = (size: number, colourAt: Painter) => drawBitmap({ width: size, height: size }, colourAt)
 
-function drawPicture({ width, height }: Size, colourAt: Painter): Bitmap {
+function drawBitmap({ width, height }: Size, colourAt: Painter): Bitmap {
   const data = new Uint8Array(width * height * 3)
   for (let i = 0; i < width * height; i++) data.set(colourAt(i % width, Math.floor(i / width)), 3 * i)
   return { width, height, channels: 3, data }
@@ -38,28 +38,28 @@ describe('cutOut on rendered product photos', () => {
     ['dress_blue', 0.995],
     ['box_black', 0.996],
   ])('finds the pixels of %s', async (name, least) => {
-    const { picture, mask } = await readGarment(name)
-    const { alpha } = cutOut(picture)
+    const { bitmap, mask } = await readGarment(name)
+    const { alpha } = cutOut(bitmap)
     expect(overlap(mask, alpha)).toBeGreaterThan(least)
   })
 
   it('finds the gap between the legs up to the crotch, despite its shadow', async () => {
-    const { picture, landmarks, height } = await readGarment('trousers_black')
+    const { bitmap, landmarks, height } = await readGarment('trousers_black')
     const crotch = landmarks.get('crotch') ?? { x: 0, y: 0 }
-    const { alpha } = cutOut(picture)
-    const below = Math.round(crotch.y + 0.08 * height) * picture.width + Math.round(crotch.x)
+    const { alpha } = cutOut(bitmap)
+    const below = Math.round(crotch.y + 0.08 * height) * bitmap.width + Math.round(crotch.x)
     expect(alpha.data[below]).toBeLessThan(0.3)
   })
 
   it.each(['longsleeve_grey', 'glued_brown'])('finds the shaded gap between sleeve and body of %s', async (name) => {
-    const { picture, mask, landmarks } = await readGarment(name)
-    const { alpha } = cutOut(picture)
+    const { bitmap, mask, landmarks } = await readGarment(name)
+    const { alpha } = cutOut(bitmap)
     const armpit = landmarks.get(name === 'glued_brown' ? 'armpit_r' : 'armpit_l') ?? { x: 0, y: 0 }
-    // What lies within a tenth of the picture below the armpit and is no garment.
+    // What lies within a tenth of the image below the armpit and is no garment.
     let [background, left] = [0, 0]
-    for (let y = Math.round(armpit.y); y < armpit.y + 0.12 * picture.height; y++) {
+    for (let y = Math.round(armpit.y); y < armpit.y + 0.12 * bitmap.height; y++) {
       for (let x = Math.round(armpit.x) - 40; x < armpit.x + 60; x++) {
-        const i = y * picture.width + x
+        const i = y * bitmap.width + x
         if (mask.data[i]) continue
         background++
         if (alpha.data[i] > 0.5) left++
@@ -91,14 +91,14 @@ describe('cutOut on multicolored backgrounds', () => {
     ['tiles', 'tshirt_navy'],
     ['tiles', 'tshirt_mustard'],
   ])('finds the garment on %s: %s', async (background, name) => {
-    const { picture, mask } = await readGarment(name)
-    const { alpha } = cutOut(onBackground(picture, mask, backgrounds[background]))
+    const { bitmap, mask } = await readGarment(name)
+    const { alpha } = cutOut(onBackground(bitmap, mask, backgrounds[background]))
     expect(overlap(mask, alpha)).toBeGreaterThan(0.985)
   })
 
   it('makes a try-on fail when the outline includes background', async () => {
-    const { picture, mask } = await readGarment('tshirt_navy')
-    const photo = onBackground(picture, mask, backgrounds.boards)
+    const { bitmap, mask } = await readGarment('tshirt_navy')
+    const photo = onBackground(bitmap, mask, backgrounds.boards)
     expect(prepareGarment(photo, { category: null }).kind).toBe('top')
     const { width, height } = photo
     const cloth = [20, 30, 80]
@@ -110,7 +110,7 @@ describe('cutOut on multicolored backgrounds', () => {
 })
 
 function onBackground({ width, height, channels, data }: Bitmap, mask: Mask, colourAt: Painter): Bitmap {
-  return drawPicture({ width, height }, (x, y) => {
+  return drawBitmap({ width, height }, (x, y) => {
     const i = y * width + x
     return mask.data[i] ? data.subarray(i * channels, i * channels + 3) : colourAt(x, y)
   })
@@ -118,35 +118,35 @@ function onBackground({ width, height, channels, data }: Bitmap, mask: Mask, col
 
 describe('a white garment in a compressed photo', () => {
   it.each([60, 85])('is segmented completely at JPEG quality %s', async (quality) => {
-    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: [251, 251, 251], background: [246, 246, 246] })
+    const { bitmap, mask } = drawGarment({ cut: CUTS.tee, colour: [251, 251, 251], background: [246, 246, 246] })
     // A dark print in the middle, as wide as the chest.
     for (let y = 330; y < 430; y++)
-      for (let x = 260; x < 440; x++) picture.data.fill(30 + ((x * y) % 60), (y * 700 + x) * 3, (y * 700 + x) * 3 + 3)
-    const photo = await decodeImage(await encodeJpeg(picture, quality))
+      for (let x = 260; x < 440; x++) bitmap.data.fill(30 + ((x * y) % 60), (y * 700 + x) * 3, (y * 700 + x) * 3 + 3)
+    const photo = await decodeImage(await encodeJpeg(bitmap, quality))
     expect(overlap(mask, cutOut(photo).alpha)).toBeGreaterThan(0.97)
   })
 
   it('is complete where its shade has the color of the background', () => {
-    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: [251, 251, 251], background: [246, 246, 246] })
+    const { bitmap, mask } = drawGarment({ cut: CUTS.tee, colour: [251, 251, 251], background: [246, 246, 246] })
     const random = createRandom(5)
     // From brighter than the background on the left to darker on the right, with the grain of cloth.
     for (let i = 0; i < mask.data.length; i++) {
       if (!mask.data[i]) continue
-      picture.data.fill(Math.round(254 - 16 * ((i % 700) / 700) + 2 * (random() - 0.5)), 3 * i, 3 * i + 3)
+      bitmap.data.fill(Math.round(254 - 16 * ((i % 700) / 700) + 2 * (random() - 0.5)), 3 * i, 3 * i + 3)
     }
     for (let y = 330; y < 430; y++)
-      for (let x = 260; x < 440; x++) picture.data.fill(30 + ((x * y) % 60), (y * 700 + x) * 3, (y * 700 + x) * 3 + 3)
-    expect(overlap(mask, cutOut(picture).alpha)).toBeGreaterThan(0.98)
+      for (let x = 260; x < 440; x++) bitmap.data.fill(30 + ((x * y) % 60), (y * 700 + x) * 3, (y * 700 + x) * 3 + 3)
+    expect(overlap(mask, cutOut(bitmap).alpha)).toBeGreaterThan(0.98)
   })
 
   it('excludes an even patch left around it by an earlier cutout', async () => {
-    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
-    for (let i = 0; i < picture.data.length; i += 3) {
+    const { bitmap, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
+    for (let i = 0; i < bitmap.data.length; i += 3) {
       const [x, y] = [(i / 3) % 700, Math.floor(i / 3 / 700)]
-      const isPatch = x > 40 && x < 660 && y > 40 && y < 660 && picture.data[i] > 250
-      if (isPatch) picture.data.fill(251, i, i + 3)
+      const isPatch = x > 40 && x < 660 && y > 40 && y < 660 && bitmap.data[i] > 250
+      if (isPatch) bitmap.data.fill(251, i, i + 3)
     }
-    const photo = await decodeImage(await encodeJpeg(picture, 90))
+    const photo = await decodeImage(await encodeJpeg(bitmap, 90))
     expect(overlap(mask, cutOut(photo).alpha)).toBeGreaterThan(0.97)
   })
 })
@@ -220,20 +220,16 @@ describe('cutOut on drawn product photos', () => {
       { cut: CUTS.sleeveless, colour: [200, 90, 120], background: OFF_WHITE, shadow: 0.3, noise: 1 },
       0.995,
     ],
-    [
-      'a large picture',
-      { cut: CUTS.tee, colour: BLUE, background: OFF_WHITE, shadow: 0.3, noise: 2, size: 1600 },
-      0.995,
-    ],
-    ['a small picture', { cut: CUTS.tee, colour: BLUE, background: OFF_WHITE, shadow: 0.3, noise: 2, size: 300 }, 0.99],
+    ['a large image', { cut: CUTS.tee, colour: BLUE, background: OFF_WHITE, shadow: 0.3, noise: 2, size: 1600 }, 0.995],
+    ['a small image', { cut: CUTS.tee, colour: BLUE, background: OFF_WHITE, shadow: 0.3, noise: 2, size: 300 }, 0.99],
   ])('separates a garment from %s', (_, drawing, least) => {
-    const { picture, mask } = drawGarment(drawing)
-    expect(overlap(mask, cutOut(picture).alpha)).toBeGreaterThan(least)
+    const { bitmap, mask } = drawGarment(drawing)
+    expect(overlap(mask, cutOut(bitmap).alpha)).toBeGreaterThan(least)
   })
 
   it('removes the background color from edge pixels', () => {
-    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
-    const { colours, alpha } = cutOut(picture)
+    const { bitmap } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
+    const { colours, alpha } = cutOut(bitmap)
     let reddest = 0
     for (let i = 0; i < alpha.data.length; i++)
       if (alpha.data[i] > 0.1 && alpha.data[i] < 0.95) reddest = Math.max(reddest, colours.data[3 * i])
@@ -241,18 +237,18 @@ describe('cutOut on drawn product photos', () => {
   })
 
   it('keeps colors unchanged inside the garment', () => {
-    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 1000 })
-    const { colours, alpha } = cutOut(picture)
+    const { bitmap } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 1000 })
+    const { colours, alpha } = cutOut(bitmap)
     const middle = 500 * 1000 + 500
     expect(alpha.data[middle]).toBe(1)
     expect([...colours.data.subarray(3 * middle, 3 * middle + 3)]).toEqual([
-      ...picture.data.subarray(3 * middle, 3 * middle + 3),
+      ...bitmap.data.subarray(3 * middle, 3 * middle + 3),
     ])
   })
 
   it('produces a soft edge', () => {
-    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, turn: 10 })
-    const { alpha } = cutOut(picture)
+    const { bitmap } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, turn: 10 })
+    const { alpha } = cutOut(bitmap)
     const between = alpha.data.filter((a) => a > 0.05 && a < 0.95).length
     expect(between).toBeGreaterThan(500)
     expect(between).toBeLessThan(10_000)
@@ -270,11 +266,11 @@ describe('cutOut on images with transparency', () => {
   })
 
   it('treats an image with few transparent specks as opaque', () => {
-    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
-    const data = new Uint8Array(picture.width * picture.height * 4).fill(255)
-    for (let i = 0; i < picture.width * picture.height; i++) data.set(picture.data.subarray(3 * i, 3 * i + 3), 4 * i)
+    const { bitmap, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
+    const data = new Uint8Array(bitmap.width * bitmap.height * 4).fill(255)
+    for (let i = 0; i < bitmap.width * bitmap.height; i++) data.set(bitmap.data.subarray(3 * i, 3 * i + 3), 4 * i)
     for (let i = 0; i < 40; i++) data[4 * i + 3] = 0
-    expect(overlap(mask, cutOut({ ...picture, channels: 4, data }).alpha)).toBeGreaterThan(0.99)
+    expect(overlap(mask, cutOut({ ...bitmap, channels: 4, data }).alpha)).toBeGreaterThan(0.99)
   })
 
   it('rejects a fully transparent image', () => {
@@ -286,25 +282,25 @@ describe('cutOut on images with transparency', () => {
 describe('cutOut rejects', () => {
   const random = createRandom(7)
   const noise = Array.from({ length: 3 * 200 * 200 }, () => Math.floor(256 * random()))
-  const shirt = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 400 }).picture
-  const middle = plainPicture(160, (x, y) => {
+  const shirt = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 400 }).bitmap
+  const middle = plainBitmap(160, (x, y) => {
     const i = 3 * ((y + 120) * 400 + x + 120)
     return [...shirt.data.subarray(i, i + 3)]
   })
   it.each<[string, Bitmap, RegExp]>([
-    ['a blank image', plainPicture(200, () => [240, 240, 240]), /no garment/i],
-    ['an image of one pixel', plainPicture(1, () => [10, 20, 30]), /no garment/i],
-    ['noise', plainPicture(200, (x, y) => noise.slice(3 * (y * 200 + x), 3 * (y * 200 + x) + 3)), /./],
-    ['a patchwork of colours', plainPicture(320, (x, y) => [(x >> 5) * 25, (y >> 5) * 25, ((x ^ y) >> 4) * 12]), /./],
-    ['a speck', plainPicture(300, (x, y) => (Math.hypot(x - 150, y - 150) < 8 ? BLUE : WHITE)), /no garment/i],
+    ['a blank image', plainBitmap(200, () => [240, 240, 240]), /no garment/i],
+    ['an image of one pixel', plainBitmap(1, () => [10, 20, 30]), /no garment/i],
+    ['noise', plainBitmap(200, (x, y) => noise.slice(3 * (y * 200 + x), 3 * (y * 200 + x) + 3)), /./],
+    ['a patchwork of colours', plainBitmap(320, (x, y) => [(x >> 5) * 25, (y >> 5) * 25, ((x ^ y) >> 4) * 12]), /./],
+    ['a speck', plainBitmap(300, (x, y) => (Math.hypot(x - 150, y - 150) < 8 ? BLUE : WHITE)), /no garment/i],
     ['cloth from border to border', middle, /./],
     [
       'a garment cut off on two sides',
-      plainPicture(300, (x, y) => (x < 200 && y > 60 ? BLUE : WHITE)),
+      plainBitmap(300, (x, y) => (x < 200 && y > 60 ? BLUE : WHITE)),
       /cut off by the border/i,
     ],
-  ])('%s', (_, picture, message) => {
-    expect(() => cutOut(picture)).toThrow(
+  ])('%s', (_, bitmap, message) => {
+    expect(() => cutOut(bitmap)).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED', retryable: false, message: expect.stringMatching(message) }),
     )
   })

@@ -6,7 +6,7 @@ import { coverPolygon } from '../../../worker/raster/polygon.ts'
 type Rgb = readonly [number, number, number]
 
 export interface Drawing {
-  /** Half outline from the neck corner to the middle of the hem, as shares of the picture's width from its middle. */
+  /** Half outline from the neck corner to the middle of the hem, as shares of the image's width from its middle. */
   readonly cut: Cut
   readonly colour: Rgb
   readonly background: Rgb
@@ -24,7 +24,7 @@ export interface Drawing {
 }
 
 export interface DrawnGarment {
-  readonly picture: Bitmap
+  readonly bitmap: Bitmap
   /** The same garment alone: RGBA with straight alpha. */
   readonly transparent: Bitmap
   readonly mask: Mask
@@ -155,7 +155,7 @@ function sideOf({ corners }: Cut, side: number): Point[] {
 function cloth(
   { colour, background, stripes, falloff = 1, shadow = 0, noise = 0 }: Drawing,
   { cover, inside, size }: { cover: Plane; inside: Plane; size: number },
-): { picture: Bitmap; transparent: Bitmap } {
+): { bitmap: Bitmap; transparent: Bitmap } {
   const dark = gaussianBlur(shifted(cover, Math.round(0.012 * size)), 0.012 * size)
   const rounded = gaussianBlur(cover, 0.006 * size)
   const random = createRandom(11)
@@ -181,7 +181,7 @@ function cloth(
     rgba[4 * i + 3] = Math.round(255 * cover.data[i])
   }
   return {
-    picture: { width: size, height: size, channels: 3, data: rgb },
+    bitmap: { width: size, height: size, channels: 3, data: rgb },
     transparent: { width: size, height: size, channels: 4, data: rgba },
   }
 }

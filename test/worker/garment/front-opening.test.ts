@@ -6,17 +6,17 @@ import { type PreparedUpperGarment, prepareGarment } from '../../../worker/garme
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
 import { interpolate } from '../../../worker/raster/polyline.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
-import { readGarment, turnGarment } from './garment-pictures.ts'
+import { readGarment, turnGarment } from './known-garments.ts'
 
 const GROUND = [236, 232, 226] as const
 
-function prepareUpper(picture: Bitmap): PreparedUpperGarment {
-  const prepared = prepareGarment(picture, { category: null })
+function prepareUpper(bitmap: Bitmap): PreparedUpperGarment {
+  const prepared = prepareGarment(bitmap, { category: null })
   if (prepared.kind !== 'top' && prepared.kind !== 'dress') throw new Error(`seen as ${prepared.kind}`)
   return prepared
 }
 
-async function readPicture(name: string): Promise<Bitmap> {
+async function readBitmap(name: string): Promise<Bitmap> {
   return decodeImage(await readFile(join(import.meta.dirname, '../../fixtures/garments', `${name}.jpg`)))
 }
 
@@ -46,7 +46,7 @@ describe('the front of an open jacket', () => {
     ['vest_open', 6.4 / 24],
     ['coat_open', 6.4 / 30],
   ])('is found in %s, with both its edges', async (name, width) => {
-    const garment = prepareUpper(await readPicture(name))
+    const garment = prepareUpper(await readBitmap(name))
     const { openFront, axis, landmarks, torsoWidth } = garment
     expect(Math.abs(openWidth(garment) - width)).toBeLessThan(0.055)
     for (const side of [0, 1] as const) {
@@ -61,12 +61,12 @@ describe('the front of an open jacket', () => {
   })
 
   it.each([-16, 12])('is found on a jacket turned by %i degrees', async (degrees) => {
-    const { picture } = turnGarment(await readGarment('jacket_red'), degrees)
-    expect(Math.abs(openWidth(prepareUpper(picture)) - 5.1 / 28)).toBeLessThan(0.06)
+    const { bitmap } = turnGarment(await readGarment('jacket_red'), degrees)
+    expect(Math.abs(openWidth(prepareUpper(bitmap)) - 5.1 / 28)).toBeLessThan(0.06)
   })
 
   it('defines the neckline', async () => {
-    const { openFront, neckline, necklineFound } = prepareUpper(await readPicture('open_beige'))
+    const { openFront, neckline, necklineFound } = prepareUpper(await readBitmap('open_beige'))
     expect(necklineFound).toBe(true)
     expect(neckline[0]).toEqual(openFront?.[0][0])
     expect(neckline[neckline.length - 1]).toEqual(openFront?.[1][0])
@@ -77,14 +77,14 @@ describe('a closed front', () => {
   it.each(['jacket_closed', 'tee_stripe', 'shut_placket', 'shut_darkpanel', 'shut_zip', 'shut_bars'])(
     'of %s is not detected as open',
     async (name) => {
-      expect(prepareUpper(await readPicture(name)).openFront).toBeNull()
+      expect(prepareUpper(await readBitmap(name)).openFront).toBeNull()
     },
   )
 
   it.each([CUTS.tee, CUTS.vNeck, CUTS.longSleeve, CUTS.sleeveless, CUTS.dress])(
     'with two printed lines from collar to hem stays closed (cut %#)',
     (cut) => {
-      const { picture } = drawGarment({
+      const { bitmap } = drawGarment({
         cut,
         size: 400,
         colour: [60, 70, 110],
@@ -97,21 +97,21 @@ describe('a closed front', () => {
         [0.06, 0.03],
         [0, 0.06],
       ])
-        expect(prepareUpper(drawBands(picture, { x, width })).openFront).toBeNull()
+        expect(prepareUpper(drawBands(bitmap, { x, width })).openFront).toBeNull()
     },
   )
 })
 
-// Two lighter bands `x` beside the middle, and `width` wide, as shares of the picture, from just below the neckline to the hem.
-function drawBands(picture: Bitmap, { x, width }: { x: number; width: number }): Bitmap {
-  const data = picture.data.slice()
-  for (let row = Math.round(0.36 * picture.height); row < picture.height; row++) {
-    for (let column = 0; column < picture.width; column++) {
-      const beside = Math.abs(Math.abs(column / picture.width - 0.5) - x)
-      const at = (row * picture.width + column) * 3
+// Two lighter bands `x` beside the middle, and `width` wide, as shares of the image, from just below the neckline to the hem.
+function drawBands(bitmap: Bitmap, { x, width }: { x: number; width: number }): Bitmap {
+  const data = bitmap.data.slice()
+  for (let row = Math.round(0.36 * bitmap.height); row < bitmap.height; row++) {
+    for (let column = 0; column < bitmap.width; column++) {
+      const beside = Math.abs(Math.abs(column / bitmap.width - 0.5) - x)
+      const at = (row * bitmap.width + column) * 3
       const isCloth = Math.abs(data[at] - 60) < 30 && Math.abs(data[at + 2] - 110) < 40
       if (beside < width / 2 && isCloth) data.set([190, 180, 150], at)
     }
   }
-  return { ...picture, data }
+  return { ...bitmap, data }
 }

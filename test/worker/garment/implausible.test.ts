@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import type { Bitmap, Size } from '../../../worker/raster/plane.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
-import { readGarment } from './garment-pictures.ts'
+import { readGarment } from './known-garments.ts'
 
 /** Something of one colour on a light background. */
 function drawn({ width, height }: Size, isThing: (x: number, y: number) => boolean): Bitmap {
@@ -35,14 +35,14 @@ function overlapping(left: Bitmap, right: Bitmap): Bitmap {
   const width = shift + right.width
   const data = new Uint8Array(width * left.height * 3).fill(236)
   const isBackground = ({ data: from }: Bitmap, i: number) => from[i * 3] > 225 && from[i * 3 + 2] > 215
-  for (const [picture, at] of [
+  for (const [bitmap, at] of [
     [left, 0],
     [right, shift],
   ] as const) {
-    for (let i = 0; i < picture.width * picture.height; i++) {
-      if (isBackground(picture, i)) continue
-      const to = Math.floor(i / picture.width) * width + at + (i % picture.width)
-      data.set(picture.data.subarray(i * 3, i * 3 + 3), to * 3)
+    for (let i = 0; i < bitmap.width * bitmap.height; i++) {
+      if (isBackground(bitmap, i)) continue
+      const to = Math.floor(i / bitmap.width) * width + at + (i % bitmap.width)
+      data.set(bitmap.data.subarray(i * 3, i * 3 + 3), to * 3)
     }
   }
   return { width, height: left.height, channels: 3, data }
@@ -60,7 +60,7 @@ function trimmed({ width, height, data }: Bitmap, share: number): Bitmap {
 const SIZE = { width: 500, height: 600 }
 const ball = drawn(SIZE, (x, y) => Math.hypot(x - 250, y - 300) < 180)
 const bottle = drawn(SIZE, (x, y) => x > 190 && x < 310 && y > 60 && y < 540)
-const { picture: tee } = drawGarment({ cut: CUTS.tee, colour: [40, 90, 160], background: [236, 232, 226] })
+const { bitmap: tee } = drawGarment({ cut: CUTS.tee, colour: [40, 90, 160], background: [236, 232, 226] })
 
 /** front-opening.test.ts and prepare-garment.test.ts fail when one of these is refused. */
 const PREPARED_ELSEWHERE = new Set([
@@ -84,10 +84,10 @@ describe('a product photo', () => {
     ['a bottle', bottle, /not the outline of a garment/],
     ['two T-shirts', beside(tee, tee), /more than one garment/],
     ['two T-shirts that overlap', overlapping(tee, tee), /more than one garment/],
-    ['a T-shirt whose sleeves leave the picture', trimmed(tee, 0.13), /cut off by the border/],
+    ['a T-shirt whose sleeves leave the image', trimmed(tee, 0.13), /cut off by the border/],
     ['a T-shirt upside down', upsideDown(tee), /upside down/],
-  ])('of %s is refused', (_, picture, message) => {
-    expect(() => prepareGarment(picture, { category: null })).toThrow(
+  ])('of %s is refused', (_, bitmap, message) => {
+    expect(() => prepareGarment(bitmap, { category: null })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringMatching(message) }),
     )
   })
@@ -101,7 +101,7 @@ describe('a product photo', () => {
     .map((file) => file.slice(0, -'-mask.png'.length))
     .filter((name) => name !== 'jacket_open' && !PREPARED_ELSEWHERE.has(name))
   it.each(names)('of the rendered %s is accepted', async (name) => {
-    const { picture } = await readGarment(name)
-    expect(() => prepareGarment(picture, { category: null })).not.toThrow()
+    const { bitmap } = await readGarment(name)
+    expect(() => prepareGarment(bitmap, { category: null })).not.toThrow()
   })
 })

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { cutOut } from '../../../worker/garment/cut-out.ts'
 import { findOutline } from '../../../worker/garment/outline.ts'
-import { readGarment } from './garment-pictures.ts'
+import { readGarment } from './known-garments.ts'
 
 describe('a shadow in the gap under one sleeve', () => {
   it('does not hide the gap', async () => {
-    const { picture, landmarks, mask } = await readGarment('longsleeve_grey')
-    const { alpha } = cutOut(picture)
+    const { bitmap, landmarks, mask } = await readGarment('longsleeve_grey')
+    const { alpha } = cutOut(bitmap)
     const [armpit, cuff] = [landmarks.get('armpit_l'), landmarks.get('sleeve_in_l')]
     if (!armpit || !cuff) throw new Error('the garment has no left sleeve')
     let gap = 0
     let seen = 0
     for (let y = Math.round(armpit.y + 0.25 * (cuff.y - armpit.y)); y < cuff.y; y++) {
       for (let x = Math.round(cuff.x); x < armpit.x; x++) {
-        const i = y * picture.width + x
+        const i = y * bitmap.width + x
         if (mask.data[i]) continue
         gap++
         if (alpha.data[i] < 0.5) seen++

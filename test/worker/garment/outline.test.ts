@@ -8,7 +8,7 @@ import { coverPolygon } from '../../../worker/raster/polygon.ts'
 import { applyAffine } from '../../../worker/raster/sample.ts'
 import { distance } from '../../../worker/raster/vector.ts'
 import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
-import { type KnownGarment, readGarment, turnGarment } from './garment-pictures.ts'
+import { type KnownGarment, readGarment, turnGarment } from './known-garments.ts'
 
 function upperOutline(alpha: Plane): UpperOutline {
   const outline = findOutline(alpha)
@@ -20,12 +20,12 @@ const straightOutlines = new Map<string, UpperOutline>()
 
 /** The outline of a fixture, found once for all tests that need it. */
 async function straightOutline(name: string): Promise<UpperOutline> {
-  const outline = straightOutlines.get(name) ?? upperOutline(cutOut((await readGarment(name)).picture).alpha)
+  const outline = straightOutlines.get(name) ?? upperOutline(cutOut((await readGarment(name)).bitmap).alpha)
   straightOutlines.set(name, outline)
   return outline
 }
 
-// Landmarks under the background truth's names, in px of the picture.
+// Landmarks under the background truth's names, in px of the image.
 function namedLandmarks({ canvas, landmarks }: UpperOutline): Map<string, Point> {
   const named = new Map<string, Point>()
   for (const [k, side] of ['l', 'r'].entries()) {
@@ -76,7 +76,7 @@ describe('landmarks of rendered garments', () => {
     ] as const) {
       const straight = await straightOutline(name)
       const known = turnGarment(await readGarment(name), degrees)
-      const outline = upperOutline(cutOut(known.picture).alpha)
+      const outline = upperOutline(cutOut(known.bitmap).alpha)
       const errors = errorsOf(outline, known)
       expect(Math.abs(outline.angle - straight.angle - degrees)).toBeLessThanOrEqual(1)
       expect(median(errors)).toBeLessThan(1.8)
@@ -85,8 +85,8 @@ describe('landmarks of rendered garments', () => {
   })
 
   it('of trousers, except for the hips, which a straight seam does not show', async () => {
-    const { picture, landmarks, height } = await readGarment('trousers_black')
-    const outline = findOutline(cutOut(picture).alpha)
+    const { bitmap, landmarks, height } = await readGarment('trousers_black')
+    const outline = findOutline(cutOut(bitmap).alpha)
     if (outline.kind !== 'trousers') throw new Error(`seen as ${outline.kind}`)
     const { waist, crotch, ankleOuter, ankleInner } = outline.landmarks
     const points = {

@@ -3,7 +3,7 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import { createGarmentThread } from '../../../worker/garment/prepare-beside.ts'
 import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import type { Bitmap } from '../../../worker/raster/plane.ts'
-import { readGarment } from './garment-pictures.ts'
+import { readGarment } from './known-garments.ts'
 
 const thread = createGarmentThread()
 afterAll(() => thread.stop())
@@ -13,28 +13,28 @@ const plain: Bitmap = { width: 200, height: 250, channels: 3, data: new Uint8Arr
 
 describe('the garment thread', () => {
   it('returns the result of prepareGarment, and does not change the image', async () => {
-    const { picture } = await readGarment('tshirt_mustard')
-    const before = Uint8Array.from(picture.data)
-    expect(await thread.prepare(picture, options)).toEqual(prepareGarment(picture, options))
-    expect(Uint8Array.from(picture.data)).toEqual(before)
+    const { bitmap } = await readGarment('tshirt_mustard')
+    const before = Uint8Array.from(bitmap.data)
+    expect(await thread.prepare(bitmap, options)).toEqual(prepareGarment(bitmap, options))
+    expect(Uint8Array.from(bitmap.data)).toEqual(before)
   })
 
   it('reports a rejection, and processes the next image', async () => {
     const [refusal, garment] = await Promise.allSettled([
       thread.prepare(plain, options),
-      thread.prepare((await readGarment('tshirt_navy')).picture, options),
+      thread.prepare((await readGarment('tshirt_navy')).bitmap, options),
     ])
     expect(refusal).toMatchObject({ status: 'rejected', reason: { code: 'RESULT_REJECTED', retryable: false } })
     expect(garment).toMatchObject({ status: 'fulfilled', value: { kind: 'top' } })
   })
 
   it('fails a job as retryable when it exits, and restarts for the retry', async () => {
-    const { picture } = await readGarment('tshirt_mustard')
-    const cut = thread.prepare(picture, options).catch((error: unknown) => error)
+    const { bitmap } = await readGarment('tshirt_mustard')
+    const cut = thread.prepare(bitmap, options).catch((error: unknown) => error)
     await thread.stop()
     const error = await cut
     expect(error).toBeInstanceOf(DrapeError)
     expect(error).toMatchObject({ code: 'GENERATION_FAILED', retryable: true })
-    expect(await thread.prepare(picture, options)).toMatchObject({ kind: 'top' })
+    expect(await thread.prepare(bitmap, options)).toMatchObject({ kind: 'top' })
   })
 })

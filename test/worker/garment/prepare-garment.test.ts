@@ -3,12 +3,12 @@ import { type PreparedUpperGarment, prepareGarment } from '../../../worker/garme
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
 import { distance } from '../../../worker/raster/vector.ts'
 import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
-import { readGarment, turnGarment } from './garment-pictures.ts'
+import { readGarment, turnGarment } from './known-garments.ts'
 
 const GROUND = [236, 232, 226] as const
 
-function prepareUpper(picture: Bitmap): PreparedUpperGarment {
-  const prepared = prepareGarment(picture, { category: null })
+function prepareUpper(bitmap: Bitmap): PreparedUpperGarment {
+  const prepared = prepareGarment(bitmap, { category: null })
   if (prepared.kind !== 'top' && prepared.kind !== 'dress') throw new Error(`seen as ${prepared.kind}`)
   return prepared
 }
@@ -38,8 +38,8 @@ describe('the neckline', () => {
   ])(
     'of the rendered %s, whose front is closed, is the front’s upper edge, not the seam of its band',
     async (name, tolerance) => {
-      const { picture, landmarks } = await readGarment(name)
-      const garment = prepareUpper(picture)
+      const { bitmap, landmarks } = await readGarment(name)
+      const garment = prepareUpper(bitmap)
       expect(garment.openFront).toBeNull()
       expect(garment.necklineFound).toBe(true)
       expect(Math.abs(depthOf(garment.neckline) - trueDepth(landmarks))).toBeLessThan(tolerance)
@@ -47,21 +47,21 @@ describe('the neckline', () => {
   )
 
   it('is found on a rotated garment', async () => {
-    const { picture, landmarks } = turnGarment(await readGarment('tshirt_mustard'), 14)
-    expect(Math.abs(depthOf(prepareUpper(picture).neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
+    const { bitmap, landmarks } = turnGarment(await readGarment('tshirt_mustard'), 14)
+    expect(Math.abs(depthOf(prepareUpper(bitmap).neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
   })
 
   it('of a V-neck is V-shaped', () => {
-    const { picture, landmarks } = drawGarment({ cut: CUTS.vNeck, colour: [160, 40, 50], background: GROUND, noise: 1 })
-    const { neckline } = prepareUpper(picture)
+    const { bitmap, landmarks } = drawGarment({ cut: CUTS.vNeck, colour: [160, 40, 50], background: GROUND, noise: 1 })
+    const { neckline } = prepareUpper(bitmap)
     expect(Math.abs(depthOf(neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
     const quarter = depthOf([neckline[0], neckline[15], neckline[60]])
     expect(quarter / depthOf(neckline)).toBeLessThan(0.65)
   })
 
   it('defaults to a crew neck when not visible', async () => {
-    const { picture } = await readGarment('box_black')
-    const garment = prepareUpper(picture)
+    const { bitmap } = await readGarment('box_black')
+    const garment = prepareUpper(bitmap)
     expect(garment.necklineFound).toBe(false)
     expect(depthOf(garment.neckline)).toBeGreaterThan(0.35)
     expect(depthOf(garment.neckline)).toBeLessThan(0.55)
@@ -69,24 +69,24 @@ describe('the neckline', () => {
 
   it('ignores stripes', () => {
     const drawing: Drawing = { cut: CUTS.tee, colour: [230, 180, 60], stripes: [30, 40, 90], background: GROUND }
-    const { neckline } = prepareUpper(drawGarment(drawing).picture)
+    const { neckline } = prepareUpper(drawGarment(drawing).bitmap)
     expect(depthOf(neckline)).toBeGreaterThan(0.35)
     expect(depthOf(neckline)).toBeLessThan(0.6)
   })
 
   it('ignores a label', () => {
-    const { picture } = drawGarment({ cut: CUTS.tee, colour: [245, 245, 245], background: [120, 150, 190] })
-    const data = picture.data.slice()
+    const { bitmap } = drawGarment({ cut: CUTS.tee, colour: [245, 245, 245], background: [120, 150, 190] })
+    const data = bitmap.data.slice()
     for (let y = 138; y < 178; y++)
-      for (let x = 325; x < 375; x++) data.set([20, 20, 20], (y * picture.width + x) * picture.channels)
-    const { neckline } = prepareUpper({ ...picture, data })
+      for (let x = 325; x < 375; x++) data.set([20, 20, 20], (y * bitmap.width + x) * bitmap.channels)
+    const { neckline } = prepareUpper({ ...bitmap, data })
     const [left, right] = [neckline[0], neckline[60]]
     const chordDepth = (i: number) => neckline[i].y - left.y - ((right.y - left.y) * i) / 60
     for (let i = 8; i <= 52; i++) expect(2 * chordDepth(i) - chordDepth(i - 8) - chordDepth(i + 8)).toBeGreaterThan(-1)
   })
 
   it('has 61 points from the left to the right corner', async () => {
-    const { neckline, landmarks } = prepareUpper((await readGarment('tshirt_navy')).picture)
+    const { neckline, landmarks } = prepareUpper((await readGarment('tshirt_navy')).bitmap)
     expect(neckline).toHaveLength(61)
     expect(distance(neckline[0], landmarks[0].neck)).toBeLessThan(0.01)
     expect(distance(neckline[60], landmarks[1].neck)).toBeLessThan(0.01)
@@ -98,21 +98,21 @@ describe('the upright image', () => {
   const drawn = drawGarment(drawing)
   let garment: PreparedUpperGarment
   beforeAll(() => {
-    garment = prepareUpper(drawn.picture)
+    garment = prepareUpper(drawn.bitmap)
   })
 
   it('keeps the pixels of the photo when not rotated', () => {
     const { image, axis, landmarks } = garment
     const hem = drawn.landmarks.get('hem_l') ?? { x: 0, y: 0 }
     const down = Math.round(landmarks[0].hem.y - hem.y)
-    const right = Math.round(axis - (drawn.picture.width - 1) / 2)
+    const right = Math.round(axis - (drawn.bitmap.width - 1) / 2)
     let equal = 0
     for (let y = 300; y < 500; y += 10) {
       for (let x = 250; x < 450; x += 10) {
-        const from = 3 * (y * drawn.picture.width + x)
+        const from = 3 * (y * drawn.bitmap.width + x)
         for (let shift = -4; shift <= 4; shift++) {
           const to = 4 * ((y + down + shift) * image.width + x + right)
-          if (image.data[to] === drawn.picture.data[from] && image.data[to + 2] === drawn.picture.data[from + 2]) {
+          if (image.data[to] === drawn.bitmap.data[from] && image.data[to + 2] === drawn.bitmap.data[from + 2]) {
             equal++
             break
           }
@@ -150,16 +150,16 @@ describe('the upright image', () => {
 
   it('keeps the resolution of large photos up to 1400 px and does not enlarge small ones', () => {
     const height = ({ landmarks }: PreparedUpperGarment) => landmarks[0].hem.y - landmarks[0].neck.y
-    const small = prepareUpper(drawGarment({ ...drawing, size: 350 }).picture)
-    const large = prepareUpper(drawGarment({ ...drawing, size: 1400 }).picture)
-    const larger = prepareUpper(drawGarment({ ...drawing, size: 2000 }).picture)
+    const small = prepareUpper(drawGarment({ ...drawing, size: 350 }).bitmap)
+    const large = prepareUpper(drawGarment({ ...drawing, size: 1400 }).bitmap)
+    const larger = prepareUpper(drawGarment({ ...drawing, size: 2000 }).bitmap)
     expect(height(small) / height(garment)).toBeCloseTo(0.5, 1)
     expect(height(large) / height(garment)).toBeCloseTo(2, 1)
     expect(height(larger) / height(large)).toBeCloseTo(1, 1)
   })
 
   it('is deterministic', () => {
-    const again = prepareUpper(drawn.picture)
+    const again = prepareUpper(drawn.bitmap)
     expect(again.image.data).toEqual(garment.image.data)
     expect(again.neckline).toEqual(garment.neckline)
   })
@@ -167,16 +167,16 @@ describe('the upright image', () => {
 
 describe('prepareGarment', () => {
   it('keeps trousers as trousers for any category', async () => {
-    const { picture } = await readGarment('trousers_black')
-    expect(prepareGarment(picture, { category: null }).kind).toBe('trousers')
-    expect(prepareGarment(picture, { category: 'tops' }).kind).toBe('trousers')
+    const { bitmap } = await readGarment('trousers_black')
+    expect(prepareGarment(bitmap, { category: null }).kind).toBe('trousers')
+    expect(prepareGarment(bitmap, { category: 'tops' }).kind).toBe('trousers')
   })
 
   it('uses the product category to choose between top, dress and skirt', async () => {
-    const { picture } = await readGarment('tank_green')
-    expect(prepareGarment(picture, { category: 'tops' }).kind).toBe('top')
-    expect(prepareGarment(picture, { category: 'one-pieces' }).kind).toBe('dress')
-    expect(prepareGarment(picture, { category: 'bottoms' }).kind).toBe('skirt')
+    const { bitmap } = await readGarment('tank_green')
+    expect(prepareGarment(bitmap, { category: 'tops' }).kind).toBe('top')
+    expect(prepareGarment(bitmap, { category: 'one-pieces' }).kind).toBe('dress')
+    expect(prepareGarment(bitmap, { category: 'bottoms' }).kind).toBe('skirt')
   })
 
   it('accepts an image with transparency', () => {

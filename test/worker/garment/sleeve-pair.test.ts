@@ -3,7 +3,7 @@ import type { SideLandmarks, SideOutline } from '../../../worker/garment/garment
 import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import { mendSleeves } from '../../../worker/garment/sleeve-pair.ts'
 import type { Pixels, Point } from '../../../worker/raster/plane.ts'
-import { readGarment } from './garment-pictures.ts'
+import { readGarment } from './known-garments.ts'
 
 type Rgb = readonly [number, number, number]
 
@@ -41,7 +41,7 @@ function halves(left: readonly Point[], right: readonly Point[]) {
   }
 }
 
-/** A picture of one colour in its left half and of another in its right one. */
+/** An image of one colour in its left half and of another in its right one. */
 function twoColours(left: Rgb, right: Rgb): Pixels {
   const data = new Uint8ClampedArray(200 * 200 * 4)
   for (let i = 0; i < 200 * 200; i++) data.set([...(i % 200 < AXIS ? left : right), 255], i * 4)
@@ -110,7 +110,7 @@ describe('a folded sleeve', () => {
     ['box_black', false],
     ['vneck_red', false],
   ])('is seen in the rendered %s: %s', async (name, expected) => {
-    const garment = prepareGarment((await readGarment(name)).picture, { category: null })
+    const garment = prepareGarment((await readGarment(name)).bitmap, { category: null })
     expect('foldedSleeve' in garment && garment.foldedSleeve).toBe(expected)
   })
 })

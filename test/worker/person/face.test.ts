@@ -4,7 +4,7 @@ import { findPerson } from '../../../worker/person/find-person.ts'
 import type { Person } from '../../../worker/person/person.ts'
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
 import { fillPolygon } from '../../../worker/raster/polygon.ts'
-import { readBitmap, turned } from './pictures.ts'
+import { readBitmap, turned } from './figures.ts'
 
 let models: Models
 beforeAll(async () => {
@@ -12,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => models.release())
 
-async function faceIn(picture: Bitmap): Promise<{ person: Person; face: readonly Point[] }> {
-  const person = await findPerson(picture, models)
+async function faceIn(bitmap: Bitmap): Promise<{ person: Person; face: readonly Point[] }> {
+  const person = await findPerson(bitmap, models)
   if (!person?.face) throw new Error('no face was found')
   return { person, face: person.face }
 }
@@ -22,11 +22,11 @@ const sample = (name: string) => readBitmap(`scripts/samples/persons/${name}.jpg
 
 describe.each(['astronaut', 'grace-hopper', 'down-half-teal'])('the face of %s', (name) => {
   it('has eyes, nose and mouth in its outline, and neither ears, neck nor shoulders', async () => {
-    const picture = await sample(name)
-    const { person, face } = await faceIn(picture)
+    const bitmap = await sample(name)
+    const { person, face } = await faceIn(bitmap)
     const { landmarks } = person
-    const inside = fillPolygon(picture, face)
-    const has = ({ x, y }: Point) => inside.data[Math.round(y) * picture.width + Math.round(x)] === 1
+    const inside = fillPolygon(bitmap, face)
+    const has = ({ x, y }: Point) => inside.data[Math.round(y) * bitmap.width + Math.round(x)] === 1
     for (const part of ['leftEye', 'rightEye', 'nose', 'mouthLeft', 'mouthRight'] as const)
       expect.soft(has(landmarks[part]), part).toBe(true)
     for (const part of ['leftShoulder', 'rightShoulder'] as const) expect.soft(has(landmarks[part]), part).toBe(false)
@@ -39,25 +39,25 @@ describe.each(['astronaut', 'grace-hopper', 'down-half-teal'])('the face of %s',
 })
 
 it('is found at the same position in a rotated image', async () => {
-  const picture = await sample('astronaut')
-  const { face } = await faceIn(picture)
-  const side = turned({ picture, joints: [] }, 1).picture
+  const bitmap = await sample('astronaut')
+  const { face } = await faceIn(bitmap)
+  const side = turned({ bitmap, joints: [] }, 1).bitmap
   const again = await faceIn(side)
   const width = Math.max(...face.map(({ x }) => x)) - Math.min(...face.map(({ x }) => x))
   for (const [i, { x, y }] of face.entries()) {
-    const expected = { x: picture.height - 1 - y, y: x }
+    const expected = { x: bitmap.height - 1 - y, y: x }
     expect(Math.hypot(again.face[i].x - expected.x, again.face[i].y - expected.y)).toBeLessThan(0.06 * width)
   }
 })
 
 it('is not detected when covered', async () => {
-  const picture = await sample('astronaut')
-  const { face } = await faceIn(picture)
+  const bitmap = await sample('astronaut')
+  const { face } = await faceIn(bitmap)
   const [left, right] = [Math.min(...face.map(({ x }) => x)), Math.max(...face.map(({ x }) => x))]
   const [top, bottom] = [Math.min(...face.map(({ y }) => y)), Math.max(...face.map(({ y }) => y))]
-  const covered: Bitmap = { ...picture, data: picture.data.slice() }
+  const covered: Bitmap = { ...bitmap, data: bitmap.data.slice() }
   for (let y = Math.round(top) - 20; y < bottom + 10; y++)
     for (let x = Math.round(left) - 20; x < right + 20; x++)
-      covered.data.fill(120, (y * picture.width + x) * 3, (y * picture.width + x) * 3 + 3)
+      covered.data.fill(120, (y * bitmap.width + x) * 3, (y * bitmap.width + x) * 3 + 3)
   expect((await findPerson(covered, models))?.face ?? null).toBeNull()
 })

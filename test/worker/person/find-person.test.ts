@@ -3,7 +3,7 @@ import { type Models, openModels } from '../../../worker/inference/models.ts'
 import { findPerson } from '../../../worker/person/find-person.ts'
 import type { LandmarkName, Person } from '../../../worker/person/person.ts'
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
-import { FIGURES, type Figure, paste, plainBitmap, readBitmap, readFigure, turned } from './pictures.ts'
+import { FIGURES, type Figure, paste, plainBitmap, readBitmap, readFigure, turned } from './figures.ts'
 
 let models: Models
 beforeAll(async () => {
@@ -21,7 +21,7 @@ describe.each(FIGURES)('the figure %s', (name) => {
   let person: Person
   beforeAll(async () => {
     figure = await readFigure(name)
-    person = found(await findPerson(figure.picture, models))
+    person = found(await findPerson(figure.bitmap, models))
   })
 
   it('is detected as one person with high confidence', () => {
@@ -66,19 +66,19 @@ const jointError = (person: Person, joints: readonly (readonly [LandmarkName, Po
 describe('the main person', () => {
   it('is found at the right position at an eighth of the image height', async () => {
     const figure = await readFigure('walk-full')
-    const picture = plainBitmap({ width: 1600, height: 1200 })
-    const { joints, bodyHeight } = paste(picture, figure, { height: 150, x: 1300, y: 250 })
-    const person = found(await findPerson(picture, models))
+    const bitmap = plainBitmap({ width: 1600, height: 1200 })
+    const { joints, bodyHeight } = paste(bitmap, figure, { height: 150, x: 1300, y: 250 })
+    const person = found(await findPerson(bitmap, models))
     expect(jointError(person, joints)).toBeLessThan(0.035 * bodyHeight)
     expect(person.box.height).toBeGreaterThan(140)
     expect(person.box.height).toBeLessThan(160)
   })
 
   it('is the larger of two people, and the mask excludes the other', async () => {
-    const picture = plainBitmap({ width: 1200, height: 900 })
-    const smaller = paste(picture, await readFigure('walk-full'), { height: 550, x: 900, y: 300 })
-    const larger = paste(picture, await readFigure('apose-full'), { height: 700, x: 100, y: 150 })
-    const person = found(await findPerson(picture, models))
+    const bitmap = plainBitmap({ width: 1200, height: 900 })
+    const smaller = paste(bitmap, await readFigure('walk-full'), { height: 550, x: 900, y: 300 })
+    const larger = paste(bitmap, await readFigure('apose-full'), { height: 700, x: 100, y: 150 })
+    const person = found(await findPerson(bitmap, models))
     expect(person.people).toBe(2)
     expect(jointError(person, larger.joints)).toBeLessThan(0.03 * larger.bodyHeight)
     for (const [, { x, y }] of smaller.joints) expect(person.mask.data[Math.round(y) * 1200 + Math.round(x)]).toBe(0)
@@ -87,8 +87,8 @@ describe('the main person', () => {
   it('is found lying or upside down', async () => {
     const figure = await readFigure('apose-full')
     for (const quarters of [1, 2, 3]) {
-      const { picture, joints } = turned(figure, quarters)
-      const person = found(await findPerson(picture, models))
+      const { bitmap, joints } = turned(figure, quarters)
+      const person = found(await findPerson(bitmap, models))
       expect(jointError(person, joints)).toBeLessThan(0.03 * figure.bodyHeight)
     }
   })
@@ -103,8 +103,8 @@ describe('the main person', () => {
   })
 
   it('is deterministic', async () => {
-    const { picture } = await readFigure('crossed-half')
-    const [first, second] = [await findPerson(picture, models), await findPerson(picture, models)]
+    const { bitmap } = await readFigure('crossed-half')
+    const [first, second] = [await findPerson(bitmap, models), await findPerson(bitmap, models)]
     expect(second).toEqual(first)
   })
 })
@@ -163,9 +163,9 @@ describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, background }) =
 
 describe('people beside the main person', () => {
   const crowd = async (...people: [name: (typeof FIGURES)[number], height: number, x: number][]) => {
-    const picture = plainBitmap({ width: 1200, height: 900 })
-    for (const [name, height, x] of people) paste(picture, await readFigure(name), { height, x, y: 880 - height })
-    return found(await findPerson(picture, models, { count: true }))
+    const bitmap = plainBitmap({ width: 1200, height: 900 })
+    for (const [name, height, x] of people) paste(bitmap, await readFigure(name), { height, x, y: 880 - height })
+    return found(await findPerson(bitmap, models, { count: true }))
   }
 
   it('are counted at the same size and at half of it', async () => {
@@ -176,8 +176,8 @@ describe('people beside the main person', () => {
   it('are none for a single person', async () => {
     expect((await crowd(['walk-full', 700, 500])).people).toBe(1)
     for (const name of FIGURES) {
-      const { picture } = await readFigure(name)
-      expect(found(await findPerson(picture, models, { count: true })).people).toBe(1)
+      const { bitmap } = await readFigure(name)
+      expect(found(await findPerson(bitmap, models, { count: true })).people).toBe(1)
     }
   })
 })
@@ -195,14 +195,14 @@ describe('no person', () => {
     { width: 10, height: 10_000 },
     { width: 10_000, height: 10 },
     { width: 640, height: 480 },
-  ])('is seen in a plain picture of %j px', async (size) => {
+  ])('is seen in a plain image of %j px', async (size) => {
     expect(await findPerson(plainBitmap(size), models)).toBeNull()
   })
 
   it('is detected in clothes, arms and hands without a head', async () => {
-    const { picture } = await readFigure('heavy-half')
-    const { width, height, data } = picture
-    const headless: Bitmap = { ...picture, height: height - 330, data: data.slice(330 * width * 3) }
+    const { bitmap } = await readFigure('heavy-half')
+    const { width, height, data } = bitmap
+    const headless: Bitmap = { ...bitmap, height: height - 330, data: data.slice(330 * width * 3) }
     expect(await findPerson(headless, models)).toBeNull()
   })
 

@@ -14,10 +14,10 @@ afterAll(() => models.release())
 describe('hands', () => {
   it('are segmented in front of a black top with all fingers, without cloth', async () => {
     const { figure } = await readPair('test/fixtures', { person: 'liv-black', garment: 'tee_white', part: 'top' })
-    const person = await findPerson(figure.picture, models)
+    const person = await findPerson(figure.bitmap, models)
     if (!person || !figure.hands) throw new Error('nobody was found')
     const { hands } = figure
-    const shown = drawHands(figure.picture, person.hands)
+    const shown = drawHands(figure.bitmap, person.hands)
     const found = maskWhere(shown, (i) => shown.data[i] > 0.5)
     expect(person.hands).toHaveLength(2)
     expect(countSet(subset(hands, (i) => found.data[i] === 1)) / countSet(hands)).toBeGreaterThan(0.9)

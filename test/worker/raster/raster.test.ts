@@ -43,8 +43,8 @@ describe('colour', () => {
       [0, 0, 0],
     ],
   ])('turns sRGB %j into Lab %j and back', (rgb, expected) => {
-    const picture: Colours = { width: 1, height: 1, channels: 3, data: Float32Array.from(rgb) }
-    const lab = rgbToLab(picture)
+    const colours: Colours = { width: 1, height: 1, channels: 3, data: Float32Array.from(rgb) }
+    const lab = rgbToLab(colours)
     for (let c = 0; c < 3; c++) expect(Math.abs(lab.data[c] - expected[c])).toBeLessThan(0.1)
     const back = labToRgb(lab)
     for (let c = 0; c < 3; c++) expect(Math.abs(back.data[c] - rgb[c])).toBeLessThan(0.2)

@@ -4,7 +4,7 @@ import { createBackwardMap, remapCubic, remapPlane } from '../../../worker/raste
 
 const SIZE = { width: 40, height: 30 }
 
-const pictureOf = (value: (x: number, y: number) => readonly [number, number, number, number]): Colours => ({
+const coloursOf = (value: (x: number, y: number) => readonly [number, number, number, number]): Colours => ({
   ...SIZE,
   channels: 4,
   data: Float32Array.from({ length: 40 * 30 * 4 }, (_, i) => value((i >> 2) % 40, Math.floor((i >> 2) / 40))[i & 3]),
@@ -42,7 +42,7 @@ describe('createBackwardMap', () => {
 })
 
 describe('remapCubic', () => {
-  const slope = pictureOf((x, y) => [2 * x + y, 90, 3 * y, 255])
+  const slope = coloursOf((x, y) => [2 * x + y, 90, 3 * y, 255])
 
   it('does not change an image under the identity, and is empty outside the map', () => {
     const out = remapCubic(
@@ -66,7 +66,7 @@ describe('remapCubic', () => {
   })
 
   it('keeps colors premultiplied at the image border', () => {
-    const edge = pictureOf((x) => (x < 20 ? [200, 200, 200, 255] : [0, 0, 0, 0]))
+    const edge = coloursOf((x) => (x < 20 ? [200, 200, 200, 255] : [0, 0, 0, 0]))
     const out = remapCubic(
       edge,
       mapOf((x, y) => [x + 0.3, y]),

@@ -31,8 +31,8 @@ const account = createAccount({
   },
 })
 
-const photo = createImageField(document.querySelector('[data-picture=photo]'), { onChange: changed })
-const product = createImageField(document.querySelector('[data-picture=product]'), {
+const photo = createImageField(document.querySelector('[data-image-field=photo]'), { onChange: changed })
+const product = createImageField(document.querySelector('[data-image-field=product]'), {
   onChange: ({ title }) => {
     if (title !== '') find('product-name').value = title
     changed()

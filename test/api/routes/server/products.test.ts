@@ -8,12 +8,12 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe('products', () => {
   let drape: Drape
-  let picture: Buffer
+  let image: Buffer
   let otherImage: Buffer
 
   beforeAll(async () => {
     drape = await startDrape({ credits: 1000 })
-    picture = await readSample('persons/down-half-teal.jpg')
+    image = await readSample('persons/down-half-teal.jpg')
     otherImage = await readSample('persons/down-half-grey.jpg')
   })
   afterAll(() => drape.stop())
@@ -24,7 +24,7 @@ describe('products', () => {
   const get = (externalId: string, options = {}) => drape.call('GET', pathOf(externalId), options)
   const remove = (externalId: string, options = {}) => drape.call('DELETE', pathOf(externalId), options)
   const upload = async (key = drape.apiKey) => {
-    const body = formOf({}, { file: picture })
+    const body = formOf({}, { file: image })
     return (await drape.call('POST', '/tryon/v1/images/upload', { body, key })).body.imageId as string
   }
   /** A try-on of this product; answers with the body. */
@@ -71,7 +71,7 @@ describe('products', () => {
         ...images,
         { source: { fileKey: 'b' } },
       ]
-      const files = { a: picture, b: otherImage }
+      const files = { a: image, b: otherImage }
       expect((await post(formOf({ ...sent, images: entries }, files))).status).toBe(200)
       const stateOf = () =>
         drape.database.any(sql.unsafe`
@@ -102,7 +102,7 @@ describe('products', () => {
       const names = Array.from({ length: 50 }, (_, i) => `file-${i}`)
       const form = formOf(
         { externalId: 'files', images: names.map((fileKey) => ({ source: { fileKey } })) },
-        Object.fromEntries(names.map((name, i) => [name, i % 2 ? picture : otherImage])),
+        Object.fromEntries(names.map((name, i) => [name, i % 2 ? image : otherImage])),
       )
       const sent = await post(form)
       expect(sent.status).toBe(200)
@@ -158,13 +158,13 @@ describe('products', () => {
 
     it('takes files of a multipart body and shows an opaque, stable name of theirs', async () => {
       const data = { externalId: 'files', images: [{ source: { fileKey: 'back' } }, { source: { fileKey: 'front' } }] }
-      const first = (await post(formOf(data, { front: picture, back: otherImage }))).body
+      const first = (await post(formOf(data, { front: image, back: otherImage }))).body
       expect(first.images.map(({ sourceUrl }: { sourceUrl: string }) => sourceUrl)).toEqual([
         expect.stringMatching(/^upload:\/\/\w+$/),
         expect.stringMatching(/^upload:\/\/\w+$/),
       ])
       expect(Object.keys(first.images[0]).sort()).toEqual(['classifications', 'order', 'sourceUrl'])
-      const again = (await post(formOf(data, { front: picture, back: otherImage }))).body
+      const again = (await post(formOf(data, { front: image, back: otherImage }))).body
       expect(again.images).toEqual(first.images)
     })
 

@@ -8,12 +8,12 @@ const URL_OF_SHIRT = 'https://shop.example/shirt.jpg'
 
 describe('POST /try-on', () => {
   let drape: Drape
-  let picture: Buffer
+  let image: Buffer
   let imageId: string
 
   beforeAll(async () => {
     drape = await startDrape({ credits: 1000 })
-    picture = await readSample('persons/down-half-teal.jpg')
+    image = await readSample('persons/down-half-teal.jpg')
     const uploaded = await upload({})
     imageId = uploaded.body.imageId
   })
@@ -23,7 +23,7 @@ describe('POST /try-on', () => {
   const person = () => ({ image: { source: { id: imageId } } })
   const post = (body: unknown, options = {}) => drape.call('POST', '/tryon/v1/try-on', { body, ...options })
   const upload = (fields: Record<string, string>) => {
-    const form = formOf(undefined, { file: picture })
+    const form = formOf(undefined, { file: image })
     for (const [name, text] of Object.entries(fields)) form.set(name, text)
     return drape.call('POST', '/tryon/v1/images/upload', { body: form })
   }
@@ -105,7 +105,7 @@ describe('POST /try-on', () => {
 
   it('takes files in older shapes too, and retentionDays for what it stores', async () => {
     const data = { product: { images: [{ fileKey: 'shirt' }] }, customer: { fileKey: 'me' }, retentionDays: 3 }
-    const record = await accepted(formOf(data, { shirt: picture, me: picture }))
+    const record = await accepted(formOf(data, { shirt: image, me: image }))
     expect(record).toMatchObject({ days: 3, images: [{ sourceUrl: expect.stringMatching(/^upload:\/\//) }] })
   })
 
@@ -193,7 +193,7 @@ describe('POST /try-on', () => {
 
   it('takes a keepForDays of 7.0', async () => {
     const data = `{ "products": ${JSON.stringify(products)}, "person": { "image": { "source": { "fileKey": "me" } } }, "output": { "keepForDays": 7.0 } }`
-    const form = formOf(undefined, { me: picture })
+    const form = formOf(undefined, { me: image })
     form.set('data', data)
     expect(await accepted(form)).toMatchObject({ days: 7 })
   })
@@ -238,7 +238,7 @@ describe('POST /try-on', () => {
       const { productExternalId: externalId } = (await post({ products, person: person() })).body
       const other = await drape.createAccount(5)
       const body = { products: [{ externalId }], person: { image: { source: { fileKey: 'me' } } } }
-      const answer = await post(formOf(body, { me: picture }), { key: other.apiKey })
+      const answer = await post(formOf(body, { me: image }), { key: other.apiKey })
       expect(answer).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
     })
   })

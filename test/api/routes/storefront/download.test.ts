@@ -16,15 +16,15 @@ import { untilCounted } from '../../../support/until-counted.ts'
 describe('downloading an image', () => {
   let drape: Drape
   let shop: TestShop
-  let picture: Buffer
+  let image: Buffer
   let url: string
   let resultKey: string
 
   beforeAll(async () => {
-    picture = await readSample('persons/down-half-teal.jpg')
+    image = await readSample('persons/down-half-teal.jpg')
     drape = await startDrape()
     shop = await createDevelopmentShop(drape)
-    resultKey = (await completeForShop(drape, { shopId: shop.id, picture })).resultKey
+    resultKey = (await completeForShop(drape, { shopId: shop.id, image })).resultKey
     url = `${drape.api.url}/objects/${resultKey}`
   })
   afterAll(() => drape.stop())
@@ -43,11 +43,11 @@ describe('downloading an image', () => {
       accountId,
       externalUserId,
       kind,
-      bytes: picture.length,
+      bytes: image.length,
       expiresAt,
     })
     const contentType = key.endsWith('.bin') ? 'application/octet-stream' : 'image/png'
-    await (await storageOf(drape)).put(key, picture, { contentType })
+    await (await storageOf(drape)).put(key, image, { contentType })
     return `${drape.api.url}/objects/${key}`
   }
 
@@ -61,17 +61,17 @@ describe('downloading an image', () => {
   it('returns the bytes as an attachment, with content type and length', async () => {
     const answer = await download({ url })
     expect(answer.status).toBe(200)
-    expect(Buffer.from(await answer.arrayBuffer()).equals(picture)).toBe(true)
+    expect(Buffer.from(await answer.arrayBuffer()).equals(image)).toBe(true)
     const { headers } = answer
     expect(headers.get('content-type')).toBe('image/jpeg')
-    expect(headers.get('content-length')).toBe(String(picture.length))
+    expect(headers.get('content-length')).toBe(String(image.length))
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename="Drape - Your Try On.jpg";/)
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   it.each(['png', 'webp'] as const)('gives a result in %s as what it is', async (extension) => {
-    const { resultKey: key } = await completeForShop(drape, { shopId: shop.id, picture, extension })
+    const { resultKey: key } = await completeForShop(drape, { shopId: shop.id, image, extension })
     const answer = await download({ url: `${drape.api.url}/objects/${key}`, filename: 'Coat.jpg' })
     expect(answer.headers.get('content-type')).toBe(`image/${extension}`)
     expect(answer.headers.get('content-disposition')).toContain(`filename="Coat.${extension}"`)
@@ -121,7 +121,7 @@ describe('downloading an image', () => {
   it.each([
     ['no address', {}],
     ['an empty one', { url: '' }],
-    ['a text', { url: 'picture' }],
+    ['a text', { url: 'image' }],
     ['a path', { url: '/objects/results/a.jpg' }],
     ['another scheme', { url: 'file:///etc/passwd' }],
     ['a broken address', { url: 'http://[::1' }],
@@ -189,7 +189,7 @@ describe('downloading an image', () => {
     )
     const ended = { externalUserId: `${shop.id}:customer:1`, expiresAt: new Date(Date.now() - 1000) }
     expect(await refusal({ url: await sign(await store(ended)) })).toMatchObject(missing)
-    const { resultKey: lost } = await completeForShop(drape, { shopId: shop.id, picture })
+    const { resultKey: lost } = await completeForShop(drape, { shopId: shop.id, image })
     await (await storageOf(drape)).delete([lost])
     expect(await refusal({ url: `${drape.api.url}/objects/${lost}` })).toMatchObject(missing)
   })
@@ -200,7 +200,7 @@ describe('downloading an image', () => {
 
   it('answers HEAD with the headers only', async () => {
     const answer = await fetch(`${drape.api.url}${pathOf({ url })}`, { method: 'HEAD', headers: shop.headers })
-    expect(answer.headers.get('content-length')).toBe(String(picture.length))
+    expect(answer.headers.get('content-length')).toBe(String(image.length))
     expect(await answer.text()).toBe('')
   })
 
@@ -220,7 +220,7 @@ describe('downloading an image', () => {
     let shops = 0
     const askAll = async () => {
       const busy = await createDevelopmentShop(drape, `busy-${shops++}.test`)
-      const { resultKey: key } = await completeForShop(drape, { shopId: busy.id, picture })
+      const { resultKey: key } = await completeForShop(drape, { shopId: busy.id, image })
       const get = async (i: number) => {
         const { url: base } = i % 2 ? drape.api : other
         const query = new URLSearchParams({ url: `${base}/objects/${key}` })
@@ -264,8 +264,8 @@ describe.skipIf(reason)(`downloading from S3${reason && ` (skipped: ${reason})`}
     const drape = await startDrape({ env: { ...env, STORAGE_URL: storageUrl } })
     try {
       const shop = await createDevelopmentShop(drape)
-      const picture = await readSample('persons/astronaut.jpg')
-      const { resultKey, generationId } = await completeForShop(drape, { shopId: shop.id, picture })
+      const image = await readSample('persons/astronaut.jpg')
+      const { resultKey, generationId } = await completeForShop(drape, { shopId: shop.id, image })
       const { body } = await drape.call('POST', '/public/share-generation', {
         key: null,
         headers: shop.headers,
@@ -285,8 +285,8 @@ describe.skipIf(reason)(`downloading from S3${reason && ` (skipped: ${reason})`}
       expect((await askAs(`${endpoint}/${bucket}/shop/${resultKey}`)).status).toBe(403)
       for (const url of [signed, `${endpoint}/${bucket}/shop/${resultKey}`]) {
         const answer = await get(url)
-        expect(answer.headers.get('content-length')).toBe(String(picture.length))
-        expect(Buffer.from(await answer.arrayBuffer()).equals(picture)).toBe(true)
+        expect(answer.headers.get('content-length')).toBe(String(image.length))
+        expect(Buffer.from(await answer.arrayBuffer()).equals(image)).toBe(true)
       }
       for (const place of [`${endpoint}/${bucket}/other`, `${endpoint}/${bucket}s/shop`, `${endpoint}/shop`]) {
         expect((await get(`${place}/${resultKey}`)).status).toBe(403)

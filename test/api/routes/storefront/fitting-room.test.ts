@@ -329,7 +329,7 @@ describe('POST /public/fitting-room', () => {
       })
     })
 
-    it('unless none of its pictures will do', async () => {
+    it('unless none of its images will do', async () => {
       await createProduct('7007', { classifications: { type: 'on_model' } })
       const answer = await enter({ productId: 'gid://shopify/Product/7007' })
       expect(answer).toMatchObject({ status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION' } })

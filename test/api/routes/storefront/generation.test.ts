@@ -90,17 +90,17 @@ describe('a shopper’s generation', () => {
     const id = await acceptForShop(drape, { shopId: shop.id })
     const generations = createGenerations(drape.database)
     await generations.start({ id, attempt: 1, worker: 'test' })
-    await generations.fail({ id, attempt: 1, code: 'PRODUCT_IMAGE_FETCH_FAILED', message: 'No picture.' })
+    await generations.fail({ id, attempt: 1, code: 'PRODUCT_IMAGE_FETCH_FAILED', message: 'No image.' })
     expect((await get(id)).body).toMatchObject({
       status: 'FAILED',
       resultImageUrl: null,
-      errorMessage: 'No picture.',
+      errorMessage: 'No image.',
       errorCode: 'PRODUCT_IMAGE_FETCH_FAILED',
     })
   })
 
   it('is returned by any replica', async () => {
-    const { generationId } = await completeForShop(drape, { shopId: shop.id, picture: photo })
+    const { generationId } = await completeForShop(drape, { shopId: shop.id, image: photo })
     const replica = await startProgram('api', drape.env)
     const answer = await fetch(`${replica.url}/public/generation/${generationId}`, { headers: shop.headers })
     expect(await answer.json()).toMatchObject({ generationId, status: 'COMPLETED' })
@@ -130,7 +130,7 @@ describe('a shopper’s generation', () => {
   })
 
   it('loses its image when its shopper is erased', async () => {
-    const { generationId } = await completeForShop(drape, { shopId: shop.id, shopper: 'customer:5', picture: photo })
+    const { generationId } = await completeForShop(drape, { shopId: shop.id, shopper: 'customer:5', image: photo })
     const { resultImageUrl } = (await get(generationId)).body
     expect((await fetch(resultImageUrl)).status).toBe(200)
     await drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(`${shop.id}:customer:5`)}`)

@@ -22,7 +22,7 @@ describe('the privacy page of a shop', () => {
         ...{ LEAD_RETENTION_DAYS: '31', EVENT_RETENTION_DAYS: '33' },
         ...{ ANALYTICS_URL: 'http://127.0.0.1:9/batch', ANALYTICS_KEY: 'none' },
       },
-      pictures: true,
+      defaultEngines: true,
     })
     shop = await createDevelopmentShop(drape, 'linen.test', { requiresConsent: true })
   })

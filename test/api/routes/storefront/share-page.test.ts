@@ -14,19 +14,19 @@ const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9
 
 describe('the share page', () => {
   let drape: Drape
-  let picture: Buffer
+  let image: Buffer
   let shop: TestShop
   let visitors = 0
 
   beforeAll(async () => {
-    picture = await readSample('persons/down-half-teal.jpg')
+    image = await readSample('persons/down-half-teal.jpg')
     drape = await startDrape({ credits: 1000, env: { SERVICE_NAME: 'Fit <b>&</b> Co', PROXY_HOPS: '1' } })
     shop = await createDevelopmentShop(drape)
   })
   afterAll(() => drape.stop())
 
   const share = async (options: Partial<ShopGenerationOptions> = {}, domain?: string) => {
-    const { generationId } = await completeForShop(drape, { shopId: shop.id, picture, ...options })
+    const { generationId } = await completeForShop(drape, { shopId: shop.id, image, ...options })
     const { body } = await drape.call('POST', '/public/share-generation', {
       key: null,
       headers: shop.headers,
@@ -70,8 +70,8 @@ describe('the share page', () => {
       merchant: { name: 'The Test Shop', domain: 'shop.test', url: 'https://shop.test/' },
     })
     expect(JSON.stringify(body)).not.toMatch(/4711|persons\//)
-    const image = await fetch(body.generation.resultImageUrl)
-    expect(Buffer.from(await image.arrayBuffer()).equals(picture)).toBe(true)
+    const response = await fetch(body.generation.resultImageUrl)
+    expect(Buffer.from(await response.arrayBuffer()).equals(image)).toBe(true)
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(headers.get('vary')).toMatch(/Accept/)
   })
@@ -108,7 +108,7 @@ describe('the share page', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  it('makes a preview in messengers and networks with a picture that they can fetch', async () => {
+  it('makes a preview in messengers and networks with an image that they can fetch', async () => {
     const { token } = await share({ title: 'Linen shirt', extension: 'png' })
     const { body: page } = await open(token, { 'user-agent': 'facebookexternalhit/1.1' })
     const tags = metaOf(page)
@@ -181,7 +181,7 @@ describe('the share page', () => {
 
   it.each([
     ['the link', (id: string) => sql.unsafe`update share_links set expires_at = now() where generation_id = ${id}`],
-    ['the picture', (id: string) => sql.unsafe`update generations set images_expire_at = now() where id = ${id}`],
+    ['the image', (id: string) => sql.unsafe`update generations set images_expire_at = now() where id = ${id}`],
   ])('is gone when %s has ended', async (_, end) => {
     const { token, generationId } = await share()
     await drape.database.query(end(generationId))

@@ -12,11 +12,11 @@ const DAY_MS = 86_400_000
 
 describe('sharing a generation', () => {
   let drape: Drape
-  let picture: Buffer
+  let image: Buffer
   let shops = 0
 
   beforeAll(async () => {
-    picture = await readSample('persons/down-half-teal.jpg')
+    image = await readSample('persons/down-half-teal.jpg')
     drape = await startDrape({ credits: 1000, env: { SHARE_URL: 'https://look.example/' } })
   })
   afterAll(() => drape.stop())
@@ -25,12 +25,12 @@ describe('sharing a generation', () => {
   const openShop = () => createDevelopmentShop(drape, `shop-${shops++}.test`)
   const share = (shop: TestShop, body: unknown) =>
     drape.call('POST', '/public/share-generation', { key: null, headers: shop.headers, body })
-  const complete = (shop: TestShop) => completeForShop(drape, { shopId: shop.id, picture })
+  const complete = (shop: TestShop) => completeForShop(drape, { shopId: shop.id, image })
   const countLinks = (generationId: string) =>
     drape.database.oneFirst(sql.unsafe`
       select count(*)::int from share_links where generation_id = ${generationId}`)
 
-  it('gives a link that cannot be guessed and lasts as long as the picture', async () => {
+  it('gives a link that cannot be guessed and lasts as long as the image', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     const answer = await share(shop, { generationId })

@@ -203,7 +203,7 @@ describe('uploads of shoppers', () => {
 
   it('replace an earlier upload to the same link until completion', async () => {
     const headers = newShopper()
-    const { uploadUrl, uploadKey } = await send(headers, Buffer.from('not yet a picture'))
+    const { uploadUrl, uploadKey } = await send(headers, Buffer.from('not yet an image'))
     expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_IMAGE_TYPE' } })
     expect((await put(uploadUrl, photo)).status).toBe(200)
     const { status, body } = await complete(headers, uploadKey)
@@ -407,7 +407,7 @@ describe('uploads of shoppers', () => {
         return fetch(`${base}/public/${isForm ? 'upload-image' : 'prepare-upload'}`, {
           method: 'POST',
           headers,
-          ...(isForm && { body: formOf(undefined, { file: Buffer.from('no picture at all') }) }),
+          ...(isForm && { body: formOf(undefined, { file: Buffer.from('no image at all') }) }),
         })
       }
       const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => ask(i)))

@@ -26,15 +26,15 @@ describe('the region that CatVTON inpaints', () => {
     ['ada-skirt', 'bottoms', ['lower'], ['top']],
     ['cleo-dress', 'one-pieces', ['top', 'lower'], []],
   ])('of %s for %s covers what is worn there and leaves the face and the rest', async (name, category, worn, other) => {
-    const picture = await decodeImage(await readFile(new URL(`${name}.jpg`, PERSONS)))
+    const bitmap = await decodeImage(await readFile(new URL(`${name}.jpg`, PERSONS)))
     const parts = await decodeImage(await readFile(new URL(`${name}-parts.png`, PERSONS)))
     const { joints } = JSON.parse(await readFile(new URL(`${name}.json`, PERSONS), 'utf8'))
-    const person = await findPerson(picture, models)
+    const person = await findPerson(bitmap, models)
     if (!person) throw new Error('nobody is found')
-    const region = findInpaintRegion(picture, person, category)
+    const region = findInpaintRegion(bitmap, person, category)
 
     const partMask = (part: keyof typeof PARTS) =>
-      maskWhere(picture, (i) => Math.abs(parts.data[i * parts.channels] - PARTS[part]) < 20)
+      maskWhere(bitmap, (i) => Math.abs(parts.data[i * parts.channels] - PARTS[part]) < 20)
     for (const part of worn) {
       const mask = partMask(part)
       if (countSet(mask) > 0) expect(shareIn(mask, region), part).toBeGreaterThan(0.98)
@@ -43,7 +43,7 @@ describe('the region that CatVTON inpaints', () => {
     expect(shareIn(partMask('background'), region)).toBeLessThan(0.15)
     for (const joint of ['nose', 'left_eye', 'right_eye']) {
       const { x, y } = joints[joint]
-      expect(region.data[Math.round(y) * picture.width + Math.round(x)], joint).toBe(0)
+      expect(region.data[Math.round(y) * bitmap.width + Math.round(x)], joint).toBe(0)
     }
   })
 })

@@ -28,10 +28,10 @@ describe('the sampler of CatVTON', () => {
     manifest = { ...engine, sampling: { ...engine.sampling, steps } }
     graphs = await openGraphs(new URL('engine', FIXTURES).pathname, manifest, { provider: 'cpu' })
     const conditions = createConditions(graphs, manifest)
-    const picture = (name: string) => ({ ...SIZE, channels: 3, data: Uint8Array.from(readBytes(file, name)) })
+    const bitmap = (name: string) => ({ ...SIZE, channels: 3, data: Uint8Array.from(readBytes(file, name)) })
     const mask = { ...SIZE, data: new Float32Array(reference['in/mask'].data) }
-    const person = await conditions.person(picture('in/person'), mask)
-    const garment = await conditions.garment('product', async () => picture('in/garment'))
+    const person = await conditions.person(bitmap('in/person'), mask)
+    const garment = await conditions.garment('product', async () => bitmap('in/garment'))
     input = {
       ...{ person: person.latent, mask: person.mask, garment, steps: conditions.steps('fast') },
       guidance: manifest.sampling.guidance,
@@ -51,8 +51,8 @@ describe('the sampler of CatVTON', () => {
   })
 
   it('matches the reference image', async () => {
-    const picture = await decodePersons(graphs.decoder, await draw(), manifest.latentScale)
-    expect(differenceOf(picture, reference['out/picture'])).toBeLessThanOrEqual(1e-4)
+    const bitmap = await decodePersons(graphs.decoder, await draw(), manifest.latentScale)
+    expect(differenceOf(bitmap, reference['out/picture'])).toBeLessThanOrEqual(1e-4)
   })
 
   it('uses the documented noise, with another stream per step', () => {

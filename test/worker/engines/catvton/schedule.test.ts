@@ -18,7 +18,7 @@ describe('the schedule of CatVTON', async () => {
     [21, 0.980381],
     [481, 0.302296],
     [981, 0.0057755],
-  ])('leaves so much of the picture after training step %i: %d', (step, share) => {
+  ])('leaves so much of the image after training step %i: %d', (step, share) => {
     expect(cumulativeAlphas(sampling.schedule)[step]).toBeCloseTo(share, 6)
   })
 
@@ -39,7 +39,7 @@ describe('the schedule of CatVTON', async () => {
     for (const { fresh } of ddimSteps(20, { ...sampling, eta: 0 })) expect(fresh).toBe(0)
     const schedule = { ...sampling.schedule, finalAlphaIsOne: true }
     const last = ddimSteps(20, { ...sampling, schedule }).at(-1)
-    // What is left of a sample x that is √ᾱ of the picture and √(1 − ᾱ) of the noise seen in it.
+    // What is left of a sample x that is √ᾱ of the image and √(1 − ᾱ) of the noise seen in it.
     const alpha = cumulativeAlphas(schedule)[1]
     expect(last?.sample).toBeCloseTo(1 / Math.sqrt(alpha), 9)
     expect(last?.seen).toBeCloseTo(-Math.sqrt((1 - alpha) / alpha), 9)

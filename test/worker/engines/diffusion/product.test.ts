@@ -125,24 +125,24 @@ describe('a product photo', () => {
 
     it('is grey except for the unchanged worn garment, with the skeleton of the wearer', async () => {
       const photo = await wornPhoto(['top', 'pants'])
-      const { bitmap: picture, skeleton } = await pose(photoOf(photo))
+      const { bitmap, skeleton } = await pose(photoOf(photo))
       const whole = fitOnCanvas(limitToCanvas(photo, CANVAS), CANVAS)
       // The photo is 288 × 360 on the canvas, with 36 rows of padding above.
       const at = ([x, y]: readonly [number, number]) => (Math.round(36 + y * 360) * 288 + Math.round(x * 288)) * 3
       const rgb = (bytes: Bytes, from: number) => [...bytes.data.subarray(from, from + 3)]
-      expect(rgb(picture, at(TORSO))).toEqual(rgb(whole, at(TORSO)))
-      for (const place of [THIGH, BACKGROUND]) expect(rgb(picture, at(place))).toEqual([127, 127, 127])
-      expect(rgb(picture, 0)).toEqual([0, 0, 0])
-      expect(hasGreen(picture)).toBe(false)
+      expect(rgb(bitmap, at(TORSO))).toEqual(rgb(whole, at(TORSO)))
+      for (const place of [THIGH, BACKGROUND]) expect(rgb(bitmap, at(place))).toEqual([127, 127, 127])
+      expect(rgb(bitmap, 0)).toEqual([0, 0, 0])
+      expect(hasGreen(bitmap)).toBe(false)
       expect(skeleton.data.some((value) => value > 0)).toBe(true)
     })
 
     it('has no skeleton when no person is detected', async () => {
       const photo = plain()
       paint(photo, { x: 200, y: 0, width: 300, height: 875 }, [230, 30, 30])
-      const { bitmap: picture, skeleton } = await pose(photoOf(photo, { garmentType: 'on_model' }))
+      const { bitmap, skeleton } = await pose(photoOf(photo, { garmentType: 'on_model' }))
       expect(skeleton.data.some((value) => value > 0)).toBe(false)
-      expect([...picture.data.subarray((216 * 288 + 144) * 3, (216 * 288 + 144) * 3 + 3)]).toEqual([230, 30, 30])
+      expect([...bitmap.data.subarray((216 * 288 + 144) * 3, (216 * 288 + 144) * 3 + 3)]).toEqual([230, 30, 30])
     })
   })
 

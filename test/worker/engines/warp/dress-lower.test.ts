@@ -8,7 +8,7 @@ import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { rgbToLab } from '../../../../worker/raster/colour.ts'
 import { type Bitmap, bitmapToColours } from '../../../../worker/raster/plane.ts'
-import { readFigure } from '../../person/pictures.ts'
+import { readFigure } from '../../person/figures.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 
@@ -21,11 +21,11 @@ beforeAll(async () => {
 })
 afterAll(() => models.release())
 
-const wear = (person: Bitmap, { picture, bytes }: Pair['garment']): Promise<EngineResult> =>
+const wear = (person: Bitmap, { bitmap, bytes }: Pair['garment']): Promise<EngineResult> =>
   engine.run(
     {
       person,
-      garment: picture,
+      garment: bitmap,
       garmentHash: String(bytes.length),
       category: null,
       options: { seed: 1, mode: 'balanced' },
@@ -41,13 +41,13 @@ interface Worn {
 
 const dress = async (person: string, garment: string, truth?: string): Promise<Worn> => {
   const pair = await readPair(FIXTURES, { person, garment, part: 'lower', ...(truth && { truth }) })
-  const result = await wear(pair.figure.picture, pair.garment)
-  return { pair, result, image: blendChange({ photo: pair.figure.picture, ...result }) }
+  const result = await wear(pair.figure.bitmap, pair.garment)
+  return { pair, result, image: blendChange({ photo: pair.figure.bitmap, ...result }) }
 }
 
-const labAt = (picture: Bitmap, { x, y }: { x: number; y: number }): number[] => {
-  const at = 3 * (Math.round(y) * picture.width + Math.round(x))
-  return Array.from(rgbToLab(bitmapToColours(picture)).data.subarray(at, at + 3))
+const labAt = (bitmap: Bitmap, { x, y }: { x: number; y: number }): number[] => {
+  const at = 3 * (Math.round(y) * bitmap.width + Math.round(x))
+  return Array.from(rgbToLab(bitmapToColours(bitmap)).data.subarray(at, at + 3))
 }
 const apart = (a: number[], b: number[]) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 const between = (a: { x: number; y: number }, b: { x: number; y: number }, share: number) => ({
@@ -98,10 +98,10 @@ describe('shorter garments over trousers', () => {
   it.each(['shorts_beige', 'skirt_pencil'])('shows bare shins below %s', async (garment) => {
     const { pair, image, result } = await dress('ada-jeans', garment)
     const { joints } = pair.figure
-    const arm = labAt(pair.figure.picture, between(joints.left_elbow, joints.left_wrist, 0.5))
+    const arm = labAt(pair.figure.bitmap, between(joints.left_elbow, joints.left_wrist, 0.5))
     for (const side of ['left', 'right']) {
       const shin = between(joints[`${side}_knee`], joints[`${side}_ankle`], 0.7)
-      expect(apart(labAt(pair.figure.picture, shin), arm)).toBeGreaterThan(40)
+      expect(apart(labAt(pair.figure.bitmap, shin), arm)).toBeGreaterThan(40)
       expect(apart(labAt(image, shin), arm)).toBeLessThan(15)
     }
     expect(measureQuality(pair, { ...result, image }).covered).toBeGreaterThan(0.97)
@@ -117,17 +117,17 @@ describe('shorter garments over trousers', () => {
     const { pair, result } = await dress('ada-jeans', 'skirt_pencil')
     for (const side of ['left', 'right']) {
       const { x, y } = pair.figure.joints[`${side}_wrist`]
-      expect(result.change.data[Math.round(y) * pair.figure.picture.width + Math.round(x)]).toBe(0)
+      expect(result.change.data[Math.round(y) * pair.figure.bitmap.width + Math.round(x)]).toBe(0)
     }
   })
 })
 
 describe('trousers on a photo that ends above the thighs', () => {
   it('are rejected', async () => {
-    const { picture } = await readFigure('heavy-half')
+    const { bitmap } = await readFigure('heavy-half')
     const { garment } = await readPair(FIXTURES, { person: 'ada-jeans', garment: 'jeans_blue', part: 'lower' })
-    const height = Math.round(0.75 * picture.height)
-    const cut = { ...picture, height, data: picture.data.slice(0, picture.width * height * picture.channels) }
+    const height = Math.round(0.75 * bitmap.height)
+    const cut = { ...bitmap, height, data: bitmap.data.slice(0, bitmap.width * height * bitmap.channels) }
     await expect(wear(cut, garment)).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
   })
 })

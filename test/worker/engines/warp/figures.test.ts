@@ -12,15 +12,15 @@ import type { Person } from '../../../../worker/person/person.ts'
 import { dilate } from '../../../../worker/raster/morphology.ts'
 import { countSet, type Mask, maskWhere, type Point } from '../../../../worker/raster/plane.ts'
 import { move } from '../../../../worker/raster/vector.ts'
-import { readGarment } from '../../garment/garment-pictures.ts'
-import { FIGURES, type Figure, readFigure } from '../../person/pictures.ts'
+import { readGarment } from '../../garment/known-garments.ts'
+import { FIGURES, type Figure, readFigure } from '../../person/figures.ts'
 
 let models: Models
 let shirt: UpperGarment
 let pullover: UpperGarment
 
 async function prepare(name: string): Promise<UpperGarment> {
-  const prepared = prepareGarment((await readGarment(name)).picture, { category: 'tops' })
+  const prepared = prepareGarment((await readGarment(name)).bitmap, { category: 'tops' })
   if (prepared.kind !== 'top') throw new Error(`${name} is a ${prepared.kind}`)
   return prepared
 }
@@ -40,18 +40,18 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
   let worn: UpperLayers
 
   const warp = (garment: UpperGarment) =>
-    warpUpper(garment, placeGarment({ person, body, parts, garment }), { size: figure.picture, scale: 1 })
+    warpUpper(garment, placeGarment({ person, body, parts, garment }), { size: figure.bitmap, scale: 1 })
   const pointAt = (f: number, x: number) =>
     move(move(body.shoulders, body.down, f * body.trunk), body.right, x * body.unit)
-  const indexOf = ({ x, y }: Point) => Math.round(y) * figure.picture.width + Math.round(x)
+  const indexOf = ({ x, y }: Point) => Math.round(y) * figure.bitmap.width + Math.round(x)
 
   beforeAll(async () => {
     figure = await readFigure(name)
-    const found = await findPerson(figure.picture, models)
+    const found = await findPerson(figure.bitmap, models)
     if (!found) throw new Error('nobody was found')
     person = found
     body = measureBody(person)
-    parts = findParts(figure.picture, person, body)
+    parts = findParts(figure.bitmap, person, body)
     worn = warp(shirt)
   })
 

@@ -3,8 +3,8 @@ import { resizeBitmap } from '../../../../api/shared/image.ts'
 import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import type { Bitmap } from '../../../../worker/raster/plane.ts'
-import { readGarment } from '../../garment/garment-pictures.ts'
-import { readFigure } from '../../person/pictures.ts'
+import { readGarment } from '../../garment/known-garments.ts'
+import { readFigure } from '../../person/figures.ts'
 
 let models: Models
 beforeAll(async () => {
@@ -14,8 +14,8 @@ afterAll(() => models.release())
 
 /** The shirt at three times its size with a fine weave all over, as a large product photo has one. */
 async function wovenShirt(): Promise<Bitmap> {
-  const { picture, mask } = await readGarment('tshirt_mustard')
-  const large = await resizeBitmap(picture, { width: 3 * picture.width, height: 3 * picture.height })
+  const { bitmap, mask } = await readGarment('tshirt_mustard')
+  const large = await resizeBitmap(bitmap, { width: 3 * bitmap.width, height: 3 * bitmap.height })
   const data = Uint8Array.from(large.data)
   for (let y = 0; y < large.height; y++) {
     for (let x = 0; x < large.width; x++) {
@@ -39,8 +39,8 @@ function detail({ width, channels, data }: Bitmap, { x, y, side }: { x: number; 
 
 describe('a result in full resolution', () => {
   it('keeps detail of the product photo that the default resolution loses', async () => {
-    const { picture } = await readFigure('heavy-half')
-    const person = await resizeBitmap(picture, { width: 3 * picture.width, height: 3 * picture.height })
+    const { bitmap } = await readFigure('heavy-half')
+    const person = await resizeBitmap(bitmap, { width: 3 * bitmap.width, height: 3 * bitmap.height })
     const garment = await wovenShirt()
     const engine = createWarpEngine({ models })
     const wear = async (fullResolution: boolean) => {

@@ -13,9 +13,9 @@ export async function layOnFigure(
   names: { person: string; garment: string },
 ): Promise<Fitted & { readonly figure: Pair['figure'] }> {
   const { figure, garment } = await readPair(FIXTURES, { ...names, part: 'top' })
-  const prepared = prepareGarment(garment.picture, { category: 'tops' })
+  const prepared = prepareGarment(garment.bitmap, { category: 'tops' })
   if (prepared.kind !== 'top') throw new Error(`${names.garment} is a ${prepared.kind}`)
-  const person = await findPerson(figure.picture, models)
+  const person = await findPerson(figure.bitmap, models)
   if (!person) throw new Error(`nobody was found in ${names.person}`)
-  return { figure, ...layGarment(person, figure.picture, prepared) }
+  return { figure, ...layGarment(person, figure.bitmap, prepared) }
 }

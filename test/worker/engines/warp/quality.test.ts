@@ -26,15 +26,15 @@ describe('the warp engine on rendered figures with ground truth', () => {
       const pair = await readPair(FIXTURES, name)
       const result = await engine.run(
         {
-          person: pair.figure.picture,
-          garment: pair.garment.picture,
+          person: pair.figure.bitmap,
+          garment: pair.garment.bitmap,
           garmentHash: name.garment,
           category: null,
           options: { seed: 1, mode: 'balanced' },
         },
         { signal: new AbortController().signal, onProgress: () => {} },
       )
-      const image = blendChange({ photo: pair.figure.picture, ...result })
+      const image = blendChange({ photo: pair.figure.bitmap, ...result })
       const quality = measureQuality(pair, { ...result, image })
       const { landmarks, covered, overlap, edges, colour, similarity, face, hands, outside, stray } = quality
       expect(covered).toBeGreaterThan(0.98)

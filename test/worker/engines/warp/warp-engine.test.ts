@@ -11,8 +11,8 @@ import { rgbToLab } from '../../../../worker/raster/colour.ts'
 import { dilate } from '../../../../worker/raster/morphology.ts'
 import { type Bitmap, bitmapToColours, type Mask, maskWhere, type Point } from '../../../../worker/raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../../../../worker/raster/polygon.ts'
-import { type KnownGarment, readGarment } from '../../garment/garment-pictures.ts'
-import { FIGURES, type Figure, readFigure } from '../../person/pictures.ts'
+import { type KnownGarment, readGarment } from '../../garment/known-garments.ts'
+import { FIGURES, type Figure, readFigure } from '../../person/figures.ts'
 
 let models: Models
 let engine: Engine
@@ -38,7 +38,7 @@ function wear(person: Bitmap, garment: Bitmap, { hash = 'none', context = quiet 
 const garment = (name: string): Bitmap => {
   const known = garments.get(name)
   if (!known) throw new Error(`no garment ${name}`)
-  return known.picture
+  return known.bitmap
 }
 
 const refusal = async (run: Promise<unknown>) => {
@@ -57,8 +57,8 @@ async function readEyes(name: string): Promise<[Point, Point]> {
 // The walking figure's left hand is half behind its hip.
 const clearHands = (name: string) => (name === 'walk-full' ? (['right'] as const) : (['left', 'right'] as const))
 
-const meanLab = (picture: Bitmap, mask: Mask) => {
-  const { data } = rgbToLab(bitmapToColours(picture))
+const meanLab = (bitmap: Bitmap, mask: Mask) => {
+  const { data } = rgbToLab(bitmapToColours(bitmap))
   const sum = [0, 0, 0]
   let count = 0
   for (let i = 0; i < mask.data.length; i++) {
@@ -74,7 +74,7 @@ const apart = (a: readonly number[], b: readonly number[]) => Math.hypot(a[0] - 
 describe.each(FIGURES)('the warp engine on %s', (name) => {
   let figure: Figure
   let result: EngineResult
-  let picture: Bitmap
+  let bitmap: Bitmap
   let joint: (landmark: LandmarkName) => Point
 
   beforeAll(async () => {
@@ -84,16 +84,16 @@ describe.each(FIGURES)('the warp engine on %s', (name) => {
       if (!found) throw new Error(`${name} shows no ${landmark}`)
       return found[1]
     }
-    result = await wear(figure.picture, garment('tshirt_mustard'), { hash: 'mustard' })
-    picture = blendChange({ photo: figure.picture, ...result })
+    result = await wear(figure.bitmap, garment('tshirt_mustard'), { hash: 'mustard' })
+    bitmap = blendChange({ photo: figure.bitmap, ...result })
   })
 
   it('changes no byte outside the change mask', () => {
     const changed = result.change.data.filter((share) => share > 0).length
     expect(changed).toBeGreaterThan(0.02 * result.change.data.length)
     expect(changed).toBeLessThan(0.5 * result.change.data.length)
-    const touched = picture.data.filter(
-      (value, k) => result.change.data[Math.floor(k / 3)] === 0 && value !== figure.picture.data[k],
+    const touched = bitmap.data.filter(
+      (value, k) => result.change.data[Math.floor(k / 3)] === 0 && value !== figure.bitmap.data[k],
     )
     expect(touched.length).toBe(0)
   })
@@ -114,22 +114,22 @@ describe.each(FIGURES)('the warp engine on %s', (name) => {
       }
       return { x: top.x + (bottom.x - top.x) * down, y: top.y + (bottom.y - top.y) * down }
     }
-    const chest = fillPolygon(picture, [at(0.3, 0.2), at(0.7, 0.2), at(0.7, 0.33), at(0.3, 0.33)])
+    const chest = fillPolygon(bitmap, [at(0.3, 0.2), at(0.7, 0.2), at(0.7, 0.33), at(0.3, 0.33)])
     const known = garments.get('tshirt_mustard')
     if (!known) throw new Error('the fixture is missing')
-    expect(apart(meanLab(picture, chest), meanLab(known.picture, known.mask))).toBeLessThan(5)
+    expect(apart(meanLab(bitmap, chest), meanLab(known.bitmap, known.mask))).toBeLessThan(5)
   })
 
   it('does not change face and hands', async () => {
     const eyes = await readEyes(name)
     const span = Math.hypot(eyes[0].x - eyes[1].x, eyes[0].y - eyes[1].y)
-    const regions = [fillCapsules(picture, eyes, [1.2 * span, 1.2 * span])]
+    const regions = [fillCapsules(bitmap, eyes, [1.2 * span, 1.2 * span])]
     for (const side of clearHands(name)) {
       const [elbow, wrist] = [joint(`${side}Elbow`), joint(`${side}Wrist`)]
       const palm = { x: wrist.x + 0.25 * (wrist.x - elbow.x), y: wrist.y + 0.25 * (wrist.y - elbow.y) }
-      regions.push(fillCapsules(picture, [palm, palm], [3, 3]))
+      regions.push(fillCapsules(bitmap, [palm, palm], [3, 3]))
     }
-    const kept = maskWhere(picture, (i) => regions.some((region) => region.data[i] === 1) && figure.mask.data[i] === 1)
+    const kept = maskWhere(bitmap, (i) => regions.some((region) => region.data[i] === 1) && figure.mask.data[i] === 1)
     const changed = result.change.data.filter((share, i) => share > 0.02 && kept.data[i]).length
     expect(changed).toBe(0)
   })
@@ -137,15 +137,15 @@ describe.each(FIGURES)('the warp engine on %s', (name) => {
 
 describe('the warp engine', () => {
   it('removes an old long sleeve below a new short sleeve', async () => {
-    const { picture: photo, joints } = await readFigure('crossed-half')
+    const { bitmap: photo, joints } = await readFigure('crossed-half')
     const result = await wear(photo, garment('tshirt_navy'), { hash: 'navy' })
-    const picture = blendChange({ photo, ...result })
+    const bitmap = blendChange({ photo, ...result })
     const elbow = new Map(joints).get('rightElbow')
     const [eye] = await readEyes('crossed-half')
     if (!elbow) throw new Error('the fixture lacks an elbow')
-    const arm = fillCapsules(picture, [elbow, { x: elbow.x + 6, y: elbow.y - 30 }], [12, 12])
+    const arm = fillCapsules(bitmap, [elbow, { x: elbow.x + 6, y: elbow.y - 30 }], [12, 12])
     const cheek = fillCapsules(
-      picture,
+      bitmap,
       [
         { x: eye.x, y: eye.y + 32 },
         { x: eye.x, y: eye.y + 36 },
@@ -153,28 +153,28 @@ describe('the warp engine', () => {
       [8, 8],
     )
     expect(apart(meanLab(photo, arm), meanLab(photo, cheek))).toBeGreaterThan(30)
-    expect(apart(meanLab(picture, arm), meanLab(photo, cheek))).toBeLessThan(15)
+    expect(apart(meanLab(bitmap, arm), meanLab(photo, cheek))).toBeLessThan(15)
   })
 
   it('is deterministic, with and without a cached garment', async () => {
-    const { picture } = await readFigure('walk-full')
-    const first = await wear(picture, garment('longsleeve_grey'), { hash: 'grey' })
-    const again = await wear(picture, garment('longsleeve_grey'), { hash: 'grey' })
-    const fresh = await wear(picture, garment('longsleeve_grey'), { hash: 'the same under another name' })
+    const { bitmap } = await readFigure('walk-full')
+    const first = await wear(bitmap, garment('longsleeve_grey'), { hash: 'grey' })
+    const again = await wear(bitmap, garment('longsleeve_grey'), { hash: 'grey' })
+    const fresh = await wear(bitmap, garment('longsleeve_grey'), { hash: 'the same under another name' })
     expect(again.image).toEqual(first.image)
     expect(fresh.change).toEqual(first.change)
   })
 
   it('returns the same result for a prefetched product', async () => {
-    const { picture } = await readFigure('apose-full')
+    const { bitmap } = await readFigure('apose-full')
     const options = { seed: 1, mode: 'balanced' as const }
     const told = { garment: garment('tshirt_navy'), garmentHash: 'told', category: 'tops' as const, options }
     const kept = engine.cache?.count() ?? 0
     engine.prefetch?.(told)
     expect(engine.cache?.count()).toBe(kept + 1)
-    const first = await engine.run({ ...told, person: picture }, quiet)
+    const first = await engine.run({ ...told, person: bitmap }, quiet)
     expect(engine.cache?.count()).toBe(kept + 1)
-    const untold = await engine.run({ ...told, garmentHash: 'untold', person: picture }, quiet)
+    const untold = await engine.run({ ...told, garmentHash: 'untold', person: bitmap }, quiet)
     expect(first.image).toEqual(untold.image)
   })
 
@@ -187,17 +187,17 @@ describe('the warp engine', () => {
   })
 
   it('limits large photos to 1280 px and keeps their aspect ratio', async () => {
-    const { picture } = await readFigure('heavy-half')
-    const large = await resizeBitmap(picture, { longest: 1500 })
+    const { bitmap } = await readFigure('heavy-half')
+    const large = await resizeBitmap(bitmap, { longest: 1500 })
     const { image, change } = await wear(large, garment('tshirt_navy'), { hash: 'navy' })
     expect([image.width, image.height, change.width, change.height]).toEqual([1024, 1280, 1024, 1280])
   })
 
   it('reports progress and the duration of each stage', async () => {
-    const { picture } = await readFigure('apose-full')
+    const { bitmap } = await readFigure('apose-full')
     const shares: number[] = []
     const context = { ...quiet, onProgress: (share: number) => void shares.push(share) }
-    const { timings } = await wear(picture, garment('tshirt_navy'), { hash: 'navy', context })
+    const { timings } = await wear(bitmap, garment('tshirt_navy'), { hash: 'navy', context })
     expect(Object.keys(timings)).toEqual(
       expect.arrayContaining(['person', 'garment', 'body', 'parts', 'place', 'warp', 'remove', 'shade', 'order']),
     )
@@ -245,16 +245,16 @@ describe('the warp engine', () => {
   })
 
   it('rejects a worn product photo', async () => {
-    const { picture } = await readFigure('apose-full')
-    const { picture: worn } = await readFigure('heavy-half')
-    expect(await refusal(wear(picture, worn, { hash: 'worn' }))).toEqual({
+    const { bitmap } = await readFigure('apose-full')
+    const { bitmap: worn } = await readFigure('heavy-half')
+    expect(await refusal(wear(bitmap, worn, { hash: 'worn' }))).toEqual({
       code: 'MISSING_REQUIRED_CLASSIFICATION',
       details: { key: 'flat_lay' },
     })
   })
 
   it('stops between two stages with the reason of the signal', async () => {
-    const { picture } = await readFigure('apose-full')
+    const { bitmap } = await readFigure('apose-full')
     const controller = new AbortController()
     const reason = new Error('cancelled')
     const shares: number[] = []
@@ -265,7 +265,7 @@ describe('the warp engine', () => {
         if (share >= 0.5) controller.abort(reason)
       },
     }
-    expect(await refusal(wear(picture, garment('tshirt_navy'), { hash: 'navy', context }))).toBe(reason)
+    expect(await refusal(wear(bitmap, garment('tshirt_navy'), { hash: 'navy', context }))).toBe(reason)
     expect(shares.filter((share) => share >= 0.5).length).toBe(1)
   })
 })

@@ -20,15 +20,15 @@ describe('a parser of clothed people', () => {
   it.each([[{ width: 384, height: 576 }], [{ width: 300, height: 300 }], [{ width: 648, height: 864 }]])(
     'labels every pixel of an image of any size: %j',
     async (size) => {
-      const picture = createBytes(size, 3)
+      const bitmap = createBytes(size, 3)
       const [middle, third] = [size.width / 2, size.height / 3]
-      for (let i = 0; i < picture.data.length; i += 3) {
+      for (let i = 0; i < bitmap.data.length; i += 3) {
         const [x, y] = [(i / 3) % size.width, Math.floor(i / 3 / size.width)]
         const channel = y < third ? 2 : y < 2 * third ? 0 : 1
-        if (x >= middle) picture.data[i + channel] = 255
-        else picture.data.fill(127, i, i + 3)
+        if (x >= middle) bitmap.data[i + channel] = 255
+        else bitmap.data.fill(127, i, i + 3)
       }
-      const labels = await parser.parse(picture)
+      const labels = await parser.parse(bitmap)
       expect([labels.width, labels.height]).toEqual([size.width, size.height])
       const at = (x: number, y: number) => LABELS[labels.data[Math.floor(y) * size.width + Math.floor(x)]]
       const right = [0.5, 1.5, 2.5].map((row) => at(1.5 * middle, row * third))
@@ -55,7 +55,7 @@ describe('a parser of clothed people', () => {
         return outputs
       },
     }
-    const picture: Bytes = createBytes({ width: 40, height: 60 }, 3)
-    await expect(createParser(spoiled).parse(picture)).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
+    const bitmap: Bytes = createBytes({ width: 40, height: 60 }, 3)
+    await expect(createParser(spoiled).parse(bitmap)).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
   })
 })

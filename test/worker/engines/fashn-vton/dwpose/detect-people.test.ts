@@ -16,9 +16,9 @@ const decode = (rows: Readonly<Record<number, readonly number[]>>, scale = 1) =>
 
 describe('the input of the person detector', () => {
   it('has the image in the upper left corner, in BGR order, on grey', () => {
-    const picture = createBytes({ width: 20, height: 40 }, 3)
-    for (let i = 0; i < picture.data.length; i += 3) picture.data.set([10, 20, 30], i)
-    const { tensor, scale } = letterbox(picture, CANVAS)
+    const bitmap = createBytes({ width: 20, height: 40 }, 3)
+    for (let i = 0; i < bitmap.data.length; i += 3) bitmap.data.set([10, 20, 30], i)
+    const { tensor, scale } = letterbox(bitmap, CANVAS)
     expect(scale).toBe(1.6)
     expect(tensor.shape).toEqual([1, 3, 64, 64])
     const at = (c: number, x: number, y: number) => tensor.data[c * 4096 + y * 64 + x]
@@ -27,9 +27,9 @@ describe('the input of the person detector', () => {
   })
 
   it('is resized with linear interpolation', () => {
-    const picture = createBytes({ width: 2, height: 2 }, 3)
-    picture.data.fill(200, 3, 6).fill(200, 9, 12)
-    const { tensor } = letterbox(picture, { width: 8, height: 8 })
+    const bitmap = createBytes({ width: 2, height: 2 }, 3)
+    bitmap.data.fill(200, 3, 6).fill(200, 9, 12)
+    const { tensor } = letterbox(bitmap, { width: 8, height: 8 })
     expect([...tensor.data.subarray(0, 8)]).toEqual([0, 0, 25, 75, 125, 175, 200, 200])
   })
 })

@@ -33,11 +33,11 @@ describe('people found by DWPose', () => {
 
   it('have keypoints in image coordinates, with the scores of the model', async () => {
     // Twice as large in the detector's canvas: the blue square fills its cell at (96, 160), or (48, 80) here.
-    const picture = createBytes({ width: 240, height: 320 }, 3)
-    paint(picture, { x: 48, y: 80, side: 16 }, [0, 0, 255])
-    paint(picture, { x: 60, y: 120, side: 3 }, [0, 250, 0])
-    paint(picture, { x: 70, y: 60, side: 3 }, [240, 0, 0])
-    const [person, ...others] = await finder.find(picture)
+    const bitmap = createBytes({ width: 240, height: 320 }, 3)
+    paint(bitmap, { x: 48, y: 80, side: 16 }, [0, 0, 255])
+    paint(bitmap, { x: 60, y: 120, side: 3 }, [0, 250, 0])
+    paint(bitmap, { x: 70, y: 60, side: 3 }, [240, 0, 0])
+    const [person, ...others] = await finder.find(bitmap)
     expect(others).toEqual([])
     expect(person).toHaveLength(133)
     const places = [
@@ -54,9 +54,9 @@ describe('people found by DWPose', () => {
   })
 
   it('have one entry per detection', async () => {
-    const picture = createBytes({ width: 640, height: 640 }, 3)
-    for (const x of [64, 480]) paint(picture, { x, y: 320, side: 32 }, [0, 0, 255])
-    const people = await finder.find(picture)
+    const bitmap = createBytes({ width: 640, height: 640 }, 3)
+    for (const x of [64, 480]) paint(bitmap, { x, y: 320, side: 32 }, [0, 0, 255])
+    const people = await finder.find(bitmap)
     expect(people.map(([point]) => Math.abs(point.x - 79.5) < 20 || Math.abs(point.x - 495.5) < 20)).toEqual([
       true,
       true,
@@ -65,9 +65,9 @@ describe('people found by DWPose', () => {
   })
 
   it('are searched in the whole image when the detector finds no person', async () => {
-    const picture = createBytes({ width: 90, height: 120 }, 3)
-    paint(picture, { x: 80, y: 5, side: 5 }, [0, 200, 0])
-    const people = await finder.find(picture)
+    const bitmap = createBytes({ width: 90, height: 120 }, 3)
+    paint(bitmap, { x: 80, y: 5, side: 5 }, [0, 200, 0])
+    const people = await finder.find(bitmap)
     expect(people).toHaveLength(1)
     expect(Math.abs(people[0][1].x - 82)).toBeLessThanOrEqual(2.5)
     expect(Math.abs(people[0][1].y - 7)).toBeLessThanOrEqual(2.5)
@@ -87,12 +87,12 @@ describe('people found by DWPose', () => {
         return outputs
       },
     })
-    const picture = createBytes({ width: 90, height: 120 }, 3)
+    const bitmap = createBytes({ width: 90, height: 120 }, 3)
     for (const graphs of [
       { detector: spoil(detector), keypoints },
       { detector, keypoints: spoil(keypoints) },
     ])
-      await expect(createWholeBodyFinder(graphs).find(picture)).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
+      await expect(createWholeBodyFinder(graphs).find(bitmap)).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
   })
 })
 
@@ -107,9 +107,9 @@ describe('the input of the keypoint model', () => {
   })
 
   it('is black outside the image, and BGR with the normalization of RGB', () => {
-    const picture = createBytes({ width: 30, height: 40 }, 3)
-    for (let i = 0; i < picture.data.length; i += 3) picture.data.set([10, 20, 30], i)
-    const { shape, data } = viewRegion(picture, { x: 0, y: -20, width: 30, height: 40 }, VIEW)
+    const bitmap = createBytes({ width: 30, height: 40 }, 3)
+    for (let i = 0; i < bitmap.data.length; i += 3) bitmap.data.set([10, 20, 30], i)
+    const { shape, data } = viewRegion(bitmap, { x: 0, y: -20, width: 30, height: 40 }, VIEW)
     expect(shape).toEqual([1, 3, 384, 288])
     const at = (c: number, x: number, y: number) => data[c * 288 * 384 + y * 288 + x]
     for (const c of [0, 1, 2]) {
@@ -135,12 +135,8 @@ describe('the input of the keypoint model', () => {
   })
 })
 
-function paint(
-  picture: Bytes,
-  { x, y, side }: { x: number; y: number; side: number },
-  colour: readonly number[],
-): void {
+function paint(bitmap: Bytes, { x, y, side }: { x: number; y: number; side: number }, colour: readonly number[]): void {
   for (let row = y; row < y + side; row++) {
-    for (let column = x; column < x + side; column++) picture.data.set(colour, (row * picture.width + column) * 3)
+    for (let column = x; column < x + side; column++) bitmap.data.set(colour, (row * bitmap.width + column) * 3)
   }
 }

@@ -40,11 +40,11 @@ describe('masks for FASHN VTON', async () => {
   )
 
   it.each(['tops', 'bottoms', 'one-pieces'] as const)('match the reference: a garment of %s', async (category) => {
-    const picture = await decodeImage(await readFile(new URL('../pictures/img_a_source.png', MASKS)))
+    const bitmap = await decodeImage(await readFile(new URL('../images/img_a_source.png', MASKS)))
     const garment = anyOf(labels, COVERED[category].clothes)
     const others = maskWhere(garment, (i) => garment.data[i] === 0)
     const wanted = await decodeImage(await readFile(new URL(`${category}_garment.png`, MASKS)))
-    expect(Buffer.from(paintOver(picture, others, HIDDEN).data).equals(Buffer.from(wanted.data))).toBe(true)
+    expect(Buffer.from(paintOver(bitmap, others, HIDDEN).data).equals(Buffer.from(wanted.data))).toBe(true)
   })
 
   it('are empty without a person', () => {

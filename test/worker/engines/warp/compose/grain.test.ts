@@ -29,10 +29,10 @@ function deviation({ data }: Bitmap, from: number, to: number): number {
 }
 
 const filled = (range: number) => {
-  const picture = photo(range)
-  const image = { ...picture, data: picture.data.slice() }
-  addGrain(image, picture, [{ share: seenShare(RIGHT, createPlane(SIZE)), like: LEFT }])
-  return { picture, image }
+  const bitmap = photo(range)
+  const image = { ...bitmap, data: bitmap.data.slice() }
+  addGrain(image, bitmap, [{ share: seenShare(RIGHT, createPlane(SIZE)), like: LEFT }])
+  return { bitmap, image }
 }
 
 describe('the grain of synthesized regions', () => {
@@ -44,9 +44,9 @@ describe('the grain of synthesized regions', () => {
   })
 
   it('changes no other pixels, and is deterministic', () => {
-    const { picture, image } = filled(5)
+    const { bitmap, image } = filled(5)
     for (let i = 0; i < SIZE.width * SIZE.height; i++)
-      if (i % SIZE.width < 59) expect(image.data[i * 3]).toBe(picture.data[i * 3])
+      if (i % SIZE.width < 59) expect(image.data[i * 3]).toBe(bitmap.data[i * 3])
     expect(filled(5).image.data).toEqual(image.data)
   })
 

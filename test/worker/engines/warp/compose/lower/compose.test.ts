@@ -9,7 +9,7 @@ import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/
 import { prepareGarment } from '../../../../../../worker/garment/prepare-garment.ts'
 import { bitmapToColours, countSet, type Mask, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
 import { drawPerson } from '../../../../body/drawn-person.ts'
-import { readGarment } from '../../../../garment/garment-pictures.ts'
+import { readGarment } from '../../../../garment/known-garments.ts'
 
 // An opaque garment over the whole photo: what it leaves free lies before it.
 async function coveredShare(
@@ -30,7 +30,7 @@ async function coveredShare(
     skin: subset(seen.skin, (i) => !patch.data[i]),
     top: maskWhere(patch, (i) => (patch.data[i] ? isTop(i) : seen.top.data[i] === 1)),
   }
-  const trousers = prepareGarment((await readGarment('jeans_blue')).picture, { category: 'bottoms' })
+  const trousers = prepareGarment((await readGarment('jeans_blue')).bitmap, { category: 'bottoms' })
   if (trousers.kind !== 'trousers') throw new Error(`seen as ${trousers.kind}`)
   const fitting = fitLower({ long: true, view, person, body, parts }, trousers)
   const photo = bitmapToColours(analysed)

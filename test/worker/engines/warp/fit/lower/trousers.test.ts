@@ -5,7 +5,7 @@ import { createView } from '../../../../../../worker/body/view.ts'
 import { fitLower } from '../../../../../../worker/engines/warp/fit/lower/fit.ts'
 import { prepareGarment } from '../../../../../../worker/garment/prepare-garment.ts'
 import { drawPerson } from '../../../../body/drawn-person.ts'
-import { readGarment } from '../../../../garment/garment-pictures.ts'
+import { readGarment } from '../../../../garment/known-garments.ts'
 
 it('draws both legs of shorts equally long, even if one inseam follows a frayed hem', async () => {
   const drawn = drawPerson()
@@ -13,7 +13,7 @@ it('draws both legs of shorts equally long, even if one inseam follows a frayed 
   const { person, analysed } = view
   const body = measureBody(person)
   const parts = findParts(analysed, person, body)
-  const shorts = prepareGarment((await readGarment('shorts_beige')).picture, { category: 'bottoms' })
+  const shorts = prepareGarment((await readGarment('shorts_beige')).bitmap, { category: 'bottoms' })
   if (shorts.kind !== 'trousers') throw new Error(`seen as ${shorts.kind}`)
   const [left, right] = shorts.inseams
   const thread = left.map(({ x, y }) => ({ x: x + 5, y }))

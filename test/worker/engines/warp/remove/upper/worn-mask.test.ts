@@ -15,7 +15,7 @@ afterAll(() => models.release())
 
 async function undress(person: string, garment: string) {
   const laid = await layOnFigure(models, { person, garment })
-  const photo = bitmapToColours(laid.figure.picture)
+  const photo = bitmapToColours(laid.figure.bitmap)
   return { ...laid, removal: removeUpper(laid.fitting, { photo, garment: laid.flat }) }
 }
 

@@ -3,24 +3,24 @@ import { resolve } from 'node:path'
 
 const FOLDER = resolve(import.meta.dirname, '../fixtures/images')
 
-/** A file of `test/fixtures/images`, which all show one picture. */
+/** A file of `test/fixtures/images`, which all show one image. */
 export function heicImage(name: string): Buffer {
   return readFileSync(resolve(FOLDER, `${name}.heic`))
 }
 
-export const PICTURE = { width: 160, height: 120 }
+export const IMAGE_SIZE = { width: 160, height: 120 }
 
-/** The colour of that picture at a pixel. */
+/** The colour of that image at a pixel. */
 export function imageColour(x: number, y: number): [r: number, g: number, b: number] {
-  const { width, height } = PICTURE
+  const { width, height } = IMAGE_SIZE
   const blue = 2 * x >= width !== 2 * y >= height
   return [40 + (160 * x) / (width - 1), 40 + (160 * y) / (height - 1), blue ? 200 : 60]
 }
 
-/** The pixel of the picture that is seen at (x, y) when an EXIF orientation turns it (Exif 2.3, tag 274). */
+/** The pixel of the image that is seen at (x, y) when an EXIF orientation turns it (Exif 2.3, tag 274). */
 export function pixelSeenAt(orientation: number, x: number, y: number): [x: number, y: number] {
-  const right = PICTURE.width - 1
-  const bottom = PICTURE.height - 1
+  const right = IMAGE_SIZE.width - 1
+  const bottom = IMAGE_SIZE.height - 1
   const places: readonly [number, number][] = [
     [x, y],
     [right - x, y],

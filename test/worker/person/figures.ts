@@ -8,9 +8,9 @@ export const FIGURES = ['apose-full', 'crossed-half', 'heavy-half', 'walk-full']
 
 export const readBitmap = async (path: string): Promise<Bitmap> => decodeImage(await readFile(path))
 
-/** A rendered figure: the picture, and what is true about it in px. */
+/** A rendered figure: the image, and what is true about it in px. */
 export interface Figure {
-  readonly picture: Bitmap
+  readonly bitmap: Bitmap
   readonly mask: Mask
   readonly box: { left: number; top: number; right: number; bottom: number }
   readonly bodyHeight: number
@@ -24,7 +24,7 @@ export async function readFigure(name: (typeof FIGURES)[number]): Promise<Figure
   const white = await readBitmap(`${path}-mask.png`)
   const [left, top, right, bottom] = truth.box
   return {
-    picture: await readBitmap(`${path}.jpg`),
+    bitmap: await readBitmap(`${path}.jpg`),
     mask: {
       width: white.width,
       height: white.height,
@@ -45,8 +45,8 @@ export function plainBitmap({ width, height }: Size): Bitmap {
 
 /** Puts the figure, cut out and reduced to `height` px, with the corner of its box at (x, y); what is true about it then. */
 export function paste(
-  picture: Bitmap,
-  { picture: source, mask, box, joints, bodyHeight }: Figure,
+  bitmap: Bitmap,
+  { bitmap: source, mask, box, joints, bodyHeight }: Figure,
   { height, x, y }: Point & { height: number },
 ): Pick<Figure, 'joints' | 'bodyHeight'> {
   const scale = height / (box.bottom - box.top)
@@ -57,8 +57,8 @@ export function paste(
   const top = Math.round(y - box.top * scale)
   for (const [i, share] of cover.entries()) {
     if (share === 0) continue
-    const to = ((top + Math.floor(i / size.width)) * picture.width + left + (i % size.width)) * 3
-    for (let c = 0; c < 3; c++) picture.data[to + c] = share * colours[3 * i + c] + (1 - share) * picture.data[to + c]
+    const to = ((top + Math.floor(i / size.width)) * bitmap.width + left + (i % size.width)) * 3
+    for (let c = 0; c < 3; c++) bitmap.data[to + c] = share * colours[3 * i + c] + (1 - share) * bitmap.data[to + c]
   }
   return {
     bodyHeight: bodyHeight * scale,
@@ -68,11 +68,11 @@ export function paste(
 
 /** The figure's bitmap after this number of quarter turns clockwise, and its joints there. */
 export function turned(
-  { picture, joints }: Pick<Figure, 'picture' | 'joints'>,
+  { bitmap, joints }: Pick<Figure, 'bitmap' | 'joints'>,
   quarters: number,
-): Pick<Figure, 'picture' | 'joints'> {
-  if (quarters === 0) return { picture, joints }
-  const { width, height, channels, data } = picture
+): Pick<Figure, 'bitmap' | 'joints'> {
+  if (quarters === 0) return { bitmap, joints }
+  const { width, height, channels, data } = bitmap
   const out = new Uint8Array(data.length)
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -80,8 +80,8 @@ export function turned(
       out.set(data.subarray(from, from + channels), (x * height + height - 1 - y) * channels)
     }
   }
-  const once: Pick<Figure, 'picture' | 'joints'> = {
-    picture: { width: height, height: width, channels, data: out },
+  const once: Pick<Figure, 'bitmap' | 'joints'> = {
+    bitmap: { width: height, height: width, channels, data: out },
     joints: joints.map(([name, { x, y }]) => [name, { x: height - 1 - y, y: x }] as const),
   }
   return turned(once, quarters - 1)

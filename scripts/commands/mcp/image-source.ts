@@ -5,7 +5,7 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import { readImageHeader } from '../../../api/shared/image-format.ts'
 
 /** Exactly one of the fields is set. */
-export interface PictureSource {
+export interface ImageSource {
   readonly path?: string
   readonly url?: string
   readonly base64?: string
@@ -18,7 +18,7 @@ export interface PictureSource {
  * image
  */
 export async function readSource(
-  { path, url = '', base64 }: PictureSource,
+  { path, url = '', base64 }: ImageSource,
   { field, find }: { field: string; find: (path: string) => Promise<string> },
 ): Promise<ImageInput> {
   if (path !== undefined) return checked(await readFileAt(await find(path.replace(/^~(?=\/)/, homedir())), field))

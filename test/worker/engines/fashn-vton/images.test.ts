@@ -10,7 +10,7 @@ import { drawEllipse, drawLine } from '../../../../worker/engines/fashn-vton/sha
 import { drawSkeleton } from '../../../../worker/engines/fashn-vton/skeleton.ts'
 
 const CANVAS = { width: 576, height: 864 }
-const FOLDER = new URL('../../../fixtures/fashn-vton/pictures/', import.meta.url)
+const FOLDER = new URL('../../../fixtures/fashn-vton/images/', import.meta.url)
 const readJson = async (name: string) => JSON.parse(await readFile(new URL(name, FOLDER), 'utf8'))
 
 interface Published {
@@ -18,7 +18,7 @@ interface Published {
   readonly sha256: Record<string, string>
 }
 
-/** Keypoints and scores of the people in a picture. */
+/** Keypoints and scores of the people in an image. */
 interface Seen {
   readonly width: number
   readonly height: number
@@ -26,7 +26,7 @@ interface Seen {
   readonly scores: number[][]
 }
 
-// All of these are equal in every byte, so the digest of the published picture says it.
+// All of these are equal in every byte, so the digest of the published image says it.
 describe('images for FASHN VTON', async () => {
   const published: Published = await readJson('expected.json')
   const expectPublished = ({ data }: Bytes, name: string) =>
@@ -96,16 +96,16 @@ describe('images for FASHN VTON', async () => {
     const at = ([x, y]: [number, number]) => ({ x, y })
 
     it('match the reference: ellipses', () => {
-      const picture = createBytes({ width: 420, height: 420 }, 1)
+      const bitmap = createBytes({ width: 420, height: 420 }, 1)
       for (const { center, half_length, angle, grey } of shapes.ellipses)
-        drawEllipse(picture, { centre: at(center), radii: { x: half_length, y: 4 }, angle }, grey)
-      expectPublished(picture, 'primitive_ellipses')
+        drawEllipse(bitmap, { centre: at(center), radii: { x: half_length, y: 4 }, angle }, grey)
+      expectPublished(bitmap, 'primitive_ellipses')
     })
 
     it('match the reference: lines', () => {
-      const picture = createBytes({ width: 420, height: 420 }, 1)
-      for (const { a, b, grey } of shapes.lines) drawLine(picture, [at(a), at(b)], grey)
-      expectPublished(picture, 'primitive_lines')
+      const bitmap = createBytes({ width: 420, height: 420 }, 1)
+      for (const { a, b, grey } of shapes.lines) drawLine(bitmap, [at(a), at(b)], grey)
+      expectPublished(bitmap, 'primitive_lines')
     })
   })
 })

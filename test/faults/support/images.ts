@@ -3,19 +3,19 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A shop's pictures of its garments. How long one takes to come is how long a try-on with it lasts at least. */
-export interface Pictures {
+/** A shop's images of its garments. How long one takes to come is how long a try-on with it lasts at least. */
+export interface GarmentImages {
   readonly port: number
   /** The address of an image that was never fetched. */
   next(ms: number): string
   close(): void
 }
 
-export async function servePictures(picture: Uint8Array): Promise<Pictures> {
+export async function serveImages(image: Uint8Array): Promise<GarmentImages> {
   const server = createServer(async (request, response) => {
-    const ms = Number(new URL(request.url ?? '/', 'http://pictures').searchParams.get('ms'))
+    const ms = Number(new URL(request.url ?? '/', 'http://images').searchParams.get('ms'))
     await sleep(ms)
-    response.writeHead(200, { 'content-type': 'image/jpeg' }).end(picture)
+    response.writeHead(200, { 'content-type': 'image/jpeg' }).end(image)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

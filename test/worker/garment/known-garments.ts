@@ -7,7 +7,7 @@ import { type Affine, applyAffine, invertAffine, warpAffine, warpAffinePlane } f
 const FOLDER = join(import.meta.dirname, '../../fixtures/garments')
 
 export interface KnownGarment {
-  readonly picture: Bitmap
+  readonly bitmap: Bitmap
   readonly mask: Mask
   readonly height: number
   readonly landmarks: ReadonlyMap<string, Point>
@@ -15,35 +15,35 @@ export interface KnownGarment {
 
 /** A rendered garment with its true mask and landmarks. */
 export async function readGarment(name: string): Promise<KnownGarment> {
-  const known: { picture?: string; box: number[]; landmarks: Record<string, [number, number]> } = JSON.parse(
+  const known: { image?: string; box: number[]; landmarks: Record<string, [number, number]> } = JSON.parse(
     await readFile(join(FOLDER, `${name}.json`), 'utf8'),
   )
-  const picture = await decodeImage(await readFile(join(FOLDER, known.picture ?? `${name}.jpg`)))
+  const bitmap = await decodeImage(await readFile(join(FOLDER, known.image ?? `${name}.jpg`)))
   const drawn = await decodeImage(await readFile(join(FOLDER, `${name}-mask.png`)))
   return {
-    picture,
-    mask: maskWhere(picture, (i) => drawn.data[i * drawn.channels] > 127),
+    bitmap,
+    mask: maskWhere(bitmap, (i) => drawn.data[i * drawn.channels] > 127),
     height: known.box[3] - known.box[1],
     landmarks: new Map(Object.entries(known.landmarks).map(([key, [x, y]]) => [key, { x, y }])),
   }
 }
 
 /** The same garment turned counter-clockwise on a background continued by its own border, and three quarters as large. */
-export function turnGarment({ picture, mask, landmarks, height }: KnownGarment, degrees: number): KnownGarment {
-  const side = Math.max(picture.width, picture.height)
+export function turnGarment({ bitmap, mask, landmarks, height }: KnownGarment, degrees: number): KnownGarment {
+  const side = Math.max(bitmap.width, bitmap.height)
   const cos = Math.cos((degrees * Math.PI) / 180) / 0.75
   const sin = Math.sin((degrees * Math.PI) / 180) / 0.75
-  const [x, y] = [(picture.width - 1) / 2, (picture.height - 1) / 2]
+  const [x, y] = [(bitmap.width - 1) / 2, (bitmap.height - 1) / 2]
   const middle = (side - 1) / 2
   const toImage: Affine = [cos, -sin, x - (cos - sin) * middle, sin, cos, y - (sin + cos) * middle]
   const size = { width: side, height: side }
-  const turned = warpAffine(picture, toImage, { size, border: 'replicate' })
-  const fromPicture = invertAffine(toImage)
+  const turned = warpAffine(bitmap, toImage, { size, border: 'replicate' })
+  const fromBitmap = invertAffine(toImage)
   return {
-    picture: { ...size, channels: turned.channels, data: Uint8Array.from(turned.data, Math.round) },
+    bitmap: { ...size, channels: turned.channels, data: Uint8Array.from(turned.data, Math.round) },
     mask: threshold(warpAffinePlane(maskToPlane(mask), toImage, size), 0.5),
     height: height * 0.75,
-    landmarks: new Map([...landmarks].map(([name, point]) => [name, applyAffine(fromPicture, point)])),
+    landmarks: new Map([...landmarks].map(([name, point]) => [name, applyAffine(fromBitmap, point)])),
   }
 }
 
