@@ -6,14 +6,20 @@ import { presentSchema, presentTable, replaceTable } from './present-values.ts'
 import { presentTargets } from './targets.ts'
 import { readValues } from './values.ts'
 
-/** Generates the files that derive from a chart's values, by path in the repository: the schema, the page with its table, and rules. */
-export async function documentChart(name: ChartName): Promise<Map<string, string>> {
+/**
+ * Generates the files that derive from the values of the chart in a folder, by path in the repository: the schema, the page with
+ * its table, and rules.
+ */
+export async function documentChart(
+  name: ChartName,
+  folder = join(ROOT, 'charts', name),
+): Promise<Map<string, string>> {
   const path = (file: string) => `charts/${name}/${file}`
-  const read = (file: string) => readFile(join(ROOT, path(file)), 'utf8')
+  const read = (file: string) => readFile(join(folder, file), 'utf8')
   const values = readValues(await read('values.yaml'))
   return new Map([
     [path('values.schema.json'), presentSchema(values)],
     [path('README.md'), replaceTable(await read('README.md'), presentTable(values))],
-    ...(name === 'drape' ? [[path('rules/targets.yaml'), await presentTargets()] as const] : []),
+    ...(name === 'drape' ? [[path('rules/targets.yaml'), await presentTargets(folder)] as const] : []),
   ])
 }

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { schemaOfDefinition } from '../../scripts/charts/definition-schema.ts'
 import { renderChart } from '../../scripts/charts/render.ts'
 import { requestService } from '../support/request-service.ts'
 import { findChart, type Rendered, renderWith } from './charts.ts'
@@ -260,6 +261,23 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(spec).toMatchObject(gpu)
     // The default resource would not be allowed beside claims.
     expect(spec.accelerator).toEqual(gpu.accelerator)
+  })
+
+  it('gives each pool a value for every field of a WorkerPool', async () => {
+    const set = { mode: 'Fixed', accelerator: { resource: 'nvidia.com/gpu' }, capacity: { type: 'spot' } }
+    const more = { rollout: { maxSurge: 1 }, podTemplate: { spec: { schedulerName: 'volcano' } } }
+    const objects = await render({
+      ...Object.fromEntries(['cpu', 'gpu'].map((name) => [`pools.${name}`, { enabled: true, ...set, ...more }])),
+    })
+    // Fields that the chart leaves to WorkerPools of your own.
+    const own = ['paused', 'tiers']
+    const { properties } = schemaOfDefinition('WorkerPool')
+    const fields = Object.keys(properties as object).filter((field) => !own.includes(field))
+    for (const name of ['cpu', 'gpu']) {
+      const { spec } = named(objects, 'WorkerPool', `drape-${name}`)
+      const missing = fields.filter((field) => spec[field] === undefined || spec[field] === null)
+      expect(missing, `fields that pools.yaml or pools.${name} of values.yaml lack`).toEqual([])
+    }
   })
 
   it('creates a pool of any name, based on the values of another pool', async () => {

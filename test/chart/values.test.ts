@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BUILT_IN_ENGINES } from '../../api/shared/engine-catalogue.ts'
@@ -115,6 +115,17 @@ describe('the values of a chart', () => {
     for (const [path, text] of await documentChart(name)) {
       expect(await readFile(join(ROOT, path), 'utf8'), `${path}: run scripts/chart document`).toBe(text)
     }
+  })
+
+  it('are documented when the schema of the chart does not have them yet', async () => {
+    const { path } = await requestService('folder', null)
+    const folder = join(path, 'drape')
+    await cp(join(ROOT, 'charts/drape'), folder, { recursive: true })
+    await appendFile(join(folder, 'values.yaml'), '# A new value.\nnewValue: 1\n')
+    const documented = await documentChart('drape', folder)
+    const { properties } = JSON.parse(documented.get('charts/drape/values.schema.json') ?? '')
+    expect(properties.newValue).toMatchObject({ description: 'A new value.' })
+    expect(documented.get('charts/drape/README.md')).toContain('newValue')
   })
 
   it('require a comment each', () => {
