@@ -5,11 +5,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { installNpmPackages } from '../../scripts/stack/install-once.ts'
 import { commandsOf, runCommands } from '../support/documented-blocks.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
+/** The oldest Node that the pages name, where npm has it: on arm64 the next one. */
+const OLDEST_NODE = `node_modules/node-linux-${process.arch}/bin/node`
 const CLIENT = 'The client for TypeScript and JavaScript'
 
 describe('the source of the client', () => {
@@ -26,12 +29,15 @@ describe('the source of the client', () => {
 describe('the packed npm package', () => {
   let drape: Drape
   let project: string
+  let oldestNode: string
 
   beforeAll(async () => {
     project = await mkdtemp(join(tmpdir(), 'drape-client-'))
     const packed = runCommands(commandsOf('api/client/README.md', CLIENT), { folder: ROOT })
-    const [said, started] = await Promise.all([packed, startDrape()])
+    const installed = installNpmPackages('oldest-node', join(import.meta.dirname, 'oldest-node'))
+    const [said, started, nodes] = await Promise.all([packed, startDrape(), installed])
     drape = started
+    oldestNode = join(nodes, OLDEST_NODE)
     await drape.startWorker()
     await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true, type: 'module' }))
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', said.trim()], { cwd: project })
@@ -64,12 +70,15 @@ describe('the packed npm package', () => {
   it.each([
     ['README.md', /"?https?:\/\/[\w.:]+\/objects\/.*expires/],
     ['api/client/README.md', /COMPLETED 1?[\s\S]*gen_/],
-  ])('runs the example of %s', async (page, expected) => {
-    const snippet = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1] ?? ''
+  ])('runs the example of %s, with the oldest Node that it names', async (page, expected) => {
+    const text = readFileSync(join(ROOT, page), 'utf8')
+    expect(text).toContain('Node 20.3 or later')
+    const snippet = /^```ts\n(.*?)^```$/ms.exec(text)?.[1] ?? ''
     expect(snippet).toContain('http://localhost:8080')
     await compile('shown', snippet.replace('http://localhost:8080', drape.api.url), { types: ['node'] })
     const env = { ...process.env, KEY: drape.apiKey, DRAPE_API_KEY: drape.apiKey }
-    const { stdout, stderr } = await run(process.execPath, ['shown.js'], { cwd: project, env })
+    expect((await run(oldestNode, ['--version'])).stdout).toMatch(/^v20\.[35]\./)
+    const { stdout, stderr } = await run(oldestNode, ['shown.js'], { cwd: project, env })
     expect(stderr).toBe('')
     expect(stdout).toMatch(expected)
   })
