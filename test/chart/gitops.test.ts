@@ -1,13 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SECRETS } from '../../controller/generated-secrets/ensure-secrets.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { readYaml } from '../../controller/runtime/yaml.ts'
+import { findHelm } from '../../scripts/charts/helm.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
+import { findKubectl } from '../cluster/kubectl.ts'
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
 import { installDefinitions } from '../cluster/samples.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
+import { commandsOf, runCommands } from '../support/documented-blocks.ts'
+import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
+import { writeProgram } from '../support/write-program.ts'
 import { findChart, findValuesFiles, type Rendered, renderWith } from './charts.ts'
 import { createKubectl, type Kubectl } from './dry-run.ts'
 import { type HookJobs, startHookJobs } from './hook-jobs.ts'
@@ -18,6 +24,8 @@ const render = renderWith(chart)
 const valuesFiles = await findValuesFiles()
 const source = join(ROOT, 'charts/drape')
 const controlPlane = await findSharedControlPlane()
+const program = await findKubectl()
+const canApply = controlPlane?.hasControllers && chart !== null && program !== null
 const WAVE = 'argocd.argoproj.io/sync-wave'
 
 describe.skipIf(chart === null)('the chart for GitOps', () => {
@@ -93,16 +101,22 @@ describe.skipIf(chart === null)('the chart for GitOps', () => {
   })
 })
 
-describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart applied without Helm', () => {
+/** As the page for GitOps does it. */
+describe.skipIf(!canApply)('the chart applied without Helm', () => {
   let place: TestNamespace
   let kubectl: Kubectl
   let jobs: HookJobs
+  let env: NodeJS.ProcessEnv
 
   beforeAll(async () => {
     if (controlPlane === null) return
     place = await createTestNamespace(controlPlane)
     await installDefinitions(place.client)
     kubectl = await createKubectl(place)
+    const { path } = await requestService('folder', null)
+    await writeProgram(join(path, 'helm'), `exec ${await findHelm()} "$@"`)
+    await writeProgram(join(path, 'kubectl'), `exec ${program} kubectl "$@"`)
+    env = { ...process.env, PATH: `${path}${delimiter}${process.env.PATH}`, KUBECONFIG: controlPlane.kubeconfig }
     jobs = startHookJobs({ controlPlane, connection: place.connection }, place.namespace)
   })
   afterAll(async () => {
@@ -110,13 +124,18 @@ describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart appl
     await place?.[Symbol.asyncDispose]()
   })
 
-  const template = async () =>
-    (await chart?.render({ values: ['values-gitops.yaml'], namespace: place.namespace })) ?? []
+  const follow = (before = '') =>
+    runCommands(`${before}${commandsOf('charts/drape/docs/gitops.md', 'kubectl and kustomize')}`, {
+      folder: ROOT,
+      placeholders: { '--namespace drape': `--namespace ${place.namespace}` },
+      env,
+    })
+  const template = async () => readYaml(await follow('kubectl() { cat; }\n')) as Rendered[]
   const readSecrets = () =>
     place.client.list<KubernetesObject & { data: object }>(SECRETS, { namespace: place.namespace })
 
   it('gets its Secrets from the Job, and shows no difference when applied again', async () => {
-    for (const object of await template()) await kubectl.apply(object)
+    await follow()
     const secrets = await until(async () => {
       const found = await readSecrets()
       return found.length === 5 && found
@@ -127,7 +146,7 @@ describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart appl
     const again = await template()
     const differences = await Promise.all(again.map((object) => difference(object)))
     expect(differences.filter((each) => each !== null)).toEqual([])
-    for (const object of again) await kubectl.apply(object)
+    await follow()
     expect((await readSecrets()).map(({ data }) => data)).toEqual(secrets.map(({ data }) => data))
   })
 

@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -13,20 +12,20 @@ import { readYaml } from '../../controller/runtime/yaml.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts'
 import { findCommand, run } from '../../scripts/stack/commands.ts'
-import { findGoTool } from '../../scripts/stack/go-tool.ts'
 import { type FakeNodes, startFakeNodes } from '../cluster/fake-nodes.ts'
 import { DEPLOYMENTS, PODS } from '../cluster/kinds.ts'
-import { versionVariables } from '../cluster/kubernetes-version.ts'
+import { findKubectl } from '../cluster/kubectl.ts'
 import { type ModelWorkers, startModelWorkers } from '../cluster/model-workers.ts'
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
 import { installDefinitions } from '../cluster/samples.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
-import { failUnlessAllowed, reasonWithout } from '../support/missing.ts'
+import { reasonWithout } from '../support/missing.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
+import { writeProgram } from '../support/write-program.ts'
 import { findPanelFaults } from './panel-faults.ts'
 import { findPrometheusProgram } from './programs.ts'
 import { type PrometheusServer, startPrometheus } from './prometheus-server.ts'
@@ -202,8 +201,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
     const { path: folder } = await requestService('folder', null)
     const kubectl = await findKubectl()
     await reasonWithout('redisCli')
-    if (kubectl !== null)
-      await writeFile(join(folder, 'kubectl'), `#!/bin/sh\nexec ${kubectl} kubectl "$@"\n`, { mode: 0o755 })
+    if (kubectl !== null) await writeProgram(join(folder, 'kubectl'), `exec ${kubectl} kubectl "$@"`)
     const [pod] = await place.client.list(PODS, { namespace: place.namespace })
     const variables = {
       NAMESPACE: place.namespace,
@@ -342,19 +340,6 @@ function readCommands(language: 'sh' | 'promql'): string[] {
   )
   const inline = texts.flatMap((text) => [...text.matchAll(/`(kubectl -n [^`]+)`/g)].map(([, command]) => command))
   return language === 'sh' ? [...fenced, ...inline] : fenced
-}
-
-/** A program whose first argument may be kubectl. Fails or returns null as `failUnlessAllowed` does. */
-async function findKubectl(): Promise<string | null> {
-  const folder = resolve(import.meta.dirname, '../cluster/install/node')
-  const found = await findGoTool({
-    name: 'node',
-    package: '.',
-    source: { folder },
-    variables: await versionVariables(folder),
-  })
-  if (typeof found === 'string') return found
-  return failUnlessAllowed(`No kubectl: ${found.unavailable}.`)
 }
 
 /**

@@ -4,12 +4,10 @@ import type { Builder } from '../../../scripts/container/build.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { findGoTool, type GoTool } from '../../../scripts/stack/go-tool.ts'
 import { failUnlessAllowed, reasonWithout } from '../../support/missing.ts'
-import { versionVariables } from '../kubernetes-version.ts'
+import { findNodeProgram } from '../kubectl.ts'
 import { findPrograms, type Programs } from '../programs.ts'
 import { buildIn, withFolder } from './base-image.ts'
 import { PAUSE_IMAGE } from './node-settings.ts'
-
-const NODE = join(import.meta.dirname, 'node')
 
 /** Paths of what a cluster with a real node is started with. */
 export interface NodePrograms {
@@ -34,9 +32,9 @@ async function prepare(builder: Builder): Promise<NodePrograms | { readonly unav
   // The one that is built: what KUBEBUILDER_ASSETS names has no controllers.
   const controlPlane = await findPrograms({}, console.warn)
   if ('unavailable' in controlPlane) return controlPlane
-  const version = await versionVariables(NODE)
-  const tools: Record<'node' | 'coreDns' | 'pause', GoTool> = {
-    node: { name: 'node', package: '.', source: { folder: NODE }, variables: version },
+  const node = await findNodeProgram()
+  if (typeof node !== 'string') return node
+  const tools: Record<'coreDns' | 'pause', GoTool> = {
     coreDns: { name: 'coredns', package: 'github.com/coredns/coredns', source: { version: 'v1.15.0' } },
     pause: { name: 'pause', package: '.', source: { folder: join(import.meta.dirname, 'pause') } },
   }
@@ -46,7 +44,7 @@ async function prepare(builder: Builder): Promise<NodePrograms | { readonly unav
     if (typeof path !== 'string') return path
     paths[name] = path
   }
-  const { node, coreDns, pause } = paths
+  const { coreDns, pause } = paths
   return { controlPlane, node, coreDns, pauseArchive: await archivePause(pause, builder) }
 }
 
