@@ -19,7 +19,11 @@ async function runCommand(name: string, given: Options): Promise<void> {
   console.log(isJson ? printable(JSON.stringify(answer)) : presentAnswer(answer, process.stdout.columns))
 }
 
-async function runInDatabase(call: { name: string; command: DatabaseCommand; options: Options }): Promise<Answer> {
+async function runInDatabase(call: {
+  name: string
+  command: DatabaseCommand
+  options: Options
+}): Promise<Answer | undefined> {
   const secrets = readSecretBox(process.env) ?? warningBox()
   const database = createDatabase(databaseUrl(), { poolSize: 1, secrets })
   try {

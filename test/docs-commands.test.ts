@@ -18,7 +18,6 @@ const PAGES: readonly (readonly [string, RegExp])[] = [
     'docs/cookbook.md',
     /COMPLETED[\s\S]*send the product in full\nRESULT_REJECTED\n"total":2\nPENDING\n204\n"resultImageUrl":null\n$/,
   ],
-  ['docs/erasure.md', /^"erasureId":"era_[0-9a-f-]{36}"\n"status":"(PENDING|ISSUED)"\n$/],
   ['docs/deprecation.md', /^deprecation: @\d+\s*$/i],
 ]
 

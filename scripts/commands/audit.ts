@@ -12,7 +12,7 @@ import { isSecret } from './secret-options.ts'
 export async function runAudited(
   database: Database,
   { name, command, options }: { name: string; command: DatabaseCommand; options: Options },
-): Promise<Answer> {
+): Promise<Answer | undefined> {
   if (command.effect === 'reads') return command.inDatabase(database, options)
   const audit = createOperatorAudit(database)
   const actor = { operator: null, address: null, form: null, name: nameActor(options.actor) }
@@ -22,9 +22,9 @@ export async function runAudited(
   }
   const done = await audit.record(actor, async (within) => {
     const answer = await command.inDatabase(within, options)
-    return { answer, act: describeAct(name, options, answer) }
+    return { answer, act: describeAct(name, options, answer ?? {}) }
   })
-  return done?.answer ?? {}
+  return done?.answer
 }
 
 /** Records an act of a command without its own transaction. */

@@ -11,14 +11,14 @@ interface Declaration {
   readonly argument?: Argument
 }
 
-/** A command that uses the database of DATABASE_URL. */
+/** A command that uses the database of DATABASE_URL. Resolves to undefined if the command prints its output itself. */
 export interface DatabaseCommand extends Declaration {
   /**
    * Entry in the audit log: none for a command that reads; in the transaction of the change for a command that changes; before
    * the start for work that takes more than one transaction.
    */
   readonly effect: 'reads' | 'changes' | 'changes in steps'
-  readonly inDatabase: (database: Database, options: Options) => Promise<Answer>
+  readonly inDatabase: (database: Database, options: Options) => Promise<Answer | undefined>
 }
 
 /** Any other command, which opens its own resources. */

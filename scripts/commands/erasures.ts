@@ -20,14 +20,19 @@ export const erasureCommands: Readonly<Record<string, DatabaseCommand>> = {
   },
   'erasures export': {
     summary: 'export the erasure log as JSON lines, to store with the backup',
-    options: [mandatory('--file <file>', 'output file')],
+    options: [mandatory('--file <file|->', 'output file, - for standard output')],
     effect: 'changes',
     inDatabase: (_, { file }) =>
       withStorage(async (storage) => {
         const path = required(file, 'file')
         const lines = (await readAll(createErasureLog(storage).read())).map((entry) => `${presentEntry(entry)}\n`)
-        await writeFile(path, lines.join(''), { mode: 0o600 })
-        return { entries: lines.length }
+        if (path !== '-') {
+          await writeFile(path, lines.join(''), { mode: 0o600 })
+          return { entries: lines.length }
+        }
+        process.stdout.write(lines.join(''))
+        console.error(`entries  ${lines.length}`)
+        return undefined
       }),
   },
 }

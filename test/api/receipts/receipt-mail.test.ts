@@ -6,7 +6,10 @@ import { verifyReceipt } from '../../../api/receipts/verify.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import { createOldErasures } from '../../../api/shared/stores/erasures.ts'
-import { type Drape, startDrape } from '../../support/drape.ts'
+import { ROOT } from '../../../scripts/stack/session.ts'
+import { blocksOf, runCommands } from '../../support/documented-blocks.ts'
+import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { requestService } from '../../support/request-service.ts'
 import { type MailServer, startMailServer } from '../../support/smtp-server.ts'
 import { until } from '../../support/until.ts'
 
@@ -67,6 +70,30 @@ describe('a receipt by e-mail', () => {
     const keys = body.keys.map(({ kid }: { kid: string }) => kid)
     expect(verifyReceipt(attached, keys)).toMatchObject({ status: 'valid', statement: { id } })
     expect(attached + drape.api.output()).not.toMatch(/anna@/i)
+  })
+
+  it('is ordered, and the receipt is fetched and verified, with the commands of docs/erasure.md', async () => {
+    const { path: folder } = await requestService('folder', null)
+    const env = { ...process.env, ROOT, DRAPE: drape.api.url, DRAPE_URL: drape.api.url, KEY: drape.apiKey }
+    const follow = (commands: string, placeholders = {}) =>
+      runCommands(`drape() { node "$ROOT/scripts/drape.ts" "$@"; }\n${commands}`, { folder, placeholders, env })
+    const [erasure, verification, order, search] = blocksOf('docs/erasure.md')
+      .filter(({ language }) => language === 'sh')
+      .map(({ text }) => text)
+    const photo = formOf(undefined, { file: await readSample('persons/down-half-teal.jpg') })
+    photo.set('externalUserId', 'user-1042')
+    const { body } = await drape.call('POST', '/tryon/v1/images/upload', { body: photo })
+    // Bytes of a younger one could still arrive in the storage.
+    await drape.database.query(sql.unsafe`update objects set created_at = now() - interval '1 hour'`)
+    await follow(order)
+    const [, id, status] = /"erasureId":"(.+)"\n"status":"(.+)"/.exec(await follow(erasure)) ?? []
+    expect(status).toBe('PENDING')
+    await untilHurried(() => mailTo('anna@example.com').length === 1)
+    const [, ...fetching] = erasure.split('\n')
+    expect(await follow(`location=/tryon/v1/erasures/${id}\n${fetching.join('\n')}`)).toContain('"status":"ISSUED"')
+    expect(await follow(verification)).toMatch(/^status +valid/m)
+    const link = 'https://tryon.example.com/objects/persons/acc_1/img_0190a5b2.jpg?expires=…'
+    expect(await follow(search, { [link]: body.imageUrl })).toMatch(/^isListed +true/m)
   })
 
   it('is retried while the server refuses for now, and given up when the server refuses for ever', async () => {

@@ -101,7 +101,10 @@ describe('restoring a backup older than an erasure', () => {
       const { drape: cli, answered } = createCommandLine(restored.url, { STORAGE_URL: drape.env.STORAGE_URL })
       const copy = join(folder, 'erasures.jsonl')
       expect(await answered('erasures', 'export', '--file', copy)).toEqual({ entries: 3 })
-      expect((await readFile(copy, 'utf8')).trim().split('\n')).toHaveLength(3)
+      const lines = await readFile(copy, 'utf8')
+      expect(lines.trim().split('\n')).toHaveLength(3)
+      const printed = await cli('erasures', 'export', '--file', '-')
+      expect(printed).toEqual({ code: 0, output: lines, stderr: 'entries  3\n' })
       await storage.delete(log.map(({ key }) => key))
       const empty = await cli('erasures', 'apply')
       expect({ ...empty, output: JSON.parse(empty.output) }).toEqual({
