@@ -8,12 +8,14 @@ import { packChart } from '../../scripts/charts/archive.ts'
 import { findHelm } from '../../scripts/charts/helm.ts'
 import { run } from '../../scripts/stack/commands.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
+import { findKubectl } from '../cluster/kubectl.ts'
 import { blocksOf, commandsOf } from '../support/documented-blocks.ts'
 import { requestService } from '../support/request-service.ts'
 import { findChart } from './charts.ts'
 
 const DOCS = 'charts/drape/docs'
 const chart = await findChart('drape')
+const kubectl = await findKubectl()
 
 /** A block of values by its page and its number among the YAML of the page. */
 type Place = readonly [page: string, index: number]
@@ -38,12 +40,22 @@ const VALUES: readonly {
   { place: ['gitops.md', 2], contains: 'example.com/secrets: 2026-11' },
 ]
 
-/** Pages whose commands of Helm no cluster runs. `helm test` needs one: test/cluster/install runs it. */
-const COMMANDS: readonly (readonly [page: string, heading: string, contains: RegExp])[] = [
-  ['charts/drape/README.md', 'drape', /^(?=[\s\S]*tryon\.example\.com)[\s\S]*storageClassName: "standard"/],
-  ['README.md', '4. On your cluster: Helm', /tryon\.example\.com/],
-  ['charts/drape-crds/README.md', 'drape-crds', /kind: CustomResourceDefinition/],
-  ['charts/drape/docs/install.md', 'From a Git repository', /tryon\.example\.com/],
+/**
+ * Pages whose commands of Helm no cluster runs. `helm test` needs one: test/cluster/install runs it. `kubectl` makes its objects of
+ * real files without a cluster.
+ */
+const COMMANDS: readonly (readonly [page: string, heading: string, index: number, contains: RegExp])[] = [
+  ['charts/drape/README.md', 'drape', 0, /^(?=[\s\S]*tryon\.example\.com)[\s\S]*storageClassName: "standard"/],
+  ['README.md', '4. On your cluster: Helm', 0, /tryon\.example\.com/],
+  ['charts/drape-crds/README.md', 'drape-crds', 0, /kind: CustomResourceDefinition/],
+  ['charts/drape/docs/install.md', 'From a Git repository', 0, /tryon\.example\.com/],
+  ['docs/provenance.md', 'Use a trusted certificate', 1, /tls\.crt: YQ==[\s\S]*name: drape-signer, key: tls\.key/],
+  [
+    'docs/provenance.md',
+    'Keep the key in a key service',
+    1,
+    /token: YQ==[\s\S]*https:\/\/bao[\s\S]*drape-results-token/,
+  ],
 ]
 const HELM = `helm() {
   local command=$1
@@ -54,10 +66,11 @@ const HELM = `helm() {
     *) echo "not known: helm $command" >&2; return 1 ;;
   esac
 }
+kubectl() { "$KUBECTL" kubectl "$@" --dry-run=client --output yaml; }
 scripts/chart() { :; } # packed by this test
 scripts/images() { :; } # test/cluster/install/images.test.ts builds them`
 
-describe.skipIf(chart === null)('the examples in the chart documentation', () => {
+describe.skipIf(chart === null || kubectl === null)('the examples in the chart documentation', () => {
   it.each(VALUES)('render: values $place', async ({ place, on = [], contains }) => {
     const { path } = await requestService('folder', null)
     const files = await Promise.all(
@@ -94,12 +107,15 @@ describe.skipIf(chart === null)('the examples in the chart documentation', () =>
     }
   })
 
-  it.each(COMMANDS)('render: Helm on %s below %s', async (page, heading, contains) => {
+  it.each(COMMANDS)('render: Helm on %s below %s, block %i', async (page, heading, index, contains) => {
     const { path } = await requestService('folder', null)
     for (const name of ['drape', 'drape-crds'] as const) await packChart(name, join(path, '.cache/charts'))
     await run('cp', ['-r', join(ROOT, 'charts'), path])
-    const script = `${HELM}\n${commandsOf(page, heading)}`
-    const env = { ...process.env, HELM: await findHelm() }
+    for (const name of ['tls.key', 'tls.crt', 'token']) await writeFile(join(path, name), 'a')
+    // A page names the chart where it installs it.
+    const commands = commandsOf(page, heading, index).replace('upgrade drape … ', 'upgrade drape ./charts/drape ')
+    const script = `${HELM}\n${commands}`
+    const env = { ...process.env, HELM: await findHelm(), KUBECTL: kubectl ?? '' }
     expect(await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: path, env })).toSatisfy(
       (text: string) => contains.test(text),
     )

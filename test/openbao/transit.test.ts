@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signReceipt } from '../../api/receipts/sign.ts'
 import { verifyReceipt } from '../../api/receipts/verify.ts'
@@ -12,7 +13,9 @@ import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
 import { createSigner } from '../../worker/provenance/signer.ts'
 import { createFindSigningKey } from '../../worker/provenance/signing-key.ts'
+import { commandsOf, runCommands } from '../support/documented-blocks.ts'
 import { spawnProcess, type TestProcess } from '../support/process.ts'
+import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
 
 const FACTS = {
@@ -30,6 +33,7 @@ const made = {
 describe.skipIf(process.env.LONG_TESTS === undefined)('a key in a real OpenBao', () => {
   let bao: TestProcess
   let address: string
+  let token: string
 
   const call = async (path: string, body: object, token = 'root') => {
     const response = await fetch(`${address}/v1/${path}`, {
@@ -63,21 +67,22 @@ describe.skipIf(process.env.LONG_TESTS === undefined)('a key in a real OpenBao',
         () => false,
       ),
     )
-    await call('sys/mounts/transit', { type: 'transit' })
-    await call('transit/keys/drape', { type: 'ed25519' })
+    const { path: folder } = await requestService('folder', null)
+    const path = `${dirname(program)}${delimiter}${process.env.PATH}`
+    await runCommands(commandsOf('docs/provenance.md', 'Keep the key in a key service'), {
+      folder,
+      env: { ...process.env, PATH: path, HOME: folder, BAO_ADDR: address, BAO_TOKEN: 'root' },
+    })
+    token = (await readFile(join(folder, 'token'), 'utf8')).trim()
   }, 300_000)
   afterAll(() => bao?.end())
 
   it('signs results and receipts with the rights that the documentation names, before and after a rotation', async () => {
-    const policy = `path "transit/keys/drape" { capabilities = ["read"] }
-      path "transit/sign/drape" { capabilities = ["update"] }`
-    await call('sys/policies/acl/drape', { policy })
-    const { auth } = await call('auth/token/create', { policies: ['drape'], period: '24h' })
-    const url = `${address}/v1/transit/keys/drape`
-    const openKeyring = () => createTransitKeyring(createTransit({ url, readToken: async () => auth.client_token }))
+    const url = `${address}/v1/transit/keys/drape-results`
+    const openKeyring = () => createTransitKeyring(createTransit({ url, readToken: async () => token }))
     const fingerprints: string[] = []
     for (const rotate of [false, true]) {
-      if (rotate) await call('transit/keys/drape/rotate', {})
+      if (rotate) await call('transit/keys/drape-results/rotate', {})
       const keyring = openKeyring()
       const findKey = createFindSigningKey(keyring, '')
       const signer = createSigner({ findKey, onKey: () => {}, onChange: () => {} })
@@ -94,7 +99,7 @@ describe.skipIf(process.env.LONG_TESTS === undefined)('a key in a real OpenBao',
   })
 
   it('that is sealed, or refuses the token, is unavailable', async () => {
-    const url = `${address}/v1/transit/keys/drape`
+    const url = `${address}/v1/transit/keys/drape-results`
     const list = (token: string) => createTransitKeyring(createTransit({ url, readToken: async () => token })).list()
     const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true }
     await expect(list('another')).rejects.toMatchObject(fault)

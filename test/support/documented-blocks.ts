@@ -1,30 +1,30 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import MarkdownIt from 'markdown-it'
 import { run } from '../../scripts/stack/commands.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
 
-/** A fenced block of a page. */
+/** A block of code of a page. */
 export interface Block {
   /** The heading above it. */
   readonly heading: string
+  /** That of the fence; `indented` for a block without a fence. */
   readonly language: string
   readonly text: string
 }
 
-/** The fenced blocks of a page, by its path from the root of the clone, in order. */
+const markdown = new MarkdownIt()
+
+/** The blocks of code of a page, also those in lists, by its path from the root of the clone, in order. */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = []
   let heading = ''
-  let open: { language: string; lines: string[] } | null = null
-  for (const line of readFileSync(join(ROOT, page), 'utf8').split('\n')) {
-    if (open !== null && line === '```') {
-      blocks.push({ heading, language: open.language, text: open.lines.map((one) => `${one}\n`).join('') })
-      open = null
-    } else if (open !== null) open.lines.push(line)
-    else if (line.startsWith('```')) open = { language: line.slice(3), lines: [] }
-    else heading = /^#+ (.*)/.exec(line)?.[1] ?? heading
+  const tokens = markdown.parse(readFileSync(join(ROOT, page), 'utf8'), {})
+  for (const [index, { type, info, content }] of tokens.entries()) {
+    if (type === 'heading_open') heading = tokens[index + 1].content
+    if (type === 'fence') blocks.push({ heading, language: info, text: content })
+    if (type === 'code_block') blocks.push({ heading, language: 'indented', text: content })
   }
-  if (open !== null) throw new Error(`${page} has a block without an end`)
   return blocks
 }
 

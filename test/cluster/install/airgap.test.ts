@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { makeBundle } from '../../../scripts/bundle/bundle.ts'
 import { listImages } from '../../../scripts/charts/images.ts'
 import { run } from '../../../scripts/stack/commands.ts'
@@ -11,8 +10,10 @@ import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
 import { reasonWithout } from '../../support/missing.ts'
 import { findRegistryServer, startRegistryServer } from '../../support/registry-server.ts'
 import { requestService } from '../../support/request-service.ts'
-import { buildImages, findImageBuilder } from './images.ts'
+import { builderEnvironment, findImageBuilder } from './images.ts'
 
+const PAGE = 'charts/drape/docs/air-gap.md'
+const HEADING = 'Air-gapped clusters'
 const MANIFESTS = 'application/vnd.oci.image.manifest.v1+json'
 const LONG = process.env.LONG_TESTS === '1'
 const builder = LONG ? await findImageBuilder() : null
@@ -24,16 +25,17 @@ describe.skipIf(builder === null || registry === null)('an air-gapped bundle', (
   beforeAll(async () => {
     if (builder === null) return
     await reasonWithout('skopeo')
-    const names = await buildImages(builder)
-    const { appVersion } = parse(await readFile(join(ROOT, 'charts/drape/Chart.yaml'), 'utf8'))
-    for (const [target, name] of Object.entries(names)) {
-      await run(builder.command, [...(builder.options ?? []), 'tag', name, `localhost/drape/${target}:${appVersion}`])
-    }
-    bundle.folder = join((await requestService('folder', null)).path, 'bundle')
-    // No registry is asked here, and this is what only a registry has.
+    const { path: folder } = await requestService('folder', null)
+    bundle.folder = join(folder, 'bundle')
+    // No registry is asked here, and these are what only a registry has.
     const all = await listImages(join(ROOT, 'charts/drape'))
     const without = all.filter((name) => !/^drape\/(api|worker|controller):/.test(name))
-    bundle.lines = await makeBundle(bundle.folder, { builder, without })
+    const output = await runCommands(commandsOf(PAGE, HEADING), {
+      folder,
+      placeholders: { '--without drape/worker-cuda:0.1.0': without.map((name) => `--without ${name}`).join(' ') },
+      env: await builderEnvironment(builder),
+    })
+    bundle.lines = output.split('\n').filter((line) => / sha256:/.test(line))
   }, 900_000)
 
   it('lists images and weights with their digests', () => {
@@ -55,8 +57,7 @@ describe.skipIf(builder === null || registry === null)('an air-gapped bundle', (
   }, async () => {
     const address = await startRegistryServer(registry ?? '')
     const placeholders = { 'registry.internal.example': `${address} --dest-tls-verify=false` }
-    const commands = commandsOf('charts/drape/docs/air-gap.md', 'Air-gapped clusters', 1)
-    await runCommands(commands, { folder: bundle.folder, placeholders })
+    await runCommands(commandsOf(PAGE, HEADING, 1), { folder: bundle.folder, placeholders })
     for (const line of bundle.lines) {
       const [name, digest] = line.split(' ')
       const [repository, tag] = name.split(':')

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Builder } from '../../../scripts/container/build.ts'
 import { type RealCluster, startRealCluster } from './cluster.ts'
-import { buildImages, CPU_TARGETS } from './images.ts'
+import { type BuildPage, buildImages, CPU_TARGETS } from './images.ts'
 import { archiveImages, type NodePrograms } from './node-programs.ts'
 import { makeTrialImages, TRIAL_IMAGES } from './trial-services.ts'
 import { makeVolumes } from './volumes.ts'
@@ -10,6 +10,8 @@ import { makeVolumes } from './volumes.ts'
 export interface DrapeNodeOptions {
   readonly builder: Builder
   readonly programs: NodePrograms
+  /** Whose commands build the images; default: the quickstart. */
+  readonly page?: BuildPage
   /** Each with the strictest Pod Security Standard. */
   readonly namespaces: readonly string[]
   /** Of volumes on the node, in GiB. */
@@ -20,10 +22,11 @@ export interface DrapeNodeOptions {
 export async function startDrapeNode({
   builder,
   programs,
+  page,
   namespaces,
   volumes,
 }: DrapeNodeOptions): Promise<RealCluster> {
-  const names = await buildImages(builder)
+  const names = await buildImages(builder, page)
   await makeTrialImages(builder)
   const cluster = await startRealCluster(programs)
   try {

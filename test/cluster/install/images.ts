@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { type Builder, buildImage, findBuilder, type Target } from '../../../scripts/container/build.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
+import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
 import { failUnlessAllowed, reasonWithout } from '../../support/missing.ts'
+import { writeProgram } from '../../support/write-program.ts'
 import { CERTIFICATES, makeBaseImage } from './base-image.ts'
 
 export const CPU_TARGETS = ['api', 'worker', 'controller'] as const satisfies readonly Target[]
@@ -40,22 +42,55 @@ async function prepareBuilder(): Promise<Builder> {
   return builder
 }
 
-/** Builds api, worker and controller and returns their names. */
-export function buildImages(builder: Builder): Promise<Names> {
-  return build(builder, { tag: 'test', cache: true })
+/** A block of commands that builds the images as `registry.example/drape/…:0.1.0`. */
+export interface BuildPage {
+  readonly page: string
+  readonly heading: string
+}
+const QUICKSTART: BuildPage = {
+  page: 'docs/start/platform.md',
+  heading: 'Quickstart: operate Drape on Kubernetes',
+}
+
+/** Builds api, worker and controller with the commands of the page, and returns their names. */
+export async function buildImages(builder: Builder, { page, heading } = QUICKSTART): Promise<Names> {
+  await runCommands(commandsOf(page, heading), { folder: ROOT, env: await builderEnvironment(builder) })
+  const names = namesWith('test')
+  for (const [target, name] of Object.entries(names))
+    await run(builder.command, [...(builder.options ?? []), 'tag', `registry.example/drape/${target}:0.1.0`, name])
+  return names
 }
 
 /** Builds them once more, from nothing but the base. */
-export function rebuildImages(builder: Builder): Promise<Names> {
-  return build(builder, { tag: 'again', cache: false })
+export async function rebuildImages(builder: Builder): Promise<Names> {
+  const names = namesWith('again')
+  for (const target of CPU_TARGETS) await buildImage(target, { root: ROOT, name: names[target], builder, cache: false })
+  return names
+}
+
+/** Variables with which `buildah`, as `scripts/images` and others find it, is the builder with its options. */
+export async function builderEnvironment({
+  command,
+  options = [],
+  buildOptions = [],
+  npmrc,
+}: Builder): Promise<NodeJS.ProcessEnv> {
+  const bin = join(STORAGE, 'bin')
+  const secret = npmrc === undefined ? [] : ['--secret', `id=npmrc,src=${npmrc}`]
+  const start = `exec ${[command, ...options].map(quote).join(' ')}`
+  const build = `[ "$1" = build ] && shift && ${start} build ${[...buildOptions, ...secret].map(quote).join(' ')} "$@"`
+  await writeProgram(join(bin, 'buildah'), `${build}\n${start} "$@"`)
+  return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` }
 }
 
 type Names = Readonly<Record<(typeof CPU_TARGETS)[number], string>>
 
-async function build(builder: Builder, { tag, cache }: { tag: string; cache: boolean }): Promise<Names> {
-  const names = CPU_TARGETS.map((target) => [target, `docker.io/drape/${target}:${tag}`] as const)
-  for (const [target, name] of names) await buildImage(target, { root: ROOT, name, builder, cache })
-  return Object.fromEntries(names) as Names
+function namesWith(tag: string): Names {
+  return Object.fromEntries(CPU_TARGETS.map((target) => [target, `docker.io/drape/${target}:${tag}`])) as Names
+}
+
+function quote(text: string): string {
+  return `'${text}'`
 }
 
 /** Address of this machine's registry. The node trusts the same certificates as this machine. */

@@ -3,6 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../../../scripts/stack/commands.ts'
+import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { until } from '../../support/until.ts'
 import type { RealCluster } from './cluster.ts'
@@ -20,6 +21,8 @@ const programs = LONG ? await findNodePrograms(builder) : null
 
 const MINUTES = 60_000
 const SECOND = 'second'
+const DASHBOARD = { page: 'dashboard.md', heading: "The operators' dashboard" }
+const POINT_IN_TIME = { page: 'backup.md', heading: 'Restore the bundled Postgres to a point in time' }
 /** The registry of the page for places without internet. */
 const HOUSE = 'registry.internal.example'
 
@@ -38,8 +41,9 @@ describe.skipIf(programs === null)(
       cluster = await startDrapeNode({
         builder,
         programs,
+        page: { page: 'charts/drape/docs/install.md', heading: 'Install' },
         namespaces: ['drape', SECOND],
-        volumes: [5, 5, 10, 10, 10, 20, 20, 20],
+        volumes: [5, 5, 10, 10, 10, 20, 20, 20, 20],
       })
       undo.defer(() => cluster.stop())
       await nameImages(cluster, HOUSE)
@@ -58,11 +62,16 @@ describe.skipIf(programs === null)(
       expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
     })
 
-    it('signs in to the dashboard through its own Service, which API callers cannot reach', async () => {
-      const output = await reader.follow('dashboard.md', "The operators' dashboard")
+    it('signs in to the dashboard through a forwarded port, and API callers cannot reach it', async () => {
+      const output = await reader.follow(DASHBOARD.page, DASHBOARD.heading)
       const { email, password } = JSON.parse(output.split('\n').find((line) => line.startsWith('{')) ?? '')
       await reader.run('kubectl -n drape rollout status deploy/drape-api --timeout 5m')
-      const dashboard = await addressOf('drape-api-dashboard')
+      const { port, release } = await reserveFreePort()
+      await release()
+      const forwarding = await reader.start({ ...DASHBOARD, index: 1 }, { '8081:80': `${port}:80` })
+      undo.defer(async () => void (await forwarding.end()))
+      const dashboard = `http://localhost:${port}`
+      await until(() => fetch(`${dashboard}/sign-in`).catch(() => null))
       const form = new URLSearchParams({ email, password, next: '/' })
       const headers = { origin: dashboard }
       const answer = await fetch(`${dashboard}/sign-in`, { method: 'POST', body: form, headers, redirect: 'manual' })
@@ -113,6 +122,32 @@ describe.skipIf(programs === null)(
       expect(kept.length).toBeGreaterThan(3)
       expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
       expect(await inApi('ledger check')).toMatch(/^balanced +true/m)
+    })
+
+    it('applies the erasure log, and a copy of it', async () => {
+      const log = { page: 'backup.md', heading: 'Repeat erasures after a restore' }
+      expect(await reader.follow(log.page, log.heading)).toMatch(/^entries +0/m)
+      expect(await shop.erase('user-1042')).toBe(204)
+      expect(await reader.follow(log.page, log.heading, 1)).toMatch(/^entries +1/m)
+    })
+
+    it('restores the bundled Postgres to a point in time', async () => {
+      await reader.follow(POINT_IN_TIME.page, POINT_IN_TIME.heading)
+      await reader.run('kubectl -n drape rollout status deploy/drape-api --timeout 5m')
+      const kept = await shop.finish(await shop.tryOn('mock'))
+      const [time] = (await query(`select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`)).split(
+        '\n',
+      )
+      const discarded = await shop.finish(await shop.tryOn('mock'))
+      await reader.follow('backup.md', 'Restore')
+      const placeholders = { '2026-11-25T12:00:00Z': time }
+      const output = await reader.followPart({ ...POINT_IN_TIME, index: 1 }, { placeholders })
+      expect(output).toContain(`restore: to ${time} on timeline 1`)
+      await reader.run('kubectl -n drape rollout status deploy/drape-api --timeout 5m')
+      shop = createShop(await addressOf('drape-api'), apiKey)
+      expect(await shop.read(kept.generationId)).toMatchObject({ status: 'COMPLETED' })
+      await expect(shop.read(discarded.generationId)).rejects.toMatchObject({ status: 404 })
+      await reader.run('kubectl -n drape wait job/after-restore --for condition=Complete --timeout 5m')
     })
 
     it('gets workers back after scaling them to zero by hand', async () => {
@@ -217,10 +252,12 @@ kubectl patch node ${NODE_NAME} --subresource status --type merge --patch '{"sta
     }
 
     async function readCount(table: string): Promise<number> {
-      const psql = 'psql --username drape --no-align --tuples-only --command'
-      return Number(
-        await reader.run(`kubectl -n drape exec drape-postgres-0 -- ${psql} 'select count(*) from ${table}'`),
-      )
+      return Number(await query(`select count(*) from ${table}`))
+    }
+
+    function query(statement: string): Promise<string> {
+      const psql = ['psql', '--username=drape', '--no-align', '--tuples-only', '--command', statement]
+      return cluster.kubectl('--namespace=drape', 'exec', 'drape-postgres-0', '--', ...psql)
     }
 
     /** Where this machine, which is the node, reaches a Service. */

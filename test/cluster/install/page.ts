@@ -1,10 +1,12 @@
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { packChart } from '../../../scripts/charts/archive.ts'
 import { findHelm } from '../../../scripts/charts/helm.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { commandsOf } from '../../support/documented-blocks.ts'
+import { spawnProcess, type TestProcess } from '../../support/process.ts'
+import { writeProgram } from '../../support/write-program.ts'
 import type { RealCluster } from './cluster.ts'
 import type { NodePrograms } from './node-programs.ts'
 
@@ -26,6 +28,8 @@ export interface Reader {
     place: Place,
     change: { without?: RegExp; placeholders?: Readonly<Record<string, string>> },
   ): Promise<string>
+  /** Starts a block whose command runs until it is stopped, with other texts for the placeholders of the page. */
+  start(place: Place, placeholders: Readonly<Record<string, string>>): Promise<TestProcess>
   /** Runs commands of the test's own in the same place. */
   run(commands: string): Promise<string>
 }
@@ -42,7 +46,7 @@ export async function createReader(
   const folder = join(cluster.folder, 'reader')
   const charts = join(folder, '.cache/charts')
   const bin = join(folder, 'bin')
-  for (const path of [charts, bin]) await mkdir(path, { recursive: true })
+  await mkdir(charts, { recursive: true })
   for (const name of ['charts', 'crds', 'scripts']) await symlink(join(ROOT, name), join(folder, name))
   const helm = await findHelm()
   const more = installWith.map((argument) => `'${argument}'`).join(' ')
@@ -59,7 +63,8 @@ export async function createReader(
     KUBECONFIG: cluster.controlPlane.kubeconfig,
     PATH: `${bin}${delimiter}${process.env.PATH}`,
   }
-  const shell = (commands: string) => run('bash', ['--norc', '-euo', 'pipefail', '-c', commands], { cwd: folder, env })
+  const argumentsOf = (commands: string) => ['--norc', '-euo', 'pipefail', '-c', commands]
+  const shell = (commands: string) => run('bash', argumentsOf(commands), { cwd: folder, env })
   return {
     folder,
     follow: async (page, heading, index = 0) => shell(commandsOf(pathOf(page), heading, index)),
@@ -67,18 +72,20 @@ export async function createReader(
       const lines = commandsOf(pathOf(page), heading, index)
         .split('\n')
         .filter((line) => !without.test(line))
-      const entries = Object.entries(placeholders)
-      return shell(entries.reduce((text, [from, to]) => text.replaceAll(from, to), lines.join('\n')))
+      return shell(fillIn(lines.join('\n'), placeholders))
+    },
+    start: ({ page, heading, index }, placeholders) => {
+      const commands = fillIn(commandsOf(pathOf(page), heading, index), placeholders)
+      return spawnProcess({ command: 'bash', args: argumentsOf(commands), cwd: folder, env })
     },
     run: shell,
   }
 }
 
-function pathOf(page: string): string {
-  return page.includes('/') ? page : `charts/drape/docs/${page}`
+function fillIn(commands: string, placeholders: Readonly<Record<string, string>>): string {
+  return Object.entries(placeholders).reduce((text, [from, to]) => text.replaceAll(from, to), commands)
 }
 
-async function writeProgram(path: string, commands: string): Promise<void> {
-  await writeFile(path, `#!/bin/sh\n${commands}\n`)
-  await chmod(path, 0o755)
+function pathOf(page: string): string {
+  return page.includes('/') ? page : `charts/drape/docs/${page}`
 }

@@ -14,6 +14,8 @@ export interface Shop {
   /** Posts a try-on of a real image; `mock` is done at once. */
   tryOn(engine?: 'warp' | 'mock'): Promise<string>
   read(id: string): Promise<Generation>
+  /** Erases a customer and returns the status of the answer. */
+  erase(customer: string): Promise<number>
   /** Resolves when it has ended. As a caller does, it asks again after a 503. */
   finish(id: string): Promise<Generation>
 }
@@ -34,6 +36,8 @@ export function createShop(url: string, apiKey: string): Shop {
     tryOn: async (engine = 'warp') =>
       (await ask('try-on', { method: 'POST', body: await tryOnForm(engine) })).generationId,
     read,
+    erase: async (customer) =>
+      (await fetch(`${url}/tryon/v1/customers/${customer}`, { method: 'DELETE', headers })).status,
     finish: async (id) => {
       for (;;) {
         const generation = await read(id).catch((error) => {

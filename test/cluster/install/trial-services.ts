@@ -4,7 +4,7 @@ import type { Builder } from '../../../scripts/container/build.ts'
 import { buildIn, DISTRIBUTION, hasImage, withFolder } from './base-image.ts'
 
 /** Debian's Postgres and Valkey, in images that take the variables and commands which the official ones take. */
-export const TRIAL_IMAGES = { postgres: 'docker.io/library/postgres:17', redis: 'docker.io/valkey/valkey:8.1' }
+export const TRIAL_IMAGES = { postgres: 'docker.io/library/postgres:17-programs', redis: 'docker.io/valkey/valkey:8.1' }
 
 const START_POSTGRES = `#!/bin/bash
 set -eu
@@ -15,7 +15,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
   echo "create database \\"$POSTGRES_DB\\"" | "$programs/postgres" --single -D "$PGDATA" postgres
 fi
-exec "$programs/postgres" -D "$PGDATA" -c listen_addresses='*'
+exec "$programs/postgres" -D "$PGDATA" -c listen_addresses='*' "$@"
 `
 
 const INSTALL = 'apt-get install -yq --no-install-recommends'
@@ -30,6 +30,7 @@ export async function makeTrialImages(builder: Builder): Promise<void> {
         `FROM ${DISTRIBUTION}`,
         `RUN apt-get update -q && ${INSTALL} postgresql-17 && ${USER}`,
         'COPY start /usr/local/bin/start',
+        'ENV PATH=/usr/lib/postgresql/17/bin:/usr/bin:/bin',
         'USER 999:999',
         // As the official one: to end at once, not when the last client has gone.
         'STOPSIGNAL SIGINT',

@@ -79,6 +79,14 @@ describe('drape provenance verify', () => {
     expect(await run('bash', ['--norc', '-euc', script], { cwd: folder, env })).toMatch(/isIngredient +true/)
   })
 
+  it('makes key and request for a certificate with the commands of docs/provenance.md', async () => {
+    const page = commandsOf('docs/provenance.md', 'Use a trusted certificate')
+    await run('bash', ['--norc', '-euc', page], { cwd: folder })
+    const read = ['req', '-in', 'request.pem', '-noout', '-verify', '-subject', '-text']
+    const request = await run('openssl', read, { cwd: folder })
+    expect(request).toMatch(/O ?= ?Example Ltd, CN ?= ?Example Ltd virtual try-on[\s\S]*Public Key Algorithm: ED25519/)
+  })
+
   it.each([
     [['changed.png'], { code: 1, status: 'invalid', problems: ['The image was changed after it was signed.'] }],
     [['plain.png'], { code: 1, status: 'none' }],
