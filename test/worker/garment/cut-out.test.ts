@@ -159,18 +159,18 @@ describe('a white garment on light grey', () => {
     return drawn
   }
 
-  function brighten({ picture, mask }: ReturnType<typeof drawGarment>, levels: (x: number, y: number) => number) {
+  function brighten({ bitmap, mask }: ReturnType<typeof drawGarment>, levels: (x: number, y: number) => number) {
     for (let i = 0; i < mask.data.length; i++) {
       const more = mask.data[i] ? 0 : levels(i % 700, Math.floor(i / 700))
-      for (let c = 3 * i; c < 3 * i + 3; c++) picture.data[c] = Math.min(255, picture.data[c] + more)
+      for (let c = 3 * i; c < 3 * i + 3; c++) bitmap.data[c] = Math.min(255, bitmap.data[c] + more)
     }
   }
 
   it.each([75, 92])('is complete around its colored print at JPEG quality %s', async (quality) => {
-    const { picture, mask } = drawOnWall([244, 244, 248])
+    const { bitmap, mask } = drawOnWall([244, 244, 248])
     for (let y = 200; y < 300; y++)
-      for (let x = 240; x < 460; x++) if ((x * 7 + y * 3) % 90 < 60) picture.data.set([170, 60, 90], (y * 700 + x) * 3)
-    const photo = await decodeImage(await encodeJpeg(picture, quality))
+      for (let x = 240; x < 460; x++) if ((x * 7 + y * 3) % 90 < 60) bitmap.data.set([170, 60, 90], (y * 700 + x) * 3)
+    const photo = await decodeImage(await encodeJpeg(bitmap, quality))
     expect(overlap(mask, cutOut(photo).alpha)).toBeGreaterThan(0.9)
   })
 
@@ -178,7 +178,7 @@ describe('a white garment on light grey', () => {
     const drawn = drawOnWall(BLUE)
     const spot = (x: number, y: number) => Math.exp(-((x - 560) ** 2 + (y - 560) ** 2) / 5000)
     brighten(drawn, (x, y) => 9 * spot(x, y) - 14 * spot(x + 420, y))
-    const photo = await decodeImage(await encodeJpeg(drawn.picture, 85))
+    const photo = await decodeImage(await encodeJpeg(drawn.bitmap, 85))
     expect(overlap(drawn.mask, cutOut(photo).alpha)).toBeGreaterThan(0.99)
   })
 })
