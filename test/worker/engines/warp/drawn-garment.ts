@@ -21,12 +21,23 @@ const CUFF_INNER = { short: [128, 228], long: [165, 412] } as const
 const ARMPIT = [98, 205] as const
 const HEM = [100, 440] as const
 
-/** A T-shirt of one colour with a blue dot on its left half and a yellow one on its right, all landmarks exact. */
-export function drawGarment({ sleeves = 'short' }: { sleeves?: 'short' | 'long' | 'none' } = {}): UpperGarment {
-  const sides = [outline(-1, sleeves), outline(1, sleeves)] as const
+type Spot = readonly [number, number]
+
+/**
+ * A T-shirt of one colour with a blue dot on its left half and a yellow one on its right, all landmarks exact. `neck` is the distance
+ * of its neck corners from the axis, and their height.
+ */
+export function drawGarment({
+  sleeves = 'short',
+  neck = NECK,
+}: {
+  sleeves?: 'short' | 'long' | 'none'
+  neck?: Spot
+} = {}): UpperGarment {
+  const sides = [outline(-1, sleeves, neck), outline(1, sleeves, neck)] as const
   const neckline = Array.from({ length: 61 }, (_, i) => {
     const t = (i - 30) / 30
-    return { x: AXIS + NECK[0] * t, y: NECK[1] + 30 * (1 - t * t) }
+    return { x: AXIS + neck[0] * t, y: neck[1] + 30 * (1 - t * t) }
   })
   return {
     kind: 'top',
@@ -34,7 +45,7 @@ export function drawGarment({ sleeves = 'short' }: { sleeves?: 'short' | 'long' 
     image: paint(sides, neckline),
     axis: AXIS,
     sides,
-    landmarks: [landmarks(-1, sleeves), landmarks(1, sleeves)],
+    landmarks: [landmarks(-1, sleeves, neck), landmarks(1, sleeves, neck)],
     sleeved: sleeves !== 'none',
     neckline,
     openFront: null,
@@ -57,16 +68,16 @@ export function drawDress(): UpperGarment {
   return { ...vest, kind: 'dress', sides: [left, right], landmarks: [first, last] }
 }
 
-const place = (side: -1 | 1, [x, y]: readonly [number, number]): Point => ({ x: AXIS + side * x, y })
+const place = (side: -1 | 1, [x, y]: Spot): Point => ({ x: AXIS + side * x, y })
 
-function outline(side: -1 | 1, sleeves: 'short' | 'long' | 'none'): SideOutline {
-  const line = (...points: (readonly [number, number])[]) =>
+function outline(side: -1 | 1, sleeves: 'short' | 'long' | 'none', neck: Spot): SideOutline {
+  const line = (...points: Spot[]) =>
     resample(
       points.map((p) => place(side, p)),
       60,
     )
   return {
-    shoulder: line(NECK, SHOULDER),
+    shoulder: line(neck, SHOULDER),
     ...(sleeves === 'none'
       ? { armhole: line(SHOULDER, [84, 165], ARMPIT) }
       : { sleeve: { outer: line(SHOULDER, CUFF_OUTER[sleeves]), inner: line(ARMPIT, CUFF_INNER[sleeves]) } }),
@@ -75,9 +86,9 @@ function outline(side: -1 | 1, sleeves: 'short' | 'long' | 'none'): SideOutline 
   }
 }
 
-function landmarks(side: -1 | 1, sleeves: 'short' | 'long' | 'none'): SideLandmarks {
-  const at = (p: readonly [number, number]) => place(side, p)
-  const body = { neck: at(NECK), shoulder: at(SHOULDER), armpit: at(ARMPIT), hem: at(HEM) }
+function landmarks(side: -1 | 1, sleeves: 'short' | 'long' | 'none', neck: Spot): SideLandmarks {
+  const at = (p: Spot) => place(side, p)
+  const body = { neck: at(neck), shoulder: at(SHOULDER), armpit: at(ARMPIT), hem: at(HEM) }
   if (sleeves === 'none') return body
   return { ...body, sleeveOuter: at(CUFF_OUTER[sleeves]), sleeveInner: at(CUFF_INNER[sleeves]) }
 }

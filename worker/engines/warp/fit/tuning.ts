@@ -173,6 +173,8 @@ export const CUFF_LINE = { overlap: 0.03, slant: 0.12 } as const
  * area of a collar.
  */
 export const HAIR = { strand: 0.02, thick: 0.015, strange: 16, other: 32, collar: 0.01 } as const
+/** Where the line from neck to shoulder tip starts: F of the throat, and half the neck's width in body units. By eye on real photos. */
+export const SHOULDER_LINE = { throat: -0.16, neck: 0.17 } as const
 /**
  * A bare arm that emerges from a sleeveless garment: width over the arm's at the start and its increase, and length of the transition in
  * body units.

@@ -15,13 +15,23 @@ import {
   type Mask,
   maskWhere,
   type Plane,
+  type Point,
   subset,
 } from '../../../../raster/plane.ts'
 import { fillPolygon } from '../../../../raster/polygon.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
 import { difference, reduceMasked } from '../../../../raster/reduce.ts'
-import { between, distance, dot, perpendicular, scale, subtract, unit } from '../../../../raster/vector.ts'
-import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, FINGERS_ON_ARM, HAIR, IN_FRONT } from '../tuning.ts'
+import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../raster/vector.ts'
+import {
+  ARM_EMERGES,
+  BARE_FROM,
+  BEFORE_HIDDEN,
+  CUFF_LINE,
+  FINGERS_ON_ARM,
+  HAIR,
+  IN_FRONT,
+  SHOULDER_LINE,
+} from '../tuning.ts'
 import type { PlacedGarment, Placement, Regions, SleevePlacement } from './fitting.ts'
 
 /** Regions of the body for a placed garment. */
@@ -40,17 +50,23 @@ export function findRegions(fitting: PlacedGarment): Regions {
       const hand = handOf({ ...arm, ...arm.forearm }, body.armRadius[side], { other, mask: person.mask })
       return withoutHidden(join(hand, foldedForearm(arm, placement, side)), arm)
     }),
-    shoulders: fillPolygon(parts.along, [
-      body.shoulderTip[0],
-      placement.neckCorners[0],
-      placement.neckCorners[1],
-      body.shoulderTip[1],
-      body.joints.shoulder[1],
-      body.joints.shoulder[0],
-    ]),
+    shoulders: findShoulders(fitting),
     hair: findHair(fitting),
     sideways: measureSideways(body, parts),
   }
+}
+
+// From the neck, or the new garment's neck corners where these are higher, to the tips and the joints of the shoulders.
+function findShoulders({ body, parts, placement }: PlacedGarment): Mask {
+  const { shoulderTip, joints, down, trunk } = body
+  const throat = move(body.shoulders, down, SHOULDER_LINE.throat * trunk)
+  const necks = bothSides((side) => {
+    const outwards = unit(subtract(shoulderTip[side], body.shoulders))
+    return move(throat, outwards, SHOULDER_LINE.neck * body.unit)
+  })
+  const from = ([left, right]: Sides<Point>) =>
+    fillPolygon(parts.along, [shoulderTip[0], left, right, shoulderTip[1], joints.shoulder[1], joints.shoulder[0]])
+  return join(from(placement.neckCorners), from(necks))
 }
 
 // Arms and hands come to the front where the garment ends: beyond the line of the cuff or, without a sleeve, from below the

@@ -33,7 +33,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     if (undressed.data[i]) zones[i] = SKIN
     else if (cover.data[i] >= SOLID) continue
     // Light cloth in front of a light wall: background over background is harmless, any other replacement would create patches.
-    else if (worn.backgroundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = BACKGROUND
+    else if (worn.backgroundLike.data[i] && !(person.mask.data[i] >= 0.6 && isBody(i))) zones[i] = BACKGROUND
     else if (isBelowHem(i) && !isMidriff(i)) zones[i] = LOWER
     else if (isBody(i)) zones[i] = SKIN
     else if (along.data[i] < TORSO.background) zones[i] = BACKGROUND

@@ -57,6 +57,19 @@ describe('removing the worn garment', () => {
     expect(removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
   })
 
+  it('bares the shoulders above a wide neckline, also under a top of the color of the wall', () => {
+    const light = drawPerson(ARMS_AWAY, { top: [203, 203, 208] })
+    const low = drawGarment({ sleeves: 'none', neck: [84, 120] })
+    const laid = layGarment(light.person, light.photo, low)
+    const { zones } = removeUpper(laid.fitting, { photo: bitmapToColours(light.photo), garment: laid.flat })
+    const { along } = laid.fitting.parts
+    const bared = [...zones.keys()].filter(
+      (i) => light.drawn.top.data[i] === 1 && along.data[i] < 0.1 && laid.flat.cover.data[i] === 0,
+    )
+    expect(bared.length).toBeGreaterThan(1000)
+    expect(bared.filter((i) => zones[i] !== SKIN)).toEqual([])
+  })
+
   it('rejects bare arms when no skin is visible', () => {
     const parts = { ...fitting.parts, skinColour: null }
     expect(() => removeUpper({ ...fitting, parts }, { photo: bitmapToColours(clothed), garment: flat })).toThrow(
