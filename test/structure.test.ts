@@ -49,6 +49,7 @@ const DOORS: Doors = {
   'prom-client': only('api/shared/metrics.ts'),
   '@opentelemetry/*': only('api/shared/telemetry.ts'),
   '@aws-sdk/*': only('api/shared/storage/s3.ts'),
+  culori: only('worker/raster/colour-difference.ts'),
   'onnxruntime-node': only('worker/inference/session.ts'),
   '@kubernetes/*': only('controller/runtime/'),
   'markdown-it': only('api/routes/guide/markdown.ts'),

@@ -41,6 +41,8 @@ export interface ConsumeOptions {
   readonly fetchImage: (url: string) => Promise<Uint8Array>
   readonly loadLogo: LoadLogo
   readonly signResult: SignResult
+  /** Records an ID for the mark of a new result; null if results of this engine are not marked. */
+  readonly createMark: (engine: string) => Promise<string | null>
   /** Asks the operator's list about images; null without a list. */
   readonly askList: AskList | null
   readonly refusals: SafetyRefusals
@@ -139,11 +141,13 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     options: job.options,
     minQuality: job.minQuality,
     safety: job.safety,
+    markId: await lease.during(options.createMark(job.engine)),
   }
   const result = await inferSafely(request, { job, lease, options })
   for (const [stage, ms] of Object.entries(result.timings)) {
     options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
   }
+  noteMark(result, job, options)
   // Signing is last: any later change of the bytes invalidates the signature.
   const signed = await withSpan('sign', {}, () =>
     options.signResult({
@@ -152,6 +156,14 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     }),
   )
   return { ...result, ...signed }
+}
+
+function noteMark({ mark }: TryOnResult, { generationId }: TryOnJob, { metrics, log }: ConsumeOptions): void {
+  if (mark === null) return
+  const { outcome } = mark
+  metrics.marks.inc({ outcome })
+  if (outcome === 'visible' || outcome === 'unreadable')
+    log.warn({ generationId, outcome }, 'the result has no imperceptible mark')
 }
 
 interface Attempt {

@@ -1,7 +1,7 @@
 import { type MeasuredSpan, recordSpan } from '../api/shared/telemetry.ts'
 
 /** Stages of a try-on in chronological order. All other timings are substages of `engine`. */
-const STAGES = ['decode', 'engine', 'composite', 'encode']
+const STAGES = ['decode', 'engine', 'composite', 'mark', 'encode']
 
 /**
  * Records the stages of a try-on that just ended (`ended`: ms since 1970) as spans. The inference process reports only

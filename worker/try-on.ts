@@ -10,6 +10,7 @@ import type { Engine, EngineContext, EngineManifest, EngineResult } from './engi
 import { categoryFromWords } from './garment/classify.ts'
 import type { Models } from './inference/models.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
+import type { Mark } from './mark/mark.ts'
 import { provenancePacket } from './provenance/xmp-packet.ts'
 import { drawBest } from './quality/draw-best.ts'
 import { photoOfRequest } from './request-photo.ts'
@@ -18,20 +19,24 @@ import { judgeInput, judgeResult } from './safety/judge.ts'
 export interface TryOnContext extends EngineContext {
   readonly models: Models
   readonly engines: ReadonlyMap<string, Engine>
+  /** Null if results are not marked. */
+  readonly mark?: Mark | null
 }
 
 /**
- * Runs a try-on from the bytes of two images to the bytes of the result: decode, crop, engine, composite, checks, encode
- * with the provenance mark. Throws `DrapeError` of the engine, and `RESULT_REJECTED` for a result that must not be shown.
+ * Runs a try-on from the bytes of two images to the bytes of the result: decode, crop, engine, composite, checks,
+ * imperceptible mark, encode with the provenance packet. Throws `DrapeError` of the engine, and `RESULT_REJECTED` for a result that must not be shown.
  */
 export async function tryOn(request: TryOnRequest, context: TryOnContext): Promise<TryOnResult> {
   const engine = context.engines.get(request.engine)
   if (!engine)
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
-  const { bitmap, ...made } = await drawBitmap(request, engine, { context, clock })
-  // The encoder needs as much memory as the inputs of the bitmap.
+  const { bitmap: drawn, ...made } = await drawBitmap(request, engine, { context, clock })
+  // The following steps need as much memory as the inputs of the bitmap.
   if (request.options.fullResolution) globalThis.gc?.()
+  const { bitmap, mark } = await addMark(drawn, request.markId ?? null, context.mark ?? null)
+  if (mark !== null) clock.lap('mark')
   const { format } = request.options
   const image = await encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) })
   const hash = (await hashImage(bitmap))?.hash ?? null
@@ -42,6 +47,7 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
     ...made,
     image,
     hash,
+    mark,
     format,
     timings: { ...clock.laps, ...made.timings },
     engine: { name, version, kind, license: license.spdx },
@@ -101,7 +107,7 @@ async function drawBitmap(
   if (judge)
     await judgeResult({ result: composed, photo, person: seen.person, garment, drawn: { image, change } }, judge)
   // A test engine returns the photo unchanged, to the last bit.
-  const marked = await mark(composed, engine.manifest.kind === 'test' ? null : request.logo)
+  const marked = await addLogo(composed, engine.manifest.kind === 'test' ? null : request.logo)
   clock.lap('composite')
   context.signal.throwIfAborted()
   return {
@@ -147,7 +153,7 @@ function compose({
 }
 
 /** A missing or unreadable logo causes a warning, not a failure. */
-async function mark(
+async function addLogo(
   bitmap: Bitmap,
   logo: TryOnRequest['logo'],
 ): Promise<{ bitmap: Bitmap; warnings: readonly string[] }> {
@@ -155,6 +161,17 @@ async function mark(
   const decoded = logo === 'missing' ? null : await decodeImage(logo).catch(() => null)
   if (!decoded) return { bitmap, warnings: ['WATERMARK_MISSING'] }
   return { bitmap: await addWatermark(bitmap, decoded), warnings: [] }
+}
+
+/** After everything else that changes pixels: the mark is in the bytes that are signed. */
+async function addMark(
+  bitmap: Bitmap,
+  id: string | null,
+  mark: Mark | null,
+): Promise<{ bitmap: Bitmap; mark: TryOnResult['mark'] }> {
+  if (id === null || mark === null) return { bitmap, mark: null }
+  const { bitmap: marked, ...about } = await mark.embed(bitmap, id)
+  return { bitmap: marked, mark: about }
 }
 
 interface Clock {

@@ -33,6 +33,8 @@ import { createInferenceHost } from './inference/host.ts'
 import { measureInference } from './inference/measured.ts'
 import { createInferencePool } from './inference/pool.ts'
 import { createLogoLoader } from './logo.ts'
+import { createMarkId } from './mark/payload.ts'
+import { createResultMarks } from './mark/result-marks.ts'
 import { prepareUpload } from './prepare.ts'
 import { announceSigningKey, noteSigningKey } from './provenance/announce-key.ts'
 import { createSigner } from './provenance/signer.ts'
@@ -162,6 +164,14 @@ const isFirstCheckPassed = await signer.check()
 if (!isFirstCheckPassed && keyring.origin !== 'service') throw signer.fault()?.cause
 const checking = setInterval(() => signer.check(), CHECK_KEY_INTERVAL_MS)
 lifecycle.onStop('signing key', () => clearInterval(checking))
+const resultMarks = createResultMarks(database)
+const createMark = async (engine: string): Promise<string | null> => {
+  const manifest = manifests.find(({ name }) => name === engine)
+  // A test engine returns the photo unchanged, to the last bit.
+  if (config.MARK_DIR === '' || !manifest || manifest.kind === 'test') return null
+  const id = createMarkId()
+  return (await resultMarks.insert({ id, engine, version: manifest.version })) ? id : createMark(engine)
+}
 const images = createImages(database)
 const publish = createPublish(redis, log)
 const handBack = createHandBack()
@@ -193,6 +203,7 @@ const parts = {
   ),
   loadLogo: createLogoLoader(storage),
   signResult: signer.sign,
+  createMark,
   maySign: signer.check,
   refusals: createSafetyRefusals(database),
   askList: config.SAFETY_LIST_URL

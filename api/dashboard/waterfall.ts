@@ -2,7 +2,7 @@ import { type Html, html } from '../answers/html.ts'
 import { table } from './elements.ts'
 
 /** The parts of a try-on in the order of their time; the rows of `engine` are its own parts. */
-const OUTER = ['decode', 'engine', 'composite', 'encode']
+const OUTER = ['decode', 'engine', 'composite', 'mark', 'encode']
 const INNER = [
   ...[
     'category',

@@ -20,6 +20,7 @@ export const CATALOG_TABLES: Readonly<Record<string, TableMap>> = {
   ),
   hold_policies: impersonal('source name read_at'),
   provenance_keys: impersonal('fingerprint certificate first_used_at'),
+  result_marks: impersonal('id engine version made_on'),
   receipt_keys: impersonal('key_id public_key first_used_at'),
   published_engines: impersonal('namespace name license max_slots start_seconds published_at garment_types'),
   recurring_tasks: impersonal('name started_at'),

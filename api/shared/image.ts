@@ -198,16 +198,17 @@ export function cropBitmap(bitmap: Bitmap, { x, y, width, height }: Rectangle): 
   return { width, height, channels: bitmap.channels, data }
 }
 
-/** Resizes a bitmap (Lanczos) to exactly `width` × `height`, or to `longest` px on its longest side. */
+/** Resizes a bitmap to exactly `width` × `height`, or to `longest` px on its longest side. */
 export async function resizeBitmap(
   bitmap: Bitmap,
   size: { readonly width: number; readonly height: number } | { readonly longest: number },
+  { kernel = 'lanczos3' }: { readonly kernel?: 'lanczos3' | 'linear' } = {},
 ): Promise<Bitmap> {
   const image = fromBitmap(bitmap)
   const resized =
     'longest' in size
-      ? image.resize(size.longest, size.longest, { fit: 'inside' })
-      : image.resize(size.width, size.height, { fit: 'fill' })
+      ? image.resize(size.longest, size.longest, { fit: 'inside', kernel })
+      : image.resize(size.width, size.height, { fit: 'fill', kernel })
   const { data, info } = await resized.raw().toBuffer({ resolveWithObject: true })
   return { width: info.width, height: info.height, channels: bitmap.channels, data }
 }

@@ -172,7 +172,7 @@ function ofGenerations({ counter, seconds, traced }: Make) {
   }
 }
 
-function ofWorkers({ counter, seconds }: Make) {
+function ofWorkers({ counter, seconds, known }: Make) {
   return {
     jobs: counter({
       name: 'drape_jobs_total',
@@ -188,6 +188,10 @@ function ofWorkers({ counter, seconds }: Make) {
       name: 'drape_fetch_seconds',
       help: 'Duration of image downloads from URLs in seconds, by outcome',
       labels: ['outcome'],
+    }),
+    marks: known('outcome', ['marked', 'weakened', 'visible', 'unreadable'], {
+      name: 'drape_result_marks_total',
+      help: 'Results for which an imperceptible mark was configured, by outcome: marked, weakened (to stay invisible), and without a mark: visible, unreadable',
     }),
     inferenceStart: seconds({
       name: 'drape_inference_start_seconds',

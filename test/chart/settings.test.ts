@@ -120,6 +120,25 @@ describe.skipIf(chart === null)('the key that signs results', () => {
   })
 })
 
+describe.skipIf(chart === null)('the imperceptible mark', () => {
+  const templateOf = async (values: Record<string, string>) =>
+    named(await render(values), 'WorkerPool', 'drape-cpu').spec.template
+  const isMark = ({ name }: Rendered) => /mark/i.test(String(name))
+
+  it('is off by default', async () => {
+    const { env, volumes } = await templateOf({})
+    expect([...env, ...volumes].filter(isMark)).toEqual([])
+  })
+
+  it('has its models from a claim that workers mount', async () => {
+    const { env, volumes } = await templateOf({ 'provenance.mark.claim': 'trustmark' })
+    expect(env.filter(isMark)).toEqual([{ name: 'MARK_DIR', value: '/var/lib/drape-mark' }])
+    expect(volumes.filter(isMark)).toEqual([
+      { name: 'mark', mountPath: '/var/lib/drape-mark', readOnly: true, claim: 'trustmark' },
+    ])
+  })
+})
+
 describe.skipIf(chart === null)('keys of a key service', () => {
   const URL = 'https://bao.example:8200/v1/transit/keys/drape'
   const transit = (name: string) => ({

@@ -47,6 +47,7 @@ const State = rowType(
 const RESULT: TryOnResult = {
   image: await encodeImage({ width: 16, height: 16, channels: 3, data: new Uint8Array(768) }, { format: 'jpeg' }),
   hash: null,
+  mark: null,
   format: 'jpeg',
   warnings: ['CATEGORY_ASSUMED'],
   timings: { decode: 12, warp: 300 },
@@ -118,6 +119,7 @@ describe('a try-on job', () => {
     fetchImage: () => Promise.reject(new Error('the image is stored already')),
     loadLogo: async () => null,
     signResult: SIGN,
+    createMark: async () => null,
     askList: null,
     refusals: createSafetyRefusals(database),
     findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
@@ -193,6 +195,25 @@ describe('a try-on job', () => {
     )
     const text = Buffer.from(stored ?? '').toString('latin1')
     for (const id of [job.generationId, job.accountId, 'shopper-77', job.person.imageId]) expect(text).not.toContain(id)
+  })
+
+  it('has results marked with an ID, and counts those that stay without a mark', async () => {
+    const asked: string[] = []
+    const createMark = async (engine: string) => {
+      asked.push(engine)
+      return '5d2f80c1b7'
+    }
+    for (const outcome of ['marked', 'unreadable'] as const) {
+      infer = async () => ({ ...RESULT, mark: { outcome, change: null } })
+      await consumeTryOn(await accept(), optionsOf({ createMark }))
+    }
+    expect(asked).toEqual(['warp', 'warp'])
+    expect(requests.map(({ markId }) => markId)).toEqual(['5d2f80c1b7', '5d2f80c1b7'])
+    const { values } = await metrics.marks.get()
+    expect(values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels.outcome, value])).toEqual([
+      ['marked', 1],
+      ['unreadable', 1],
+    ])
   })
 
   it('checks photo and product against the list before inference, only for accounts with a safety level', async () => {
@@ -317,6 +338,7 @@ describe('a try-on job', () => {
         // SHA-256 of `garment`
         garmentHash: '7a8b166e62b835fc5547f0f3c437e31e34a463da34bf6c37ef360d859f21412e',
         logo: null,
+        markId: null,
         product: { title: 'Shirt', description: 'Blue', classifications: null },
         options,
         safety: null,

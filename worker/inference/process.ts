@@ -4,6 +4,7 @@ import { readConformance } from '../engines/conformance.ts'
 import { findInstalled } from '../engines/installed.ts'
 import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
 import { hashWeights } from '../engines/weights.ts'
+import { openMark } from '../mark/mark.ts'
 import { preparePhoto } from '../prepare-photo.ts'
 import { EXPOSURE_MODEL } from '../safety/exposure.ts'
 import { tryOn } from '../try-on.ts'
@@ -18,7 +19,7 @@ import { PROVIDERS } from './session.ts'
 // Exit with the worker.
 process.on('disconnect', () => process.exit(0))
 
-const { models, engines, manifests, proofs } = await prepare().catch(exitUnready)
+const { models, engines, mark, manifests, proofs } = await prepare().catch(exitUnready)
 const aborts = new Map<number, AbortController>()
 
 function send(message: FromProcess): void {
@@ -48,7 +49,7 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
     const result =
       work === 'prepare'
         ? await preparePhoto(request as never, { models })
-        : await tryOn(request as never, { models, engines, ...context })
+        : await tryOn(request as never, { models, engines, mark, ...context })
     send({ type: 'done', id, result })
   } catch (error) {
     send({ type: 'failed', id, error: failureOf(error) })
@@ -72,7 +73,7 @@ function failureOf(error: unknown): Failure {
 }
 
 async function prepare() {
-  const { ENGINES = '', ENGINE_DIR = '', MODEL_DIR = '', ACKNOWLEDGE_NON_COMMERCIAL = '' } = process.env
+  const { ENGINES = '', ENGINE_DIR = '', MODEL_DIR = '', MARK_DIR = '', ACKNOWLEDGE_NON_COMMERCIAL = '' } = process.env
   const provider = PROVIDERS.find((known) => known === process.env.EXECUTION_PROVIDER)
   if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
   const names = splitList(ENGINES)
@@ -87,7 +88,8 @@ async function prepare() {
     const files = known.get(manifest.name)?.files ?? (manifest.accepts.needsPerson ? own : [])
     return files.length === 0 ? manifest : { ...manifest, weights: hashWeights(files) }
   })
-  return { models, engines, manifests, proofs: await runSelfTest({ models, engines }) }
+  const mark = MARK_DIR === '' ? null : await openMark(MARK_DIR, { provider })
+  return { models, engines, mark, manifests, proofs: await runSelfTest({ models, engines }) }
 }
 
 /** Reports the problem to the worker's readiness probe. */

@@ -2,6 +2,7 @@ import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
 import type { ErrorCode, ErrorDetails, SafetyCheck, SafetyPass, TryOnImage } from '../../api/shared/errors.ts'
 import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/shared/generation.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
+import type { Marked } from '../mark/embed.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
 
 /** Requests and results of the inference process. Both sides always have the same version. */
@@ -35,6 +36,8 @@ export interface TryOnRequest {
   readonly garmentHash: string
   /** Logo to draw on the result; null for none, `missing` if it should exist but does not. */
   readonly logo: Uint8Array | 'missing' | null
+  /** ID to mark the result with; null or absent for none. */
+  readonly markId?: string | null
   /** The caller's texts and classifications of the product, for its category. */
   readonly product: {
     readonly title: string | null
@@ -55,6 +58,8 @@ export interface TryOnResult {
   /** Perceptual hash; null when the image has none. */
   readonly hash: string | null
   readonly format: Options['format']
+  /** What became of the imperceptible mark; null if none was requested. */
+  readonly mark: Omit<Marked, 'bitmap'> | null
   readonly warnings: readonly string[]
   /** ms per stage. */
   readonly timings: Readonly<Record<string, number>>

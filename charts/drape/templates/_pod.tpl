@@ -145,6 +145,9 @@ components are api, controller, workers, migrations and tests.
 {{- $list = append $list (dict "name" "PROVENANCE_CERTIFICATE" "secret" (dict "name" $key.name "key" $values.provenance.certificateKey)) -}}
 {{- end -}}
 {{- end -}}
+{{- if and (eq .component "workers") $values.provenance.mark.claim -}}
+{{- $list = append $list (dict "name" "MARK_DIR" "value" (include "drape.markFolder" .)) -}}
+{{- end -}}
 {{- if and (eq .component "workers") $values.safetyList.url -}}
 {{- $list = concat $list (list
   (dict "name" "SAFETY_LIST_URL" "value" $values.safetyList.url)
@@ -159,6 +162,9 @@ components are api, controller, workers, migrations and tests.
 {{- end -}}
 {{- toYaml $list -}}
 {{- end -}}
+
+{{- /* Where workers have the models of the imperceptible mark. */ -}}
+{{- define "drape.markFolder" -}}/var/lib/drape-mark{{- end -}}
 
 {{- define "drape.telemetryVariables" -}}
 {{- $list := list -}}
@@ -323,6 +329,9 @@ temporaryBytes: {{ .pool.temporaryBytes | int64 }}
 {{- end }}
 {{- with $values.trustedCertificates.configMap }}
 {{- $volumes = append $volumes (dict "name" "certificates" "mountPath" "/etc/drape/certificates" "readOnly" true "configMap" .) }}
+{{- end }}
+{{- with $values.provenance.mark.claim }}
+{{- $volumes = append $volumes (dict "name" "mark" "mountPath" (include "drape.markFolder" $) "readOnly" true "claim" .) }}
 {{- end }}
 {{- if .pool.sharedMemoryBytes }}
 {{- $volumes = append $volumes (dict "name" "shared-memory" "mountPath" "/dev/shm" "memoryBytes" (int64 .pool.sharedMemoryBytes)) }}

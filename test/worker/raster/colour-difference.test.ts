@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ciede2000, type Lab } from '../../../scripts/quality/colour-difference.ts'
+import { ciede2000, type Lab } from '../../../worker/raster/colour-difference.ts'
 
 // Of the test data published with the formula (Sharma, Wu and Dalal 2005, table 1): two colours and their difference.
 const PUBLISHED: readonly (readonly [Lab, Lab, number])[] = [
