@@ -257,6 +257,7 @@ const gauges = createBacklogGauges({
   findEngineSlots: engines.list,
   measureWebhookLag: deliveries.measureLag,
   measureOldestReview: createSafetyReviews(database).measureOldest,
+  measureOldestErasure: createErasures(database).measureOldest,
   readWalArchive: () => readWalArchive(webhookDatabase),
   metrics,
   log,

@@ -19,11 +19,12 @@ interface Measurement {
   readonly engines: readonly EngineSlots[]
   readonly webhookLag: number | null
   readonly oldestReview: number | null
+  readonly oldestErasure: number | null
   readonly walArchive: WalArchive | null
 }
 const UNKNOWN: Measurement = {
   ...{ unfinished: [], overdue: null, slots: null, engines: [] },
-  ...{ webhookLag: null, oldestReview: null, walArchive: null },
+  ...{ webhookLag: null, oldestReview: null, oldestErasure: null, walArchive: null },
 }
 
 /**
@@ -35,6 +36,7 @@ export function createBacklogGauges({
   findEngineSlots,
   measureWebhookLag,
   measureOldestReview,
+  measureOldestErasure,
   readWalArchive,
   metrics,
   log,
@@ -48,6 +50,8 @@ export function createBacklogGauges({
   measureWebhookLag: () => Promise<number | null>
   /** Seconds since the oldest open appeal was made; null when none is open. */
   measureOldestReview: () => Promise<number | null>
+  /** Seconds since the oldest erasure without a receipt was requested; null when there is none. */
+  measureOldestErasure: () => Promise<number | null>
   readWalArchive: () => Promise<WalArchive>
   metrics: Metrics
   log: Log
@@ -57,18 +61,20 @@ export function createBacklogGauges({
   const measure = async () => {
     const started = performance.now()
     try {
-      const [unfinished, overdue, slots, engines, webhookLag, oldestReview, walArchive] = await Promise.all([
-        backlog.findUnfinished(),
-        backlog.measureOverdue(),
-        countSlots().catch(() => null),
-        findEngineSlots().catch(() => []),
-        measureWebhookLag(),
-        measureOldestReview(),
-        readWalArchive().catch(() => null),
-      ])
+      const [unfinished, overdue, slots, engines, webhookLag, oldestReview, oldestErasure, walArchive] =
+        await Promise.all([
+          backlog.findUnfinished(),
+          backlog.measureOverdue(),
+          countSlots().catch(() => null),
+          findEngineSlots().catch(() => []),
+          measureWebhookLag(),
+          measureOldestReview(),
+          measureOldestErasure(),
+          readWalArchive().catch(() => null),
+        ])
       seen = {
         ...{ unfinished, overdue: overdue ?? 0, slots, engines, walArchive },
-        ...{ webhookLag: webhookLag ?? 0, oldestReview: oldestReview ?? 0 },
+        ...{ webhookLag: webhookLag ?? 0, oldestReview: oldestReview ?? 0, oldestErasure: oldestErasure ?? 0 },
       }
     } catch (error) {
       seen = UNKNOWN
@@ -120,6 +126,13 @@ function watch(metrics: Metrics, seen: () => Measurement): void {
       help: 'Seconds since the oldest appeal without a decision of a live account was made; 0 if there is none',
     },
     () => readingOf(seen().oldestReview),
+  )
+  metrics.watch(
+    {
+      name: 'drape_erasures_oldest_seconds',
+      help: 'Seconds since the request of the oldest erasure whose receipt is not issued; 0 if there is none',
+    },
+    () => readingOf(seen().oldestErasure),
   )
   metrics.watch(
     {

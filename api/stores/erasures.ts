@@ -45,6 +45,7 @@ const Count = rowType(Type.Object({ count: Type.Integer() }))
 const ObjectRow = Type.Object({ key: Type.String(), kind: Type.String(), bytes: Nullable(Type.Integer()) })
 export type ErasedObject = Static<typeof ObjectRow>
 const Seconds = rowType(Type.Object({ seconds: Type.Number() }))
+const Age = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
 
 /** Longest lifetime of a signed link in the memory of the API. */
 const CACHE_SECONDS = 60
@@ -95,6 +96,11 @@ export function createErasures(database: Database) {
         select id, waits_for as "waitsFor", requested_at as "requestedAt", erased_at as "erasedAt", issued_at as "issuedAt", receipt,
           encode(leaves, 'hex') as leaves
         from erasures where id = ${id} and account_id = ${accountId}`),
+
+    /** Seconds since the oldest erasure without a receipt was requested; null when there is none. */
+    measureOldest: (): Promise<number | null> =>
+      database.oneFirst(sql.type(Age)`
+        select extract(epoch from now() - min(requested_at))::float8 as seconds from erasures where issued_at is null`),
 
     ...createConfirming(database),
     ...createIssuing(database),

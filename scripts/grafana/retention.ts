@@ -103,6 +103,16 @@ const dates: Row = {
       width: 8,
       runbooks: ['sweeps-fail'],
     },
+    {
+      kind: 'lines',
+      title: 'Erasures: oldest without a receipt',
+      description: 'Time since the oldest erasure of an end user was requested whose receipt is not issued.',
+      unit: 's',
+      queries: [{ expr: highest('namespace', 'drape_erasures_oldest_seconds'), legend: '{{namespace}}' }],
+      width: 8,
+      thresholds: [[3600, 'red']],
+      runbooks: ['erasure-receipts-late'],
+    },
   ],
 }
 

@@ -9,6 +9,7 @@ import { createStorage, type ObjectStorage } from '../../api/shared/storage/stor
 import { sweepOnce } from '../../scripts/commands/sweep.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
+import { until } from '../support/until.ts'
 
 const Row = rowType(Type.Object({ key: Type.String(), externalUserId: Nullable(Type.String()) }))
 const LOCKED = 'locked'
@@ -120,6 +121,30 @@ describe.skipIf('unavailable' in server)('an object that the storage refuses to 
     expect(noted.count).toBe(3)
     await lock(keys[1], 'OFF')
     expect(await sweep()).toMatchObject({ objects: 1, refusedObjects: 0 })
+    expect(await stored(keys)).toEqual([false, false, false])
+  })
+
+  it('keeps the receipt of an erasure waiting also when it is all that the end user has, and the operator is warned', async () => {
+    const keys = await createPhotos('kept')
+    for (const key of keys) await lock(key, 'ON')
+    const { status, headers } = await drape.call('DELETE', '/tryon/v1/customers/kept')
+    expect(status).toBe(204)
+    expect(await stored(keys)).toEqual([true, true, true])
+    await drape.database.query(sql.unsafe`
+      update objects set created_at = now() - interval '1 hour' where key = any(${sql.array([...keys], 'text')})`)
+    await drape.database.query(sql.unsafe`
+      update erasures set cached_until = now(), check_at = now(), requested_at = now() - interval '2 hours' where issued_at is null`)
+    await until(async () => {
+      const { body } = await drape.call('GET', headers.get('location') ?? '')
+      expect(body).toMatchObject({ status: 'PENDING', receipt: null })
+      return body.waitsFor === 'storage'
+    })
+    await until(async () => {
+      const text = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
+      return Number(/^drape_erasures_oldest_seconds (.+)$/m.exec(text)?.[1]) >= 7200
+    })
+    for (const key of keys) await lock(key, 'OFF')
+    await sweep()
     expect(await stored(keys)).toEqual([false, false, false])
   })
 })
