@@ -51,7 +51,7 @@ export interface DrapeClient {
      * account. Throws `VALIDATION_FAILED` when no safety check refused the generation.
      */
     appeal(id: string, reason: string, options?: CallOptions): Promise<Appeal>
-    /** The appeal with the decision; null when nobody has appealed. */
+    /** The appeal with the decision; null if the refusal has no appeal. */
     findAppeal(id: string, options?: CallOptions): Promise<Appeal | null>
     /** The result image of a completed generation; null before completion and after expiry. */
     download(id: string, options?: CallOptions): Promise<Blob | null>

@@ -31,7 +31,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   ERASURE_NOT_FOUND:
     'the account has no erasure with this `erasureId`, or its receipt was issued more than 3 years ago',
   EVENT_NOT_FOUND: 'no receiver of the account got the event or delivery in the last 14 days',
-  APPEAL_NOT_FOUND: 'nobody has appealed the refusal of the generation, or the appeal is deleted',
+  APPEAL_NOT_FOUND: 'the refusal of the generation has no appeal, or the appeal has been deleted',
   LISTENER_NOT_FOUND: 'the listener does not exist, or did not poll for 60 seconds; create another one',
   ROUTE_NOT_FOUND: 'the path does not exist',
   HEADERS_TOO_LARGE: 'the request line and the headers are larger than 16 KB together',

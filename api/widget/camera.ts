@@ -7,7 +7,7 @@ export function hasLiveCamera(): boolean {
   return Boolean(navigator.mediaDevices?.getUserMedia) && featurePolicy?.allowsFeature('camera') !== false
 }
 
-/** Whether the device has a camera. Browsers tell this without permission. */
+/** Whether the device has a camera. Browsers answer this without permission. */
 export async function isCameraPresent(): Promise<boolean> {
   if (!hasLiveCamera()) return false
   const devices = await navigator.mediaDevices.enumerateDevices().catch(() => [])

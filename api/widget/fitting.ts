@@ -196,7 +196,7 @@ async function startCamera({ current, enter }: Steps): Promise<void> {
   enter(live)
 }
 
-/** The service calls a photo damaged, or finds nobody in it, because it is too small. */
+/** The service reports a photo that is too small as damaged, or as a photo without a person. */
 function failureWith(photo: Photo, failure: Failure): Failure {
   const isAboutPhoto = failure.code === 'INVALID_IMAGE' || failure.code === 'NO_PERSON_DETECTED'
   return isAboutPhoto && isSmall(photo) ? new Failure('IMAGE_TOO_SMALL', failure) : failure

@@ -14,7 +14,7 @@ import { createDevelopmentShop, type TestShop } from '../support/shop.ts'
 const LONG = process.env.LONG_TESTS === '1'
 const SEED = 20_261_122
 const PARTS = LONG ? 100 : 8
-/** So many that not every request is one too many for its shop. */
+/** Enough shops that most requests stay within the limit of their shop. */
 const SHOPS = 12
 
 describe('any request of a shop', () => {

@@ -158,7 +158,7 @@ describe.skipIf(controlPlane === null)('the connection to a cluster', () => {
   })
 })
 
-/** Whom the API server takes the holder of the credentials for, and their namespace. */
+/** The user that the API server finds in the credentials, and the namespace of the user. */
 async function whoAmI(options: ConnectionOptions = {}): Promise<{ name: string; namespace: string }> {
   const connection = openConnection(options)
   const name = await reviewMyself(connection)

@@ -59,7 +59,7 @@ describe.skipIf(!controlPlane?.hasControllers)('many pools', () => {
   }, TIMEOUT_MS)
 
   it(
-    'are all looked at within a minute by a controller that was just started, in little memory',
+    'are all reconciled within a minute after the start of the controller, in little memory',
     async () => {
       const template = { image: 'drape/worker:test', requests: { cpu: '100m' } }
       const spec = { engines: ['mock'], replicas: PODS_EACH, scaling: { mode: 'Fixed' }, template }
@@ -84,7 +84,7 @@ describe.skipIf(!controlPlane?.hasControllers)('many pools', () => {
       const seconds = (performance.now() - startedAt) / 1000
       const memory = await measure(/^process_resident_memory_bytes (\d+)$/gm)
       console.log(
-        `${POOLS} pools with ${POOLS * PODS_EACH} pods: ${seconds.toFixed(1)} s until all were looked at, ` +
+        `${POOLS} pools with ${POOLS * PODS_EACH} pods: ${seconds.toFixed(1)} s until all were reconciled, ` +
           `${Math.round(memory / 1e6)} MB`,
       )
       expect(await measure(/^drape_wrong_victim_total (\d+)$/gm)).toBe(0)

@@ -83,7 +83,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
       SWEEP_SECONDS: '2',
     })
     prometheus = await startPrometheus(program, {
-      // What is looked at once a minute is looked at once a second here.
+      // Samples that are taken once a minute are taken once a second here.
       rules: ruleTexts.map((text) => text.replaceAll(/interval: [15]m/g, 'interval: 1s')),
       namespace: NAMESPACE,
     })
@@ -308,7 +308,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
       isQueueSeen = true
     })
     const warped: string[] = []
-    // The queue is looked at every few seconds: a fast machine would be done with any fixed number between two looks.
+    // The queue is sampled every few seconds: a fast machine would finish any fixed number of jobs between two samples.
     while (!isQueueSeen) {
       const ordered = await Promise.all(Array.from({ length: 8 }, () => tryOn('warp')))
       await finishAll(ordered)

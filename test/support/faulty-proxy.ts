@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 /** What happens to a request on its way. */
 export type Fault =
-  /** The service never hears of it. */
+  /** The service never gets the request. */
   | { readonly answer: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown }
   /** The connection breaks while the body is being sent; the service has a part of it. */
   | 'cut-request'

@@ -40,7 +40,7 @@ interface Operation {
   readonly selections: readonly Selection[]
 }
 
-/** Executes the document, or answers with what is wrong with it. `before` hears the name of an operation that is all right. */
+/** Executes the document, or answers with its errors. `before` is called with the name of each valid operation. */
 export function executeGraphql(
   schema: Schema,
   document: string,

@@ -10,7 +10,7 @@ const SCREENSHOTS = process.env.SCREENSHOTS
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
 export const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 const SCHEMES = ['light', 'dark'] as const
-/** Each size and each scheme once. The long form, and a run for screenshots, look at all four. */
+/** Each size and each scheme once. The long form, and a run for screenshots, use all four combinations. */
 const EACH_ONCE = ['desktop light', 'phone dark']
 const SEES_ALL = SCREENSHOTS !== undefined || process.env.LONG_TESTS !== undefined
 

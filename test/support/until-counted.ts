@@ -1,9 +1,9 @@
 import { until } from './until.ts'
 
 /**
- * Asks, each time for someone else, until so many of the answers are refusals (429), and resolves with these. Replicas count
- * together only while Redis answers them in time, which on a busy machine is not always; whoever never counts right is never
- * done.
+ * Repeats the requests, each time for another caller, until the given number of answers are refusals (429), and resolves with
+ * these. A single try is not enough: replicas share a count only while Redis answers in time, which a busy machine can prevent.
+ * A limit that never counts right ends in the timeout of the test.
  */
 export function untilCounted(askAll: () => Promise<Response[]>, refusals: number): Promise<Response[]> {
   return until(async () => {

@@ -106,8 +106,8 @@ export const HEAD = { wide: 1.05, high: 1.3, jaw: 0.95 } as const
 // Top and lower garment.
 
 /**
- * Where the lower garment’s upper edge is looked for: F of thighs that hardly any top covers, the first F, F of a row, the count of
- * rows, and X of the middle that is looked at. A pixel whose costs as top and as lower garment differ by `sure` counts whole; costs over
+ * Where the upper edge of the lower garment is searched: F of thighs that hardly any top covers, the first F, F of a row, the count of
+ * rows, and X of the middle that is searched. A pixel whose costs as top and as lower garment differ by `sure` counts whole; costs over
  * `strange` count as that. `clear` is the mean of all pixels on either side of the row, −1 to 1, and the sum of both, from which it
  * parts two garments: right on 24 of 39 photos and null on the others. parts.test.ts, "high waist", "a band along the hem".
  */

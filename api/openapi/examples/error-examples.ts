@@ -52,7 +52,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   BATCH_NOT_FOUND: { message: 'The batch does not exist or is older than 7 days.' },
   ERASURE_NOT_FOUND: { message: 'The erasure does not exist.' },
   EVENT_NOT_FOUND: { message: 'The event does not exist. Events with at least one receiver are stored for 14 days.' },
-  APPEAL_NOT_FOUND: { message: 'Nobody has appealed the refusal of this generation.' },
+  APPEAL_NOT_FOUND: { message: 'The refusal of this generation has no appeal.' },
   LISTENER_NOT_FOUND: { message: 'The listener does not exist or has ended.' },
   ROUTE_NOT_FOUND: { message: 'The route does not exist.' },
   METHOD_NOT_ALLOWED: { message: 'The route does not support this method.' },

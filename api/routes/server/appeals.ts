@@ -54,7 +54,7 @@ async function getAppeal(
 ): Promise<Appeal> {
   const { id } = await findOwn(ctx, generations, params.id)
   const review = await reviews.find(id)
-  if (review === null) throw new DrapeError('APPEAL_NOT_FOUND', 'Nobody has appealed the refusal of this generation.')
+  if (review === null) throw new DrapeError('APPEAL_NOT_FOUND', 'The refusal of this generation has no appeal.')
   return presentReview(review)
 }
 

@@ -88,7 +88,7 @@ function limits({ perFiveMinutes }: Budgets, name: string, points: number): Guar
   ]
 }
 
-/** Invented visitors must fill neither the ledger nor the limit of visitors whom the shop or the service has signed. */
+/** Unsigned visitor IDs must fill neither the ledger nor the limit of visitors that the shop or the service has signed. */
 function unlessProven(limit: Guards[number]): Guards[number] {
   return (ctx, next) => {
     const { customerId, visitorId } = ctx.state.shopper
@@ -151,7 +151,7 @@ async function postWithdrawal(ctx: AppContext, { consents, budgets, erase }: Con
     // An erasure is logged for ever: IDs that strangers invent must not fill the log.
     const known = await consents.findKnown(customer)
     if (known === 'nothing') continue
-    // Their requests must not use up the limit of people of whom something is stored, either.
+    // Requests of other visitors must not use up the limit of visitors with stored data.
     if (known === 'consent') await spend(ctx, budgets.perHour('withdraw-consent-shop', 1000), shopOf(ctx))
     await erase(customer)
   }

@@ -176,7 +176,7 @@ class Drape(_Settings):
         return self._run(self._operations.appeal(generation_id, reason))
 
     def find_appeal(self, generation_id: str) -> Appeal | None:
-        """The appeal with the decision; None when nobody has appealed."""
+        """The appeal with the decision; None if the refusal has no appeal."""
         return self._run(self._operations.find_appeal(generation_id))
 
     def download(self, generation_id: str) -> bytes | None:

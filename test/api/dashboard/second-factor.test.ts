@@ -154,7 +154,7 @@ describe('the second factor of an operator', () => {
     expect([(await first.get('/accounts')).status, (await second.get('/accounts')).status]).toEqual([200, 303])
   })
 
-  it('is removed with a code, but not by whom it is required of', async () => {
+  it('is removed with a code, but not by operators who must have a second factor', async () => {
     const { browser, secret } = await enrolled('support')
     const remove = (code: string) => browser.submit('/second-factor', '/second-factor/remove', { code })
     expect((await remove('000000')).status).toBe(400)

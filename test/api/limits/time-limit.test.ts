@@ -15,7 +15,7 @@ describe('a time limit', () => {
   })
 
   it('accepts a response that arrived while the process was busy', async () => {
-    // After an answer that was just read, Node looks at its timers before it reads again.
+    // After an answer that was just read, Node runs its timers before it reads again.
     await stat('.')
     const answer = within(20, stat('.'))
     // Long enough for the answer to lie there, and for the limit to pass.

@@ -275,10 +275,7 @@ describe('a shop', () => {
       ],
       ['with a shop of unusual signs', () => shirts([['shop', `${SHIRTS.domain}\0`]])],
       ['with a shop of 10,000 signs', () => shirts([['shop', 'x'.repeat(10_000)]])],
-      [
-        'for a shop that nobody knows',
-        () => signedByShopify({ ...SHIRTS, domain: 'nobody.myshopify.com' }, { now: NOW }),
-      ],
+      ['for an unknown shop', () => signedByShopify({ ...SHIRTS, domain: 'nobody.myshopify.com' }, { now: NOW })],
       ['for a shop without secrets', () => signedByShopify({ domain: 'open.myshopify.com', secret: '' }, { now: NOW })],
       ['for a shop that has a plugin', () => signedByShopify(SOCKS, { now: NOW })],
       ['for a shop in development', () => signedByShopify({ domain: 'shop.test', secret: 'known' }, { now: NOW })],
@@ -511,7 +508,7 @@ describe('a shop', () => {
       ],
       ['with no secret', () => signedByPlugin({ ...SOCKS, secret: '' }, { path: '/public/x' }, { now: NOW })],
       [
-        'for a site that nobody knows',
+        'for an unknown site',
         () => signedByPlugin({ ...SOCKS, domain: 'nobody.example' }, { path: '/public/x' }, { now: NOW }),
       ],
       ['for another site', () => withHeader(order(), 'X-Drape-Site', () => [SHIRTS.domain])],

@@ -54,7 +54,7 @@ describe('what is wrong with a value', () => {
     [{ source: { id: 'a', url: 'b' } }, 'source must have exactly one of id, url and fileKey'],
     [{ source: { imageId: 'a' } }, 'source.imageId is not one of id, url and fileKey'],
     [{ source: 'a' }, 'source must be an object'],
-  ])('%j is told as "%s"', (value, sentence) => {
+  ])('%j is reported as "%s"', (value, sentence) => {
     expect(problemsOf(value)).toEqual([sentence])
   })
 

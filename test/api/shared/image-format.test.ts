@@ -45,7 +45,7 @@ describe('supported formats', () => {
     ['webp', () => image().webp()],
     ['webp', () => image().webp({ lossless: true })],
     ['webp', () => image().ensureAlpha(0.5).webp().withMetadata({ orientation: 3 })],
-  ])('tells %s and its size from the bytes (%#)', async (format, make) => {
+  ])('reads %s and its size from the bytes (%#)', async (format, make) => {
     expect(readImageHeader(await make().toBuffer())).toEqual({ format, width: 70, height: 90 })
   })
 

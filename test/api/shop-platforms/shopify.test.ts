@@ -188,7 +188,7 @@ describe('a shop on Shopify', () => {
       expect(admin.segments).toHaveLength(1)
     })
 
-    it('and says what was refused, but not whom', async () => {
+    it('and names the refused request, but not the customer', async () => {
       const lead = keep({ email: 'not an address' })
       await expect(lead).rejects.toMatchObject(REFUSED)
       await expect(lead).rejects.toThrow('refused email')

@@ -54,7 +54,7 @@ describe('the webhook outbox', () => {
         category: 'tops',
       },
     })
-  const fault = { code: 'NO_PERSON_DETECTED', message: 'Nobody is there.' } as const
+  const fault = { code: 'NO_PERSON_DETECTED', message: 'The photo shows no person.' } as const
 
   it('gets an event of a completed generation, with IDs and status only', async () => {
     const caller = await createCaller(database, 5)

@@ -149,7 +149,7 @@ describe('a webhook', () => {
     ['429', { status: 429 }, 429],
     ['a redirect', { status: 302, headers: { location: '/other' } }, 302],
     ['a broken connection', 'hang up' as const, null],
-  ])('is told again after %s, under the same id and freshly signed', async (_, mood, lastStatus) => {
+  ])('is redelivered after %s, with the same ID and a new signature', async (_, mood, lastStatus) => {
     const receiver = await receive(mood, mood)
     const endpoint = await listen(receiver.url)
     await happen(endpoint)
@@ -200,7 +200,7 @@ describe('a webhook', () => {
     ['in seconds', () => '2'],
     // Seconds are cut off.
     ['as a date', () => new Date(Date.now() + 3000).toUTCString()],
-  ])('is told again not before the receiver asks for it, %s, nor is anything else', async (_, retryAfter) => {
+  ])('waits for the Retry-After of the receiver, %s, and so do all other deliveries to it', async (_, retryAfter) => {
     const receiver = await receive({ status: 429, headers: { 'retry-after': retryAfter() } })
     const endpoint = await listen(receiver.url)
     await happen(endpoint)

@@ -6,7 +6,7 @@ import type { Builder } from '../../../scripts/container/build.ts'
 import { findCommand, run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 
-/** Where Debian keeps whom it believes. */
+/** Trusted certificates of Debian. */
 export const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
 
 /** Of what Debian makes of it, on which other images of tests are built. */

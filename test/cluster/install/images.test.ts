@@ -99,7 +99,7 @@ describe.skipIf(builder === null)('the images', () => {
   it.each([
     ['simulate', '--policy', 'policy.yaml'],
     ['engine', 'card', 'warp'],
-  ])('tell that %s belongs to a clone', async (...words) => {
+  ])('report that %s belongs to a clone', async (...words) => {
     const { api } = await open()
     const process = await api.start({ command: ['node', 'scripts/drape.ts', ...words], env: {} })
     expect(await process.ended).not.toBe(0)

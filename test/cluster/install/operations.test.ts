@@ -90,7 +90,7 @@ describe.skipIf(programs === null)(
       await until(async () => (await readCount('generations')) > 5)
       await reader.follow('backup.md', 'Back up')
       const { accepted } = await calling.stop()
-      // Else workers wait for the database that is taken away from them.
+      // Otherwise workers wait for the database, which this step stops.
       for (const id of accepted) await shop.finish(id)
       const after = await shop.finish(await shop.tryOn())
       expect(await readResult(after)).not.toBeNull()

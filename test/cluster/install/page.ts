@@ -35,7 +35,7 @@ export interface Reader {
 }
 
 /**
- * Somebody with kubectl, Helm and the chart, also as a version 0.2.0 that nothing but its number tells from this one. Each
+ * An operator with kubectl, Helm and the chart, also as a version 0.2.0 that differs from this one only in its number. Each
  * `helm install` gets the arguments `installWith`, for a small machine.
  */
 export async function createReader(

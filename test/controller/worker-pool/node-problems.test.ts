@@ -21,7 +21,7 @@ describe('the conditions of a node', () => {
     ['DcgmError', 'True'],
     ['AcceleratedHardwareReady', 'False'],
     ['GPUHealthy', 'False'],
-  ])('tell of a failing accelerator: %s=%s', (type, status) => {
+  ])('report a failing accelerator: %s=%s', (type, status) => {
     expect(findNodeProblem(nodeWith(type, status))).toEqual({ type, message: 'broken' })
     const opposite = status === 'True' ? 'False' : 'True'
     expect(findNodeProblem(nodeWith(type, opposite))).toBeNull()

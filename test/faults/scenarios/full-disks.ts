@@ -13,7 +13,7 @@ export const fullDisks: Scenario<{ fills: number; orders: number }> = {
   full: { fills: 5, orders: 100 },
   run: async ({ size, random }) => {
     const [data, temporary] = [await mountSmallDisk(220), await mountSmallDisk(8)]
-    if (!data || !temporary) return nothingTried('nobody may mount a file system here')
+    if (!data || !temporary) return nothingTried('this user must not mount a file system')
     const platform = await startPlatform({ random, postgresFolder: data.folder })
     try {
       const shop = await platform.openShop({ credits: 10_000 })

@@ -12,7 +12,7 @@ const Ending = rowType(Type.Object({ status: Type.String(), attempt: Type.Intege
 
 /** Long enough for the process that will work on it to be frozen before. */
 const IMAGE_MS = 2000
-/** By then a job whose images are there is at work; a process that is killed before has lost nothing. */
+/** Time from the arrival of the images until the job runs, in ms. A process that is killed earlier loses no job. */
 const HANDING_MS = 2500
 
 export const poison: Scenario<{ poisonous: number; harmless: number }> = {

@@ -5,7 +5,7 @@ const GRACE_SECONDS = 20
 
 export const stoppedReplicas: Scenario<{ stops: number; atOnce: number }> = {
   id: 'R10b',
-  what: 'API replicas are told to stop while they accept',
+  what: 'API replicas get SIGTERM while they accept',
   quick: { stops: 2, atOnce: 20 },
   full: { stops: 100, atOnce: 40 },
   run: async ({ platform, size, random }) => {

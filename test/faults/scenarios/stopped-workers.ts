@@ -6,7 +6,7 @@ const GRACE_SECONDS = 20
 
 export const stoppedWorkers: Scenario<{ stops: number; jobs: number }> = {
   id: 'R10',
-  what: 'workers are told to stop with a job in hand',
+  what: 'workers get SIGTERM while they run a job',
   quick: { stops: 2, jobs: 10 },
   full: { stops: 100, jobs: 1000 },
   run: async ({ platform, size, random }) => {
@@ -27,7 +27,7 @@ export const stoppedWorkers: Scenario<{ stops: number; jobs: number }> = {
       ends.push((Date.now() - signalledAt.getTime()) / 1000)
       if (code !== 0) violations.push(`a worker ended with ${code}`)
       const taken = await countStarts(platform.database, nameOf(busy.worker), signalledAt)
-      if (taken > 0) violations.push(`a worker took ${taken} jobs after it was told to stop`)
+      if (taken > 0) violations.push(`a worker took ${taken} jobs after SIGTERM`)
     }
     await platform.settle()
     await workers.stop()

@@ -4,10 +4,10 @@ import { type Busy, countUnfinished, findBusy } from './moments.ts'
 import type { Platform } from './platform.ts'
 import type { Shop } from './shop.ts'
 
-/** Before more is ordered. */
+/** Wait for the workers before the next orders. */
 const PATIENCE_MS = 2000
 
-/** So many workers with a job in hand at the same time; jobs that last `imageMs` are ordered until there are, never many more. */
+/** Orders jobs that last `imageMs` until `atLeast` workers run one at the same time, and returns these workers. */
 export async function keepBusy({
   platform,
   shop,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A shop's images of its garments. How long one takes to come is how long a try-on with it lasts at least. */
+/** Garment images of a shop. The delay of an image is the min duration of a try-on with it. */
 export interface GarmentImages {
   readonly port: number
   /** The address of an image that was never fetched. */

@@ -18,7 +18,7 @@ import type { Random } from './random.ts'
 import { openShop, type Shop } from './shop.ts'
 import { createLink, type Link } from './tcp-proxy.ts'
 
-/** Who talks to whom. */
+/** Connections between the processes. */
 export const LINKS = ['api-postgres', 'api-redis', 'worker-postgres', 'worker-redis'] as const
 export type LinkName = (typeof LINKS)[number]
 
@@ -44,7 +44,7 @@ export interface Platform extends World {
   stop(): Promise<void>
 }
 
-/** Where images are kept. */
+/** URL of the storage. */
 export interface Store extends Pick<World, 'storage' | 'listResults'> {
   readonly env: Readonly<Record<string, string>>
 }

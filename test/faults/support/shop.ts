@@ -13,7 +13,7 @@ export interface Order {
 }
 
 export interface OrderOptions {
-  /** How long the garment's image takes to come. */
+  /** Delay of the garment image, in ms. */
   readonly imageMs?: number
   readonly product?: Readonly<Record<string, unknown>>
   readonly idempotencyKey?: string

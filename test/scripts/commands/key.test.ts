@@ -80,7 +80,7 @@ describe('drape key', () => {
     ['a time in the past', 'future', { expires: '2020-01-01' }],
     ['a range that is none', 'cidrs', { cidr: '10.0.0.0/99' }],
     ['scopes for browsers', 'secret keys only', { kind: 'publishable', scope: 'read' }],
-    ['an account that nobody has', 'does not exist', { account: 'acc_nobody' }],
+    ['an account that does not exist', 'does not exist', { account: 'acc_nobody' }],
   ])('rejects %s and creates nothing', async (_, words, options) => {
     const before = await createApiKeys(database).list(accountId)
     const command = keyCommands['key create'].inDatabase(database, { account: accountId, ...options })

@@ -146,18 +146,23 @@ describe('drape webhook', () => {
 
   const url = (text: string) => ['create', '--account', 'acc_x', '--url', text]
   it.each([
-    ['an account that nobody has', 1, 'does not exist', url('https://shop.example/')],
+    ['an account that does not exist', 1, 'does not exist', url('https://shop.example/')],
     ['no address', 2, '--url is required', ['create', '--account', 'acc_x']],
     ['an address that is none', 2, 'not a valid', url('shop.example')],
     ['credentials in an address', 2, 'credentials', url('https://me:secret@shop.example/')],
     ['a port that is not allowed', 2, 'port', url('https://shop.example:8443/')],
     ['a private address', 2, 'not public', url('http://[::ffff:10.0.0.1]/')],
-    ['an event that nobody knows', 2, 'not order.paid', [...url('https://a.example/'), '--events', 'order.paid']],
+    ['an unknown event', 2, 'not order.paid', [...url('https://a.example/'), '--events', 'order.paid']],
     ['no event', 2, '--events', [...url('https://a.example/'), '--events', ',']],
     ['a secret that is too short', 2, '--secret', [...url('https://a.example/'), '--secret', 'whsec_aGk=']],
-    ['an endpoint that nobody has', 1, 'does not exist', ['update', '--endpoint', 'endpoint_x', '--active', 'true']],
+    [
+      'an endpoint that does not exist',
+      1,
+      'does not exist',
+      ['update', '--endpoint', 'endpoint_x', '--active', 'true'],
+    ],
     ['nothing to change', 1, 'changes nothing', ['update', '--endpoint', 'endpoint_x']],
-    ['a delivery that nobody made', 1, 'delivery 99 does not exist', ['retry', '--delivery', '99']],
+    ['a delivery that does not exist', 1, 'delivery 99 does not exist', ['retry', '--delivery', '99']],
     ['a delivery in words', 2, '--delivery', ['retry', '--delivery', 'last']],
   ])('reports %s', async (_, code, words, args) => {
     const refused = await drape('webhook', ...args)

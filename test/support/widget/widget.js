@@ -60,7 +60,7 @@ function contextOf() {
   }
 }
 
-/** Runs a step, tells what happened and shows the state that it ends in. */
+/** Runs a step, reports what happened and shows the state that it ends in. */
 function step(state, work) {
   return async (event) => {
     event.preventDefault()

@@ -25,7 +25,7 @@ const pairOf = (person: string, garment: string) => readPair(FIXTURES, { person,
 async function behindOf(person: string): Promise<boolean[]> {
   const { bitmap } = (await pairOf(person, 'tshirt_mustard')).figure
   const found = await findPerson(bitmap, models)
-  if (!found) throw new Error('nobody was found')
+  if (!found) throw new Error('no person was found')
   const body = measureBody(found)
   const parts = findParts(bitmap, found, body)
   const arms = bothSides((side) => measureArm(found.mask, body, side))

@@ -22,9 +22,9 @@ afterAll(() => models.release())
 const figureOf = async (person: string): Promise<Pair['figure']> =>
   (await readPair(FIXTURES, { person, garment: 'jeans_blue', part: 'lower' })).figure
 
-async function lookAt(bitmap: Pair['figure']['bitmap']) {
+async function handsIn(bitmap: Pair['figure']['bitmap']) {
   const person = await findPerson(bitmap, models)
-  if (!person) throw new Error('nobody was found')
+  if (!person) throw new Error('no person was found')
   const body = measureBody(person)
   return { body, person, whole: completeHands(bitmap, person, body) }
 }
@@ -32,7 +32,7 @@ async function lookAt(bitmap: Pair['figure']['bitmap']) {
 describe('hands', () => {
   it('adds missing fingertips to the person mask, and no background', async () => {
     const figure = await figureOf('sue-check')
-    const { person, whole } = await lookAt(figure.bitmap)
+    const { person, whole } = await handsIn(figure.bitmap)
     const hands = handsOf(figure)
     const missed = (mask: typeof person.mask) => countSet(subset(hands, (i) => mask.data[i] <= 0.5))
     expect(missed(person.mask)).toBeGreaterThan(50)
@@ -46,7 +46,7 @@ describe('hands', () => {
   })
 
   it('does not change a mask that contains the hands', async () => {
-    const { person, whole } = await lookAt((await figureOf('oli-tee')).bitmap)
+    const { person, whole } = await handsIn((await figureOf('oli-tee')).bitmap)
     let added = 0
     for (let i = 0; i < whole.mask.data.length; i++) added += +(whole.mask.data[i] > 0.5 && person.mask.data[i] <= 0.5)
     expect(added).toBeLessThan(40)
@@ -54,7 +54,7 @@ describe('hands', () => {
 
   it('separates a shaded palm from the shorts behind it', async () => {
     const figure = await figureOf('dan-shorts')
-    const { body, whole } = await lookAt(figure.bitmap)
+    const { body, whole } = await handsIn(figure.bitmap)
     const { skin } = findParts(figure.bitmap, whole, body)
     const hands = handsOf(figure)
     expect(countSet(subset(hands, (i) => skin.data[i] === 1)) / countSet(hands)).toBeGreaterThan(0.98)

@@ -8,7 +8,7 @@ import { interpolate } from '../../../worker/raster/polyline.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
 import { readGarment, turnGarment } from './known-garments.ts'
 
-const GROUND = [236, 232, 226] as const
+const BACKGROUND = [236, 232, 226] as const
 
 function prepareUpper(bitmap: Bitmap): PreparedUpperGarment {
   const prepared = prepareGarment(bitmap, { category: null })
@@ -88,7 +88,7 @@ describe('a closed front', () => {
         cut,
         size: 400,
         colour: [60, 70, 110],
-        background: GROUND,
+        background: BACKGROUND,
         noise: 1,
         shadow: 0.3,
       })

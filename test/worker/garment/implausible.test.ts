@@ -48,7 +48,7 @@ function overlapping(left: Bitmap, right: Bitmap): Bitmap {
   return { width, height: left.height, channels: 3, data }
 }
 
-/** Without so much of its left and right border, as a share of the width. */
+/** Crops the left and right border, each by a share of the width. */
 function trimmed({ width, height, data }: Bitmap, share: number): Bitmap {
   const cut = Math.round(share * width)
   const out = new Uint8Array((width - 2 * cut) * height * 3)

@@ -25,7 +25,7 @@ async function straightOutline(name: string): Promise<UpperOutline> {
   return outline
 }
 
-// Landmarks under the background truth's names, in px of the image.
+// Landmarks under the names of the ground truth, in px of the image.
 function namedLandmarks({ canvas, landmarks }: UpperOutline): Map<string, Point> {
   const named = new Map<string, Point>()
   for (const [k, side] of ['l', 'r'].entries()) {

@@ -5,7 +5,7 @@ import { distance } from '../../../worker/raster/vector.ts'
 import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
 import { readGarment, turnGarment } from './known-garments.ts'
 
-const GROUND = [236, 232, 226] as const
+const BACKGROUND = [236, 232, 226] as const
 
 function prepareUpper(bitmap: Bitmap): PreparedUpperGarment {
   const prepared = prepareGarment(bitmap, { category: null })
@@ -52,7 +52,12 @@ describe('the neckline', () => {
   })
 
   it('of a V-neck is V-shaped', () => {
-    const { bitmap, landmarks } = drawGarment({ cut: CUTS.vNeck, colour: [160, 40, 50], background: GROUND, noise: 1 })
+    const { bitmap, landmarks } = drawGarment({
+      cut: CUTS.vNeck,
+      colour: [160, 40, 50],
+      background: BACKGROUND,
+      noise: 1,
+    })
     const { neckline } = prepareUpper(bitmap)
     expect(Math.abs(depthOf(neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
     const quarter = depthOf([neckline[0], neckline[15], neckline[60]])
@@ -68,7 +73,7 @@ describe('the neckline', () => {
   })
 
   it('ignores stripes', () => {
-    const drawing: Drawing = { cut: CUTS.tee, colour: [230, 180, 60], stripes: [30, 40, 90], background: GROUND }
+    const drawing: Drawing = { cut: CUTS.tee, colour: [230, 180, 60], stripes: [30, 40, 90], background: BACKGROUND }
     const { neckline } = prepareUpper(drawGarment(drawing).bitmap)
     expect(depthOf(neckline)).toBeGreaterThan(0.35)
     expect(depthOf(neckline)).toBeLessThan(0.6)
@@ -94,7 +99,7 @@ describe('the neckline', () => {
 })
 
 describe('the upright image', () => {
-  const drawing: Drawing = { cut: CUTS.tee, colour: [40, 80, 160], background: GROUND }
+  const drawing: Drawing = { cut: CUTS.tee, colour: [40, 80, 160], background: BACKGROUND }
   const drawn = drawGarment(drawing)
   let garment: PreparedUpperGarment
   beforeAll(() => {
@@ -183,7 +188,7 @@ describe('prepareGarment', () => {
     const { transparent, landmarks, height } = drawGarment({
       cut: CUTS.vNeck,
       colour: [40, 80, 160],
-      background: GROUND,
+      background: BACKGROUND,
       turn: 15,
     })
     const garment = prepareUpper(transparent)

@@ -6,7 +6,7 @@ import type { Inference } from '../../../worker/inference/pool.ts'
 
 it('counts engine runs by outcome', async () => {
   const metrics = createMetrics('worker')
-  let end: () => Promise<never> = async () => Promise.reject(new Error('not told'))
+  let end: () => Promise<never> = async () => Promise.reject(new Error('not set'))
   const inference = measureInference(
     {
       run: () => end(),
@@ -20,7 +20,7 @@ it('counts engine runs by outcome', async () => {
     inference.run('try-on', { engine: 'warp' } as never, { signal, onProgress: () => {} }).catch(() => {})
   end = async () => ({}) as never
   await run()
-  end = () => Promise.reject(new DrapeError('NO_PERSON_DETECTED', 'Nobody is there.'))
+  end = () => Promise.reject(new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person.'))
   await run()
   end = () => Promise.reject(new DrapeError('GENERATION_FAILED', 'The process ended.', { retryable: true }))
   await run()

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => models.release())
 
 const found = (person: Person | null): Person => {
-  if (person === null) throw new Error('nobody was found')
+  if (person === null) throw new Error('no person was found')
   return person
 }
 

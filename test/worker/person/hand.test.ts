@@ -15,7 +15,7 @@ describe('hands', () => {
   it('are segmented in front of a black top with all fingers, without cloth', async () => {
     const { figure } = await readPair('test/fixtures', { person: 'liv-black', garment: 'tee_white', part: 'top' })
     const person = await findPerson(figure.bitmap, models)
-    if (!person || !figure.hands) throw new Error('nobody was found')
+    if (!person || !figure.hands) throw new Error('no person was found')
     const { hands } = figure
     const shown = drawHands(figure.bitmap, person.hands)
     const found = maskWhere(shown, (i) => shown.data[i] > 0.5)

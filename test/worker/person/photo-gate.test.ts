@@ -16,7 +16,7 @@ afterAll(() => models.release())
 
 const personIn = async (bitmap: Bitmap): Promise<Person> => {
   const person = await findPerson(bitmap, models)
-  if (person === null) throw new Error('nobody was found')
+  if (person === null) throw new Error('no person was found')
   return person
 }
 const toBitmap = ({ width, height, data }: { width: number; height: number; data: Float32Array }): Bitmap => ({

@@ -68,7 +68,7 @@ describe('an error of an image', () => {
       'products[0].images[1]',
     ],
     [
-      'of nobody known',
+      'of an unknown owner',
       ofTwo({ source: { url: `upload://${'0'.repeat(64)}` } }),
       {},
       'INVALID_IMAGE_INPUT',

@@ -108,7 +108,7 @@ describe('a try-on body of an older shape', () => {
     { ...now, person: { ...now.person, customerId: 'u' }, externalUserId: 'other' },
     { ...now, output: { externalUserId: 'u' } },
     { products: now.products, customer: { id: 'img_1', externalUserId: 'u' } },
-  ])('warns of an end user whom an erasure would miss: %j', (body) => {
+  ])('warns of an end user that an erasure would miss: %j', (body) => {
     expect(translateTryOn(body).warnings).toEqual(['EXTERNAL_USER_ID_IGNORED'])
   })
 

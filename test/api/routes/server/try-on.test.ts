@@ -173,7 +173,7 @@ describe('POST /try-on', () => {
     [{ output: { deadlineSeconds: 4 } }, 'output.deadlineSeconds must be a whole number from 5 to 3600'],
     [{ output: 'small' }, 'output must be an object'],
     [{ priority: 'high' }, 'priority must be one of "interactive", "batch"'],
-  ])('refuses %j in so many words', async (changes, problem) => {
+  ])('refuses %j with the message: %s', async (changes, problem) => {
     expect(await problemsOf({ products, person: person(), ...changes })).toEqual([problem])
   })
 

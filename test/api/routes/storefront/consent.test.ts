@@ -249,7 +249,7 @@ describe('the consent of shoppers', () => {
     }
   })
 
-  it('is looked at again when a photo arrives that was on its way during the withdrawal', async () => {
+  it('is checked again when a photo arrives that was in transit during the withdrawal', async () => {
     const headers = await agreed()
     const listPhotos = async () => {
       const keys: string[] = []

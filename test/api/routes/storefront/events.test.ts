@@ -387,7 +387,7 @@ describe('events', () => {
     ['an unknown key', { authorization: `Bearer ${generateKey('publishable')}` }, 'INVALID_API_KEY'],
     ['a key with a typo', { authorization: 'Bearer pk_0123456789' }, 'INVALID_API_KEY'],
     ['a key of 10 kB', { authorization: `Bearer pk_${'a'.repeat(10_000)}` }, 'INVALID_API_KEY'],
-    ['a shop that nobody knows', { 'x-drape-shop': 'nowhere.test' }, 'PROXY_SIGNATURE_INVALID'],
+    ['an unknown shop', { 'x-drape-shop': 'nowhere.test' }, 'PROXY_SIGNATURE_INVALID'],
     ['a wrong signature', { 'x-drape-signature': 'aa' }, 'PROXY_SIGNATURE_INVALID'],
   ])('are refused from senders that prove themselves with %s', async (_, proof, code) => {
     const answer = await drape.call('POST', STOREFRONT, {

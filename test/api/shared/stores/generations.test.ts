@@ -92,7 +92,7 @@ describe('the life of a generation', () => {
 
   it('gives the credit back once when it fails, however often the failure is reported', async () => {
     await start(1)
-    const failure = { id, attempt: 1, code: 'NO_PERSON_DETECTED', message: 'There is nobody.' } as const
+    const failure = { id, attempt: 1, code: 'NO_PERSON_DETECTED', message: 'The photo shows no person.' } as const
     expect(await Promise.all([generations.fail(failure), generations.fail(failure)])).toContain(true)
     expect(await generations.fail(failure)).toBe(false)
     expect(await balance()).toBe(5)

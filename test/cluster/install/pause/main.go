@@ -1,4 +1,4 @@
-// Command pause holds the namespaces of a pod: it waits to be told to stop and reaps orphaned children meanwhile.
+// Command pause holds the namespaces of a pod: it waits for a signal to stop and reaps orphaned children meanwhile.
 package main
 
 import (

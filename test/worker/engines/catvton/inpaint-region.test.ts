@@ -30,7 +30,7 @@ describe('the region that CatVTON inpaints', () => {
     const parts = await decodeImage(await readFile(new URL(`${name}-parts.png`, PERSONS)))
     const { joints } = JSON.parse(await readFile(new URL(`${name}.json`, PERSONS), 'utf8'))
     const person = await findPerson(bitmap, models)
-    if (!person) throw new Error('nobody is found')
+    if (!person) throw new Error('no person was found')
     const region = findInpaintRegion(bitmap, person, category)
 
     const partMask = (part: keyof typeof PARTS) =>

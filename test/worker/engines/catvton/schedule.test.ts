@@ -18,7 +18,7 @@ describe('the schedule of CatVTON', async () => {
     [21, 0.980381],
     [481, 0.302296],
     [981, 0.0057755],
-  ])('leaves so much of the image after training step %i: %d', (step, share) => {
+  ])('keeps this share of the image after training step %i: %d', (step, share) => {
     expect(cumulativeAlphas(sampling.schedule)[step]).toBeCloseTo(share, 6)
   })
 

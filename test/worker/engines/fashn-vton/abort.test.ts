@@ -16,7 +16,7 @@ let restarts = 0
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'drape-abort-'))
   await copyTinyEngine(join(folder, 'fashn-vton'))
-  // So many that the word to stop comes in long before the last one.
+  // Enough steps that the abort arrives long before the last one.
   await changeEngineManifest(join(folder, 'fashn-vton'), ({ sampling }) => {
     sampling.steps.quality = 1000
   })

@@ -48,7 +48,7 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
   beforeAll(async () => {
     figure = await readFigure(name)
     const found = await findPerson(figure.bitmap, models)
-    if (!found) throw new Error('nobody was found')
+    if (!found) throw new Error('no person was found')
     person = found
     body = measureBody(person)
     parts = findParts(figure.bitmap, person, body)

@@ -16,6 +16,6 @@ export async function layOnFigure(
   const prepared = prepareGarment(garment.bitmap, { category: 'tops' })
   if (prepared.kind !== 'top') throw new Error(`${names.garment} is a ${prepared.kind}`)
   const person = await findPerson(figure.bitmap, models)
-  if (!person) throw new Error(`nobody was found in ${names.person}`)
+  if (!person) throw new Error(`no person was found in ${names.person}`)
   return { figure, ...layGarment(person, figure.bitmap, prepared) }
 }

@@ -42,8 +42,8 @@ import { assignZones } from './zones.ts'
  * garment's edge, with the new garment. `photo` is the analysed bitmap in sRGB, 0 to 255; `garment` has its size.
  *
  * Throws `DrapeError` RESULT_REJECTED if much of the body would have to be invented, only the face shows skin, and the clothes are too
- * bulky to show the body's shape; if the worn garment is so much longer than the new one that more of the lower garment would be
- * invented than is known; and if the worn garment has the colour of skin and skin must replace it.
+ * bulky to show the body's shape; if the worn garment covers more of the lower garment below the new hem than is
+ * visible; and if the worn garment has the colour of skin and skin must replace it.
  */
 export function removeUpper(
   fitting: FittingRegions,
