@@ -120,8 +120,8 @@ function colourDifference({ garment, figure }: Pair, { image, change }: Judged, 
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
 
-// Medians, because uncovered pixels within the region are not garment.
-function medianLab(bitmap: Bitmap, mask: Mask): number[] {
+/** Median CIE Lab colour of a region. Not the mean: uncovered pixels within the region are not garment. */
+export function medianLab(bitmap: Bitmap, mask: Mask): number[] {
   const lab = rgbToLab(bitmapToColours(bitmap))
   return [0, 1, 2].map((channel) => medianOf(lab, mask, channel))
 }

@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { decodeImage } from '../../api/shared/image.ts'
-import { rgbToLab } from '../../worker/raster/colour.ts'
 import { erode } from '../../worker/raster/morphology.ts'
-import { type Bitmap, bitmapToColours, type Mask, subset } from '../../worker/raster/plane.ts'
+import { type Bitmap, subset } from '../../worker/raster/plane.ts'
 import { fillPolygon } from '../../worker/raster/polygon.ts'
-import { medianOf } from '../../worker/raster/statistics.ts'
 import { distance } from '../../worker/raster/vector.ts'
-import type { Judged } from './measure.ts'
+import { type Judged, medianLab } from './measure.ts'
 import type { Pair } from './pair.ts'
 
 /** Real photos without a known truth, with rendered garments. */
@@ -41,9 +39,4 @@ export function colourOnPhoto(
   const worn = subset(inside, (i) => change.data[i] === 1)
   const [a, b] = [medianLab(bitmap, erode(mask, 0.02 * mask.height)), medianLab(image, worn)]
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
-}
-
-function medianLab(bitmap: Bitmap, mask: Mask): number[] {
-  const lab = rgbToLab(bitmapToColours(bitmap))
-  return [0, 1, 2].map((channel) => medianOf(lab, mask, channel))
 }

@@ -8,7 +8,8 @@ describe('the table of events in docs/webhooks.md', () => {
     const rows = new Map(
       [...page.matchAll(/^\| `([a-z]+\.[a-z]+)` \| (.+) \|$/gm)].map(([, type, fields]) => [type, fields]),
     )
-    expect([...rows.keys()]).toEqual(Object.keys(WEBHOOK_MESSAGES))
+    const order = 'docs/webhooks.md: one row for each event, in the order of WEBHOOK_MESSAGES'
+    expect([...rows.keys()], order).toEqual(Object.keys(WEBHOOK_MESSAGES))
     for (const [type, { schema }] of Object.entries(WEBHOOK_MESSAGES)) {
       const { properties } = schema as unknown as { properties: { data: { required: string[] } } }
       const inherited = type === 'generation.failed' ? rows.get('generation.completed') : ''
