@@ -9,6 +9,7 @@ import {
   type ObjectStorage,
   type StoredObject,
   storageError,
+  withStorageErrors,
 } from './object.ts'
 import { signObjectLink, verifyObjectLink } from './object-link.ts'
 
@@ -154,14 +155,6 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
     return await reading
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
-    throw storageError(cause)
-  }
-}
-
-async function withStorageErrors<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (cause) {
     throw storageError(cause)
   }
 }

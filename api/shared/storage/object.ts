@@ -119,3 +119,12 @@ export async function deleteUnlessRefused(
 export function storageError(cause: unknown): DrapeError {
   return new DrapeError('SERVICE_UNAVAILABLE', 'The object storage is unavailable.', { retryable: true, cause })
 }
+
+/** Awaits work of the storage, and throws its errors as `storageError`. */
+export async function withStorageErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    throw storageError(cause)
+  }
+}

@@ -27,6 +27,7 @@ import {
   type ObjectStorage,
   type StoredObject,
   storageError,
+  withStorageErrors,
 } from './object.ts'
 
 export interface S3StorageSettings {
@@ -231,14 +232,6 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
     return await reading
   } catch (cause) {
     if (cause instanceof NoSuchKey || cause instanceof NotFound) return null
-    throw storageError(cause)
-  }
-}
-
-async function withStorageErrors<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (cause) {
     throw storageError(cause)
   }
 }
