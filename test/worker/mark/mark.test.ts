@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, cropBitmap, decodeImage, encodeImage, resizeBitmap } from '../../../api/shared/image.ts'
-import { MAX_CHANGE, type Marked } from '../../../worker/mark/embed.ts'
+import { embedMark, MAX_CHANGE, type Marked } from '../../../worker/mark/embed.ts'
 import { type Mark, openMark } from '../../../worker/mark/mark.ts'
+import { openMarkModels } from '../../../worker/mark/mark-models.ts'
 import { createMarkId } from '../../../worker/mark/payload.ts'
 import { rgbToLab } from '../../../worker/raster/colour.ts'
 import { ciede2000 } from '../../../worker/raster/colour-difference.ts'
@@ -130,6 +131,36 @@ describe('the imperceptible mark', () => {
     const { embed, release } = await openMark(faint)
     expect((await embed(await readPhoto('sue-check'), createMarkId())).outcome).toBe('marked')
     await release()
+  })
+
+  it('of a result that is tried on again gives way to the new one', async () => {
+    const { bitmap: first } = await mark.embed(await readPhoto('mia-tee'), '71b2486fa0')
+    const { bitmap: second } = await mark.embed(first, '06fa93b81d')
+    expect(await mark.read(second)).toBe('06fa93b81d')
+  })
+
+  it('stays out of an image of which a model returns no numbers', async () => {
+    const models = await openMarkModels(folder)
+    const photo = await readPhoto('mia-tee')
+    const encode = async () => new Float32Array(3 * 256 * 256).fill(Number.NaN)
+    expect((await embedMark(photo, createMarkId(), { ...models, encode })).bitmap).toBe(photo)
+    const decode = async () => new Float32Array(100).fill(Number.NaN)
+    expect((await embedMark(photo, createMarkId(), { ...models, decode })).bitmap).toBe(photo)
+    await models.release()
+  })
+
+  it('is looked for in images of every shape without an error, and not found in noise', async () => {
+    for (const [width, height] of [
+      [1, 12_000],
+      [12_000, 1],
+      [2, 5],
+      [3, 3],
+      [257, 99],
+      [511, 256],
+    ]) {
+      const data = Uint8Array.from({ length: width * height * 3 }, (_, i) => (i * 2_654_435_761) % 251)
+      expect(await mark.read({ width, height, channels: 3, data })).toBeNull()
+    }
   })
 
   it('does not depend on transparent parts, and is read from an image with an alpha channel', async () => {
