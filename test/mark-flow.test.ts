@@ -29,7 +29,7 @@ describe('a worker with models of an imperceptible mark', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-mark-flow-'))
     await writeTinyMark(folder)
-    drape = await startDrape({ pictures: true })
+    drape = await startDrape({ defaultEngines: true })
     worker = await drape.startWorker({ MARK_DIR: folder, ENGINES: 'warp,mock' })
     result = await tryOn()
   })
