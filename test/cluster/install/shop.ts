@@ -11,8 +11,8 @@ export interface Generation {
 
 /** A caller of an installed Drape. */
 export interface Shop {
-  /** Posts a try-on of a real image; `mock` is done at once. */
-  tryOn(engine?: 'warp' | 'mock'): Promise<string>
+  /** Posts a try-on of a real image, for a customer or for none; `mock` is done at once. */
+  tryOn(engine?: 'warp' | 'mock', customer?: string): Promise<string>
   read(id: string): Promise<Generation>
   /** Erases a customer and returns the status of the answer. */
   erase(customer: string): Promise<number>
@@ -33,8 +33,8 @@ export function createShop(url: string, apiKey: string): Shop {
   }
   const read = (id: string) => ask(`generations/${id}`)
   return {
-    tryOn: async (engine = 'warp') =>
-      (await ask('try-on', { method: 'POST', body: await tryOnForm(engine) })).generationId,
+    tryOn: async (engine = 'warp', customer) =>
+      (await ask('try-on', { method: 'POST', body: await tryOnForm(engine, customer) })).generationId,
     read,
     erase: async (customer) =>
       (await fetch(`${url}/tryon/v1/customers/${customer}`, { method: 'DELETE', headers })).status,
@@ -75,11 +75,11 @@ export function startCalling(shop: Shop): { stop: () => Promise<{ accepted: stri
   }
 }
 
-async function tryOnForm(engine: string): Promise<FormData> {
+async function tryOnForm(engine: string, externalUserId?: string): Promise<FormData> {
   const products = [{ title: 'T-shirt', images: [{ source: { fileKey: 'garment' } }] }]
   const person = { image: { source: { fileKey: 'person' } } }
   return formOf(
-    { products, person, output: { engine } },
+    { products, person, output: { engine }, externalUserId },
     {
       person: await readSample('persons/down-half-teal.jpg'),
       garment: await readSample('garments/tshirt-navy.jpg'),
