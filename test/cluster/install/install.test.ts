@@ -36,6 +36,7 @@ const CHECKED: readonly (readonly [page: string, heading: string, namespace: str
   ['charts/drape/docs/install.md', 'External databases and storage', 'default'],
   ['charts/drape/docs/dashboard.md', 'Sign-in through OpenID Connect', 'default'],
   ['charts/drape/docs/upgrade.md', 'Replace workers', NAMESPACE],
+  ['charts/drape/docs/backup.md', 'Restore', NAMESPACE],
 ]
 
 describe.skipIf(programs === null)('an installation by Helm on a real node', { timeout: 10 * MINUTES }, () => {
@@ -106,8 +107,9 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     await reader.run(`DATABASE_URL=${database}\n${commandsOf('docs/retention.md', 'Erasure of held objects')}`)
     for (const [page, heading, namespace] of CHECKED) {
       const there = commandsOf(page, heading).replaceAll(' -n drape ', ` -n ${namespace} `)
-      const commands = there.replaceAll(/^(kubectl .*)$/gm, '$1 --dry-run=server')
-      expect(await reader.run(commands), page).toMatch(/created|patched/)
+      const checked = there.replaceAll(/^kubectl -n \S+ wait .*$/gm, '')
+      const commands = checked.replaceAll(/^(kubectl .*)$/gm, '$1 --dry-run=server')
+      expect(await reader.run(commands), page).toMatch(/created|patched|scaled/)
     }
   })
 
