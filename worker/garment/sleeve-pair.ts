@@ -20,7 +20,8 @@ export interface MendedSleeves {
 }
 
 /**
- * Replaces a sleeve that is folded or bent in the product photo by the mirrored other sleeve, if both have the same colour. `image` is
+ * Replaces a sleeve that is folded, bent or joined to a loose tie in the product photo by the mirrored other sleeve, if both have the same
+ * colour. `image` is
  * premultiplied RGBA, 0 to 255; positions are in px of `image`.
  */
 export function mendSleeves(image: Pixels, { sides, landmarks, guessedArmpits }: Halves): MendedSleeves {
@@ -77,7 +78,9 @@ const SHORTENED_LENGTH = 0.93
 function isFolded(sleeve: Sleeve, other: Sleeve): boolean {
   if (other.guessed || other.turn > SOUND_TURN) return false
   const length = sleeve.length / Math.max(1, other.length)
-  return length < FOLDED_LENGTH || (sleeve.turn > FOLDED_TURN && length < SHORTENED_LENGTH)
+  if (length < FOLDED_LENGTH) return true
+  // A loose tie at the waist lengthens the sleeve above it, around the armpit.
+  return sleeve.turn > FOLDED_TURN && (length < SHORTENED_LENGTH || length > 1 / FOLDED_LENGTH)
 }
 
 const MAX_DIFFERENCE = 14

@@ -61,9 +61,23 @@ const SHORT = [
   { x: 35, y: 20 },
   { x: 60, y: 92 },
 ]
+/** A short sleeve, back to the armpit, and down a tie that hangs at the waist. */
+const TIED = [
+  { x: 35, y: 20 },
+  { x: 60, y: 92 },
+  { x: 35, y: 60 },
+  { x: 45, y: 190 },
+]
 const BROWN: Rgb = [90, 60, 40]
 
 describe('a folded sleeve', () => {
+  it('takes the shape of the other sleeve when a loose tie lengthens it', () => {
+    const before = halves(SHORT, TIED)
+    const { sides, foldedSleeve } = mendSleeves(twoColours(BROWN, BROWN), before)
+    expect(foldedSleeve).toBe(true)
+    expect(sides.map(({ sleeve }) => sleeve)).toEqual([before.sides[0].sleeve, before.sides[0].sleeve])
+  })
+
   it.each([
     ['bent', BENT],
     ['turned back', SHORT],
