@@ -79,6 +79,27 @@ describe('the neckline', () => {
     expect(depthOf(neckline)).toBeLessThan(0.6)
   })
 
+  it.each([
+    [215, 12, 9],
+    [225, 8, 8],
+  ])('of a shallow collar above a print is found: row %i, bars of %i px, gaps of %i px', (top, bar, gap) => {
+    const drawing: Drawing = {
+      cut: { ...CUTS.tee, front: 0.212, back: 0.18 },
+      colour: [180, 40, 50],
+      background: BACKGROUND,
+    }
+    const { bitmap, mask, landmarks } = drawGarment(drawing)
+    for (let i = 180 + 700 * top; i < 700 * 420; i++) {
+      if (!mask.data[i]) continue
+      const [x, y] = [i % 700, Math.floor(i / 700)]
+      const isBar = y > top + 12 && y < top + 150 && x > 240 && x < 460 && (x - 240) % (bar + gap) < bar
+      bitmap.data.set(isBar ? [20, 30, 80] : [240, 240, 240], 3 * i)
+    }
+    const garment = prepareUpper(bitmap)
+    expect(garment.necklineFound).toBe(true)
+    expect(Math.abs(depthOf(garment.neckline) - trueDepth(landmarks))).toBeLessThan(0.05)
+  })
+
   it('ignores a label', () => {
     const { bitmap } = drawGarment({ cut: CUTS.tee, colour: [245, 245, 245], background: [120, 150, 190] })
     const data = bitmap.data.slice()
