@@ -15,7 +15,7 @@ describe('the safety level of an account', () => {
   let shapes: Buffer
   beforeAll(async () => {
     ;[person, shirt, shapes] = await Promise.all([
-      readSample('persons/down-half-teal.jpg'),
+      readSample('persons/astronaut.jpg'),
       readSample('garments/tshirt-mustard.jpg'),
       mistakenShapes(),
     ])
@@ -81,11 +81,40 @@ describe('the safety level of an account', () => {
     await set({ safetyLevel: null })
   })
 
-  it('without the model refuses at strict and warns at standard', async () => {
+  it('strict asks for a review of a face that looks young, which an operator lets pass once', async () => {
+    await set({ safetyLevel: 'strict' })
+    const before = await drape.balance()
+    // The model takes the plain face of the rendered figure for that of a child.
+    const young = await readSample('persons/down-half-teal.jpg')
+    const refused = await tryOn({ me: young })
+    expect(refused).toMatchObject({
+      ...{ status: 'FAILED', errorCode: 'AGE_REVIEW', errorDetails: [{ path: 'person.image' }] },
+      appealUrl: expect.stringContaining('/appeal/'),
+    })
+    expect(await drape.balance()).toBe(before)
+    const { generationId } = refused
+    const appealed = await drape.call('POST', `/tryon/v1/generations/${generationId}/appeal`, {
+      body: { reason: 'I am 30 years old.' },
+    })
+    expect(appealed.body).toMatchObject({ state: 'OPEN' })
+    const decision = { version: 1, decision: 'ALLOWED', answer: 'You are.' } as const
+    expect(await createSafetyReviews(drape.database).decide(generationId, decision)).toBe(true)
+    expect(await tryOn({ me: young })).toMatchObject({ status: 'COMPLETED', warnings: [] })
+    expect(await tryOn({ me: young })).toMatchObject({ status: 'FAILED', errorCode: 'AGE_REVIEW' })
+    await set({ safetyLevel: 'standard' })
+    expect(await tryOn({ me: young })).toMatchObject({ status: 'COMPLETED', warnings: [] })
+    expect(await drape.balance()).toBe(before - 2)
+    await set({ safetyLevel: null })
+  })
+
+  it.each([
+    ['exposure.onnx', ['SAFETY_CHECK_SKIPPED']],
+    ['age.onnx', []],
+  ])('without %s refuses at strict, and at standard returns the warnings %j', async (file, warnings) => {
     const folder = await mkdtemp(join(tmpdir(), 'models-'))
     const other = await startDrape()
     try {
-      await cp('worker/models', folder, { recursive: true, filter: (path) => !path.endsWith('exposure.onnx') })
+      await cp('worker/models', folder, { recursive: true, filter: (path) => !path.endsWith(file) })
       await other.startWorker({ MODEL_DIR: folder })
       const result = async (safetyLevel: 'standard' | 'strict') => {
         await createAccounts(other.database).update(other.accountId, { settings: { safetyLevel } })
@@ -94,7 +123,7 @@ describe('the safety level of an account', () => {
       const before = await other.balance()
       expect(await result('strict')).toMatchObject({ status: 'FAILED', errorCode: 'SAFETY_UNAVAILABLE' })
       expect(await other.balance()).toBe(before)
-      expect(await result('standard')).toMatchObject({ status: 'COMPLETED', warnings: ['SAFETY_CHECK_SKIPPED'] })
+      expect(await result('standard')).toMatchObject({ status: 'COMPLETED', warnings })
     } finally {
       await other.stop()
       await rm(folder, { recursive: true })

@@ -1000,6 +1000,7 @@ export interface ErrorBody {
     | 'NUDITY_DETECTED'
     | 'EXPOSURE_NOT_ALLOWED'
     | 'SEVERAL_PEOPLE'
+    | 'AGE_REVIEW'
     | 'IMAGE_LISTED'
     | 'SAFETY_UNAVAILABLE'
     | 'PROXY_SIGNATURE_INVALID'

@@ -16,6 +16,7 @@ const CHECKS: Readonly<Record<SafetyCheck, string>> = {
   nudity: 'nudity',
   exposure: 'underwear or swimwear',
   people: 'several people',
+  age: 'perhaps not an adult',
   blocked: 'blocked by an operator',
   list: 'on the list of the operator',
   'result-nudity': 'nudity',

@@ -150,12 +150,13 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
       erasure: 'deleted with the appeal',
     },
     {
+      failed_check: 'which check refused, for example that of the age',
       person_hashes: 'perceptual hashes of the photo',
       product_hashes: 'perceptual hash of the product image',
       image_digests: 'SHA-256 of photo and product image',
       generation_id: 'ID of the try-on',
     },
-    'account_id failed_check image created_at',
+    'account_id image created_at',
   ),
   safety_reviews: personal(
     {

@@ -52,6 +52,8 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   EXPOSURE_NOT_ALLOWED:
     'Use another image. A shop for underwear or swimwear asks the operator to allow it. The credit was refunded.',
   SEVERAL_PEOPLE: 'Ask for a photo of one person. The credit was refunded.',
+  AGE_REVIEW:
+    'Appeal, or show appealUrl to the person in the photo: an operator decides. Or use another photo. The credit was refunded.',
   IMAGE_LISTED: 'Use another image in place of the one that details names. The credit was refunded.',
   SAFETY_UNAVAILABLE: 'Try again later. If the error persists, contact the operator. The credit was refunded.',
   PROXY_SIGNATURE_INVALID:

@@ -43,6 +43,7 @@ export const ERROR_CODES = [
   'NUDITY_DETECTED',
   'EXPOSURE_NOT_ALLOWED',
   'SEVERAL_PEOPLE',
+  'AGE_REVIEW',
   'IMAGE_LISTED',
   'SAFETY_UNAVAILABLE',
   // Storefront API.
@@ -74,6 +75,7 @@ export const FAILURE_CODES: readonly ErrorCode[] = [
   'NUDITY_DETECTED',
   'EXPOSURE_NOT_ALLOWED',
   'SEVERAL_PEOPLE',
+  'AGE_REVIEW',
   'IMAGE_LISTED',
   'SAFETY_UNAVAILABLE',
   'INVALID_IMAGE',
@@ -96,6 +98,7 @@ export const SAFETY_CHECKS = [
   'nudity',
   'exposure',
   'people',
+  'age',
   'blocked',
   'list',
   'result-nudity',
@@ -105,7 +108,8 @@ export type SafetyCheck = (typeof SAFETY_CHECKS)[number]
 
 /** Codes of failed generations that a check of the safety policy can have refused. */
 export const APPEALABLE_CODES: readonly ErrorCode[] = [
-  ...(['NUDITY_DETECTED', 'EXPOSURE_NOT_ALLOWED', 'SEVERAL_PEOPLE', 'IMAGE_LISTED', 'RESULT_REJECTED'] as const),
+  ...(['NUDITY_DETECTED', 'EXPOSURE_NOT_ALLOWED', 'SEVERAL_PEOPLE', 'AGE_REVIEW'] as const),
+  ...(['IMAGE_LISTED', 'RESULT_REJECTED'] as const),
 ]
 
 /** A check that an operator lets a pair of images pass. */

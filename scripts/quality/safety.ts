@@ -10,6 +10,7 @@ import { createWarpEngine } from '../../worker/engines/warp/warp-engine.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import { findPerson } from '../../worker/person/find-person.ts'
 import type { Bitmap } from '../../worker/raster/plane.ts'
+import { AGE_MODEL, estimateAge } from '../../worker/safety/age.ts'
 import { measureBareTrunk } from '../../worker/safety/bare-trunk.ts'
 import { classifyExposure, EXPOSURE_MODEL } from '../../worker/safety/exposure.ts'
 import { judgeInput, judgeResult } from '../../worker/safety/judge.ts'
@@ -35,6 +36,7 @@ const refusals = new Map<string, string[]>()
 const times: number[] = []
 const [persons, garments] = await Promise.all(['persons', 'garments'].map(listImages))
 const nude: number[] = []
+let readableFaces = 0
 for (const path of persons) await judgeFile(path, 'person')
 for (const path of garments) await judgeFile(path, 'product')
 const bared: number[] = []
@@ -56,6 +58,7 @@ for (const level of LEVELS)
     console.log(`${level.padEnd(9)} ${what.padEnd(8)} ${refused.length} of ${all} refused`)
     for (const line of refused) console.log(`  ${line}`)
   }
+console.log(`${readableFaces} photos show a face whose age can be estimated`)
 console.log(`highest probability of nudity: ${highest(nude)}`)
 console.log(`largest shares of the trunk that a result bared: ${highest(bared)}`)
 console.log(`time of one image: median ${Math.round(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)])} ms`)
@@ -78,6 +81,7 @@ async function judgeFile(path: string, image: 'person' | 'product'): Promise<voi
   times.push(performance.now() - started)
   nude.push(exposure.nude)
   const person = (image === 'person' && (await findPerson(bitmap, models, { count: true }))) || undefined
+  if (person && (await estimateAge(bitmap, person, models.session(AGE_MODEL))) !== null) readableFaces++
   for (const level of LEVELS)
     await note(`${level} ${image}`, basename(path), judgeInput({ image, bitmap, person }, judge(level)))
 }

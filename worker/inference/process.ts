@@ -6,7 +6,7 @@ import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
 import { hashWeights } from '../engines/weights.ts'
 import { openMark } from '../mark/mark.ts'
 import { preparePhoto } from '../prepare-photo.ts'
-import { EXPOSURE_MODEL } from '../safety/exposure.ts'
+import { SAFETY_MODELS } from '../safety/judge.ts'
 import { tryOn } from '../try-on.ts'
 import { findDeviceFault } from './device-fault.ts'
 import { openModels, readManifest } from './models.ts'
@@ -78,12 +78,12 @@ async function prepare() {
   if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
   const names = splitList(ENGINES)
   const known = new Map([...BUILT_IN, ...(await findInstalled(names, ENGINE_DIR))])
-  const models = await openModels(MODEL_DIR, { provider, optional: [EXPOSURE_MODEL] })
+  const models = await openModels(MODEL_DIR, { provider, optional: SAFETY_MODELS })
   const acknowledged = splitList(ACKNOWLEDGE_NON_COMMERCIAL)
   const conformanceOf = readConformance(process.env)
   const engines = await createEngines(names, { models, provider, acknowledged, conformanceOf, known })
-  // The safety check changes no result, so its model is not a part of an engine's weights.
-  const own = (await readManifest(MODEL_DIR)).filter(({ name }) => name !== EXPOSURE_MODEL)
+  // The safety check changes no result, so its models are not a part of an engine's weights.
+  const own = (await readManifest(MODEL_DIR)).filter(({ name }) => !SAFETY_MODELS.includes(name))
   const manifests = [...engines.values()].map(({ manifest }) => {
     const files = known.get(manifest.name)?.files ?? (manifest.accepts.needsPerson ? own : [])
     return files.length === 0 ? manifest : { ...manifest, weights: hashWeights(files) }

@@ -6,13 +6,20 @@ import type { Models } from '../inference/models.ts'
 import { findPerson } from '../person/find-person.ts'
 import type { Person } from '../person/person.ts'
 import type { Plane } from '../raster/plane.ts'
+import { AGE_MODEL, estimateAge } from './age.ts'
 import { type BareTrunk, measureBareTrunk, measureTrunk } from './bare-trunk.ts'
 import { classifyExposure, EXPOSURE_MODEL } from './exposure.ts'
+
+/** Names of the models of the check in the model folder. */
+export const SAFETY_MODELS: readonly string[] = [EXPOSURE_MODEL, AGE_MODEL]
 
 // `scripts/bench safety` measures how often harmless images reach these limits.
 
 /** Probability of nudity from which an image is refused. */
 const NUDE = 0.8
+
+/** Estimated age, in years, below which a person should look at the photo. */
+const ADULT = 18
 
 /** Max share of the trunk that a result may bare. */
 const MAX_BARED = { standard: 0.35, strict: 0.25 } as const
@@ -36,7 +43,7 @@ export interface JudgedInput {
 
 /**
  * Judges the photo or the product photo before the engine runs. Returns warnings.
- * @throws NUDITY_DETECTED, EXPOSURE_NOT_ALLOWED, SEVERAL_PEOPLE, SAFETY_UNAVAILABLE
+ * @throws NUDITY_DETECTED, EXPOSURE_NOT_ALLOWED, SEVERAL_PEOPLE, AGE_REVIEW, SAFETY_UNAVAILABLE
  */
 export async function judgeInput(
   { image, bitmap: decoded, person }: JudgedInput,
@@ -44,17 +51,22 @@ export async function judgeInput(
 ): Promise<readonly string[]> {
   const isPassed = (check: SafetyCheck) => passes.some((pass) => pass.check === check && pass.image === image)
   const isStrict = policy.level === 'strict'
-  if (!models.has(EXPOSURE_MODEL)) return skip(policy)
+  if (!models.has(EXPOSURE_MODEL) || (isStrict && !models.has(AGE_MODEL))) return skip(policy)
   const bitmap: Bitmap = { ...onWhite(decoded), channels: 3 }
   const { nude, suggestive } = await classifyExposure(bitmap, models.session(EXPOSURE_MODEL))
   if (nude >= NUDE && !isPassed('nudity')) throw refusal('NUDITY_DETECTED', 'shows nudity', { image, check: 'nudity' })
   if (isStrict && image === 'person' && (person?.people ?? 1) > 1 && !isPassed('people'))
     throw refusal('SEVERAL_PEOPLE', 'shows several people', { image, check: 'people' })
-  if (!isStrict || policy.allowsSwimwear || suggestive < EXPOSED.suggestive || isPassed('exposure')) return []
+  if (!isStrict) return []
+  const needsTrunk = !policy.allowsSwimwear && suggestive >= EXPOSED.suggestive && !isPassed('exposure')
+  const needsAge = image === 'person' && !isPassed('age')
+  if (!needsTrunk && !needsAge) return []
   const body = person ?? (await findPerson(bitmap, models, { small: false }))
-  const trunk = body && measureTrunk(bitmap, body)
+  const trunk = needsTrunk && body ? measureTrunk(bitmap, body) : null
   if (trunk !== null && trunk >= EXPOSED.trunk)
     throw refusal('EXPOSURE_NOT_ALLOWED', 'shows a person in underwear or swimwear', { image, check: 'exposure' })
+  const age = needsAge && body ? await estimateAge(bitmap, body, models.session(AGE_MODEL)) : null
+  if (age !== null && age < ADULT) throw review()
   return []
 }
 
@@ -106,4 +118,13 @@ function refusal(
   about: { readonly image: TryOnImage; readonly check: SafetyCheck },
 ): DrapeError {
   return new DrapeError(code, `The ${about.image === 'person' ? 'photo' : 'product image'} ${shows}.`, about)
+}
+
+/** Names no age: the estimate is a reason to ask a person, and no finding. */
+function review(): DrapeError {
+  return new DrapeError(
+    'AGE_REVIEW',
+    'The photo needs a review by a person: the check cannot tell whether it shows an adult.',
+    { image: 'person', check: 'age' },
+  )
 }

@@ -69,6 +69,9 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   NUDITY_DETECTED: { message: 'The photo shows nudity.' },
   EXPOSURE_NOT_ALLOWED: { message: 'The photo shows a person in underwear or swimwear.' },
   SEVERAL_PEOPLE: { message: 'The photo shows several people.' },
+  AGE_REVIEW: {
+    message: 'The photo needs a review by a person: the check cannot tell whether it shows an adult.',
+  },
   IMAGE_LISTED: { message: 'The photo is on the list of the operator: PUBLIC_FIGURE.' },
   SAFETY_UNAVAILABLE: { message: 'The worker has no model to check images with.' },
   RESULT_REJECTED: { message: 'The garment does not fit the proportions of the person in the photo.' },

@@ -8,15 +8,18 @@ import { findPerson } from '../../../worker/person/find-person.ts'
 import type { Person } from '../../../worker/person/person.ts'
 import { createPlane } from '../../../worker/raster/plane.ts'
 import { fillPolygon } from '../../../worker/raster/polygon.ts'
+import { AGE_MODEL } from '../../../worker/safety/age.ts'
 import { measureBareTrunk, measureTrunk } from '../../../worker/safety/bare-trunk.ts'
 import { EXPOSURE_MODEL } from '../../../worker/safety/exposure.ts'
-import { judgeInput, judgeResult } from '../../../worker/safety/judge.ts'
+import { judgeInput, judgeResult, SAFETY_MODELS } from '../../../worker/safety/judge.ts'
 import { readSample } from '../../support/drape.ts'
 import { mistakenShapes } from '../../support/mistaken-shapes.ts'
 
 const STANDARD = { level: 'standard', allowsSwimwear: false } as const
 const STRICT = { level: 'strict', allowsSwimwear: false } as const
 const SWIMWEAR = { level: 'strict', allowsSwimwear: true } as const
+/** The model takes the plain faces of the rendered figures for those of children. */
+const RENDERED = [{ check: 'age', image: 'person' }] as const
 
 describe('the safety check', () => {
   let models: Models
@@ -38,7 +41,7 @@ describe('the safety check', () => {
   afterAll(() => models.release())
 
   const input = (bitmap: Bitmap, policy: typeof STANDARD | typeof STRICT | typeof SWIMWEAR, more: object = {}) =>
-    judgeInput({ image: 'person', bitmap, ...more }, { policy, models })
+    judgeInput({ image: 'person', bitmap, ...more }, { policy, models, passes: RENDERED })
 
   it.each([STANDARD, STRICT, SWIMWEAR])('rejects nudity in photo and product at %o', async (policy) => {
     for (const image of ['person', 'product'] as const)
@@ -84,6 +87,26 @@ describe('the safety check', () => {
     expect(await input(photo, STANDARD, { person: two })).toEqual([])
   })
 
+  it('asks for a review of a person who may be a minor, only at strict, until an operator allows the pair', async () => {
+    const judge = (policy: typeof STANDARD | typeof STRICT | typeof SWIMWEAR, more: object = {}) =>
+      judgeInput({ image: 'person', bitmap: photo, person, ...more }, { policy, models })
+    for (const policy of [STRICT, SWIMWEAR]) {
+      const refused = await judge(policy).catch((error: unknown) => error)
+      expect(refused).toMatchObject({ code: 'AGE_REVIEW', image: 'person', check: 'age', retryable: false })
+      expect((refused as Error).message).toMatch(/needs a review by a person/)
+      expect((refused as Error).message).not.toMatch(/\d/)
+      expect(await judge(policy, { person: { ...person, face: null } })).toEqual([])
+      expect(await judge(policy, { image: 'product' })).toEqual([])
+    }
+    await expect(judge(STRICT, { person: undefined })).rejects.toMatchObject({ code: 'AGE_REVIEW' })
+    expect(await judge(STANDARD)).toEqual([])
+    expect(await input(photo, STRICT, { person })).toEqual([])
+    for (const name of ['astronaut', 'grace-hopper', 'photographer']) {
+      const adult = await decodeImage(await readSample(`persons/${name}.jpg`))
+      expect(await judgeInput({ image: 'person', bitmap: adult }, { policy: STRICT, models })).toEqual([])
+    }
+  })
+
   it('rejects a result that bares covered parts of the photo', async () => {
     const change = { ...createPlane(bare), data: new Float32Array(bare.width * bare.height).fill(1) }
     const result = (image: Bitmap, before = photo, garment = shirt) => ({
@@ -101,6 +124,20 @@ describe('the safety check', () => {
       })
     }
     await judgeResult(result(bare), { policy: SWIMWEAR, models })
+  })
+
+  it('fails at strict, and only at strict, without the age model', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'models-'))
+    for (const file of ['manifest.json', 'exposure.onnx'])
+      await copyFile(join('worker/models', file), join(folder, file))
+    const without = await openModels(folder, { names: SAFETY_MODELS, optional: [AGE_MODEL] })
+    const judged = { image: 'person', bitmap: photo, person } as const
+    await expect(judgeInput(judged, { policy: STRICT, models: without })).rejects.toMatchObject({
+      code: 'SAFETY_UNAVAILABLE',
+    })
+    expect(await judgeInput(judged, { policy: STANDARD, models: without })).toEqual([])
+    await without.release()
+    await rm(folder, { recursive: true })
   })
 
   it('fails at strict and warns at standard without its model', async () => {

@@ -89,6 +89,10 @@ export const EXPLAINED = {
     'The credit was refunded. The safety level of the account does not allow it.',
   ],
   SEVERAL_PEOPLE: ['The photo shows several people', 'The credit was refunded. Use a photo of one person.'],
+  AGE_REVIEW: [
+    'A person should look at the photo',
+    'The credit was refunded. The check cannot tell whether the photo shows an adult. Ask for a review, or use another photo.',
+  ],
   IMAGE_LISTED: ['An image is on the list of the operator', 'The credit was refunded. Use another image.'],
   SAFETY_UNAVAILABLE: ['The images could not be checked', 'The credit was refunded. Try again later.'],
   RESULT_REJECTED: [
