@@ -38,6 +38,8 @@ const schema = Type.Object({
   /** URL of the operator's list of images that are refused, and the secret that signs the requests to it. */
   SAFETY_LIST_URL: Type.String({ default: '', pattern: '^(https?://.+)?$' }),
   SAFETY_LIST_SECRET: Type.String({ default: '' }),
+  /** Whether the safety level strict asks for a review of faces that look young. */
+  AGE_CHECK: Type.Enum(['true', 'false'], { default: 'false' }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
   /** Max seconds to load the models and pass the self-test. */
   START_SECONDS: Type.Integer({ minimum: 10, maximum: 3600, default: 180 }),

@@ -10,6 +10,7 @@ export const inferenceProgram = {
     ENGINES: config.ENGINES.join(','),
     MODEL_DIR: config.MODEL_DIR,
     MARK_DIR: config.MARK_DIR,
+    AGE_CHECK: config.AGE_CHECK,
     ENGINE_DIR: config.ENGINE_DIR,
     EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
     ACKNOWLEDGE_NON_COMMERCIAL: config.ACKNOWLEDGE_NON_COMMERCIAL,

@@ -120,9 +120,17 @@ describe.skipIf(chart === null)('the key that signs results', () => {
   })
 })
 
+const templateOf = async (values: Readonly<Record<string, string | boolean>>) =>
+  named(await render(values), 'WorkerPool', 'drape-cpu').spec.template
+
+it.skipIf(chart === null)('workers estimate ages only if ageCheck.enabled', async () => {
+  const isAge = ({ name }: Rendered) => name === 'AGE_CHECK'
+  expect((await templateOf({})).env.filter(isAge)).toEqual([])
+  const { env } = await templateOf({ 'ageCheck.enabled': true })
+  expect(env.filter(isAge)).toEqual([{ name: 'AGE_CHECK', value: 'true' }])
+})
+
 describe.skipIf(chart === null)('the imperceptible mark', () => {
-  const templateOf = async (values: Record<string, string>) =>
-    named(await render(values), 'WorkerPool', 'drape-cpu').spec.template
   const isMark = ({ name }: Rendered) => /mark/i.test(String(name))
 
   it('is off by default', async () => {

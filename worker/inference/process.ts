@@ -6,7 +6,8 @@ import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
 import { hashWeights } from '../engines/weights.ts'
 import { openMark } from '../mark/mark.ts'
 import { preparePhoto } from '../prepare-photo.ts'
-import { SAFETY_MODELS } from '../safety/judge.ts'
+import { AGE_MODEL } from '../safety/age.ts'
+import { EXPOSURE_MODEL } from '../safety/exposure.ts'
 import { tryOn } from '../try-on.ts'
 import { findDeviceFault } from './device-fault.ts'
 import { openModels, readManifest } from './models.ts'
@@ -73,17 +74,20 @@ function failureOf(error: unknown): Failure {
 }
 
 async function prepare() {
-  const { ENGINES = '', ENGINE_DIR = '', MODEL_DIR = '', MARK_DIR = '', ACKNOWLEDGE_NON_COMMERCIAL = '' } = process.env
+  const { ENGINES = '', ENGINE_DIR = '', MODEL_DIR = '', MARK_DIR = '', AGE_CHECK = '' } = process.env
+  const { ACKNOWLEDGE_NON_COMMERCIAL = '' } = process.env
   const provider = PROVIDERS.find((known) => known === process.env.EXECUTION_PROVIDER)
   if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
   const names = splitList(ENGINES)
   const known = new Map([...BUILT_IN, ...(await findInstalled(names, ENGINE_DIR))])
-  const models = await openModels(MODEL_DIR, { provider, optional: SAFETY_MODELS })
+  const entries = await readManifest(MODEL_DIR)
+  const opened = entries.map(({ name }) => name).filter((name) => name !== AGE_MODEL || AGE_CHECK === 'true')
+  const models = await openModels(MODEL_DIR, { names: opened, provider, optional: [EXPOSURE_MODEL] })
   const acknowledged = splitList(ACKNOWLEDGE_NON_COMMERCIAL)
   const conformanceOf = readConformance(process.env)
   const engines = await createEngines(names, { models, provider, acknowledged, conformanceOf, known })
   // The safety check changes no result, so its models are not a part of an engine's weights.
-  const own = (await readManifest(MODEL_DIR)).filter(({ name }) => !SAFETY_MODELS.includes(name))
+  const own = entries.filter(({ name }) => name !== EXPOSURE_MODEL && name !== AGE_MODEL)
   const manifests = [...engines.values()].map(({ manifest }) => {
     const files = known.get(manifest.name)?.files ?? (manifest.accepts.needsPerson ? own : [])
     return files.length === 0 ? manifest : { ...manifest, weights: hashWeights(files) }

@@ -10,9 +10,6 @@ import { AGE_MODEL, estimateAge } from './age.ts'
 import { type BareTrunk, measureBareTrunk, measureTrunk } from './bare-trunk.ts'
 import { classifyExposure, EXPOSURE_MODEL } from './exposure.ts'
 
-/** Names of the models of the check in the model folder. */
-export const SAFETY_MODELS: readonly string[] = [EXPOSURE_MODEL, AGE_MODEL]
-
 // `scripts/bench safety` measures how often harmless images reach these limits.
 
 /** Probability of nudity from which an image is refused. */
@@ -51,7 +48,7 @@ export async function judgeInput(
 ): Promise<readonly string[]> {
   const isPassed = (check: SafetyCheck) => passes.some((pass) => pass.check === check && pass.image === image)
   const isStrict = policy.level === 'strict'
-  if (!models.has(EXPOSURE_MODEL) || (isStrict && !models.has(AGE_MODEL))) return skip(policy)
+  if (!models.has(EXPOSURE_MODEL)) return skip(policy)
   const bitmap: Bitmap = { ...onWhite(decoded), channels: 3 }
   const { nude, suggestive } = await classifyExposure(bitmap, models.session(EXPOSURE_MODEL))
   if (nude >= NUDE && !isPassed('nudity')) throw refusal('NUDITY_DETECTED', 'shows nudity', { image, check: 'nudity' })
@@ -59,7 +56,7 @@ export async function judgeInput(
     throw refusal('SEVERAL_PEOPLE', 'shows several people', { image, check: 'people' })
   if (!isStrict) return []
   const needsTrunk = !policy.allowsSwimwear && suggestive >= EXPOSED.suggestive && !isPassed('exposure')
-  const needsAge = image === 'person' && !isPassed('age')
+  const needsAge = image === 'person' && models.has(AGE_MODEL) && !isPassed('age')
   if (!needsTrunk && !needsAge) return []
   const body = person ?? (await findPerson(bitmap, models, { small: false }))
   const trunk = needsTrunk && body ? measureTrunk(bitmap, body) : null

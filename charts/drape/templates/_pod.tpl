@@ -148,6 +148,9 @@ components are api, controller, workers, migrations and tests.
 {{- if and (eq .component "workers") $values.provenance.mark.claim -}}
 {{- $list = append $list (dict "name" "MARK_DIR" "value" (include "drape.markFolder" .)) -}}
 {{- end -}}
+{{- if and (eq .component "workers") $values.ageCheck.enabled -}}
+{{- $list = append $list (dict "name" "AGE_CHECK" "value" (toString $values.ageCheck.enabled)) -}}
+{{- end -}}
 {{- if and (eq .component "workers") $values.safetyList.url -}}
 {{- $list = concat $list (list
   (dict "name" "SAFETY_LIST_URL" "value" $values.safetyList.url)
