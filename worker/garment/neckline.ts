@@ -90,10 +90,8 @@ const CLEAR = { busyness: 0.17, gain: 0.55, overUsual: 1.3, deepest: 0.6 } as co
 function findPath(edges: CollarEdges): CollarPath | null {
   if (edges.busyness > CLEAR.busyness) return findUsualPath(edges, USUAL_DEPTH)
   if (edges.busyness > BUSY) return findClearPath(edges)
-  const search = (deepest: number) =>
-    bestCollarPath(edges, { allowed: () => true, prior: (depth) => (depth > deepest ? -1e6 : depthPrior(depth)) })
-  const round = search(0.75)
-  const any = search(Number.POSITIVE_INFINITY)
+  const round = findUpTo(edges, 0.75)
+  const any = findUpTo(edges, Number.POSITIVE_INFINITY)
   if (!round || !any) return null
   const best = any.gain > (1.02 + 0.8 * edges.busyness) * round.gain ? any : round
   return best.gain < MIN_GAIN ? null : preferInner(edges, best)
@@ -102,12 +100,16 @@ function findPath(edges: CollarEdges): CollarPath | null {
 // A path that is much clearer than that of a usual neckline, or the latter.
 function findClearPath(edges: CollarEdges): CollarPath | null {
   const usual = findUsualPath(edges, USUAL_DEPTH)
-  const free = bestCollarPath(edges, {
-    allowed: () => true,
-    prior: (depth) => (depth > CLEAR.deepest ? -1e6 : depthPrior(depth)),
-  })
+  const free = findUpTo(edges, CLEAR.deepest)
   if (!free || free.gain < CLEAR.gain || free.gain < CLEAR.overUsual * (usual?.gain ?? 0)) return usual
   return preferInner(edges, free)
+}
+
+function findUpTo(edges: CollarEdges, deepest: number): CollarPath | null {
+  return bestCollarPath(edges, {
+    allowed: () => true,
+    prior: (depth) => (depth > deepest ? -1e6 : depthPrior(depth)),
+  })
 }
 
 function depthPrior(depth: number): number {

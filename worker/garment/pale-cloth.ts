@@ -4,7 +4,7 @@ import { gaussianBlur, gradientLength } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
 import { createMask, invert, type Mask, maskToPlane, maskWhere, type Plane, threshold } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
-import { type BackgroundComparison, backgroundTolerance, type ComparedImage } from './shadow.ts'
+import { backgroundTolerance, type ComparedImage } from './shadow.ts'
 
 // All values of this file were chosen on real photos of white clothes on light grey.
 
@@ -67,14 +67,13 @@ function reachedFromBorder({ background, comparison: { difference } }: ComparedI
 
 function frameSteepness({ width, height, data }: Plane): number {
   const frame = Math.max(4, Math.round(FRAME * Math.min(width, height)))
-  // The gradient is undefined at the border itself.
-  const isInFrame = (x: number, y: number) => Math.min(x, y, width - 1 - x, height - 1 - y) >= 2
-  const values: number[] = []
-  for (let i = 0; i < data.length; i++) {
+  const values = data.filter((_, i) => {
     const [x, y] = [i % width, Math.floor(i / width)]
-    if (Math.min(x, y, width - 1 - x, height - 1 - y) < frame && isInFrame(x, y)) values.push(data[i])
-  }
-  return percentile(values, 0.95)
+    const toBorder = Math.min(x, y, width - 1 - x, height - 1 - y)
+    // The gradient is undefined at the border itself.
+    return toBorder >= 2 && toBorder < frame
+  })
+  return percentile([...values], 0.95)
 }
 
 interface Evidence {
@@ -121,7 +120,7 @@ function keepCloth(parts: Mask, { image, blurred, background }: Evidence): Mask 
 
 // Darker than the background and of its hue.
 function shadowTest({ background, comparison }: ComparedImage): (index: number) => boolean {
-  const { light, tint }: BackgroundComparison = comparison
+  const { light, tint } = comparison
   const limit = Math.max(2.5, 4 * background.deviation)
   return (i) => light.data[i] < 1 && tint.data[i] < limit
 }
