@@ -27,6 +27,12 @@ export function backgroundTolerance({ deviation }: Background): number {
   return Math.min(12, Math.max(2.5, 5 * deviation + 1.2))
 }
 
+/** Distance of a pixel's colour from those that the background has in shadows, in ΔE. */
+export function distanceToShadow({ comparison: { light, tint } }: ComparedImage, pixel: number): number {
+  const r = light.data[pixel]
+  return tint.data[pixel] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
+}
+
 /** Compares a bitmap (CIE Lab) with its background. */
 export function compareWithBackground(lab: Colours, background: Background): BackgroundComparison {
   const comparison = {

@@ -13,7 +13,8 @@ import {
 } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
-import { backgroundTolerance, type ComparedImage, compareHueAgain } from './shadow.ts'
+import { extendLegGap } from './leg-gap.ts'
+import { backgroundTolerance, type ComparedImage, compareHueAgain, distanceToShadow } from './shadow.ts'
 
 // Min area of a hole or a speck, as a share of the bitmap.
 const SMALL = 0.0006
@@ -31,7 +32,7 @@ export function findSilhouette(image: ComparedImage): Mask {
   const even = withoutNoise(image, background, inStripes)
   const dimmed = addContactShadow(even, background, inStripes)
   // Repeat from the new border: the dark end of a gap is further in than one step.
-  return smoothEdge(image, tidy(invert(addContactShadow(even, dimmed, inStripes))))
+  return extendLegGap(image, smoothEdge(image, tidy(invert(addContactShadow(even, dimmed, inStripes)))))
 }
 
 // A garment of the background's own hue resembles one large shadow: then only certain background counts.
@@ -138,14 +139,14 @@ function addContactShadow(image: ComparedImage, background: Mask, inStripes: Mas
   const core = invert(dilate(background, Math.max(3, 0.02 * longSide(background))))
   const palette = paletteOf(image.lab, core)
   if (palette.length === 0) return background
-  const { light, tint } = image.comparison
+  const { light } = image.comparison
   const near = dilate(background, 0.035 * longSide(background))
   const joined = createMask(background)
   for (let i = 0; i < joined.data.length; i++) {
     if (background.data[i]) joined.data[i] = 1
     const r = light.data[i]
     if (background.data[i] || inStripes.data[i] || r >= 1.02) continue
-    const toShadow = tint.data[i] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
+    const toShadow = distanceToShadow(image, i)
     const evidence = near.data[i] ? 1.25 * toShadow + 1.9 : 3 * toShadow + 5
     if (evidence < distanceToPalette(image.lab, i, palette)) joined.data[i] = 1
   }

@@ -51,6 +51,15 @@ describe('cutOut on rendered product photos', () => {
     expect(alpha.data[below]).toBeLessThan(0.3)
   })
 
+  it('finds the gap between legs that nearly touch, with a thread across it', () => {
+    const garment = prepareGarment(jeansWithLegsTogether(), { category: null, longest: 1000 })
+    expect(garment.kind).toBe('trousers')
+    expect(garment.kind === 'trousers' && garment.crotch.y - Math.min(...garment.waist.map(({ y }) => y))).toBeCloseTo(
+      270,
+      -1.5,
+    )
+  })
+
   it.each(['longsleeve_grey', 'glued_brown'])('finds the shaded gap between sleeve and body of %s', async (name) => {
     const { bitmap, mask, landmarks } = await readGarment(name)
     const { alpha } = cutOut(bitmap)
@@ -305,3 +314,17 @@ describe('cutOut rejects', () => {
     )
   })
 })
+
+// Straight jeans from y = 60 to y = 940 on nearly white; the gap below y = 330 gets narrower and darker upwards.
+function jeansWithLegsTogether(): Bitmap {
+  const random = createRandom(3)
+  return drawBitmap({ width: 750, height: 1000 }, (x, y) => {
+    const noise = 12 * (random() - 0.5)
+    if (y < 60 || y > 940 || x < 230 || x > 520) return [247, 247, 247]
+    const share = (y - 330) / 610
+    const beside = Math.abs(x - 375) / (5 + 6 * share)
+    const isThread = y > 600 && y < 605
+    if (y < 330 || beside > 1 || isThread) return [50 + noise, 80 + noise, 130 + noise]
+    return new Array(3).fill(247 * (0.74 + 0.22 * share))
+  })
+}
