@@ -17,6 +17,7 @@ import {
   type Plane,
   type Point,
   type Size,
+  union,
 } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
 import { reduceColoursByFactor } from '../raster/reduce.ts'
@@ -114,7 +115,7 @@ function levelOfMouth({ landmarks }: Person, { shoulders, down, trunk }: BodyFra
 
 function raisedArms(size: Size, { joints, armRadius, shoulders, down, trunk }: BodyFrame): Mask {
   const levelOf = (point: Point) => dot(subtract(point, shoulders), down) / trunk
-  const arms = bothSides((side) => {
+  const [left, right] = bothSides((side) => {
     const chain = [joints.shoulder[side], joints.elbow[side], joints.wrist[side], joints.knuckles[side]]
     if (Math.min(...chain.map(levelOf)) > -0.15) return createMask(size)
     return fillCapsules(
@@ -123,8 +124,7 @@ function raisedArms(size: Size, { joints, armRadius, shoulders, down, trunk }: B
       chain.map(() => 1.4 * armRadius[side]),
     )
   })
-  for (let i = 0; i < arms[0].data.length; i++) arms[0].data[i] |= arms[1].data[i]
-  return arms[0]
+  return union(left, right)
 }
 
 interface Window extends Size {

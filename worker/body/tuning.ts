@@ -72,8 +72,11 @@ export const CUFF = 0.12
  * arm-field.test.ts.
  */
 export const BEHIND = { depth: 0.2, skin: 0.3 } as const
-/** Forearms and hands: radius over the arm radius, and end of the fingers in multiples of the distance from wrist to knuckles. */
-export const FOREARM = { radius: 1.3, fingers: 2.3 } as const
+/**
+ * Forearms and hands: radius, and radius of what is certainly forearm, over the arm radius; end of the fingers in multiples of the
+ * distance from wrist to knuckles.
+ */
+export const FOREARM = { radius: 1.3, core: 0.65, fingers: 2.3 } as const
 /**
  * Bare skin behind a hand: share of a pixel below which it is not the hand; max distance of the hand's wrist from the arm's, in body units;
  * radius of a hand with its fingers, and of the region around it, over the arm radius; end of the fingers in multiples of the distance from

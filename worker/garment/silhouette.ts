@@ -10,6 +10,7 @@ import {
   maskToPlane,
   subset,
   threshold,
+  union,
 } from '../raster/plane.ts'
 import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
@@ -25,7 +26,7 @@ const SMALL = 0.0006
  */
 export function findSilhouette(image: ComparedImage): Mask {
   const sure = sureBackground(image)
-  const shaded = orMask(sure, softShadow(image))
+  const shaded = union(sure, softShadow(image))
   const inStripes = betweenStripes(open(unshadowed(image), 1))
   const reached = reachableBackground(without(sure, inStripes), without(shaded, inStripes))
   const background = addHoles(image, { background: reached, sure: without(sure, inStripes), inStripes })
@@ -150,7 +151,7 @@ function addContactShadow(image: ComparedImage, background: Mask, inStripes: Mas
     const evidence = near.data[i] ? 1.25 * toShadow + 1.9 : 3 * toShadow + 5
     if (evidence < distanceToPalette(image.lab, i, palette)) joined.data[i] = 1
   }
-  return open(orMask(connectedToBorder(joined), background), 2)
+  return open(union(connectedToBorder(joined), background), 2)
 }
 
 function tidy(garment: Mask): Mask {
@@ -172,12 +173,6 @@ function fillSmallHoles(garment: Mask): Mask {
   const filled = new Set(small.map((c) => c.label))
   const out = createMask(garment)
   for (let i = 0; i < out.data.length; i++) out.data[i] = garment.data[i] || filled.has(labels[i]) ? 1 : 0
-  return out
-}
-
-function orMask(a: Mask, b: Mask): Mask {
-  const out = createMask(a)
-  for (let i = 0; i < out.data.length; i++) out.data[i] = a.data[i] | b.data[i]
   return out
 }
 

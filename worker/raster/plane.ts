@@ -72,6 +72,11 @@ export function subset(mask: Mask, test: (index: number) => boolean): Mask {
   return { width, height, data: out }
 }
 
+/** The pixels that are set in either mask. */
+export function union(a: Mask, b: Mask): Mask {
+  return maskWhere(a, (i) => (a.data[i] | b.data[i]) === 1)
+}
+
 /** The pixels that are not set. */
 export function invert({ width, height, data }: Mask): Mask {
   const out = new Uint8Array(data.length)

@@ -1,6 +1,6 @@
 import type { UpperGarment } from '../../../garment/garment.ts'
 import { gaussianBlurColours } from '../../../raster/filter.ts'
-import type { Mask, Pixels, Plane, Point, Size } from '../../../raster/plane.ts'
+import { type Mask, type Pixels, type Plane, type Point, type Size, union } from '../../../raster/plane.ts'
 import { coverPolygon, fillCapsules, fillPolygon } from '../../../raster/polygon.ts'
 import { arcLength, resample } from '../../../raster/polyline.ts'
 import { boxAround, type PixelBox } from '../../../raster/remap.ts'
@@ -86,8 +86,7 @@ function coverTorso(image: Size, outline: readonly Point[], overlap: number): Ma
     rim,
     rim.map(() => overlap),
   )
-  for (let i = 0; i < torso.data.length; i++) torso.data[i] |= border.data[i]
-  return torso
+  return union(torso, border)
 }
 
 // Above the neckline, and between the edges of an open front.

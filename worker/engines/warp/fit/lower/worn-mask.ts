@@ -1,14 +1,16 @@
 import { findBareBody } from '../../../../body/bare-body.ts'
-import { forearmMask } from '../../../../body/forearms.ts'
+import { forearmCores, forearmMask } from '../../../../body/forearms.ts'
 import { type Lab, tintApart } from '../../../../raster/colour.ts'
+import { componentsTouching } from '../../../../raster/components.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
-import { close, open } from '../../../../raster/morphology.ts'
-import { type Colours, countSet, createMask, type Mask, maskWhere, subset } from '../../../../raster/plane.ts'
+import { close, dilate, open } from '../../../../raster/morphology.ts'
+import { type Colours, countSet, createMask, type Mask, maskWhere, subset, union } from '../../../../raster/plane.ts'
 import { fillCapsules } from '../../../../raster/polygon.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../raster/reduce.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
 import { CLOTH_LIKENESS, LEGS_FROM, SHOES_FROM, SLEEVED } from '../tuning.ts'
 import type { PlacedLegs, WornLower } from './fitting.ts'
+import { isOutside, measureReach } from './worn-reach.ts'
 
 /** Finds trousers, shorts or a skirt from the labels, and their lower ends beside the shoes by colour. */
 export function findWornLower(input: PlacedLegs): WornLower {
@@ -39,8 +41,10 @@ export function findWornLower(input: PlacedLegs): WornLower {
 }
 
 // Sleeves in nearly the colour of the trousers have their label next to the hips. If the forearms are clothed above the hips, pixels
-// before the hips that are closer to the colour of the sleeves than to that of the trousers are sleeves.
-function sleevesOf({ person, body, parts }: PlacedLegs, arms: Mask): Mask {
+// before the hips that are closer to the colour of the sleeves than to that of the trousers are sleeves. Patterns have colours of both:
+// pixels around the bones, and further out than the trousers above and below the arm, are sleeves in any colour.
+function sleevesOf(input: PlacedLegs, arms: Mask): Mask {
+  const { person, body, parts } = input
   const { lower, skin, top, along, lab } = parts
   const onArms = (mask: Mask) => subset(mask, (i) => arms.data[i] === 1 && along.data[i] < SLEEVED.until)
   const cloth = onArms(top)
@@ -51,11 +55,22 @@ function sleevesOf({ person, body, parts }: PlacedLegs, arms: Mask): Mask {
   const [sleeve, leg] = [medianLab(cloth), medianLab(trousers)]
   const apart = (i: number, [l, a, b]: Lab) =>
     Math.hypot(lab.data[3 * i] - l, lab.data[3 * i + 1] - a, lab.data[3 * i + 2] - b)
-  const alike = subset(
-    arms,
-    (i) => lower.data[i] === 1 && person.mask.data[i] > 0.5 && apart(i, sleeve) <= apart(i, leg),
-  )
-  return close(open(alike, 1), 0.03 * body.unit)
+  const cores = forearmCores(skin, body)
+  const isBeyondLeg = beyondLegs(input, arms)
+  const isSleeve = (i: number) => cores.data[i] === 1 || isBeyondLeg(i) || apart(i, sleeve) <= apart(i, leg)
+  const sleeves = subset(arms, (i) => lower.data[i] === 1 && person.mask.data[i] > 0.5 && isSleeve(i))
+  const found = componentsTouching(open(sleeves, 1), dilate(union(cloth, cores), 2))
+  return close(found, 0.03 * body.unit)
+}
+
+function beyondLegs({ legs, fields, parts: { lower } }: PlacedLegs, arms: Mask): (i: number) => boolean {
+  const reach = measureReach(lower, { legs, fields, arms })
+  return (i) => {
+    const side = fields[0].distance.data[i] <= fields[1].distance.data[i] ? 0 : 1
+    const way = fields[side].along.data[i]
+    const limit = reach[side](way)
+    return limit > 0 && fields[side].distance.data[i] > limit && isOutside(i, lower, { leg: legs[side], way })
+  }
 }
 
 // Shoes differ from trousers by colour, learnt at toes and heels. If both look alike, the ankle separates them.

@@ -13,10 +13,10 @@ import {
   createMask,
   createPlane,
   type Mask,
-  maskWhere,
   type Plane,
   type Point,
   subset,
+  union,
 } from '../../../../raster/plane.ts'
 import { fillPolygon } from '../../../../raster/polygon.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
@@ -48,7 +48,7 @@ export function findRegions(fitting: PlacedGarment): Regions {
     hands: eitherArm(arms, (arm, side) => {
       const other = arms[side === 0 ? 1 : 0]
       const hand = handOf({ ...arm, ...arm.forearm }, body.armRadius[side], { other, mask: person.mask })
-      return withoutHidden(join(hand, foldedForearm(arm, placement, side)), arm)
+      return withoutHidden(union(hand, foldedForearm(arm, placement, side)), arm)
     }),
     shoulders: findShoulders(fitting),
     hair: findHair(fitting),
@@ -66,7 +66,7 @@ function findShoulders({ body, parts, placement }: PlacedGarment): Mask {
   })
   const from = ([left, right]: Sides<Point>) =>
     fillPolygon(parts.along, [shoulderTip[0], left, right, shoulderTip[1], joints.shoulder[1], joints.shoulder[0]])
-  return join(from(placement.neckCorners), from(necks))
+  return union(from(placement.neckCorners), from(necks))
 }
 
 // Arms and hands come to the front where the garment ends: beyond the line of the cuff or, without a sleeve, from below the
@@ -173,14 +173,9 @@ function withoutHidden(mask: Mask, { behind, along, elbow }: ArmField): Mask {
   return behind ? subset(mask, (i) => along.data[i] < BEFORE_HIDDEN * elbow) : mask
 }
 
-function join(a: Mask, b: Mask): Mask {
-  return maskWhere(a, (i) => a.data[i] + b.data[i] > 0)
-}
-
 function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => Mask): Mask {
   const [left, right] = bothSides((side) => draw(arms[side], side))
-  for (let i = 0; i < left.data.length; i++) left.data[i] |= right.data[i]
-  return left
+  return union(left, right)
 }
 
 // White collars resemble grey hair, and dark ones a hat: hair below the chin must resemble the hair above.

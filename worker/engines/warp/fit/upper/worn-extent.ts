@@ -2,7 +2,7 @@ import type { BodyFrame } from '../../../../body/body-frame.ts'
 import { bothSides, type Side } from '../../../../body/keypoints.ts'
 import type { Parts } from '../../../../body/parts.ts'
 import type { Person } from '../../../../person/person.ts'
-import type { Mask } from '../../../../raster/plane.ts'
+import { type Mask, union } from '../../../../raster/plane.ts'
 import { fillCapsules } from '../../../../raster/polygon.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
 import { between } from '../../../../raster/vector.ts'
@@ -77,8 +77,7 @@ function upperArms(body: BodyFrame, size: Mask): Mask {
     const radius = body.armRadius[side]
     return fillCapsules(size, [between(shoulder, elbow, 0.3), elbow, body.joints.wrist[side]], [radius, radius, radius])
   })
-  for (let i = 0; i < left.data.length; i++) left.data[i] |= right.data[i]
-  return left
+  return union(left, right)
 }
 
 // Number of empty bins that separate a wide sleeve or a hanging arm from the torso: the wall is visible between them.

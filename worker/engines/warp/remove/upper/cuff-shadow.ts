@@ -1,7 +1,7 @@
 import { type ArmField, armMask, bareRadiusAt } from '../../../../body/arm-field.ts'
 import { bothSides, type Side } from '../../../../body/keypoints.ts'
 import { dilate } from '../../../../raster/morphology.ts'
-import { countSet, createMask, type Mask, subset } from '../../../../raster/plane.ts'
+import { countSet, createMask, type Mask, subset, union } from '../../../../raster/plane.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { CUFF_SHADOW } from '../tuning.ts'
@@ -12,8 +12,7 @@ import { CUFF_SHADOW } from '../tuning.ts'
  */
 export function findCuffShadows(fitting: FittingRegions): Mask {
   const [left, right] = bothSides((side) => underCuff(fitting, side))
-  for (let i = 0; i < left.data.length; i++) left.data[i] |= right.data[i]
-  return left
+  return union(left, right)
 }
 
 function underCuff({ person, body, parts, placement, regions }: FittingRegions, side: Side): Mask {
