@@ -74,8 +74,9 @@ export const MATTE = { difference: 14, from: 0.25, over: 0.5, inside: 1.5 } as c
 // Grain of invented regions. compose/grain.test.ts.
 
 /**
- * Standard deviation of camera noise in 8 bits: below `min` it is invisible, above `max` it is texture, which single pixels cannot imitate.
+ * Standard deviation of camera noise in 8 bits: below `min` it is invisible; above `max` it is mostly sharpening, compression and texture,
+ * which look like sand if single pixels imitate them. Chosen by eye on small photos of shops.
  */
-export const GRAIN = { min: 0.4, max: 5 } as const
+export const GRAIN = { min: 0.4, max: 1.5 } as const
 /** Max mask value of background, and min share of an invented pixel for grain. */
 export const GRAIN_FROM = { background: 0.02, share: 0.05 } as const

