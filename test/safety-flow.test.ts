@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeImage, encodeImage } from '../api/shared/image.ts'
 import { type AccountSettings, createAccounts } from '../api/stores/accounts.ts'
 import { createSafetyReviews } from '../api/stores/safety-reviews.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
@@ -56,6 +57,19 @@ describe('the safety level of an account', () => {
     expect(harmless).toMatchObject({ status: 'COMPLETED', timings: { safety: expect.any(Number) } })
     expect(await drape.balance()).toBe(before - 1)
     expect(await accounts().findLedgerGaps()).toEqual([])
+    await set({ safetyLevel: null })
+  })
+
+  it('neither shows nor misses what a photo hides below transparent pixels', async () => {
+    await set({ safetyLevel: 'standard' })
+    const { width, height, data } = await decodeImage(person)
+    const rgba = new Uint8Array(width * height * 4)
+    for (let i = 0; i < width * height; i++) rgba.set(data.subarray(3 * i, 3 * i + 3), 4 * i)
+    const hidden = await encodeImage({ width, height, channels: 4, data: rgba }, { format: 'png' })
+    const { status, resultImageUrl } = await tryOn({ me: hidden })
+    expect(status).toBe('COMPLETED')
+    const result = await decodeImage(Buffer.from(await (await fetch(resultImageUrl)).arrayBuffer()))
+    expect(result.data.every((value) => value > 250)).toBe(true)
     await set({ safetyLevel: null })
   })
 

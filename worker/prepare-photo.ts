@@ -1,4 +1,4 @@
-import { type Bitmap, decodeImage, encodeView } from '../api/shared/image.ts'
+import { type Bitmap, decodeOnWhite, encodeView } from '../api/shared/image.ts'
 import { hashImage } from '../api/shared/image-hash.ts'
 import type { Models } from './inference/models.ts'
 import type { PreparedPhoto, PrepareRequest } from './inference/protocol.ts'
@@ -15,7 +15,7 @@ const SEARCHED_SIDE = 1500
 
 /** Analyses an uploaded photo: the 4:5 crop around the person, warnings, and a view of the crop. */
 export async function preparePhoto({ photo }: PrepareRequest, { models }: { models: Models }): Promise<PreparedPhoto> {
-  const frame = await decodeImage(photo)
+  const frame = await decodeOnWhite(photo)
   const level = levelFor(Math.max(frame.width, frame.height), SEARCHED_SIDE)
   const pyramid = createPyramid(frame)
   const options = { count: true, roughMask: true, pyramid: pyramid.from(level) }

@@ -1,6 +1,6 @@
 import { DrapeError } from '../api/shared/errors.ts'
 import { DEFAULT_MODE, DEFAULT_SEED, garmentTypeOf, type Options } from '../api/shared/generation.ts'
-import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/shared/image.ts'
+import { type Bitmap, decodeImage, decodeOnWhite, encodeImage, type Rectangle } from '../api/shared/image.ts'
 import { ofImage } from '../api/shared/image-field.ts'
 import { hashImage } from '../api/shared/image-hash.ts'
 import { blendChange } from './composite/blend.ts'
@@ -66,7 +66,7 @@ async function drawBitmap(
 ): Promise<Made> {
   const { options } = request
   const [frame, garment] = await Promise.all([
-    ofImage('person', decodeImage(request.photo)),
+    ofImage('person', decodeOnWhite(request.photo)),
     ofImage('product', decodeImage(request.garment)),
   ])
   const category = categoryFromWords(request.product)

@@ -91,8 +91,21 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
  * and a retryable SERVICE_UNAVAILABLE when too many images wait.
  */
 export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
-  const decode = () => withFile(bytes, { pixels: MAX_PIXELS }, ({ image }) => toPixels(image.toColourspace('srgb')))
-  return isHeic(bytes) ? inHeicTurn(decode) : decode()
+  return decode(bytes, (image) => image)
+}
+
+/**
+ * Decodes an image as people see it: as `decodeImage`, but always in 3 channels, with transparent parts on white. The colours that a file
+ * stores below transparent pixels can show anything.
+ */
+export async function decodeOnWhite(bytes: Uint8Array): Promise<Bitmap> {
+  return decode(bytes, (image) => image.flatten({ background: 'white' }))
+}
+
+function decode(bytes: Uint8Array, prepare: (image: Sharp) => Sharp): Promise<Bitmap> {
+  const work = () =>
+    withFile(bytes, { pixels: MAX_PIXELS }, ({ image }) => toPixels(prepare(image).toColourspace('srgb')))
+  return isHeic(bytes) ? inHeicTurn(work) : work()
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   type Bitmap,
   cropBitmap,
   decodeImage,
+  decodeOnWhite,
   encodeImage,
   inspectImage,
   normaliseImage,
@@ -133,7 +134,11 @@ describe('decodeImage', () => {
     ['a WebP', () => plain().ensureAlpha(0.4).webp({ lossless: true }), [220, 90, 40, 102]],
     ['a grey PNG', () => grey().greyscale().ensureAlpha(0.4).png(), [130, 130, 130, 102]],
   ])('keeps the straight alpha of %s', async (_, make, wanted) => {
-    expectNear(pixel(await decodeImage(await make().toBuffer()), 7, 7), wanted, 2)
+    const file = await make().toBuffer()
+    expectNear(pixel(await decodeImage(file), 7, 7), wanted, 2)
+    const [colour, alpha] = [wanted.slice(0, 3), wanted[3] / 255]
+    const seen = colour.map((value) => value * alpha + 255 * (1 - alpha))
+    expectNear(pixel(await decodeOnWhite(file), 7, 7), seen, 2)
   })
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8])('turns EXIF orientation %i upright', async (orientation) => {
