@@ -81,7 +81,9 @@ async function prepare() {
   const names = splitList(ENGINES)
   const known = new Map([...BUILT_IN, ...(await findInstalled(names, ENGINE_DIR))])
   const entries = await readManifest(MODEL_DIR)
-  const opened = entries.map(({ name }) => name).filter((name) => name !== AGE_MODEL || AGE_CHECK === 'true')
+  const others = entries.map(({ name }) => name).filter((name) => name !== AGE_MODEL)
+  // Also if the manifest does not list it: a worker without the model would let every face pass.
+  const opened = [...others, ...(AGE_CHECK === 'true' ? [AGE_MODEL] : [])]
   const models = await openModels(MODEL_DIR, { names: opened, provider, optional: [EXPOSURE_MODEL] })
   const acknowledged = splitList(ACKNOWLEDGE_NON_COMMERCIAL)
   const conformanceOf = readConformance(process.env)
