@@ -20,6 +20,7 @@ const MAX_TILT = Math.PI / 6
 /**
  * Estimates the age of the person in years; null if the face is hidden, small, turned, tilted, or partly outside the RGB bitmap.
  * The estimate is wrong by 5 years on average: compare it with a threshold only, and never store, log or return it.
+ * @throws Error if the model returns NaN, which no threshold would refuse
  */
 export async function estimateAge(
   bitmap: Bitmap,
@@ -30,6 +31,7 @@ export async function estimateAge(
   if (region === null) return null
   const data = viewRegion(createPyramid(bitmap), region, { size: SIDE, border: 'replicate', range: [0, 1] })
   const { age } = await session.run({ image: { shape: [1, SIDE, SIDE, 3], data } })
+  if (Number.isNaN(age.data[0])) throw new Error('The age model returned NaN.')
   return age.data[0]
 }
 

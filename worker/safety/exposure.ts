@@ -17,12 +17,17 @@ const SIDE = 224
 /** Order of the classifier's output. */
 const CLASSES = ['drawing', 'hentai', 'neutral', 'porn', 'sexy'] as const
 
-/** Classifies an RGB bitmap. */
+/**
+ * Classifies an RGB bitmap.
+ * @throws Error if the model returns NaN, which no limit would refuse
+ */
 export async function classifyExposure(bitmap: Bitmap, session: Session): Promise<Exposure> {
   const [hentai, porn, sexy] = (['hentai', 'porn', 'sexy'] as const).map((name) => CLASSES.indexOf(name))
   const { classes } = await session.run({ image: { shape: [1, SIDE, SIDE, 3], data: toInput(bitmap) } })
   const nude = classes.data[hentai] + classes.data[porn]
-  return { nude, suggestive: nude + classes.data[sexy] }
+  const suggestive = nude + classes.data[sexy]
+  if (Number.isNaN(suggestive)) throw new Error('The exposure model returned NaN.')
+  return { nude, suggestive }
 }
 
 /** The whole RGB bitmap in the classifier's size, which ignores the aspect; 0 to 1. */

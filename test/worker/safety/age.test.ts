@@ -68,6 +68,11 @@ describe('the age model', () => {
     expect(Object.keys(reference.faces)).toHaveLength(4)
   })
 
+  it('fails if the model returns no number', async () => {
+    const run = async () => ({ age: { shape: [1, 1], data: Float32Array.of(Number.NaN) } })
+    await expect(estimateAge(photo, person, { ...models.session(AGE_MODEL), run })).rejects.toThrow('returned NaN')
+  })
+
   it('estimates nothing from a face that is hidden, turned, tilted, cut off or small', async () => {
     expect(await estimate(photo, person)).toBeGreaterThan(20)
     expect(await estimate(photo, { ...person, face: null })).toBeNull()

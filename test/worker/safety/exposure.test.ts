@@ -39,4 +39,11 @@ describe('the exposure classifier', () => {
     for (const name of ['persons/akimbo-full.jpg', 'persons/down-half-teal.jpg', 'persons/grace-hopper.jpg'])
       expect((await judge(await readSample(name))).nude).toBeLessThan(0.1)
   })
+
+  it('fails if the model returns no numbers', async () => {
+    const session = models.session(EXPOSURE_MODEL)
+    const run = async () => ({ classes: { shape: [1, 5], data: new Float32Array(5).fill(Number.NaN) } })
+    const bitmap = await decodeImage(await readSample('persons/grace-hopper.jpg'))
+    await expect(classifyExposure(bitmap, { ...session, run })).rejects.toThrow('returned NaN')
+  })
 })
