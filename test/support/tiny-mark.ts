@@ -19,27 +19,31 @@ interface TinyMark {
   readonly decoderOrder?: number
   readonly amplitude?: number
   readonly variant?: string
+  /** Of the square that the decoder takes. */
+  readonly decoderSide?: number
 }
 
 /** Writes `encoder_Q.onnx` and `decoder_Q.onnx`. */
 export async function writeTinyMark(
   folder: string,
-  { order = 1, decoderOrder = order, amplitude = AMPLITUDE, variant = 'Q' }: TinyMark = {},
+  { order = 1, decoderOrder = order, amplitude = AMPLITUDE, variant = 'Q', decoderSide = SIDE }: TinyMark = {},
 ): Promise<void> {
   await writeFile(join(folder, `encoder_${variant}.onnx`), encoderOf(order, amplitude))
-  await writeFile(join(folder, `decoder_${variant}.onnx`), decoderOf(decoderOrder))
+  await writeFile(join(folder, `decoder_${variant}.onnx`), decoderOf(decoderOrder, decoderSide))
 }
 
-/** Cosines: FREQUENCIES × SIDE. */
-const COSINES = Float32Array.from({ length: FREQUENCIES * SIDE }, (_, i) =>
-  Math.cos((Math.PI * (LOWEST + Math.floor(i / SIDE)) * ((i % SIDE) + 0.5)) / SIDE),
-)
-const transposed = Float32Array.from(
-  { length: COSINES.length },
-  (_, i) => COSINES[(i % FREQUENCIES) * SIDE + Math.floor(i / FREQUENCIES)],
-)
-/** Of a projection on a pattern, for its amplitude. */
-const SCALE = 4 / SIDE ** 2
+/** FREQUENCIES × side. */
+function cosinesOf(side: number): Float32Array {
+  return Float32Array.from({ length: FREQUENCIES * side }, (_, i) =>
+    Math.cos((Math.PI * (LOWEST + Math.floor(i / side)) * ((i % side) + 0.5)) / side),
+  )
+}
+
+/** side × FREQUENCIES. */
+function transpose(cosines: Float32Array): Float32Array {
+  const side = cosines.length / FREQUENCIES
+  return cosines.map((_, i) => cosines[(i % FREQUENCIES) * side + Math.floor(i / FREQUENCIES)])
+}
 
 /** Which pattern each bit has: FREQUENCIES² × BITS of 0 and 1. Neighbours are two frequencies apart. */
 function selectionOf(order: number): Float32Array {
@@ -64,7 +68,7 @@ function encoderOf(order: number, amplitude: number): Uint8Array {
     ],
     output: ['image', [1, 3, SIDE, SIDE]],
     constants: [
-      ...projection(selection),
+      ...projection(selection, SIDE),
       ['back', [BITS, FREQUENCIES ** 2], back],
       ['blue', [1, 3, 1, 1], Float32Array.of(0, 0, 1)],
       ['two', [1], Float32Array.of(2)],
@@ -90,22 +94,24 @@ function encoderOf(order: number, amplitude: number): Uint8Array {
   })
 }
 
-function decoderOf(order: number): Uint8Array {
+function decoderOf(order: number, side: number): Uint8Array {
   return modelOf({
-    inputs: [['image', [1, 3, SIDE, SIDE]]],
+    inputs: [['image', [1, 3, side, side]]],
     output: ['output', [1, BITS]],
-    constants: projection(selectionOf(order)),
+    constants: projection(selectionOf(order), side),
     nodes: project('image', 'output'),
   })
 }
 
-function projection(selection: Float32Array): Constant[] {
+function projection(selection: Float32Array, side: number): Constant[] {
+  const cosines = cosinesOf(side)
   return [
     ['opponents', [1, 3, 1, 1], Float32Array.of(-0.5, -0.5, 1)],
     ['channel', [1], [1]],
-    ['cosines', [FREQUENCIES, SIDE], COSINES],
-    ['transposed', [SIDE, FREQUENCIES], transposed],
-    ['scale', [1], Float32Array.of(SCALE)],
+    ['cosines', [FREQUENCIES, side], cosines],
+    ['transposed', [side, FREQUENCIES], transpose(cosines)],
+    // Of a projection on a pattern, for its amplitude.
+    ['scale', [1], Float32Array.of(4 / side ** 2)],
     ['line', [2], [1, FREQUENCIES ** 2]],
     ['selection', [FREQUENCIES ** 2, BITS], selection],
   ]

@@ -7,6 +7,9 @@ import { MARK_BITS } from './payload.ts'
 /** Side of the square that TrustMark's encoders take. */
 export const ENCODER_SIDE = 256
 
+/** A square of this side takes 13 MB. TrustMark's decoders take 224 or 256 px. */
+const MAX_DECODER_SIDE = 1024
+
 /** Encoder and decoder of one variant of TrustMark. */
 export interface MarkModels {
   /** The letter in the names of the files: B, C, P or Q. */
@@ -93,10 +96,10 @@ interface NamedDecoder {
 }
 
 function inDecoder(session: Session, path: string): NamedDecoder {
-  const image = findTensor(session.inputs, (shape) => isSquare(shape, Number(shape[2])))
+  const image = findTensor(session.inputs, (shape) => isSquare(shape, Math.min(Number(shape[2]), MAX_DECODER_SIDE)))
   const output = findTensor(session.outputs, isBits)
   if (image && output) return { session, image: image.name, side: Number(image.shape[2]), output: output.name }
-  return fail(path, `must take a square image 1×3×N×N and return 1×100 numbers; ${describe(session)}`)
+  return fail(path, `must take a square image 1×3×N×N, N up to ${MAX_DECODER_SIDE}, and return 1×100 numbers; ${describe(session)}`)
 }
 
 function findTensor(

@@ -207,6 +207,13 @@ describe('the imperceptible mark', () => {
       )
     })
 
+    it('refuses a decoder of a size that would take gigabytes', async () => {
+      await opening((copy) => writeTinyMark(copy, { decoderSide: 512 })).then(({ release }) => release())
+      await expect(opening((copy) => writeTinyMark(copy, { decoderSide: 4096 }))).rejects.toThrow(
+        'decoder_Q.onnx: must take a square image 1×3×N×N, N up to 1024, and return 1×100 numbers; it takes image 1×3×4096×4096',
+      )
+    })
+
     it('marks the centre only with the variant P', async () => {
       const copy = await mkdtemp(join(folder, 'p-'))
       await writeTinyMark(copy, { variant: 'P', amplitude: 0.004 })
