@@ -15,6 +15,7 @@ import type { Inference } from './inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
+import type { ResultMarks } from './mark/result-marks.ts'
 import { type Signed, SigningUnavailable, type SignResult } from './provenance/provenance.ts'
 import type { RecordDetections } from './record-detections.ts'
 import type { AskList } from './safety/list.ts'
@@ -41,8 +42,9 @@ export interface ConsumeOptions {
   readonly fetchImage: (url: string) => Promise<Uint8Array>
   readonly loadLogo: LoadLogo
   readonly signResult: SignResult
-  /** Records an ID for the mark of a new result; null if results of this engine are not marked. */
-  readonly createMark: (engine: string) => Promise<string | null>
+  /** Creates an ID for the mark of a new result; null if results of this engine are not marked. */
+  readonly createMark: (engine: string) => string | null
+  readonly resultMarks: Pick<ResultMarks, 'insert'>
   /** Asks the operator's list about images; null without a list. */
   readonly askList: AskList | null
   readonly refusals: SafetyRefusals
@@ -141,13 +143,13 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     options: job.options,
     minQuality: job.minQuality,
     safety: job.safety,
-    markId: await lease.during(options.createMark(job.engine)),
+    markId: options.createMark(job.engine),
   }
   const result = await inferSafely(request, { job, lease, options })
   for (const [stage, ms] of Object.entries(result.timings)) {
     options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
   }
-  noteMark(result, job, options)
+  await recordMark(request.markId ?? null, result, { job, lease, options })
   // Signing is last: any later change of the bytes invalidates the signature.
   const signed = await withSpan('sign', {}, () =>
     options.signResult({
@@ -158,18 +160,24 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   return { ...result, ...signed }
 }
 
-function noteMark({ mark }: TryOnResult, { generationId }: TryOnJob, { metrics, log }: ConsumeOptions): void {
-  if (mark === null) return
-  const { outcome } = mark
-  metrics.marks.inc({ outcome })
-  if (outcome === 'visible' || outcome === 'unreadable')
-    log.warn({ generationId, outcome }, 'the result has no imperceptible mark')
-}
-
 interface Attempt {
   readonly job: TryOnJob
   readonly lease: Lease
   readonly options: ConsumeOptions
+}
+
+/** Records the ID of a mark before the result can be delivered, and only if there is a result that carries it: the row has no end. */
+async function recordMark(
+  id: string | null,
+  { mark, engine }: TryOnResult,
+  { job: { generationId }, lease, options: { metrics, log, resultMarks } }: Attempt,
+): Promise<void> {
+  if (id === null || mark === null) return
+  const { outcome } = mark
+  metrics.marks.inc({ outcome })
+  if (outcome === 'visible' || outcome === 'unreadable')
+    log.warn({ generationId, outcome }, 'the result has no imperceptible mark')
+  else await lease.during(resultMarks.insert({ id, engine: engine.name, version: engine.version }))
 }
 
 /** Infers what the safety policy of the job allows, and records which check refused it, for an appeal. */

@@ -23,6 +23,7 @@ import { createHandBack } from '../../worker/hand-back.ts'
 import { DeviceFault } from '../../worker/inference/device-fault.ts'
 import type { Inference } from '../../worker/inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../../worker/inference/protocol.ts'
+import { createResultMarks } from '../../worker/mark/result-marks.ts'
 import { createSignResult, SigningUnavailable } from '../../worker/provenance/provenance.ts'
 import { readSigningKey } from '../../worker/provenance/signing-key.ts'
 import { createSafetyRefusals } from '../../worker/safety/refusals.ts'
@@ -119,7 +120,8 @@ describe('a try-on job', () => {
     fetchImage: () => Promise.reject(new Error('the image is stored already')),
     loadLogo: async () => null,
     signResult: SIGN,
-    createMark: async () => null,
+    createMark: () => null,
+    resultMarks: createResultMarks(database),
     askList: null,
     refusals: createSafetyRefusals(database),
     findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
@@ -199,21 +201,37 @@ describe('a try-on job', () => {
 
   it('has results marked with an ID, and counts those that stay without a mark', async () => {
     const asked: string[] = []
-    const createMark = async (engine: string) => {
-      asked.push(engine)
-      return '5d2f80c1b7'
-    }
+    const ids = ['5d2f80c1b7', '06fa93b81d', '71b2486fa0']
+    const createMark = (engine: string) => ids[asked.push(engine) - 1]
     for (const outcome of ['marked', 'unreadable'] as const) {
       infer = async () => ({ ...RESULT, mark: { outcome, change: null } })
       await consumeTryOn(await accept(), optionsOf({ createMark }))
     }
-    expect(asked).toEqual(['warp', 'warp'])
-    expect(requests.map(({ markId }) => markId)).toEqual(['5d2f80c1b7', '5d2f80c1b7'])
+    infer = async () => {
+      throw new DrapeError('AGE_REVIEW', 'The photo needs a review by a person.')
+    }
+    await consumeTryOn(await accept(), optionsOf({ createMark }))
+    expect(asked).toEqual(['warp', 'warp', 'warp'])
+    expect(requests.map(({ markId }) => markId)).toEqual(ids)
+    // Nothing deletes these rows, so there is none for a result that does not exist or carries no mark.
+    const rows = await database.any(sql.type(rowType(Type.Object({ id: Type.String() })))`select id from result_marks`)
+    expect(rows).toEqual([{ id: '5d2f80c1b7' }])
     const { values } = await metrics.marks.get()
     expect(values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels.outcome, value])).toEqual([
       ['marked', 1],
       ['unreadable', 1],
     ])
+  })
+
+  it('is retried with another ID if a result has the ID of its mark already', async () => {
+    infer = async () => ({ ...RESULT, mark: { outcome: 'weakened', change: null } })
+    const createMark = () => '9c41d07e25'
+    await consumeTryOn(await accept(), optionsOf({ createMark }))
+    const job = await accept()
+    await consumeTryOn(job, optionsOf({ createMark }))
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 2 })
+    await consumeTryOn({ ...job, attempt: 2 }, optionsOf({ createMark: () => 'e5307cd946' }))
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED' })
   })
 
   it('checks photo and product against the list before inference, only for accounts with a safety level', async () => {

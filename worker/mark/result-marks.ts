@@ -9,16 +9,20 @@ const MadeResult = Type.Object({
 })
 /** What made a result. */
 export type MadeResult = Static<typeof MadeResult>
-const IdRow = rowType(Type.Object({ id: Type.String() }))
+
+export type ResultMarks = ReturnType<typeof createResultMarks>
 
 /** IDs that results carry as an imperceptible mark. No row leads to a result, an account or a person. */
 export function createResultMarks(database: Database) {
   return {
-    /** Records a new ID; false if another result has it already. */
-    insert: async ({ id, engine, version }: { id: string; engine: string; version: string }): Promise<boolean> =>
-      (await database.maybeOne(sql.type(IdRow)`
-        insert into result_marks (id, engine, version) values (${id}, ${engine}, ${version})
-        on conflict do nothing returning id`)) !== null,
+    /**
+     * Records the ID of a new result.
+     * @throws Error if another result has it already
+     */
+    insert: async ({ id, engine, version }: { id: string; engine: string; version: string }): Promise<void> => {
+      await database.query(sql.unsafe`
+        insert into result_marks (id, engine, version) values (${id}, ${engine}, ${version})`)
+    },
 
     find: (id: string): Promise<MadeResult | null> =>
       database.maybeOne(sql.type(rowType(MadeResult))`
