@@ -99,7 +99,10 @@ function inDecoder(session: Session, path: string): NamedDecoder {
   const image = findTensor(session.inputs, (shape) => isSquare(shape, Math.min(Number(shape[2]), MAX_DECODER_SIDE)))
   const output = findTensor(session.outputs, isBits)
   if (image && output) return { session, image: image.name, side: Number(image.shape[2]), output: output.name }
-  return fail(path, `must take a square image 1×3×N×N, N up to ${MAX_DECODER_SIDE}, and return 1×100 numbers; ${describe(session)}`)
+  return fail(
+    path,
+    `must take a square image 1×3×N×N, N up to ${MAX_DECODER_SIDE}, and return 1×100 numbers; ${describe(session)}`,
+  )
 }
 
 function findTensor(
