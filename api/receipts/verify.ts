@@ -42,6 +42,8 @@ function readReceipt(text: string): Receipt | string {
   if (parsed === undefined) return 'The file is not complete JSON: it was cut off or is something else.'
   if (hasRepeatedNames(text)) return 'A name is repeated in the JSON, so that programs read it differently.'
   const { erasureId, statement, receipt } = Object(parsed)
+  if (erasureId !== undefined && receipt === null)
+    return 'The receipt is not issued yet. Fetch the erasure again when its status is ISSUED.'
   const checked = checkReceipt(erasureId === undefined ? parsed : receipt)
   if (!checked.ok) return 'The file is not a receipt of an erasure of version 1.'
   // What is beside the receipt is not signed, and must not be taken for it.

@@ -19,7 +19,7 @@ export const receiptCommands: Readonly<Record<string, FreeCommand>> = {
 
 async function verify({ file, keys, object }: Options): Promise<Answer> {
   const text = await read(required(file, 'file'))
-  const report = verifyReceipt(text, readKeyIds(keys === undefined ? await fetchKeys() : await read(keys)))
+  const report = verifyReceipt(text, keys === undefined ? await fetchKeyIds() : await readKeyIds(keys))
   const isValid = report.status === 'valid'
   const isListed = object === undefined ? undefined : isValid && listsObject(text, object)
   if (!isValid || isListed === false) process.exitCode = 1
@@ -34,21 +34,27 @@ async function read(path: string): Promise<string> {
 
 const MAX_MS = 10_000
 
-async function fetchKeys(): Promise<string> {
+async function fetchKeyIds(): Promise<string[]> {
   const { DRAPE_URL = 'http://localhost:8080' } = process.env
   if (!URL.canParse(DRAPE_URL)) throw new UsageError('DRAPE_URL must be the address of the service')
   const url = new URL('/receipts/keys', DRAPE_URL)
   const answer = await fetch(url, { signal: AbortSignal.timeout(MAX_MS) }).catch(() => null)
-  if (answer?.ok) return answer.text()
+  const keyIds = answer?.ok ? findKeyIds(await answer.text()) : null
+  if (keyIds !== null) return keyIds
   throw new CheckFailure(`the keys cannot be read from ${url}: set DRAPE_URL, or name a file with --keys`)
+}
+
+async function readKeyIds(path: string): Promise<string[]> {
+  const keyIds = findKeyIds(await read(path))
+  if (keyIds !== null) return keyIds
+  throw new UsageError('--keys must be a file as GET /receipts/keys answers')
 }
 
 const checkKeys = compileCheck(Type.Object({ keys: Type.Array(Type.Object({ kid: Type.String() })) }))
 
-function readKeyIds(text: string): string[] {
+function findKeyIds(text: string): string[] | null {
   const checked = checkKeys(parse(text))
-  if (checked.ok) return checked.value.keys.map(({ kid }) => kid)
-  throw new UsageError('--keys must be a file as GET /receipts/keys answers')
+  return checked.ok ? checked.value.keys.map(({ kid }) => kid) : null
 }
 
 function parse(text: string): unknown {

@@ -60,6 +60,25 @@ describe('drape receipt verify', () => {
     expect(await verify(pathOf('genuine'), '--keys', join(folder, 'keys.json'))).toMatchObject({ status: 'foreign' })
   })
 
+  it('says that a receipt is not issued yet', async () => {
+    const pending = join(folder, 'pending.json')
+    await writeFile(pending, JSON.stringify({ erasureId: 'era_1', status: 'PENDING', waitsFor: 'caches', receipt: null }))
+    expect(await verify(pending)).toMatchObject({
+      ...{ code: 1, status: 'invalid' },
+      problems: [expect.stringMatching(/not issued yet/)],
+    })
+  })
+
+  it('names the address that answers without keys', async () => {
+    const other = createServer((_, response) => response.end('<!doctype html>'))
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    const { drape } = createCommandLine('postgres://nobody@127.0.0.1:1/nothing', { DRAPE_URL: url })
+    const { code, stderr } = await drape('receipt', 'verify', pathOf('genuine'))
+    other.close()
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${url}/receipts/keys`) })
+  })
+
   it('reports wrong arguments and an unreachable service', async () => {
     expect(await verify(join(folder, 'nothing'))).toMatchObject({
       code: 2,
