@@ -129,13 +129,14 @@ function listInTurn(database: Database, limit: number): Promise<readonly Review[
   return database.any(sql.type(rowType(ReviewRow))`
     with waiting as (
       select generation_id, generations.account_id, safety_reviews.created_at, row_number() over (
-        partition by generations.account_id, shop_id, by_shopper order by safety_reviews.created_at) as turn_in_shop
+        partition by generations.account_id, shop_id, by_shopper order by safety_reviews.created_at, generation_id) as turn_in_shop
       from ${reviews} where state = 'OPEN'
     ), turns as (
-      select generation_id, row_number() over (partition by account_id order by turn_in_shop, created_at) as turn from waiting
+      select generation_id, row_number() over (
+        partition by account_id order by turn_in_shop, created_at, generation_id) as turn from waiting
     )
     select ${columns} from ${reviews} left join turns using (generation_id)
-    order by turn, case when state = 'OPEN' then safety_reviews.created_at end, decided_at desc
+    order by turn, case when state = 'OPEN' then safety_reviews.created_at end, decided_at desc, generation_id
     limit ${limit}`)
 }
 
