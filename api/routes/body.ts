@@ -45,6 +45,7 @@ export function createBodyReader(body: Body | undefined): (ctx: AppContext) => o
     const parse = createTranslatingParser(body.form, { translate: asSent, ...body })
     return (ctx) => {
       assertFiles(ctx, Object.keys(body.files))
+      assertForm(ctx)
       return parse(ctx, ctx.state.fields)
     }
   }
@@ -84,4 +85,12 @@ function assertFiles({ state: { files } }: AppContext, fields: readonly string[]
       details: [{ path: name, message: 'is required' }],
     })
   }
+}
+
+/** Fields in another format are not read, so naming them as missing would mislead. */
+function assertForm(ctx: AppContext): void {
+  if (ctx.is('multipart')) return
+  throw new DrapeError('VALIDATION_FAILED', 'Send the fields as multipart/form-data.', {
+    details: [{ path: 'Content-Type', message: 'must be multipart/form-data' }],
+  })
 }

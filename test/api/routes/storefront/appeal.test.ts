@@ -67,6 +67,25 @@ describe('the page on which a shopper appeals a refusal', () => {
   const decide = (id: string, decision: 'ALLOWED' | 'REFUSED' | 'BLOCKED', answer = 'We looked.') =>
     reviews().decide(id, { version: 1, decision, answer })
 
+  it('names the format of the body when it gets another one', async () => {
+    const { path } = await refuse()
+    for (const [type, body] of [
+      [JSON_TYPE, JSON.stringify({ reason: 'It is a shirt.' })],
+      ['application/x-www-form-urlencoded', 'reason=It+is+a+shirt.'],
+    ]) {
+      const headers = { accept: JSON_TYPE, 'content-type': type, 'x-forwarded-for': newAddress() }
+      const response = await fetch(`${drape.api.url}${path}`, { method: 'POST', body, headers })
+      expect(await answerOf(response)).toMatchObject({
+        status: 400,
+        body: {
+          code: 'VALIDATION_FAILED',
+          message: 'Send the fields as multipart/form-data.',
+          details: [{ path: 'Content-Type', message: 'must be multipart/form-data' }],
+        },
+      })
+    }
+  })
+
   it('is named by the answers of a refused generation, and of no other', async () => {
     const { id } = await refuse()
     const url = await urlOf(id)
