@@ -100,6 +100,7 @@ export type Options = Static<typeof OptionsSchema>
 
 /** Levels that judge images; `off` judges none. */
 export const SAFETY_LEVELS = ['off', 'standard', 'strict'] as const
+export type SafetyLevel = (typeof SAFETY_LEVELS)[number]
 
 const SafetyPolicySchema = Type.Object({
   level: Type.Enum(['standard', 'strict']),

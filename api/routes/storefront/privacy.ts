@@ -81,7 +81,7 @@ async function findFacts(
   { shop, account, languages }: { shop: ShopRecord; account: AccountRecord; languages: readonly string[] },
   { consents, defaultEngineOf, engines, installation }: PrivacyPageParts,
 ): Promise<ShopPrivacyFacts> {
-  const { resultDays, fallbackEngines = [] } = account.settings
+  const { resultDays, fallbackEngines = [], safetyLevel = 'off' } = account.settings
   const names = new Set([await defaultEngineOf({ shop, account }), ...fallbackEngines])
   const { processor, leadDays, eventDays, analyticsUrl } = installation
   const policy = await currentPolicy(shop, consents)
@@ -91,6 +91,7 @@ async function findFacts(
     engines: await Promise.all(
       [...names].map(async (name) => ({ name, kind: (await engines.find(name))?.kind ?? null })),
     ),
+    safetyLevel: shop.safetyLevel ?? safetyLevel,
     days: {
       photos: account.retentionDays,
       results: resultDays ?? account.retentionDays,

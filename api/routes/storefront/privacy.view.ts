@@ -1,6 +1,7 @@
 import { type Html, html } from '../../answers/html.ts'
 import { presentDocument } from '../../answers/public-page.ts'
 import type { EngineKind } from '../../shared/engine-catalogue.ts'
+import type { SafetyLevel } from '../../shared/generation.ts'
 import { PRIVACY_TEXTS, type PrivacyTexts } from './privacy.texts.ts'
 
 /** What the page says, from the settings of the shop, its account and the installation. */
@@ -8,6 +9,8 @@ export interface ShopPrivacyFacts {
   readonly shop: { readonly name: string; readonly domain: string; readonly contact: string | null }
   readonly processor: string
   readonly engines: readonly { readonly name: string; readonly kind: EngineKind | null }[]
+  /** Level of the try-ons of shoppers. */
+  readonly safetyLevel: SafetyLevel
   readonly days: Readonly<Record<'photos' | 'results' | 'emails' | 'events', number>>
   /** Host of the provider of analytics; null without one. */
   readonly analytics: string | null
@@ -28,6 +31,7 @@ export function presentPrivacy(facts: ShopPrivacyFacts, language: string): strin
         ${shop.contact === null ? '' : html`<p>${texts.contact} ${linkOf(shop.contact)}</p>`}
         ${part(texts.processor, [fill(texts.processorText, { processor })])}
         ${part(texts.engine, engineLines(facts, texts))}
+        ${facts.safetyLevel === 'off' ? '' : part(texts.checks, checkLines(facts, texts))}
         ${part(texts.retention, retentionLines(facts, texts, language))}
         ${
           policy === null
@@ -37,6 +41,7 @@ export function presentPrivacy(facts: ShopPrivacyFacts, language: string): strin
         <p>${texts.withdraw}</p>
         <small>${fill(texts.version, { version: policy.version })}</small>`
         }
+        <p><a href="/removal">${texts.removal}</a></p>
       </section>
     </main>`
   return presentDocument({ title: `${texts.title} – ${shop.name}`, head: html``, body, language })
@@ -54,8 +59,12 @@ function engineLines({ engines }: ShopPrivacyFacts, { kinds, engineText }: Priva
   return [...described, fill(engineText, { engines: engines.map(({ name }) => name).join(', ') })]
 }
 
+function checkLines({ safetyLevel }: ShopPrivacyFacts, { checksText, strictText }: PrivacyTexts): string[] {
+  return safetyLevel === 'strict' ? [checksText, strictText] : [checksText]
+}
+
 function retentionLines(
-  { days, analytics, policy }: ShopPrivacyFacts,
+  { days, analytics, policy, safetyLevel }: ShopPrivacyFacts,
   texts: PrivacyTexts,
   language: string,
 ): string[] {
@@ -64,6 +73,8 @@ function retentionLines(
   return [
     after(texts.photos, days.photos),
     after(texts.results, days.results),
+    texts.hashes,
+    ...(safetyLevel === 'off' ? [] : [texts.refusals]),
     texts.hold,
     texts.addresses,
     after(texts.emails, days.emails),

@@ -39,7 +39,7 @@ describe('the privacy page of a shop', () => {
     const { body: before, headers } = await open(shop.id)
     for (const text of [
       ...['The Test Shop', 'linen.test', 'Fit &#38; Co, Example Street 1', 'Software: warp', 'without generative AI'],
-      ...['Your photo is stored for 7 days, then deleted', 'Pictures of you are stored for 7 days, then deleted'],
+      ...['Your photo is stored for 7 days, then deleted', 'Images of you are stored for 7 days, then deleted'],
       ...['stored for up to 31 days', 'is stored for 33 days', 'also go to 127.0.0.1:9', 'Version neutral-1'],
     ])
       expect(before).toContain(text)
@@ -51,10 +51,34 @@ describe('the privacy page of a shop', () => {
     await createShops(drape.database).update(shop.id, { privacyContact: 'privacy@linen.test', defaultEngine: 'mock' })
     const { body: after } = await open(shop.id)
     expect(after).toContain('Your photo is stored for 30 days, then deleted')
-    expect(after).toContain('Pictures of you are stored for 1 day, then deleted')
+    expect(after).toContain('Images of you are stored for 1 day, then deleted')
     expect(after).toContain('<a href="mailto:privacy@linen.test">')
-    expect(after).toContain('the picture is your photo, unchanged')
+    expect(after).toContain('the image is your photo, unchanged')
     await createShops(drape.database).update(shop.id, { defaultEngine: null })
+  })
+
+  it('says which checks the safety level of the shop runs, and what a refusal stores', async () => {
+    const levels = { account: createAccounts(drape.database), shop: createShops(drape.database) }
+    const texts = {
+      checks: 'How images are checked',
+      strict: 'estimate from the face',
+      refusals: 'hashes of its images',
+    }
+    const shown = async () => {
+      const { body } = await open(shop.id)
+      return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, body.includes(text)]))
+    }
+    expect(await shown()).toEqual({ checks: false, strict: false, refusals: false })
+    await levels.account.update(drape.accountId, { settings: { safetyLevel: 'strict' } })
+    expect(await shown()).toEqual({ checks: true, strict: true, refusals: true })
+    await levels.shop.update(shop.id, { safetyLevel: 'standard' })
+    expect(await shown()).toEqual({ checks: true, strict: false, refusals: true })
+    await levels.shop.update(shop.id, { safetyLevel: null })
+    await levels.account.update(drape.accountId, { settings: { safetyLevel: 'off' } })
+  })
+
+  it('leads people who are no customers to the page of removal requests', async () => {
+    expect((await open(shop.id)).body).toContain('<a href="/removal">Did someone else have an image of you made?')
   })
 
   it('speaks the language of the visitor, and the policy the nearest that it has', async () => {
