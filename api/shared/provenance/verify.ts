@@ -60,8 +60,9 @@ export async function verifyProvenance(
 ): Promise<ProvenanceReport> {
   try {
     const asset = openAsset(bytes)
-    const jumbf = asset?.getManifestJUMBF()
-    if (!asset || !jumbf) return { status: 'none', problems: [NO_MANIFEST], statement: null, signer: null }
+    if (!asset) return { status: 'none', problems: [NO_IMAGE], statement: null, signer: null }
+    const jumbf = asset.getManifestJUMBF()
+    if (!jumbf) return { status: 'none', problems: [NO_MANIFEST], statement: null, signer: null }
     if (jumbf.length > MAX_BYTES) return refused
     const store = ManifestStore.read(SuperBox.fromBuffer(new Uint8Array(jumbf)))
     return await examine(store, { asset, anchors })
@@ -71,6 +72,7 @@ export async function verifyProvenance(
   }
 }
 
+const NO_IMAGE = 'The file is not a JPEG, PNG or WebP.'
 const NO_MANIFEST = 'The file has no Content Credentials. Programs that edit or compress images often remove them.'
 
 /** The manifest of a result has 3 to 8 KB. A larger, forged one could block the event loop for longer than 50 ms. */

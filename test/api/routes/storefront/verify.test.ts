@@ -77,7 +77,9 @@ describe('the page that verifies images', () => {
     })
     expect((await send(changed, { accept: BROWSER })).text).toContain('Changed after signing')
     expect((await send(image)).body).toMatchObject({ status: 'none', statement: null, signer: null })
-    expect((await send(Buffer.from('text'))).body).toMatchObject({ status: 'none' })
+    expect((await send(Buffer.from('text'))).body).toMatchObject({
+      ...{ status: 'none', problems: ['The file is not a JPEG, PNG or WebP.'] },
+    })
   })
 
   it('has a form, refuses what is too large or missing, and limits each address', async () => {
