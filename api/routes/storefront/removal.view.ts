@@ -6,7 +6,7 @@ import type { RemovalState, RemovalStatus } from '../../stores/removals.ts'
 export function presentRemovalForm({ serviceName, reference }: { serviceName: string; reference: string }): string {
   const content = html`
         <p>Did someone make a try-on image from a photo of you? Send your photo, or the image that you saw. Copies that were made smaller or saved in another format are found too.</p>
-        <p>Your picture is not stored: only a short code that finds copies of it. A person decides within 48 hours.</p>
+        <p>Your image is not stored: only a hash that finds copies of it. A person decides within 48 hours.</p>
         <form method="post" action="/removal" enctype="multipart/form-data">
           <input type="hidden" name="reference" value="${reference}">
           <label>Image (JPEG, PNG, WebP or HEIC, at most 10 MB)<input type="file" name="file" accept="image/*" required></label>
