@@ -81,7 +81,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
   'test/controller/worker-pool/demand-page.test.ts': [blocks(`${CHART}/nodes.md`, 'json', 1)],
   'test/worker/safety/list.test.ts': [blocks('docs/safety.md', 'json', 2)],
   'test/scripts/commands/completion.test.ts': [blocks('docs/configuration.md', 'sh', 1)],
-  'test/scripts/commands/provenance.test.ts': [blocks('docs/provenance.md', 'sh', 2)],
+  'test/scripts/commands/provenance.test.ts': [blocks('docs/provenance.md', 'sh', 3)],
   'test/webhook-recipe.test.ts': [
     blocks('docs/webhooks.md', 'sh', 1),
     ...['ts', 'python', 'php', 'ruby'].map((language) => blocks('docs/webhooks.md', language, 1)),

@@ -87,6 +87,26 @@ describe('drape provenance verify', () => {
     expect(request).toMatch(/O ?= ?Example Ltd, CN ?= ?Example Ltd virtual try-on[\s\S]*Public Key Algorithm: ED25519/)
   })
 
+  it('issues a certificate that workers accept with the commands of docs/provenance.md', async () => {
+    const root = ['req', '-x509', '-newkey', 'ed25519', '-noenc', '-keyout', 'root.key', '-out', 'root.pem']
+    await run('openssl', [...root, '-subj', '/O=Example Ltd/CN=Example root'], { cwd: folder })
+    for (const index of [0, 1])
+      await run('bash', ['--norc', '-euc', commandsOf('docs/provenance.md', 'Use a trusted certificate', index)], {
+        cwd: folder,
+      })
+    const [key, certificates] = await Promise.all(
+      ['tls.key', 'tls.crt'].map((name) => readFile(join(folder, name), 'utf8')),
+    )
+    const signResult = await createSignResult(await readSigningKey({ key, certificates }))
+    const image = await encodeImage(bitmapOf(90), { format: 'png' })
+    const engine = { name: 'warp', version: '1', kind: 'preview' } as const
+    const { image: result } = await signResult({ image, engine, weights: null, person: image, product: image })
+    expect(await verify(await put('own.png', result), '--trust', join(folder, 'root.pem'))).toMatchObject({
+      ...{ code: 0, status: 'valid' },
+      signer: { issuer: 'O=Example Ltd, CN=Example root', trusted: true },
+    })
+  })
+
   it.each([
     [['changed.png'], { code: 1, status: 'invalid', problems: ['The image was changed after it was signed.'] }],
     [['plain.png'], { code: 1, status: 'none' }],
