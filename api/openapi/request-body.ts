@@ -51,7 +51,7 @@ function describeForm(
   { form, legacy, files }: Extract<Body, { form: unknown }>,
   names: Names,
 ): Readonly<Record<string, JsonSchema>> {
-  const { properties, ...schema } = describeSchema(form, names)
+  const { properties, required = [], ...schema } = describeSchema(form, names) as JsonSchema & { required?: string[] }
   const fileFields = Object.entries(files).map(([name, description]) => [name, { ...FILE, description }])
   return {
     'multipart/form-data': {
@@ -62,7 +62,7 @@ function describeForm(
           ...(properties as JsonSchema),
           ...(legacy && (describeSchema(legacy, names).properties as JsonSchema)),
         },
-        required: Object.keys(files),
+        required: [...Object.keys(files), ...required],
       },
     },
   }

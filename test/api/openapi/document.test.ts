@@ -44,6 +44,16 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  it('names the fields that a form requires, beside its files', () => {
+    const requiredOf = (wanted: string) => {
+      const operation = document.operations.find(({ path, method }) => path === wanted && method === 'post')
+      return Object(operation?.bodies.get('multipart/form-data')).required
+    }
+    expect(requiredOf('/removal')).toEqual(['file', 'email', 'reason'])
+    expect(requiredOf('/appeal/{reference}')).toEqual(['reason'])
+    expect(requiredOf('/verify')).toEqual(['file'])
+  })
+
   it('has a type for every enum', () => {
     const choices = choicesIn(content)
     expect(choices.length).toBeGreaterThan(10)
