@@ -62,7 +62,10 @@ describe('drape receipt verify', () => {
 
   it('says that a receipt is not issued yet', async () => {
     const pending = join(folder, 'pending.json')
-    await writeFile(pending, JSON.stringify({ erasureId: 'era_1', status: 'PENDING', waitsFor: 'caches', receipt: null }))
+    await writeFile(
+      pending,
+      JSON.stringify({ erasureId: 'era_1', status: 'PENDING', waitsFor: 'caches', receipt: null }),
+    )
     expect(await verify(pending)).toMatchObject({
       ...{ code: 1, status: 'invalid' },
       problems: [expect.stringMatching(/not issued yet/)],
