@@ -36,8 +36,10 @@ const once = process.argv.includes('--once')
 await runSession(
   async (stack, interrupted) => {
     const account = await findAccount(stack)
-    await tryOn({ stack, apiKey: account.apiKey, interrupted })
+    const failure = await tryOn({ stack, apiKey: account.apiKey, interrupted })
+    if (once && failure) throw new Error(failure)
     if (once) return
+    if (failure) say(`\n${failure}`)
     presentNextSteps(stack, account, await findOperator(stack))
     say('\nDrape keeps running. Press Ctrl-C to stop it.')
     await aborted(interrupted)
@@ -80,6 +82,7 @@ async function keep<T>({ dataFolder }: Stack, name: string, value: T): Promise<T
   return value
 }
 
+/** Resolves to the reason if the try-on fails, for example because of the safety level of the account. */
 async function tryOn({
   stack,
   apiKey,
@@ -88,12 +91,13 @@ async function tryOn({
   stack: Stack
   apiKey: string
   interrupted: AbortSignal
-}): Promise<void> {
+}): Promise<string | null> {
   const { report, dataFolder } = stack
   say(`Trying ${basename(GARMENT)} on ${basename(PERSON)} …`)
   const startedAt = performance.now()
   const accepted = await requestTryOn(report.url, apiKey)
   const finished = await waitForResult({ url: report.url, apiKey, id: accepted.generationId, interrupted })
+  if (finished.status === 'FAILED') return `The try-on failed: ${finished.errorCode ?? ''} ${finished.errorMessage}`
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   const path = await download(finished, join(dataFolder, 'demo'))
   process.stdout.write(`
@@ -109,6 +113,7 @@ Try it yourself:
 
   curl -s ${report.url}/tryon/v1/generations/${finished.generationId} -H 'x-api-key: ${apiKey}'
 `)
+  return null
 }
 
 /** The variables for the commands of the docs in another shell, and the URLs to open in a browser. */
@@ -119,7 +124,7 @@ For the commands of the README, in another shell:
   export DRAPE=${report.url} KEY=${apiKey} ACCOUNT=${id}
   export DATABASE_URL=${env.DATABASE_URL} REDIS_URL=${env.REDIS_URL}
   export STORAGE_URL=${env.STORAGE_URL}
-  export SECRETS_KEY=${env.SECRETS_KEY ?? ''}
+  export SECRETS_KEY=${env.SECRETS_KEY ?? ''} SIGNING_SECRET=${env.SIGNING_SECRET}
 
 In a browser:
 
@@ -153,10 +158,7 @@ async function waitForResult(options: {
   const { url, apiKey, id, interrupted } = options
   for (;;) {
     const generation = await request(`${url}/tryon/v1/generations/${id}`, { headers: { 'x-api-key': apiKey } })
-    if (generation.status === 'COMPLETED') return generation
-    if (generation.status === 'FAILED') {
-      throw new Error(`The try-on failed: ${generation.errorCode ?? ''} ${generation.errorMessage}`)
-    }
+    if (generation.status === 'COMPLETED' || generation.status === 'FAILED') return generation
     await sleep(200, undefined, { signal: interrupted })
   }
 }

@@ -137,9 +137,15 @@ function environmentOf(
 
 type ServiceEnvironment = NodeJS.ProcessEnv & { DATABASE_URL: string; REDIS_URL: string; STORAGE_URL: string }
 
+const EXTERNAL = [
+  ['DATABASE_URL', 'PostgreSQL'],
+  ['REDIS_URL', 'Redis'],
+] as const
+
 async function startServices(options: PartsOptions): Promise<ServiceEnvironment> {
   const { env, settings, ports, supervisor, say, signal } = options
   const { dataFolder, postgresPort, redisPort } = settings
+  for (const [variable, service] of EXTERNAL) if (env[variable]) say(`${variable} is set, so no ${service} is started.`)
   const hasSecretsKey = env.SECRETS_KEY || env.SECRETS_KEY_FILE || env.SECRETS_TRANSIT_KEY
   const [databaseUrl, redisUrl, signingSecret, secretsKey] = await Promise.all([
     env.DATABASE_URL || startPostgres({ supervisor, ports, dataFolder, port: postgresPort, say, signal }),

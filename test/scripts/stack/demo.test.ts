@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
+import { createCommandLine } from '../../support/command-line.ts'
 import { commandsOf } from '../../support/documented-blocks.ts'
 import { spawnProcess } from '../../support/process.ts'
 import { requestService } from '../../support/request-service.ts'
@@ -11,7 +12,7 @@ const [DEMO, TEST] = commandsOf('README.md', 'Two commands').split('\n')
 const SHOP = commandsOf('docs/widget.md', 'The widget')
 
 describe('scripts/demo', () => {
-  it('serves a result and all printed URLs, and keeps account, sign-in and ports across restarts', async () => {
+  it('serves a result and all printed URLs, and keeps account, sign-in and ports across restarts, also when the try-on is refused', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const first = await start(DEMO, { DATA_DIR: dataFolder })
     const [, url, apiKey] = /^ {2}export DRAPE=(\S+) KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.output) ?? []
@@ -30,12 +31,24 @@ describe('scripts/demo', () => {
     expect(signedIn.status).toBe(303)
     const account = { headers: { 'x-api-key': apiKey } }
     expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 99 })
+    const variables = first.output.matchAll(/\b([A-Z_]+)=(\S+)/g)
+    const { ACCOUNT = '', ...env } = Object.fromEntries([...variables].map(([, name, value]) => [name, value]))
+    const { drape } = createCommandLine(env.DATABASE_URL, env)
+    const quality = ['--account', ACCOUNT, '--min-quality-percent', '100']
+    expect(await drape('account', 'update', ...quality)).toMatchObject({ code: 0 })
     expect(await first.program.end('SIGTERM')).toBe(0)
 
     const again = await start(`${ROOT}/scripts/demo`, { DATA_DIR: dataFolder }, '/')
+    expect(again.output).toContain('The try-on failed: RESULT_REJECTED')
     expect(nextStepsOf(again.output)).toBe(nextStepsOf(first.output))
-    expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 98 })
+    expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 99 })
     expect(await again.program.end('SIGTERM')).toBe(0)
+  })
+
+  it('names the variable when it uses a database that does not answer', async () => {
+    const { path } = await requestService('folder', null)
+    const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/nothing'
+    await expect(start(DEMO, { DATA_DIR: path, DATABASE_URL })).rejects.toThrow(/DATABASE_URL is set.*ECONNREFUSED/s)
   })
 })
 
@@ -78,6 +91,6 @@ async function start(line: string, env: Readonly<Record<string, string>>, cwd = 
     throw new Error(program.output())
   })
   ended.catch(() => {})
-  await until(() => Promise.race([program.output().includes('keeps running'), ended]))
+  await until(() => Promise.race([ended, program.output().includes('keeps running')]))
   return { program, output: program.output() }
 }
