@@ -4,6 +4,7 @@ import { createPyramid, levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
 import { locateFace } from './face.ts'
+import { faceColour } from './face-colour.ts'
 import { locateHands } from './hand.ts'
 import { segmentHand } from './hand-area.ts'
 import { type LocatedBody, locateBody } from './landmarks.ts'
@@ -42,8 +43,9 @@ export async function findPerson(
   if (person === null) return null
   const people = count ? await countPeople(person, seen, search) : sure.length
   const face = await locateFace(pyramid, person, models.session('face_landmark'))
+  const skin = face && faceColour(pyramid, face)
   const found = await locateHands(pyramid, person, models.session('hand_landmark'))
-  const hands = [found.left, found.right].flatMap((points) => (points ? [segmentHand(pyramid, points)] : []))
+  const hands = [found.left, found.right].flatMap((points) => (points ? [segmentHand(pyramid, points, skin)] : []))
   return { ...person, face, hands, people: Math.max(1, people) }
 }
 

@@ -1,7 +1,7 @@
 import { cropBitmap } from '../../api/shared/image.ts'
-import { rgbToLab } from '../raster/colour.ts'
+import { apartInLight, type Lab, rgbToLab } from '../raster/colour.ts'
 import { applyEnlarged, type Channels, guideByColour } from '../raster/colour-guide.ts'
-import { createCosts, filterSamples, learnColours, samplesOf } from '../raster/colour-model.ts'
+import { countOf, createCosts, filterSamples, learnColours, type Samples, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import type { Window } from '../raster/crop.ts'
 import { distanceTo } from '../raster/distance.ts'
@@ -36,12 +36,15 @@ const BEGINS = 0.1
 // Distance from the outline's edge that equals one unit of evidence, and max evidence of a colour.
 const FUZZY = 0.045
 const MAX_COLOUR_EVIDENCE = 6
+// Max distance of a hand from the colour of the face at any illumination, weight of lightness in it, and min share of a hand's pixels.
+const SKIN = { apart: 11, lightness: 0.15, share: 0.1 } as const
 
 /**
  * Segments a hand: pixels near its bones that resemble the hand and not its surroundings. Where both look the same, as for a hand on the
- * other arm, the bones' outline decides.
+ * other arm, the bones' outline decides. Fingers in a pocket are not visible: with the colour of the person's `skin` (CIE Lab), cloth
+ * before them is not part of the hand.
  */
-export function segmentHand(pyramid: Pyramid, points: HandPoints): Hand {
+export function segmentHand(pyramid: Pyramid, points: HandPoints, skin: Lab | null): Hand {
   const level = levelFor(palmOf(points), PALM_SIZE)
   const scale = 2 ** level
   const bitmap = pyramid.level(level)
@@ -51,7 +54,7 @@ export function segmentHand(pyramid: Pyramid, points: HandPoints): Hand {
   const inside = small.map(({ x, y }) => ({ x: x - window.x, y: y - window.y }))
   const share =
     window.width > 2 && window.height > 2
-      ? shareWithin(cropBitmap(bitmap, window), inside, palm)
+      ? shareWithin(cropBitmap(bitmap, window), inside, { palm, skin })
       : createPlane({ width: 1, height: 1 })
   const inBitmap = (x: number, y: number) => ({ x: (x + 0.5) * scale - 0.5, y: (y + 0.5) * scale - 0.5 })
   return {
@@ -108,7 +111,7 @@ function windowAround(points: HandPoints, room: number, size: Size): Window {
   return { x, y, width: Math.max(0, high(xs, size.width) - x), height: Math.max(0, high(ys, size.height) - y) }
 }
 
-function shareWithin(bitmap: Bitmap, points: HandPoints, palm: number): Plane {
+function shareWithin(bitmap: Bitmap, points: HandPoints, { palm, skin }: { palm: number; skin: Lab | null }): Plane {
   const rgb = bitmapToColours(bitmap)
   const lab = rgbToLab(rgb)
   const outline = outlineOf(bitmap, points, palm)
@@ -117,7 +120,7 @@ function shareWithin(bitmap: Bitmap, points: HandPoints, palm: number): Plane {
   const arm = armSide(bitmap, points, palm)
   const core = maskWhere(bitmap, (i) => away[i] < CORE && !arm.data[i])
   const beside = maskWhere(bitmap, (i) => away[i] > OUTSIDE && !arm.data[i])
-  const evidence = colourEvidence(lab, { core, beside })
+  const evidence = colourEvidence(lab, { core, beside, skin })
   const likely = createPlane(bitmap)
   for (let i = 0; i < likely.data.length; i++) {
     if (away[i] > OUTSIDE || arm.data[i]) continue
@@ -182,8 +185,11 @@ function add(mask: Mask, other: Mask): void {
 }
 
 // Evidence that a pixel resembles the hand more than its surroundings; 0 if undecidable.
-function colourEvidence(lab: Colours, { core, beside }: { core: Mask; beside: Mask }): (i: number) => number {
-  const own = samplesOf(lab, core)
+function colourEvidence(
+  lab: Colours,
+  { core, beside, skin }: { core: Mask; beside: Mask; skin: Lab | null },
+): (i: number) => number {
+  const own = visibleSamples(lab, core, skin)
   const [l0, a0, b0] = [0, 1, 2].map((c) => median(own.filter((_, i) => i % 3 === c)))
   // Cloth between the fingers has another hue.
   const alike = filterSamples(own, (l, a, b) => Math.hypot(0.35 * (l - l0), a - a0, b - b0) < 14)
@@ -195,6 +201,15 @@ function colourEvidence(lab: Colours, { core, beside }: { core: Mask; beside: Ma
     costs({ l: lab.data[3 * i], a: lab.data[3 * i + 1], b: lab.data[3 * i + 2] }, cost)
     return Math.min(Math.max((cost[1] - cost[0]) / 4, -MAX_COLOUR_EVIDENCE), MAX_COLOUR_EVIDENCE)
   }
+}
+
+// Samples of a hand without those of cloth before it. Without any skin it is in a glove, or completely hidden.
+function visibleSamples(lab: Colours, core: Mask, skin: Lab | null): Samples {
+  const all = samplesOf(lab, core)
+  if (skin === null) return all
+  const isSkin = subset(core, (i) => apartInLight(lab, i, { colour: skin, lightness: SKIN.lightness }) < SKIN.apart)
+  const bare = samplesOf(lab, isSkin)
+  return countOf(bare) > SKIN.share * countOf(all) ? bare : all
 }
 
 function median(values: Float32Array): number {

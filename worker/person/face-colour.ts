@@ -1,0 +1,35 @@
+import { cropBitmap } from '../../api/shared/image.ts'
+import { type Lab, rgbToLab } from '../raster/colour.ts'
+import { erode } from '../raster/morphology.ts'
+import { bitmapToColours, type Point } from '../raster/plane.ts'
+import { fillPolygon } from '../raster/polygon.ts'
+import { levelFor, type Pyramid } from '../raster/pyramid.ts'
+import { medianOf } from '../raster/statistics.ts'
+
+// Height in px at which the colour of a face is measured, and the share of it that its edge is excluded by.
+const HEIGHT = 48
+const EDGE = 0.12
+
+/** Median colour of a face inside its outline (px of the pyramid's bitmap), in CIE Lab. */
+export function faceColour(pyramid: Pyramid, outline: readonly Point[]): Lab {
+  const ys = outline.map(({ y }) => y)
+  const height = Math.max(...ys) - Math.min(...ys)
+  const level = levelFor(Math.max(1, height), HEIGHT)
+  const bitmap = pyramid.level(level)
+  const small = outline.map(({ x, y }) => ({ x: x / 2 ** level, y: y / 2 ** level }))
+  const left = Math.max(0, Math.floor(Math.min(...small.map(({ x }) => x))))
+  const top = Math.max(0, Math.floor(Math.min(...small.map(({ y }) => y))))
+  const window = {
+    x: left,
+    y: top,
+    width: Math.max(1, Math.min(bitmap.width, Math.ceil(Math.max(...small.map(({ x }) => x)))) - left),
+    height: Math.max(1, Math.min(bitmap.height, Math.ceil(Math.max(...small.map(({ y }) => y)))) - top),
+  }
+  const lab = rgbToLab(bitmapToColours(cropBitmap(bitmap, window)))
+  const inside = fillPolygon(
+    window,
+    small.map(({ x, y }) => ({ x: x - left, y: y - top })),
+  )
+  const middle = erode(inside, EDGE * window.height)
+  return [medianOf(lab, middle, 0), medianOf(lab, middle, 1), medianOf(lab, middle, 2)]
+}
