@@ -87,7 +87,7 @@ export function watchCluster({
     podsOf,
     /** Resolves, for each kind's reconciler, when all objects that the reconciler reads have been listed once. */
     synced: {
-      pool: listedOnce(pools, policies, engineObjects, replicaSets, disruptionBudgets, pods, soon(budgets)),
+      pool: listedOnce(pools, policies, engineObjects, replicaSets, disruptionBudgets, pods, listedOrTimedOut(budgets)),
       engine: listedOnce(engineObjects, pools, pods),
       policy: listedOnce(policies, pools),
       budget: listedOnce(budgets, pools),
@@ -112,8 +112,8 @@ function watchRetention(watch: WatchKind, interested: ReconcileQueues) {
   }
 }
 
-/** Listed, or timed out. */
-function soon({ synced }: { readonly synced: Promise<void> }): { readonly synced: Promise<void> } {
+/** Resolves when the objects have been listed, or after a timeout. */
+function listedOrTimedOut({ synced }: { readonly synced: Promise<void> }): { readonly synced: Promise<void> } {
   return { synced: Promise.race([synced, sleep(MAX_BUDGET_WAIT_MS, undefined, { ref: false })]) }
 }
 

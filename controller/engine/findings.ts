@@ -29,7 +29,7 @@ export function findingsOf(facts: EngineFacts): { phase: Phase; nodes: number | 
   const licensed = license.commercialUse || license.acknowledged
   const files = licensed ? findFiles(facts) : NOT_LICENSED
   const usable = files.phase === 'Verified' || files.usable === true
-  const refusal = `${license.name} does not allow commercial use: set license.acknowledged to use it for what it does allow.`
+  const refusal = `${license.name} does not allow commercial use: set license.acknowledged to confirm a use within the licence.`
   const message = licensed ? files.message : refusal
   const known = facts.prefetch && !('unknown' in facts.prefetch) ? facts.prefetch : null
   return {

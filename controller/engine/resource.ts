@@ -124,7 +124,7 @@ export const engines = defineResource({
         default: [],
         description:
           'Model files of the engine, immutable. An init container checks the size and digest of each file before the worker starts. Required unless source.bundled is set. Max 64.',
-        rules: [{ rule: 'self == oldSelf', message: 'files cannot change: make another Engine' }],
+        rules: [{ rule: 'self == oldSelf', message: 'files is immutable: create another Engine' }],
       }),
       source: SourceSchema,
       runtime: fields(
@@ -185,12 +185,12 @@ export const engines = defineResource({
       rules: [
         {
           rule: 'has(self.source.bundled) || self.files.size() > 0',
-          message: 'files must be named unless they are bundled',
+          message: 'files is required unless source.bundled is set',
           fieldPath: '.files',
         },
         {
           rule: '!self.prefetch.enabled || has(self.source.image)',
-          message: 'only an image can be prefetched',
+          message: 'prefetch requires source.image',
           fieldPath: '.prefetch',
         },
       ],
@@ -214,7 +214,7 @@ export const engines = defineResource({
   rules: [
     {
       rule: "self.metadata.name.size() <= 48 && !self.metadata.name.contains('.')",
-      message: 'the name must not be longer than 48 characters nor hold a dot',
+      message: 'the name must have at most 48 characters and no dots',
       fieldPath: '.metadata.name',
     },
     {

@@ -33,9 +33,9 @@ export function createPolicyRuns({ policies, run, now, gauges }: PolicyRunsParts
     const isSame = last?.generation === metadata.generation
     if (spec.schedule === undefined) return isSame ? nextRunAfter(spec, new Date(last.at)) : now()
     const planned = status?.nextRunTime === undefined ? 0 : Date.parse(status.nextRunTime)
-    // Another controller may have written since, or this one not have been able to.
+    // Another controller may have written since, or this controller may have failed to write.
     if (isSame) return new Date(Math.max(planned, nextRunAfter(spec, new Date(last.at)).getTime()))
-    // A time that passed while no controller ran, or while the policy was changed, if it is one of the present schedule.
+    // A start that was missed while no controller ran or while the policy changed, if the current schedule contains it.
     const isMissed = planned <= now().getTime() && planned > (last?.at ?? 0)
     if (isMissed && nextRunAfter(spec, new Date(planned - 1)).getTime() === planned) return new Date(planned)
     return nextRunAfter(spec, now())
@@ -50,14 +50,14 @@ export function createPolicyRuns({ policies, run, now, gauges }: PolicyRunsParts
     running.set(key, { generation, stop })
     try {
       const report = await run(policy, stop.signal)
-      // One that was stopped is still to be done.
+      // A stopped run remains due.
       const stopped = stop.signal.aborted
       if (stopped) startedAt.delete(key)
       const next = policy.spec.schedule === undefined ? null : stopped ? due : nextRunAfter(policy.spec, new Date(at))
       ended.set(key, { at, report, next })
       gauges.noteRun(key, policy, report)
     } catch (error) {
-      // It never began: its time must not pass for that.
+      // The run has not started, so it remains due.
       if (policy.spec.schedule !== undefined) startedAt.delete(key)
       throw error
     } finally {

@@ -152,7 +152,7 @@ export const retentionPolicies = defineResource({
   rules: [
     {
       rule: 'self.metadata.name.size() <= 63',
-      message: 'the name must not be longer than 63 characters',
+      message: 'the name must have at most 63 characters',
       fieldPath: '.metadata.name',
     },
   ],
@@ -248,7 +248,7 @@ export const sweeps = defineResource({
       rules: [
         {
           rule: 'self == oldSelf || (!has(oldSelf.startedAt) && self.policy == oldSelf.policy)',
-          message: 'a record cannot be changed',
+          message: 'a Sweep with a result is immutable',
         },
         {
           rule: 'has(self.startedAt) ? has(self.dryRun) && has(self.durationMs) && has(self.objects) && has(self.held) && has(self.keysDigest) : !(has(self.durationMs) || has(self.objects) || has(self.bytes) || has(self.unsized) || has(self.held) || has(self.keysDigest) || has(self.error))',

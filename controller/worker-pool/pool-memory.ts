@@ -12,7 +12,7 @@ export interface TimedDecision {
 
 /** State of a pool between two reconciles. The controller can lose it safely. */
 export interface PoolMemory {
-  /** Of the pool. Another one of the same name begins with nothing. */
+  /** UID of the pool. A new pool of the same name starts with an empty memory. */
   readonly uid: string | undefined
   scaling: ScalingMemory
   /** The last decided number of workers. */

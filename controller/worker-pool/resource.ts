@@ -35,7 +35,7 @@ const ScalingSchema = fields(
     rules: [
       {
         rule: "self.mode == 'Auto' ? has(self.policy) != has(self.policyRef) : !has(self.policy) && !has(self.policyRef)",
-        message: 'mode Auto needs either policy or policyRef, the others need neither',
+        message: 'set either policy or policyRef in mode Auto, and neither in other modes',
       },
     ],
   },
@@ -261,7 +261,7 @@ export const workerPools = defineResource({
       rules: [
         {
           rule: "self.scaling.mode == 'Auto' ? !has(self.replicas) : true",
-          message: 'replicas is decided by the controller while scaling.mode is Auto',
+          message: 'replicas must not be set in scaling.mode Auto',
           fieldPath: '.replicas',
         },
         {
@@ -280,7 +280,7 @@ export const workerPools = defineResource({
   rules: [
     {
       rule: 'self.metadata.name.size() <= 52',
-      message: 'the name must not be longer than 52 characters',
+      message: 'the name must have at most 52 characters',
       fieldPath: '.metadata.name',
     },
   ],

@@ -59,7 +59,7 @@ const glance: Row = {
     },
     {
       kind: 'number',
-      title: 'Wrong victims',
+      title: 'Removed before drained',
       description: 'Workers removed before they were drained, in the selected time range. Must be 0.',
       unit: 'short',
       queries: [{ expr: `sum(increase(${of('drape_wrong_victim_total')}[$__range]))`, legend: '' }],

@@ -232,7 +232,7 @@ describe.skipIf(chart === null)('a provider of the API', () => {
     const objects = await render({ ...secret, 'config.smtp.from': 'Example Ltd <privacy@example.com>' })
     expect(secretOf(objects, 'SMTP_URL')).toEqual({ name: 'mine', key: 'smtp-url' })
     expect(envOf(objects)).toContainEqual({ name: 'MAIL_FROM', value: 'Example Ltd <privacy@example.com>' })
-    await expect(render(secret)).rejects.toThrow('config.smtp.existingSecret and config.smtp.from go together')
+    await expect(render(secret)).rejects.toThrow('config.smtp.existingSecret and config.smtp.from must be set together')
   })
 
   it('gets its secret from an ExternalSecret', async () => {

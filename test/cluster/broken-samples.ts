@@ -70,19 +70,19 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   {
     sample: 'small',
     set: { 'spec.scaling.policyRef': { name: 'business-hours' } },
-    says: 'mode Auto needs either policy or policyRef, the others need neither',
+    says: 'set either policy or policyRef in mode Auto, and neither in other modes',
     at: 'spec.scaling',
   },
   {
     sample: 'fixed',
     set: { 'spec.scaling.policyRef': { name: 'business-hours' } },
-    says: 'mode Auto needs either policy or policyRef, the others need neither',
+    says: 'set either policy or policyRef in mode Auto, and neither in other modes',
     at: 'spec.scaling',
   },
   {
     sample: 'small',
     set: { 'spec.replicas': 3 },
-    says: 'replicas is decided by the controller while scaling.mode is Auto',
+    says: 'replicas must not be set in scaling.mode Auto',
     at: 'spec.replicas',
   },
   {
@@ -112,7 +112,7 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   {
     sample: 'small',
     set: { 'metadata.name': 'p'.repeat(53) },
-    says: 'the name must not be longer than 52 characters',
+    says: 'the name must have at most 52 characters',
     at: 'metadata.name',
   },
   {
@@ -148,7 +148,7 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   {
     sample: 'from-url',
     set: { 'metadata.name': 'from.url' },
-    says: 'the name must not be longer than 48 characters nor hold a dot',
+    says: 'the name must have at most 48 characters and no dots',
     at: 'metadata.name',
   },
   {
@@ -172,26 +172,26 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   {
     sample: 'from-volume',
     set: { 'spec.files': [] },
-    says: 'files must be named unless they are bundled',
+    says: 'files is required unless source.bundled is set',
     at: 'spec.files',
   },
   {
     sample: 'from-volume',
     set: { 'spec.prefetch': { enabled: true } },
-    says: 'only an image can be prefetched',
+    says: 'prefetch requires source.image',
     at: 'spec.prefetch',
   },
   {
     sample: 'from-url',
     set: { 'spec.files': [{ path: 'model.onnx', sha256: 'b'.repeat(64), bytes: 52428800 }] },
-    says: 'files cannot change: make another Engine',
+    says: 'files is immutable: create another Engine',
     at: 'spec.files',
     later: true,
   },
   {
     sample: 'three-days',
     set: { 'metadata.name': 'p'.repeat(64) },
-    says: 'the name must not be longer than 63 characters',
+    says: 'the name must have at most 63 characters',
     at: 'metadata.name',
   },
   {
@@ -211,7 +211,7 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   {
     sample: 'three-days-20260501-100000',
     set: { 'spec.objects': 311 },
-    says: 'a record cannot be changed',
+    says: 'a Sweep with a result is immutable',
     at: 'spec',
     later: true,
   },

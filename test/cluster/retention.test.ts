@@ -150,7 +150,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     })
     expect(await exists('results/asked.jpg')).toBe(false)
     const change = { metadata: { namespace: place.namespace, name: 'now' }, spec: { ...done.spec, objects: 0 } }
-    await expect(place.client.apply(sweeps.type, change)).rejects.toThrow('a record cannot be changed')
+    await expect(place.client.apply(sweeps.type, change)).rejects.toThrow('a Sweep with a result is immutable')
   })
 
   it('reports in a Sweep why it does not run', async () => {

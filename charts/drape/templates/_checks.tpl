@@ -16,7 +16,7 @@
 {{- if and (not .redis.enabled) (eq $redis 0) }}{{ $problems = append $problems "no queue: set queue.existingSecret, queue.url or redis.enabled" }}{{ end -}}
 {{- if gt $redis 1 }}{{ $problems = append $problems "two queues: set only one of queue.url, queue.existingSecret and externalSecrets.queueUrl" }}{{ end -}}
 {{- if and .signing.value .signing.existingSecret }}{{ $problems = append $problems "two signing secrets: set only one of signing.value and signing.existingSecret" }}{{ end -}}
-{{- if ne (empty .config.smtp.existingSecret) (empty .config.smtp.from) }}{{ $problems = append $problems "config.smtp.existingSecret and config.smtp.from go together: set both" }}{{ end -}}
+{{- if ne (empty .config.smtp.existingSecret) (empty .config.smtp.from) }}{{ $problems = append $problems "config.smtp.existingSecret and config.smtp.from must be set together" }}{{ end -}}
 {{- range $name := list "transit" "receiptTransit" -}}
 {{- $transit := index $.Values.provenance $name -}}
 {{- if and $transit.key (not $transit.tokenSecret) }}{{ $problems = append $problems (printf "provenance.%s.key requires a token: set provenance.%s.tokenSecret" $name $name) }}{{ end -}}
