@@ -92,7 +92,7 @@ function findOption(command: Command, name: string): Option | null {
 
 const PLACEHOLDER = /<(.+)>$/
 
-/** What stands between the brackets, for example `true|false` or `file`. */
+/** The text between the brackets, for example `true|false` or `file`. */
 function placeholderOf(target: Option | Argument): string {
   return 'flags' in target ? (PLACEHOLDER.exec(target.flags)?.[1] ?? '') : target.name()
 }

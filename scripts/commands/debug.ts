@@ -4,7 +4,7 @@ import { argument, UsageError } from './options.ts'
 const ID = /^(gen|evt)_([\w-]{1,100})$/
 
 export const debugCommand: DatabaseCommand = {
-  summary: 'print the life of a generation in the order of time',
+  summary: 'print the history of a generation in chronological order',
   argument: argument(
     'generation',
     'ID of the generation (gen_…), of its job (gen_…-2) or of its webhook event (evt_…)',

@@ -18,7 +18,7 @@ export const eventCommands: Readonly<Record<string, FreeCommand>> = {
     options: [
       option('--forward-to <port|url>', 'local program that receives the events as signed webhooks'),
       list('--events <type,type>', `only these events: ${TYPES.join(', ')}`),
-      secretFileOption('secret', 'signing secret, whsec_…; default: make one, and print it'),
+      secretFileOption('secret', 'signing secret, whsec_…; default: generate a secret, and print it'),
     ],
     run: listenUntilStopped,
   },
@@ -69,7 +69,7 @@ async function triggerEvent(connection: Connection, type: string, { endpoint }: 
   throw new CheckFailure(
     endpoint === undefined
       ? `No listener receives ${type}. Run drape listen in another terminal, or name an endpoint with --endpoint.`
-      : `The endpoint ${endpoint} does not receive ${type}: the account has no such endpoint, it is not active, or --events of it leaves the type out.`,
+      : `The endpoint ${endpoint} does not receive ${type}: the account has no such endpoint, it is not active, or it does not subscribe to the type.`,
   )
 }
 

@@ -16,8 +16,11 @@ export const keyCommands: Readonly<Record<string, DatabaseCommand>> = {
     options: [
       mandatory('--account <id>', 'account, acc_…'),
       option('--kind <kind>', 'a secret key has all permissions unless restricted').choices(['secret', 'publishable']),
-      option('--test', 'a test key, sk_test_…: no credits, no workers, data apart for a day'),
-      option('--name <name>', 'a name to recognise it by'),
+      option(
+        '--test',
+        'create a test key, sk_test_…: needs no credits and no workers; its data is separate and kept for 1 day',
+      ),
+      option('--name <name>', 'name of the key, shown in lists'),
       list('--scope <scope,scope>', `restrict it to these scopes: ${SCOPES.join(', ')}`),
       option('--expires <90d|time>', 'restrict it to this time'),
       list('--cidr <range,range>', 'restrict it to these source addresses, as in 203.0.113.0/24 (PROXY_HOPS)'),

@@ -8,7 +8,7 @@ import type { DatabaseCommand } from './command.ts'
 import { mandatory, type Options, option, required, UsageError } from './options.ts'
 
 const EMAIL = mandatory('--email <address>', 'address of the operator')
-const PASSWORD_STDIN = option('--password-stdin', 'read the password from standard input; default: make one')
+const PASSWORD_STDIN = option('--password-stdin', 'read the password from standard input; default: generate a password')
 
 /** Commands for the operators of the dashboard. */
 export const operatorCommands: Readonly<Record<string, DatabaseCommand>> = {

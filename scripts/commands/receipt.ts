@@ -7,7 +7,7 @@ import { argument, type Options, option, required, UsageError } from './options.
 
 export const receiptCommands: Readonly<Record<string, FreeCommand>> = {
   'receipt verify': {
-    summary: 'show what an erasure erased, and whether its receipt is genuine; exit code 1 unless it is',
+    summary: 'verify the receipt of an erasure, and show what was erased; exit code 1 unless it is genuine',
     argument: argument('file', 'the receipt, or the answer of GET /tryon/v1/erasures/{id}'),
     options: [
       option('--keys <file>', 'public keys of the installation (default: those of GET /receipts/keys at DRAPE_URL)'),
@@ -47,7 +47,7 @@ async function fetchKeyIds(): Promise<string[]> {
 async function readKeyIds(path: string): Promise<string[]> {
   const keyIds = findKeyIds(await read(path))
   if (keyIds !== null) return keyIds
-  throw new UsageError('--keys must be a file as GET /receipts/keys answers')
+  throw new UsageError('--keys must be a file with the response of GET /receipts/keys')
 }
 
 const checkKeys = compileCheck(Type.Object({ keys: Type.Array(Type.Object({ kid: Type.String() })) }))

@@ -28,11 +28,11 @@ const SETTINGS = [
   option('--default-engine <name>', 'engine of the try-ons of shoppers; none: the default of the account'),
   option(
     `--safety-level <${SAFETY_LEVELS.join('|')}>`,
-    'what images of the try-ons of shoppers are checked for; none: as the account',
+    'safety checks of the try-ons of shoppers; none: those of the account',
   ),
   option(
     '--allows-swimwear <true|false>',
-    'whether these images may show underwear and swimwear; none: as the account',
+    'whether these try-ons may show underwear and swimwear; none: the setting of the account',
   ),
   option('--extra-domains <domain,domain>', 'additional domains for share links, or none'),
   option(
@@ -45,8 +45,8 @@ const SETTINGS = [
     '--requires-consent <true|false>',
     'store photos only of visitors who agreed to the policy; true for a new shop',
   ),
-  option('--privacy-contact <text>', 'whom visitors ask about their data, or none'),
-  option('--monthly-generations <n>', 'limit of try-ons in a month, or none'),
+  option('--privacy-contact <text>', 'contact for questions of visitors about their data, or none'),
+  option('--monthly-generations <n>', 'limit of try-ons per month, or none'),
   option('--billing-allowed <true|false>', 'whether the shop may be billed'),
   option('--plan-ends-at <time>', 'end of the plan of the shop, or none'),
   option(
@@ -64,7 +64,10 @@ export const shopCommands: Readonly<Record<string, DatabaseCommand>> = {
       mandatory('--account <id>', 'account, acc_…'),
       mandatory('--platform <platform>', 'platform of the shop').choices(SHOP_PLATFORMS),
       mandatory('--domain <domain>', 'bare domain, as in shop.example'),
-      ...secretOptions('secret', 'secret that its proxy signs with; made for a plugin, and printed once'),
+      ...secretOptions(
+        'secret',
+        'secret that its proxy signs with; default for a plugin: generate a secret, and print it once',
+      ),
       ...SETTINGS,
     ],
     effect: 'changes',
@@ -82,7 +85,7 @@ export const shopCommands: Readonly<Record<string, DatabaseCommand>> = {
   },
   'shop secret add': {
     summary: 'add a second secret for rotation',
-    options: [SHOP, ...secretOptions('secret', 'the secret; default: make one, and print it once')],
+    options: [SHOP, ...secretOptions('secret', 'the secret; default: generate a secret, and print it once')],
     effect: 'changes',
     inDatabase: async (database, { shop, secret }) => {
       const added = secret ?? generateShopSecret()

@@ -19,7 +19,7 @@ export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
       mandatory('--account <id>', 'account, acc_…'),
       mandatory('--url <url>', 'URL that receives the events'),
       EVENTS,
-      ...secretOptions('secret', 'signing secret, whsec_…; default: make one, and print it once'),
+      ...secretOptions('secret', 'signing secret, whsec_…; default: generate a secret, and print it once'),
     ],
     effect: 'changes',
     inDatabase: async (database, { account, url, events, secret }) => {
@@ -53,7 +53,10 @@ export const webhookCommands: Readonly<Record<string, DatabaseCommand>> = {
   },
   'webhook secret add': {
     summary: 'add a second secret for rotation',
-    options: [ENDPOINT, ...secretOptions('secret', 'signing secret, whsec_…; default: make one, and print it once')],
+    options: [
+      ENDPOINT,
+      ...secretOptions('secret', 'signing secret, whsec_…; default: generate a secret, and print it once'),
+    ],
     effect: 'changes',
     inDatabase: async (database, { endpoint, secret }) => {
       const added = readSecret(secret) ?? generateWebhookSecret()

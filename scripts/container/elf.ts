@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What a program or library of Linux says about its platform and the libraries that it loads. */
+/** Platform of a Linux program or library, and the libraries that it loads. */
 export interface ElfFile {
   /** As in `process.arch`. */
   readonly cpu: 'x64' | 'arm64'

@@ -12,7 +12,7 @@ export interface Column {
   readonly isFilled: boolean
 }
 
-/** What the statements of a release rely on. */
+/** The schema that the statements of a release rely on. */
 export interface DatabaseContract {
   readonly version: string
   /** By table and column. */

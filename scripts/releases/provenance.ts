@@ -1,6 +1,6 @@
 import type { Source } from './source.ts'
 
-/** How the artifacts of a release came about. */
+/** Build of the artifacts of a release. */
 export interface Build {
   readonly source: Source
   /** Base images, each with a digest. */

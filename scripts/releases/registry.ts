@@ -9,7 +9,7 @@ export interface Registry {
   findDigest(reference: string, platform?: string): Promise<string | undefined>
   /** Uploads a folder in OCI layout under its digest, without a tag. */
   push(folder: string, reference: string): Promise<void>
-  /** Lets the tag point to the reference, which ends with a digest. */
+  /** Points the tag to the reference, which ends with a digest. */
   tag(reference: string, tag: string): Promise<void>
 }
 

@@ -18,7 +18,7 @@ export interface ReleaseOptions {
   readonly prefix: string
   readonly targets: readonly Target[]
   readonly builder: Builder
-  /** Receives everything that is published; emptied first. */
+  /** Folder for everything that is published; emptied first. */
   readonly output: string
   /** Builds the images a second time without cache and compares the digests. */
   readonly verify: boolean
@@ -31,7 +31,7 @@ export interface ReleaseOptions {
   readonly say: (text: string) => void
 }
 
-/** Builds and publishes the version of the clone; returns its artifacts, the chart drape last. @throws Error if anything is amiss. */
+/** Builds and publishes the version of the clone; returns its artifacts, the chart drape last. @throws Error if a check fails. */
 export async function release(options: ReleaseOptions): Promise<readonly Artifact[]> {
   const { targets, output, isDryRun, env, say } = options
   const startedAt = new Date()
@@ -41,7 +41,7 @@ export async function release(options: ReleaseOptions): Promise<readonly Artifac
   await rm(output, { recursive: true, force: true })
   await mkdir(output, { recursive: true })
   const charts = await makeCharts(options)
-  // The answer for images comes after they are built; this one spares the builds.
+  // Images can be checked only after they are built: a conflict of the charts is found before the builds.
   await assertUnpublished({ version: source.version, artifacts: charts, provenance: '' }, registry)
   const images = await makeImages(source, { ...options, bases })
   const provenance = join(output, 'provenance.json')

@@ -10,10 +10,10 @@ import { readQueue } from './queue.ts'
 import { createTimeline, withoutAddresses } from './timeline.ts'
 import { describeWait } from './wait.ts'
 
-/** A source that has not answered by then is named as not read. */
+/** Timeout of a source, which is then reported as not read. */
 const READ_MS = 8000
 
-/** Something that could not be read, and why. */
+/** A source that could not be read, and the reason. */
 interface Unread {
   readonly source: string
   readonly reason: string

@@ -5,7 +5,7 @@ import type { GenerationLife } from '../../../api/stores/generation-life.ts'
 import { redisUrl } from '../checks/environment.ts'
 import { becomesReady } from '../checks/workers.ts'
 
-/** What Redis knows of an unfinished generation. */
+/** State of an unfinished generation in Redis. */
 export interface QueueState {
   /** Null when its queue does not have the job, or no queue was chosen yet. */
   readonly job: JobPlace | null

@@ -44,6 +44,9 @@ async function examineSecrets(database: Database): Promise<Finding[]> {
   const cure = 'Set SECRETS_KEY as it was when the secrets were stored, or restore it from the backup.'
   if (closed.length > 0) return [problem('stored secrets', closed.join(' '), cure)]
   return [
-    ok('stored secrets', opened === 0 ? 'none is encrypted' : `open, under ${opened} ${opened === 1 ? 'key' : 'keys'}`),
+    ok(
+      'stored secrets',
+      opened === 0 ? 'none is encrypted' : `decrypted with ${opened} ${opened === 1 ? 'key' : 'keys'}`,
+    ),
   ]
 }

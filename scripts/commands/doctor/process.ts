@@ -20,7 +20,8 @@ export function examineNode(version: string): Finding {
 
 /** Whether the keys in the environment are valid. Whether they decrypt stored secrets is examined in the database. */
 export async function examineKeys(env: Env): Promise<readonly Finding[]> {
-  const cure = 'Set SECRETS_KEY as the API has it; make a new one only for an empty database: openssl rand -base64 32'
+  const cure =
+    'Set SECRETS_KEY to the value of the API; create a new key only for an empty database: openssl rand -base64 32'
   const signing = signingKeysOf(env.SIGNING_SECRET ?? '')
   return [
     signing.length > 0

@@ -84,13 +84,13 @@ export function presentPrivacy(way: Way): string {
     <main class="text">
       <h1>Privacy</h1>
       <p>This shop is a demonstration. A photo that you try something on with goes to the try-on service of this installation and
-      is deleted there when its time is over.</p>
+      is deleted there at the end of its retention.</p>
     </main>`
   return presentPage({ title: 'Privacy – Halden', main, way })
 }
 
 export function presentMissing(way: Way): string {
-  const main = html`<main class="text"><h1>There is nothing here</h1><p><a href="/">To the shelf</a></p></main>`
+  const main = html`<main class="text"><h1>Page not found</h1><p><a href="/">Back to the shelf</a></p></main>`
   return presentPage({ title: 'Halden', main, way })
 }
 
@@ -131,7 +131,7 @@ function presentPage({ title, main, way }: { title: string; main: Html; way: Way
     </header>
     ${main}
     <footer>
-      <p>A shop that shows how Drape is put into one.</p>
+      <p>A demo shop that shows how to integrate Drape.</p>
       <nav aria-label="Ways to use the widget">${ways}</nav>
     </footer>
   </body>
