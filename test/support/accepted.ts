@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Database } from '../../api/shared/database/database.ts'
-import { createImages } from '../../api/shared/stores/images.ts'
 import type { Acceptance } from '../../api/stores/acceptance.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { EXTERNAL_ID, insertPhoto, PRODUCT_IMAGES } from '../../scripts/benchmarks/sample-data.ts'
 
 export interface Caller {
   readonly accountId: string
@@ -12,18 +12,7 @@ export interface Caller {
 /** An account with credits and one photo of a person. */
 export async function createCaller(database: Database, credits: number): Promise<Caller> {
   const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits })
-  const imageId = `img_${uuidv7()}`
-  await createImages(database).insert({
-    id: imageId,
-    accountId,
-    objectKey: `persons/${accountId}/${imageId}.jpg`,
-    externalUserId: null,
-    bytes: 1,
-    width: 800,
-    height: 1000,
-    cropMode: 'auto',
-    expiresAt: new Date(Date.now() + 3_600_000),
-  })
+  const imageId = await insertPhoto(database, { accountId, expiresInHours: 1 })
   return { accountId, imageId }
 }
 
@@ -36,9 +25,9 @@ export function callOf({ accountId, imageId }: Caller, changes: Partial<Acceptan
     imageId,
     product: {
       id: uuidv7(),
-      externalId: 'shirt',
+      externalId: EXTERNAL_ID,
       anonymous: false,
-      images: [{ sourceUrl: 'https://shop.example/shirt.jpg', order: 0, classifications: null }],
+      images: PRODUCT_IMAGES,
     },
     engine: 'warp',
     garmentTypes: ['flat_lay', 'ghost_mannequin'],
