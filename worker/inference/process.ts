@@ -17,6 +17,8 @@ import { PROVIDERS } from './session.ts'
 
 // The inference process: a child of the worker. It opens the models, runs the self-tests, and processes one request at a time.
 
+const SAFETY_MODELS: readonly string[] = [EXPOSURE_MODEL, AGE_MODEL]
+
 // Exit with the worker.
 process.on('disconnect', () => process.exit(0))
 
@@ -89,7 +91,7 @@ async function prepare() {
   const conformanceOf = readConformance(process.env)
   const engines = await createEngines(names, { models, provider, acknowledged, conformanceOf, known })
   // The safety check changes no result, so its models are not a part of an engine's weights.
-  const own = entries.filter(({ name }) => name !== EXPOSURE_MODEL && name !== AGE_MODEL)
+  const own = entries.filter(({ name }) => !SAFETY_MODELS.includes(name))
   const manifests = [...engines.values()].map(({ manifest }) => {
     const files = known.get(manifest.name)?.files ?? (manifest.accepts.needsPerson ? own : [])
     return files.length === 0 ? manifest : { ...manifest, weights: hashWeights(files) }

@@ -10,10 +10,7 @@ import type { Graphs } from './graphs.ts'
 import { decodePersons } from './latents.ts'
 import type { CatVtonManifest } from './manifest.ts'
 
-/** Two steps run all graphs, with and without added noise. */
-const STEPS = 2
-
-/** Inpaints the middle of a black image with a black product in two steps. Throws as `proveEngine` does. */
+/** Inpaints the middle of a black image with a black product, with and without added noise. Throws as `proveEngine` does. */
 export function proveGraphs(
   graphs: Graphs,
   manifest: CatVtonManifest,
@@ -22,17 +19,14 @@ export function proveGraphs(
   return proveEngine({
     manifest,
     ...asked,
-    draw: () => drawShortly(graphs, manifest),
+    draw: (short) => drawBlank(graphs, short),
     countOperators: () => graphs.denoiser.countOperators(),
   })
 }
 
-async function drawShortly(graphs: Graphs, manifest: CatVtonManifest): Promise<Tensor> {
+async function drawBlank(graphs: Graphs, manifest: CatVtonManifest): Promise<Tensor> {
   const { size, sampling, latentScale } = manifest
-  const conditions = createConditions(graphs, {
-    ...manifest,
-    sampling: { ...sampling, steps: { ...sampling.steps, fast: STEPS } },
-  })
+  const conditions = createConditions(graphs, manifest)
   const mask = createPlane(size)
   mask.data.fill(1, (size.height / 4) * size.width, (size.height / 2) * size.width)
   const { latent, mask: cells } = await conditions.person(createBytes(size, 3), mask)

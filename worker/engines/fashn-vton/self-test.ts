@@ -8,10 +8,7 @@ import { denoise, startNoise } from './denoise.ts'
 import type { Graphs } from './graphs.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 
-/** One step with guidance and one without: runs all graphs at peak memory. */
-const STEPS = 2
-
-/** Draws from black images in two steps. Throws as `proveEngine` does. */
+/** Draws from black images: one step with guidance and one without. Throws as `proveEngine` does. */
 export function proveGraphs(
   graphs: Graphs,
   manifest: FashnVtonManifest,
@@ -20,17 +17,14 @@ export function proveGraphs(
   return proveEngine({
     manifest,
     ...asked,
-    draw: () => drawShortly(graphs, manifest),
+    draw: (short) => drawBlank(graphs, short),
     countOperators: () => graphs.denoise.countOperators(),
   })
 }
 
-async function drawShortly(graphs: Graphs, manifest: FashnVtonManifest): Promise<Tensor> {
+async function drawBlank(graphs: Graphs, manifest: FashnVtonManifest): Promise<Tensor> {
   const { size, sampling } = manifest
-  const conditions = createConditions(graphs, {
-    ...manifest,
-    sampling: { ...sampling, steps: { ...sampling.steps, fast: STEPS } },
-  })
+  const conditions = createConditions(graphs, manifest)
   const blank = { bitmap: createBytes(size, 3), skeleton: createBytes(size, 1) }
   const input = {
     person: await conditions.person(blank),
