@@ -180,7 +180,7 @@ async function recordMark(
   else await lease.during(resultMarks.insert({ id, engine: engine.name, version: engine.version }))
 }
 
-/** Infers what the safety policy of the job allows, and records which check refused it, for an appeal. */
+/** Runs the inference within the safety policy of the job. Records the check that refuses the job, for an appeal. */
 async function inferSafely(request: TryOnRequest, attempt: Attempt): Promise<TryOnResult> {
   const { job, lease, options } = attempt
   const { safety, generationId: id } = job
@@ -188,11 +188,11 @@ async function inferSafely(request: TryOnRequest, attempt: Attempt): Promise<Try
   const { photo, garment, crop } = request
   const pair = await lease.during(hashTryOn({ photo, garment, crop: typeof crop === 'string' ? null : crop }))
   const { askList, refusals, log } = options
-  const passes = await lease.during(refusals.takePasses(id, job.accountId, pair))
+  const allowances = await lease.during(refusals.claimAllowances(id, job.accountId, pair))
   try {
-    const screening = { policy: safety, passes, findBlocked: refusals.findBlocked, askList, log }
+    const screening = { policy: safety, allowances, findBlocked: refusals.findBlocked, askList, log }
     const doubts = await lease.during(screen(pair, screening))
-    const inferred = await infer({ ...request, passes }, attempt)
+    const inferred = await infer({ ...request, allowances }, attempt)
     return { ...inferred, warnings: [...new Set([...doubts, ...inferred.warnings])] }
   } catch (error) {
     const isAppealable = pair.person.length > 0 && pair.product.length > 0
@@ -263,7 +263,7 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }
-  const cause = causeOutside(error)
+  const cause = findExternalCause(error)
   if (cause !== null && (await generations.spare({ id, attempt, fault: cause.fault }))) {
     log.warn({ reason: cause.reason }, 'try-on returned to the queue')
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
@@ -271,19 +271,19 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
   }
   log.error({ err: error }, 'try-on will be retried')
   await withSpan('retry generation', DATABASE_CALL, () =>
-    generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0, ...lastFailure(error) }),
+    generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0, ...finalFailure(error) }),
   )
   metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
 }
 
 /** The failure after the last attempt, for an error that callers know by its own code. */
-function lastFailure(error: unknown) {
+function finalFailure(error: unknown) {
   const isKnown = error instanceof DrapeError && error.code === 'SAFETY_UNAVAILABLE'
   return isKnown ? { failure: { code: error.code, message: error.message } } : {}
 }
 
-/** What failed besides the job, if the job is not the cause of the error; null if it may be. */
-function causeOutside(error: unknown): { readonly fault: 'device' | 'signing'; readonly reason: string } | null {
+/** The failing device or signing key that caused the error; null if the job may be the cause. */
+function findExternalCause(error: unknown): { readonly fault: 'device' | 'signing'; readonly reason: string } | null {
   if (error instanceof DeviceFault) return { fault: 'device', reason: error.reason }
   if (error instanceof HandedBack) return { fault: 'device', reason: 'NodeEnds' }
   return error instanceof SigningUnavailable ? { fault: 'signing', reason: error.message } : null

@@ -81,7 +81,7 @@ async function drawBitmap(
     countsPeople: safety?.level === 'strict',
   })
   clock.lap('decode')
-  const judge = safety && { policy: safety, models: context.models, passes: request.passes }
+  const judge = safety && { policy: safety, models: context.models, allowances: request.allowances }
   const doubts = judge
     ? [
         ...(await judgeInput({ image: 'person', bitmap: photo, person: seen.person }, judge)),

@@ -112,8 +112,8 @@ export const APPEALABLE_CODES: readonly ErrorCode[] = [
   ...(['IMAGE_LISTED', 'RESULT_REJECTED'] as const),
 ]
 
-/** A check that an operator lets a pair of images pass. */
-export interface SafetyPass {
+/** A check that an operator has allowed for a pair of images. */
+export interface SafetyAllowance {
   readonly check: SafetyCheck
   /** Null: the result. */
   readonly image: TryOnImage | null

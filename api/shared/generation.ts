@@ -29,7 +29,7 @@ export const MAX_ATTEMPTS = 3
  * Maximum number of device failures that do not count as attempts. After these, a job that crashes devices ends by its
  * attempts.
  */
-export const MAX_SPARED = 3
+export const MAX_DEVICE_FAILURES = 3
 
 /** A worker that has not renewed its lease for this long counts as lost. */
 export const LEASE_SECONDS = 7
@@ -127,7 +127,7 @@ export const TryOnJobSchema = Type.Object({
    * versions.
    */
   minQuality: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], { default: null }),
-  /** What the account lets images show. Null: anything. Absent in jobs of older versions. */
+  /** Safety policy of the account. Null: everything is allowed. Absent in jobs of older versions. */
   safety: Type.Union([SafetyPolicySchema, Type.Null()], { default: null }),
   deadlineAt: Type.Integer(),
   acceptedAt: Type.Integer(),

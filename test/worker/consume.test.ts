@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createDatabase, type Database, Json, rowType, sql } from '../../api/shared/database/database.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
 import { keyOfFetched } from '../../api/shared/fetched-product-image.ts'
-import { MAX_SPARED, type TryOnJob, TryOnJobSchema } from '../../api/shared/generation.ts'
+import { MAX_DEVICE_FAILURES, type TryOnJob, TryOnJobSchema } from '../../api/shared/generation.ts'
 import { encodeImage } from '../../api/shared/image.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createMetrics, type Metrics } from '../../api/shared/metrics.ts'
@@ -301,8 +301,8 @@ describe('a try-on job', () => {
       readSample('garments/tshirt-mustard.jpg'),
     ])
     const refusal = new DrapeError('NUDITY_DETECTED', 'Nude.', { image: 'person', check: 'nudity' })
-    infer = async ({ passes = [] }) => {
-      if (passes.some(({ check, image }) => check === 'nudity' && image === 'person')) return RESULT
+    infer = async ({ allowances = [] }) => {
+      if (allowances.some(({ check, image }) => check === 'nudity' && image === 'person')) return RESULT
       throw refusal
     }
     const consume = async (garment: Buffer) => {
@@ -327,7 +327,7 @@ describe('a try-on job', () => {
     expect(await consume(await readSample('garments/tshirt-navy.jpg'))).toMatchObject({ status: 'FAILED' })
     const passed = await consume(shirt)
     expect(passed).toMatchObject({ status: 'COMPLETED' })
-    expect(requests.at(-1)?.passes).toEqual([{ check: 'nudity', image: 'person' }])
+    expect(requests.at(-1)?.allowances).toEqual([{ check: 'nudity', image: 'person' }])
     expect(await reviews.find(first.id)).toMatchObject({ state: 'ALLOWED', usedBy: passed.id })
     expect(await consume(shirt)).toMatchObject({ status: 'FAILED' })
     await decide(sibling.id, 'BLOCKED')
@@ -406,7 +406,7 @@ describe('a try-on job', () => {
   it('is returned without using an attempt, without limit, when the key becomes unavailable during inference', async () => {
     const signResult = () => Promise.reject(new SigningUnavailable(new Error('The key service answered 503')))
     let job = await accept()
-    for (let time = 0; time <= MAX_SPARED; time++) {
+    for (let time = 0; time <= MAX_DEVICE_FAILURES; time++) {
       await consumeTryOn(job, optionsOf({ signResult }))
       expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, failedOn: null })
       job = await queue(job.generationId)
@@ -494,12 +494,12 @@ describe('a try-on job', () => {
   it('uses no attempt for device faults, up to a limit', async () => {
     infer = () => Promise.reject(new DeviceFault('OutOfMemory', 'out of memory'))
     let job = await accept()
-    for (let spared = 1; spared <= MAX_SPARED; spared++) {
+    for (let spared = 1; spared <= MAX_DEVICE_FAILURES; spared++) {
       await consumeTryOn(job, optionsOf({ worker: `worker-${spared}` }))
       expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1 })
       job = await queue(job.generationId)
     }
-    expect(await outcomes()).toEqual([['try-on', 'handed back', MAX_SPARED]])
+    expect(await outcomes()).toEqual([['try-on', 'handed back', MAX_DEVICE_FAILURES]])
     await consumeTryOn(job, optionsOf())
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 2 })
   })

@@ -91,7 +91,7 @@ function measureArm({
   const { shoulder, elbow, wrist } = body.joints
   const chain = [shoulder[side], elbow[side], wrist[side], handEnd(body, side)]
   const ways = arcLengths(chain)
-  const drawn = isWristSeen(person, side) ? chain : chain.slice(0, 2)
+  const drawn = isWristVisible(person, side) ? chain : chain.slice(0, 2)
   const reach = 2.2 * body.armRadius[side]
   const field = measureNearness(parts.skin, { chain: drawn, reach })
   hide(field, bare)
@@ -150,7 +150,7 @@ function balance([left, right]: Sides<ArmField>): Sides<ArmField> {
 }
 
 // Joints outside the bitmap are guesses, and a forearm that is not visible must not be drawn.
-function isWristSeen({ landmarks }: Person, side: Side): boolean {
+function isWristVisible({ landmarks }: Person, side: Side): boolean {
   return (side === 0 ? landmarks.rightWrist : landmarks.leftWrist).presence >= MIN_PRESENT
 }
 

@@ -48,7 +48,7 @@ export function measureBody(person: Person): BodyFrame {
   const armRadius = bothSides((side) => measureArmRadius(person.mask, keypoints, side))
   const shoulderTip = bothSides((side) => findShoulderTip(person.mask, keypoints, side))
   const restingTip = bothSides((side) =>
-    raiseOf(keypoints, side) > 0
+    raisedAngle(keypoints, side) > 0
       ? tipAt(keypoints, side, { angle: SHOULDER_TIP.angle, way: SHOULDER_TIP.expected * keypoints.unit })
       : shoulderTip[side],
   )
@@ -78,7 +78,7 @@ function measureArmRadius(mask: Plane, keypoints: BodyKeypoints, side: Side): nu
 }
 
 function findShoulderTip(mask: Plane, keypoints: BodyKeypoints, side: Side): Point {
-  const angle = SHOULDER_TIP.angle - RAISED.taken * raiseOf(keypoints, side)
+  const angle = SHOULDER_TIP.angle - RAISED.taken * raisedAngle(keypoints, side)
   const joint = keypoints.joints.shoulder[side]
   const direction = unit(subtract(tipAt(keypoints, side, { angle, way: 1 }), joint))
   const measured = distanceToEdge(mask, joint, { direction, reach: 0.34 * keypoints.unit })
@@ -95,7 +95,7 @@ function tipAt(keypoints: BodyKeypoints, side: Side, { angle, way }: { angle: nu
 }
 
 // Angle by which the upper arm is raised beyond the angle where the shoulder follows; 0 for arms in front of the body.
-function raiseOf(keypoints: BodyKeypoints, side: Side): number {
+function raisedAngle(keypoints: BodyKeypoints, side: Side): number {
   const along = upperArm(keypoints, side)
   const fromBelow = Math.acos(Math.min(1, Math.max(-1, dot(along, keypoints.down))))
   return dot(along, outwards(keypoints, side)) < 0 && fromBelow < Math.PI / 2 ? 0 : Math.max(0, fromBelow - RAISED.from)

@@ -71,7 +71,7 @@ function windowAround({ joints, armRadius, unit }: BodyFrame, size: Size): Windo
   const ends = bothSides((side) => [joints.wrist[side], between(joints.wrist[side], joints.knuckles[side], 2)]).flat()
   const margin = 1.45 * Math.max(...armRadius) + 0.2 * unit
   const low = (values: number[]) => Math.max(0, Math.floor(Math.min(...values) - margin))
-  const high = (values: number[], most: number) => Math.min(most, Math.ceil(Math.max(...values) + margin))
+  const high = (values: number[], max: number) => Math.min(max, Math.ceil(Math.max(...values) + margin))
   const [xs, ys] = [ends.map(({ x }) => x), ends.map(({ y }) => y)]
   const [x, y] = [low(xs), low(ys)]
   return { x, y, width: high(xs, size.width) - x, height: high(ys, size.height) - y }
@@ -92,7 +92,7 @@ function shadedWithin({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
     const seen = subset(hand, (i) => skin.data[i] === 1)
     const samples = samplesOf(lab, seen)
     if (samples.length / 3 < Math.max(12, MIN_SEEN * body.unit ** 2)) return null
-    const isSkin = shadedSkinTest(lab, { skin: medianColour(samples), clothes, most: LIKENESS })
+    const isSkin = shadedSkinTest(lab, { skin: medianColour(samples), clothes, max: LIKENESS })
     return componentsTouching(
       subset(hand, (i) => skin.data[i] === 1 || isSkin(i)),
       seen,
@@ -132,7 +132,7 @@ function testsOf(lab: Colours, { own, clothes }: { own: Mask; clothes: ColourMod
   if (samples.length === 0) return null
   const skin = medianColour(samples)
   return {
-    island: shadedSkinTest(lab, { skin, clothes, most: ISLAND_LIKENESS }),
+    island: shadedSkinTest(lab, { skin, clothes, max: ISLAND_LIKENESS }),
     enclosed: enclosedTest(lab, { skin, clothes }),
   }
 }
@@ -144,7 +144,7 @@ function handRegion(size: Size, body: BodyFrame, side: Side): Mask {
   return fillCapsules(size, chain, [1.15 * radius, 1.45 * radius, 1.25 * radius])
 }
 
-// Regions within a hand that are labelled cloth and are connected to other cloth by a thin line at most.
+// Regions within a hand that are labelled cloth and are connected to other cloth by at most a thin line.
 function findIslands({
   mask,
   skin,
@@ -167,11 +167,11 @@ function shadedSkinTest(
   {
     skin,
     clothes,
-    most,
+    max,
   }: {
     skin: readonly [number, number, number]
     clothes: ColourModel
-    most: number
+    max: number
   },
 ): (index: number) => boolean {
   const [l0, a0, b0] = skin
@@ -182,7 +182,7 @@ function shadedSkinTest(
     const toCloth = Math.min(
       ...clothes.map(({ mean: [l, a, b] }) => apartInLight(lab, i, { colour: [l, a, b], lightness: CLOTH_LIGHTNESS })),
     )
-    return toSkin < most * toCloth
+    return toSkin < max * toCloth
   }
 }
 

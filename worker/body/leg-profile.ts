@@ -51,7 +51,7 @@ export function measureLeg(
       points.map((point, i) =>
         seenEdge(person.mask, point, { direction: scale(normals[i], sign), reach: 1.6 * expected[i] }),
       ),
-      { expected, most: loose ? LEG_RATIO.loose : LEG_RATIO.max },
+      { expected, maxRatio: loose ? LEG_RATIO.loose : LEG_RATIO.max },
     )
   return { along, points, normals, outer: edge(1), inner: edge(-1), length, thigh: lengths[1] }
 }
@@ -93,10 +93,10 @@ function seenEdge(mask: Plane, from: Point, { direction, reach }: { direction: P
 // Rows without an edge follow their neighbours. Gaussian with sigma 2 samples.
 function smoothRatios(
   measured: readonly (number | null)[],
-  { expected, most }: { expected: Float64Array; most: number },
+  { expected, maxRatio }: { expected: Float64Array; maxRatio: number },
 ): Float64Array {
   const seen = measured.flatMap((way, i) =>
-    way === null ? [] : [{ i, ratio: Math.min(Math.max(way / expected[i], LEG_RATIO.min), most) }],
+    way === null ? [] : [{ i, ratio: Math.min(Math.max(way / expected[i], LEG_RATIO.min), maxRatio) }],
   )
   if (seen.length < 4) return expected
   const knots = seen.map(({ i }) => i)

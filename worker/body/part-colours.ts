@@ -30,7 +30,7 @@ export interface PartColours {
   readonly forearms: Mask
   /** Region where hair is expected: above the eyes. */
   readonly crown: Mask
-  /** Body coordinate F at which the lower garment begins, or null where nothing parts it from the top. */
+  /** Body coordinate F at which the lower garment begins, or null if it cannot be separated from the top. */
   readonly waistline: number | null
 }
 
@@ -46,11 +46,11 @@ export function learnPartColours(
   const forearms = forearmRegion(lab, body)
   const torso = (range: readonly [number, number]) => {
     const region = torsoRegion(lab, body, range)
-    takeFrom(region, forearms)
+    removeFrom(region, forearms)
     return region
   }
   const clothes = (region: Mask, count: number) =>
-    learnColours(withoutColours(samples(region), { colours: skin, likeness: 14, least: 0.35 }), count)
+    learnColours(withoutColours(samples(region), { colours: skin, likeness: 14, minShare: 0.35 }), count)
   const thighs = torso([1.1, 1.45])
   const belowHems = torso(WAISTLINE.thighs)
   const waistline = findWaistline(
@@ -63,12 +63,12 @@ export function learnPartColours(
   const chest = torso([0.16, Math.min(waistline ?? WAIST_EXPECTED, WAIST_EXPECTED)])
   const crown = crownRegion(lab, person, body)
   const top = clothes(chest, 4)
-  const hair = learnColours(withoutColours(samples(crown), { colours: skin, likeness: 12, least: 0 }), 2)
+  const hair = learnColours(withoutColours(samples(crown), { colours: skin, likeness: 12, minShare: 0 }), 2)
   return {
     skin,
     top,
     // A top can hang over the thighs.
-    lower: learnColours(withoutColours(samples(thighs), { colours: top, likeness: 11, least: 0.3 }), 3),
+    lower: learnColours(withoutColours(samples(thighs), { colours: top, likeness: 11, minShare: 0.3 }), 3),
     hair,
     hairLikeTop: areAlike(hair, top),
     hasFace,
@@ -137,10 +137,10 @@ export function medianColour(samples: Samples): [number, number, number] {
   return [median(0), median(1), median(2)]
 }
 
-// Drops samples that resemble `colours`, unless fewer than the share `least` of the samples would remain.
+// Drops samples that resemble `colours`, unless fewer than the share `minShare` of the samples would remain.
 function withoutColours(
   samples: Samples,
-  { colours, likeness, least }: { colours: ColourModel; likeness: number; least: number },
+  { colours, likeness, minShare }: { colours: ColourModel; likeness: number; minShare: number },
 ): Samples {
   if (colours.length === 0) return samples
   const costs = createCosts([colours])
@@ -149,7 +149,7 @@ function withoutColours(
     costs({ l, a, b }, cost)
     return cost[0] > likeness
   })
-  return countOf(others) > least * countOf(samples) ? others : samples
+  return countOf(others) > minShare * countOf(samples) ? others : samples
 }
 
 function faceRegion(size: Size, person: Person, body: BodyFrame): Mask {
@@ -209,6 +209,6 @@ function addTo(region: Mask, other: Mask): void {
   for (let i = 0; i < region.data.length; i++) region.data[i] |= other.data[i]
 }
 
-function takeFrom(region: Mask, other: Mask): void {
+function removeFrom(region: Mask, other: Mask): void {
   for (let i = 0; i < region.data.length; i++) if (other.data[i]) region.data[i] = 0
 }

@@ -43,7 +43,7 @@ export interface Parts {
   /** Median Lab of visible skin; null if no skin is visible. */
   readonly skinColour: readonly [number, number, number] | null
   readonly hasFace: boolean
-  /** Body coordinate F at which the lower garment begins in the middle, or null where nothing parts it from the top. */
+  /** Body coordinate F at which the lower garment begins in the middle, or null if it cannot be separated from the top. */
   readonly waistline: number | null
 }
 
@@ -71,7 +71,7 @@ export function findParts(bitmap: Bitmap, person: Person, body: BodyFrame): Part
     across,
     window,
     colours,
-    mouth: levelOfMouth(person, body),
+    mouth: mouthLevel(person, body),
     strand: 0.02 * body.unit,
     sharp,
   })
@@ -109,7 +109,7 @@ function bodyCoordinates(size: Size, body: BodyFrame): { along: Plane; across: P
   return { along, across }
 }
 
-function levelOfMouth({ landmarks }: Person, { shoulders, down, trunk }: BodyFrame): number {
+function mouthLevel({ landmarks }: Person, { shoulders, down, trunk }: BodyFrame): number {
   return dot(subtract(between(landmarks.mouthLeft, landmarks.mouthRight, 0.5), shoulders), down) / trunk
 }
 
@@ -187,14 +187,14 @@ function estimateProbabilities({ lab, along, across, raised, colours, window, fa
       costs(colour, cost)
       const f = along.data[i]
       if (f > 0.35 && f < 0.7 && colours.chest.data[i]) cost[0] += BARE_CHEST_COST
-      // What hangs before the hips in a sleeve is no trousers.
+      // A sleeve in front of the hips is not trousers.
       const waist = colours.forearms.data[i] ? null : colours.waistline
-      addCostOfPlace(cost, raised.data[i] ? Math.max(f, 0) : f, { x: Math.abs(across.data[i]), waist })
-      const least = Math.min(cost[0], cost[1], cost[2])
-      const skin = likelihood(cost[0] - least)
-      const top = likelihood(cost[1] - least)
-      const sum = skin + top + likelihood(cost[2] - least)
-      const hair = likelihood(cost[3] - least)
+      addPositionCosts(cost, raised.data[i] ? Math.max(f, 0) : f, { x: Math.abs(across.data[i]), waist })
+      const minCost = Math.min(cost[0], cost[1], cost[2])
+      const skin = likelihood(cost[0] - minCost)
+      const top = likelihood(cost[1] - minCost)
+      const sum = skin + top + likelihood(cost[2] - minCost)
+      const hair = likelihood(cost[3] - minCost)
       result.skin.data[to] = skin / sum
       result.top.data[to] = top / sum
       result.hair.data[to] = hair / (hair + sum)
@@ -216,7 +216,7 @@ const BARE_CHEST_COST = 12
 
 // Position costs: tops end at neck and thighs, trousers end at the waist, hair does not grow on the belly or beside the shoulders. A stripe
 // of the lower garment in a colour of the top belongs to the garment around it.
-function addCostOfPlace(cost: Float64Array, f: number, { x, waist }: { x: number; waist: number | null }): void {
+function addPositionCosts(cost: Float64Array, f: number, { x, waist }: { x: number; waist: number | null }): void {
   cost[1] += 30 * limit((-0.3 - f) / 0.06) + 25 * limit((f - 1.15) / 0.2)
   cost[2] += 60 * limit((Math.min(waist ?? WAIST_EXPECTED, WAIST_EXPECTED) - f) / 0.15)
   if (waist !== null) cost[f > waist ? 1 : 2] += BEYOND_WAIST_COST * limit(Math.abs(f - waist) / 0.05 - 0.5)
@@ -259,13 +259,13 @@ function labelPixels(
       if (mask.data[i] <= 0.5) continue
       const s = skin.data[from]
       const t = top.data[from]
-      const most = Math.max(s, t, 1 - s - t)
-      labels.data[i] = s === most ? SKIN : t === most ? TOP : LOWER
-      hairy.data[i] = hair.data[from] > (1 - hair.data[from]) * most ? 1 : 0
+      const maxProbability = Math.max(s, t, 1 - s - t)
+      labels.data[i] = s === maxProbability ? SKIN : t === maxProbability ? TOP : LOWER
+      hairy.data[i] = hair.data[from] > (1 - hair.data[from]) * maxProbability ? 1 : 0
     }
   }
   labelHair(labels, hairy, colours)
-  if (colours.hairLikeTop) partHairFromTop(labels, place)
+  if (colours.hairLikeTop) separateHairFromTop(labels, place)
   return labels
 }
 
@@ -290,10 +290,10 @@ function labelHair(labels: Mask, hairy: Mask, { crown, chest }: PartColours): vo
 // Separates hair from a top of the same colour: above the shoulders, pixels that hang down from beside the face are hair;
 // below the shoulders they are top. If nothing hangs down there, pixels above that line are a collar or the shoulders of a
 // dark jacket.
-function partHairFromTop(labels: Mask, place: Place): void {
+function separateHairFromTop(labels: Mask, place: Place): void {
   const { data } = labels
   const { along } = place
-  const hanging = findHanging(labels, place)
+  const hanging = findHangingHair(labels, place)
   // A thin line of pixels that happens to connect hair and collar is neither.
   const thick = open(hanging, place.strand)
   for (let i = 0; i < data.length; i++) if (along.data[i] >= place.mouth) hanging.data[i] &= thick.data[i]
@@ -305,11 +305,11 @@ function partHairFromTop(labels: Mask, place: Place): void {
     if (hanging.data[i] || (rest.data[i] && !worn.has(pieces[i]))) data[i] = HAIR
     else if (rest.data[i]) data[i] = TOP
   }
-  goOnBelow(labels, place)
+  continueHairBelowCollar(labels, place)
 }
 
 // Below the collar fine lines distinguish hair from cloth. Hair that ends above the collar does not continue below it.
-function goOnBelow(labels: Mask, { along, across, mouth, strand, sharp }: Place): void {
+function continueHairBelowCollar(labels: Mask, { along, across, mouth, strand, sharp }: Place): void {
   const { data } = labels
   const strands = findStrands(sharp, {
     dark: maskWhere(labels, (i) => data[i] === TOP || data[i] === HAIR),
@@ -339,7 +339,7 @@ interface Place {
 }
 
 // Pixels below hair are hair, and so is the narrower region between that hair and the neck: under the jaw hair comes forward.
-function findHanging({ width, height, data }: Mask, { along, across, mouth }: Place): Mask {
+function findHangingHair({ width, height, data }: Mask, { along, across, mouth }: Place): Mask {
   const hanging = createMask({ width, height })
   const isDark = (i: number) => (data[i] === TOP || data[i] === HAIR) && along.data[i] < COLLAR
   const isBelow = (i: number, reach: 0 | 1) =>

@@ -3,8 +3,8 @@ import type { Colours, Mask, Plane } from '../raster/plane.ts'
 import { WAISTLINE } from './tuning.ts'
 
 /**
- * Body coordinate F at which the lower garment begins in the middle of the torso, from `WAISTLINE.from` on: the row that best parts the
- * colours of the chest from those of the thighs. Null where both wear the same colours, or nothing parts them clearly.
+ * Body coordinate F at which the lower garment begins in the middle of the torso, from `WAISTLINE.from` on: the row that best separates the
+ * colours of the chest from those of the thighs. Null if both have the same colours, or no row separates them clearly.
  */
 export function findWaistline(
   { lab, along, across }: { lab: Colours; along: Plane; across: Plane },
@@ -28,15 +28,15 @@ export function findWaistline(
     costs({ l: lab.data[i * 3], a: lab.data[i * 3 + 1], b: lab.data[i * 3 + 2] }, cost)
     if (cost[0] < Math.min(cost[1], cost[2])) continue
     counts[row]++
-    // What looks like neither, such as a band along the hem, says nothing.
+    // Pixels that resemble neither, such as a band along the hem, are inconclusive.
     const [asTop, asLower] = [Math.min(cost[1], WAISTLINE.strange), Math.min(cost[2], WAISTLINE.strange)]
     sums[row] += Math.min(Math.max((asLower - asTop) / WAISTLINE.sure, -1), 1)
   }
-  return partRows(sums, counts)
+  return findBestSplit(sums, counts)
 }
 
-// Bare rows say nothing: below a crop top the last of them is the waistband's.
-function partRows(sums: Float64Array, counts: Float64Array): number | null {
+// Bare rows are inconclusive: below a crop top, the last bare row is that of the waistband.
+function findBestSplit(sums: Float64Array, counts: Float64Array): number | null {
   const rowOf = (values: Float64Array, from: number, to: number) => values.subarray(from, to).reduce((a, b) => a + b, 0)
   const total = rowOf(sums, 0, sums.length)
   let above = 0

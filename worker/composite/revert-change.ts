@@ -29,6 +29,6 @@ export function windowAround(points: readonly Point[], room: number, { width, he
   return { x, y, width: right - x, height: bottom - y }
 }
 
-function clip(value: number, most: number): number {
-  return Math.min(Math.max(value, 0), most)
+function clip(value: number, max: number): number {
+  return Math.min(Math.max(value, 0), max)
 }

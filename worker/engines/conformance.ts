@@ -9,7 +9,7 @@ export interface Conformance {
 }
 
 /** 16-bit kernels on different devices differ by a tenth of this tolerance, other weights by all of it. */
-export const USUAL: Conformance = { tolerance: 0.02, goldenRequired: false }
+export const DEFAULT_CONFORMANCE: Conformance = { tolerance: 0.02, goldenRequired: false }
 
 /** `name=percent` of one or more engines. */
 export const TOLERANCES = '^$|^[a-z0-9-]+=([1-9]|1[0-9]|20)(,[a-z0-9-]+=([1-9]|1[0-9]|20))*$'
@@ -27,7 +27,7 @@ export function readConformance({
   return (engine) => {
     const percent = tolerances.get(engine)
     return {
-      tolerance: percent === undefined ? USUAL.tolerance : Number(percent) / 100,
+      tolerance: percent === undefined ? DEFAULT_CONFORMANCE.tolerance : Number(percent) / 100,
       goldenRequired: required.has(engine),
     }
   }

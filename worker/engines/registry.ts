@@ -2,7 +2,7 @@ import type { WorkerEngine } from '../../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Models } from '../inference/models.ts'
 import type { Provider } from '../inference/session.ts'
-import { type Conformance, USUAL } from './conformance.ts'
+import { type Conformance, DEFAULT_CONFORMANCE } from './conformance.ts'
 import type { Engine, EngineManifest } from './engine.ts'
 import { createMockEngine, MOCK_MANIFEST } from './mock.ts'
 import { createWarpEngine, WARP_MANIFEST } from './warp/warp-engine.ts'
@@ -51,7 +51,13 @@ interface EngineOptions {
  */
 export async function createEngines(
   names: readonly string[],
-  { models, provider = 'cpu', acknowledged = [], conformanceOf = () => USUAL, known = ENGINES }: EngineOptions,
+  {
+    models,
+    provider = 'cpu',
+    acknowledged = [],
+    conformanceOf = () => DEFAULT_CONFORMANCE,
+    known = ENGINES,
+  }: EngineOptions,
 ): Promise<ReadonlyMap<string, Engine>> {
   const factories = names.map((name) => [name, requireFactory(name, { acknowledged, known })] as const)
   const engines = new Map<string, Engine>()

@@ -2,8 +2,8 @@ import { DrapeError } from '../../api/shared/errors.ts'
 import type { ReportedFault } from '../device-health.ts'
 import type { EngineManifest } from '../engines/engine.ts'
 import { DeviceFault } from './device-fault.ts'
-import { type KeptProcess, type KeptProcessOptions, keepProcess } from './keep-process.ts'
 import type { Failure, FromProcess, Work, WorkName } from './protocol.ts'
+import { type SupervisedProcess, type SupervisedProcessOptions, superviseProcess } from './supervise-process.ts'
 import { createWorkSlot } from './work-slot.ts'
 
 export interface InferenceHost {
@@ -31,7 +31,7 @@ export interface RunOptions {
 }
 
 export interface InferenceHostOptions
-  extends Pick<KeptProcessOptions, 'program' | 'env' | 'first' | 'log' | 'onRestart'> {
+  extends Pick<SupervisedProcessOptions, 'program' | 'env' | 'first' | 'log' | 'onRestart'> {
   /** Work that takes longer counts as hung, and its process is killed. */
   readonly workSeconds: number
   /** A process that has not opened its models after this many seconds counts as hung. Default 180. */
@@ -53,7 +53,13 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
   let problem: string | null = null
   let cached = 0
   const slot = createWorkSlot()
-  const inference: KeptProcess = keepProcess({ ...options, startSeconds, onMessage: receive, onStartTimeout, onExit })
+  const inference: SupervisedProcess = superviseProcess({
+    ...options,
+    startSeconds,
+    onMessage: receive,
+    onStartTimeout,
+    onExit,
+  })
 
   function receive(message: FromProcess): void {
     if (message.type === 'unready') {

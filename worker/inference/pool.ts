@@ -21,7 +21,7 @@ export function createInferencePool(hosts: readonly InferenceHost[], assertHealt
   const waiting: (() => void)[] = []
   const idle = () => hosts.find((host) => host.isReady() && !host.isBusy())
 
-  async function untilSomeMayBeIdle(until: number): Promise<void> {
+  async function waitForIdleHost(until: number): Promise<void> {
     if (hosts.some((one) => one.isBusy())) await new Promise<void>((resolve) => waiting.push(resolve))
     else if (performance.now() < until) await sleep(POLL_MS)
     else throw new DrapeError('SERVICE_UNAVAILABLE', 'No inference process is ready.', { retryable: true })
@@ -36,7 +36,7 @@ export function createInferencePool(hosts: readonly InferenceHost[], assertHealt
         assertHealthy()
         const host = idle()
         if (host) return host.run(work, request, options).finally(() => waiting.shift()?.())
-        await untilSomeMayBeIdle(until)
+        await waitForIdleHost(until)
       }
     },
     countReady: () => hosts.filter((host) => host.isReady()).length,

@@ -1,5 +1,5 @@
 import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
-import type { ErrorCode, ErrorDetails, SafetyCheck, SafetyPass, TryOnImage } from '../../api/shared/errors.ts'
+import type { ErrorCode, ErrorDetails, SafetyAllowance, SafetyCheck, TryOnImage } from '../../api/shared/errors.ts'
 import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/shared/generation.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
 import type { Marked } from '../mark/embed.ts'
@@ -47,10 +47,10 @@ export interface TryOnRequest {
   readonly options: Options
   /** Quality, 0 to 1, below which a result is redrawn or rejected; null or absent: no minimum. */
   readonly minQuality?: number | null
-  /** What the account lets images show; null or absent: anything. */
+  /** Safety policy of the account; null or absent: everything is allowed. */
   readonly safety?: SafetyPolicy | null
-  /** Checks that an operator lets this pair of images pass. */
-  readonly passes?: readonly SafetyPass[]
+  /** Checks that operators have allowed for this pair of images. */
+  readonly allowances?: readonly SafetyAllowance[]
 }
 
 export interface TryOnResult {
@@ -58,7 +58,7 @@ export interface TryOnResult {
   /** Perceptual hash; null when the image has none. */
   readonly hash: string | null
   readonly format: Options['format']
-  /** What became of the imperceptible mark; null if none was requested. */
+  /** Outcome of the imperceptible mark; null if none was requested. */
   readonly mark: Omit<Marked, 'bitmap'> | null
   readonly warnings: readonly string[]
   /** ms per stage. */

@@ -7,22 +7,22 @@ import { limitSide, readFrame, WHOLE } from './read.ts'
 import { cutOut, findMarkedRegion } from './region.ts'
 import { type ColourChange, measureChange, pickSamples } from './visibility.ts'
 
-/** `weakened`: marked, but less strongly than the model did, to stay within the bound. Otherwise why the image has no mark. */
+/** `weakened`: marked with less than the model's strength, to stay within the bound. `visible`, `unreadable`: why the image has no mark. */
 export type MarkOutcome = 'marked' | 'weakened' | 'visible' | 'unreadable'
 
 export interface Marked {
-  /** The given bitmap if it has no mark. */
+  /** The marked bitmap; the original bitmap if it has no mark. */
   readonly bitmap: Bitmap
   readonly outcome: MarkOutcome
-  /** Of the mark; null for an image that has none. */
+  /** Colour change that the mark causes; null without a mark. */
   readonly change: ColourChange | null
 }
 
 /** Max CIEDE2000 of the marked region: on average, and of all but 1 % of its pixels. 1 is about the smallest difference that people see. */
 export const MAX_CHANGE: ColourChange = { mean: 1, percentile99: 3 }
-/** A mark with less of the strength of its model is left out: it would hardly survive a JPEG. */
+/** Min share of the model's strength: a weaker mark would hardly survive a JPEG and is omitted. */
 const MIN_STRENGTH = 0.4
-/** As TrustMark uses the variant P, whose encoder marks less. */
+/** Strength that TrustMark uses for variant P, whose encoder marks less strongly. */
 const STRENGTH_OF_P = 1.25
 /** Share of the shorter side over which the mark fades in, and its max in px, as in TrustMark. */
 const FADE = 0.01
@@ -30,7 +30,7 @@ const MAX_FADE = 50
 
 /**
  * Marks the image with an ID. A mark that people could see is weakened; an image that shows even a weak mark, or whose mark cannot be read
- * from a JPEG of quality 70, stays as it is.
+ * from a JPEG of quality 70, stays unchanged.
  */
 export async function embedMark(bitmap: Bitmap, id: string, models: MarkModels): Promise<Marked> {
   const region = findMarkedRegion(bitmap, { isSquare: models.variant === 'P' })
@@ -52,12 +52,12 @@ export async function embedMark(bitmap: Bitmap, id: string, models: MarkModels):
   return { bitmap: marked, outcome: strength === full ? 'marked' : 'weakened', change }
 }
 
-/** What a shop or a social network may make of a result. */
+/** Simulates the compression of a result by a shop or a social network. */
 async function compress(bitmap: Bitmap): Promise<Bitmap> {
   return decodeImage(await encodeImage(await limitSide(bitmap), { format: 'jpeg', quality: 70 }))
 }
 
-/** How many times more than allowed the mark changes the image. */
+/** Ratio of the mark's change to the allowed change. */
 function excessOf({ mean, percentile99 }: ColourChange): number {
   return Math.max(mean / MAX_CHANGE.mean, percentile99 / MAX_CHANGE.percentile99)
 }

@@ -3,11 +3,11 @@ import { decodeImage } from '../../api/shared/image.ts'
 import { openMark } from './mark.ts'
 import { createResultMarks, type MadeResult } from './result-marks.ts'
 
-/** Mark of an image and what the database knows of it. */
+/** Mark of an image, with its database record. */
 export interface FoundMark {
   /** 10 hex digits; null if the image has no mark. */
   readonly id: string | null
-  /** What made the result with this ID; null if no worker of this installation gave it. */
+  /** Engine and date of the result with this ID; null if no worker of this installation issued the ID. */
   readonly result: MadeResult | null
 }
 

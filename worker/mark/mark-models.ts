@@ -43,7 +43,10 @@ export async function openMarkModels(
   try {
     const decoder = await open(decoderPath, provider)
     try {
-      return toModels(variant, { encoder: inEncoder(encoder, encoderPath), decoder: inDecoder(decoder, decoderPath) })
+      return toModels(variant, {
+        encoder: matchEncoder(encoder, encoderPath),
+        decoder: matchDecoder(decoder, decoderPath),
+      })
     } catch (error) {
       await decoder.release()
       throw error
@@ -78,7 +81,7 @@ interface NamedEncoder {
 }
 
 /** Exports name the inputs after their operators, so shapes tell which is which. */
-function inEncoder(session: Session, path: string): NamedEncoder {
+function matchEncoder(session: Session, path: string): NamedEncoder {
   const [image, bits, marked] = [
     findTensor(session.inputs, (shape) => isSquare(shape, ENCODER_SIDE)),
     findTensor(session.inputs, isBits),
@@ -95,7 +98,7 @@ interface NamedDecoder {
   readonly output: string
 }
 
-function inDecoder(session: Session, path: string): NamedDecoder {
+function matchDecoder(session: Session, path: string): NamedDecoder {
   const image = findTensor(session.inputs, (shape) => isSquare(shape, Math.min(Number(shape[2]), MAX_DECODER_SIDE)))
   const output = findTensor(session.outputs, isBits)
   if (image && output) return { session, image: image.name, side: Number(image.shape[2]), output: output.name }

@@ -18,7 +18,7 @@ const CROPS = [0.95, 0.9]
 /** Share of the cut-off part that was on the left or at the top. */
 const ANCHORS = [0.5, 0, 1]
 
-/** What the image may be: the whole, or a crop of both sides or of one. */
+/** Frames to try: the whole image, and crops of both sides or of one. */
 const FRAMES: readonly Frame[] = [
   WHOLE,
   ...CROPS.flatMap((share) =>

@@ -7,7 +7,7 @@ const MadeResult = Type.Object({
   /** Creation day in UTC, e.g. `2026-11-25`. */
   day: Type.String(),
 })
-/** What made a result. */
+/** Engine, version and day of a result. */
 export type MadeResult = Static<typeof MadeResult>
 
 export type ResultMarks = ReturnType<typeof createResultMarks>

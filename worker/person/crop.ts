@@ -52,6 +52,6 @@ function placeInFrame(frame: Size, size: Size, { x, y }: { x: number; y: number 
   }
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(Math.max(value, least), most)
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(Math.max(value, min), max)
 }

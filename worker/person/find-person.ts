@@ -87,8 +87,8 @@ async function countPeople(main: Body, seen: readonly Detection[], search: Searc
   const side = ({ face }: Detection) => Math.abs(face[1].x - face[0].x)
   const own = all.toSorted((a, b) => near(a.face) - near(b.face))[0]
   const ears = Math.hypot(leftEar.x - rightEar.x, leftEar.y - rightEar.y)
-  const least = MIN_BYSTANDER * Math.max(ears, own ? side(own) : 0)
-  const others = all.filter((other) => other !== own && near(other.face) > ears && side(other) > least)
+  const minSide = MIN_BYSTANDER * Math.max(ears, own ? side(own) : 0)
+  const others = all.filter((other) => other !== own && near(other.face) > ears && side(other) > minSide)
   let people = 1
   for (const other of others.slice(0, MAX_CONFIRMED)) {
     const body = await locateBody(search.pyramid, other.region, search.models.session('pose_landmark_heavy'))

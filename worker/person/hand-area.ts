@@ -104,8 +104,8 @@ function palmOf(points: HandPoints): number {
 }
 
 function windowAround(points: HandPoints, room: number, size: Size): Window {
-  const low = (values: number[], most: number) => Math.min(most, Math.max(0, Math.floor(Math.min(...values) - room)))
-  const high = (values: number[], most: number) => Math.min(most, Math.ceil(Math.max(...values) + room))
+  const low = (values: number[], limit: number) => Math.min(limit, Math.max(0, Math.floor(Math.min(...values) - room)))
+  const high = (values: number[], limit: number) => Math.min(limit, Math.ceil(Math.max(...values) + room))
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
   const [x, y] = [low(xs, size.width), low(ys, size.height)]
   return { x, y, width: Math.max(0, high(xs, size.width) - x), height: Math.max(0, high(ys, size.height) - y) }

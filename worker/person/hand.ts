@@ -31,9 +31,9 @@ export async function locateHands(
   session: Session,
 ): Promise<Readonly<Record<'left' | 'right', HandPoints | null>>> {
   const { leftWrist, leftIndex, leftPinky, rightWrist, rightIndex, rightPinky } = landmarks
-  const least = MIN_OF_SHOULDERS * distance(landmarks.leftShoulder, landmarks.rightShoulder)
-  const left = await locateHand(pyramid, [leftWrist, leftIndex, leftPinky], { least, session })
-  const right = await locateHand(pyramid, [rightWrist, rightIndex, rightPinky], { least, session })
+  const minSide = MIN_OF_SHOULDERS * distance(landmarks.leftShoulder, landmarks.rightShoulder)
+  const left = await locateHand(pyramid, [leftWrist, leftIndex, leftPinky], { minSide, session })
+  const right = await locateHand(pyramid, [rightWrist, rightIndex, rightPinky], { minSide, session })
   if (!left || !right || !isSame(left, right)) return { left, right }
   // Both arms lead to the same hand: the hand belongs to the arm with the nearer wrist.
   const isLeft = distance(left[WRIST], leftWrist) < distance(right[WRIST], rightWrist)
@@ -46,14 +46,14 @@ const MAX_AWAY = 0.3
 async function locateHand(
   pyramid: Pyramid,
   arm: Arm,
-  { least, session }: { least: number; session: Session },
+  { minSide, session }: { minSide: number; session: Session },
 ): Promise<HandPoints | null> {
   const [wrist] = arm
   const { width, height } = pyramid.size
   if (wrist.presence < PRESENT || wrist.x < 0 || wrist.y < 0 || wrist.x > width - 1 || wrist.y > height - 1) return null
-  for (const region of regionsOfArm(arm, least)) {
-    const rough = await locatePoints(pyramid, region, { session, least: POSSIBLE })
-    const hand = rough && (await locatePoints(pyramid, regionOfHand(rough), { session, least: PRESENT }))
+  for (const region of regionsOfArm(arm, minSide)) {
+    const rough = await locatePoints(pyramid, region, { session, minPresence: POSSIBLE })
+    const hand = rough && (await locatePoints(pyramid, regionOfHand(rough), { session, minPresence: PRESENT }))
     if (hand && distance(hand[WRIST], wrist) < MAX_AWAY * region.side) return hand
   }
   return null
@@ -62,14 +62,14 @@ async function locateHand(
 async function locatePoints(
   pyramid: Pyramid,
   region: Region,
-  { session, least }: { session: Session; least: number },
+  { session, minPresence }: { session: Session; minPresence: number },
 ): Promise<HandPoints | null> {
   const view = viewRegion(pyramid, region, { size: VIEW_SIZE, border: 'replicate', range: [0, 1] })
   const outputs = await session.run({ image: { shape: [1, VIEW_SIZE, VIEW_SIZE, 3], data: view } }, [
     'landmarks',
     'hand_flag',
   ])
-  if (outputs.hand_flag.data[0] < least) return null
+  if (outputs.hand_flag.data[0] < minPresence) return null
   const raw = outputs.landmarks.data
   const map = regionToBitmap(region, VIEW_SIZE)
   return Array.from({ length: raw.length / VALUES_PER_POINT }, (_, i) =>
@@ -83,9 +83,9 @@ const SIDE_OF_PALM = 3.2
 const MIN_OF_SHOULDERS = 0.55
 const WIDER = 1.5
 
-function regionsOfArm([wrist, index, pinky]: Arm, least: number): readonly Region[] {
+function regionsOfArm([wrist, index, pinky]: Arm, minSide: number): readonly Region[] {
   const knuckles = between(index, pinky, 1 / 3)
-  const side = Math.max(least, SIDE_OF_PALM * distance(knuckles, wrist))
+  const side = Math.max(minSide, SIDE_OF_PALM * distance(knuckles, wrist))
   return [side, WIDER * side].map((length) => regionAround(knuckles, subtract(knuckles, wrist), length))
 }
 

@@ -43,8 +43,8 @@ export function segmentPerson(pyramid: Pyramid, region: Region, segmentation: Pl
 // The person and the few pixels around that the filter can add.
 function surroundings(segmentation: Plane): Mask {
   const { labels, components } = connectedComponents(threshold(segmentation, 0.5))
-  const least = MIN_PIECE * Math.max(0, ...components.map(({ area }) => area))
-  const person = maskWhere(segmentation, (i) => labels[i] > 0 && components[labels[i] - 1].area >= least)
+  const minArea = MIN_PIECE * Math.max(0, ...components.map(({ area }) => area))
+  const person = maskWhere(segmentation, (i) => labels[i] > 0 && components[labels[i] - 1].area >= minArea)
   return dilate(person, RADIUS)
 }
 

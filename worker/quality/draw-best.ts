@@ -60,11 +60,11 @@ async function drawOnce(engine: Engine, input: EngineInput, context: EngineConte
   if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
   const { image, change } = result
   const judgement = found ? judgeResult({ photo, person: found, garment, image, change }) : null
-  if (judgement?.fault && engine.manifest.kind === 'preview') throw faulty(judgement.fault)
+  if (judgement?.fault && engine.manifest.kind === 'preview') throw faultError(judgement.fault)
   return { ...result, quality: judgement?.quality ?? null }
 }
 
 // The limits were chosen on results of the geometric engine; those of generative models are not known.
-function faulty(fault: Fault): DrapeError {
+function faultError(fault: Fault): DrapeError {
   return new DrapeError('RESULT_REJECTED', `The result would show a grave fault: ${fault}`, { image: 'person' })
 }

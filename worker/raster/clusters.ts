@@ -21,7 +21,10 @@ export function kMeans(
   for (let round = 0; round < rounds; round++) {
     assign(samples, { n, dimensions, centres, owner })
     const moved = meansOf(samples, { n, dimensions, centres, owner })
-    const shift = moved.reduce((most, mean, k) => Math.max(most, distanceSquared(mean, 0, centres[k], dimensions)), 0)
+    const shift = moved.reduce(
+      (maxShift, mean, k) => Math.max(maxShift, distanceSquared(mean, 0, centres[k], dimensions)),
+      0,
+    )
     centres = moved
     if (shift < 0.05) break
   }

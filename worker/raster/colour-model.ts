@@ -63,15 +63,15 @@ export function createCosts(models: readonly ColourModel[]): Costs {
   const ends = models.map((_, m) => 7 * models.slice(0, m + 1).reduce((sum, model) => sum + model.length, 0))
   return ({ l, a, b }, out) => {
     for (let m = 0, k = 0; m < ends.length; m++) {
-      let least = k === ends[m] ? UNKNOWN_COST : Number.POSITIVE_INFINITY
+      let minCost = k === ends[m] ? UNKNOWN_COST : Number.POSITIVE_INFINITY
       for (; k < ends[m]; k += 7) {
         const dl = l - terms[k]
         const da = a - terms[k + 1]
         const db = b - terms[k + 2]
         const cost = dl * dl * terms[k + 3] + da * da * terms[k + 4] + db * db * terms[k + 5] + terms[k + 6]
-        if (cost < least) least = cost
+        if (cost < minCost) minCost = cost
       }
-      out[m] = least
+      out[m] = minCost
     }
   }
 }

@@ -22,9 +22,9 @@ export function createPyramid(bitmap: Bitmap): Pyramid {
   return from(0)
 }
 
-/** The highest level on which `length` px of the bitmap are at least `most` / √2 px, that is about `most` px. */
-export function levelFor(length: number, most: number): number {
-  return Math.max(0, Math.round(Math.log2(length / most)))
+/** The highest level on which `length` px of the bitmap are at least `target` / √2 px, that is about `target` px. */
+export function levelFor(length: number, target: number): number {
+  return Math.max(0, Math.round(Math.log2(length / target)))
 }
 
 function halve({ width, height, channels, data }: Bitmap): Bitmap {

@@ -1,4 +1,4 @@
-import { DrapeError, type SafetyCheck, type SafetyPass, type TryOnImage } from '../../api/shared/errors.ts'
+import { DrapeError, type SafetyAllowance, type SafetyCheck, type TryOnImage } from '../../api/shared/errors.ts'
 import type { SafetyPolicy } from '../../api/shared/generation.ts'
 import type { Bitmap } from '../../api/shared/image.ts'
 import { onWhite } from '../engines/diffusion/bytes.ts'
@@ -15,7 +15,7 @@ import { classifyExposure, EXPOSURE_MODEL } from './exposure.ts'
 /** Probability of nudity from which an image is refused. */
 const NUDE = 0.8
 
-/** Estimated age, in years, below which a person should look at the photo. */
+/** Estimated age, in years, below which the photo needs a review by a person. */
 const ADULT = 18
 
 /** Max share of the trunk that a result may bare. */
@@ -26,8 +26,8 @@ const EXPOSED = { suggestive: 0.75, trunk: 0.45 }
 
 export interface JudgeOptions {
   readonly policy: SafetyPolicy
-  /** Checks that an operator lets this pair of images pass. Default: none. */
-  readonly passes?: readonly SafetyPass[]
+  /** Checks that operators have allowed for this pair of images. Default: none. */
+  readonly allowances?: readonly SafetyAllowance[]
   readonly models: Models
 }
 
@@ -44,26 +44,28 @@ export interface JudgedInput {
  */
 export async function judgeInput(
   { image, bitmap: decoded, person }: JudgedInput,
-  { policy, models, passes = [] }: JudgeOptions,
+  { policy, models, allowances = [] }: JudgeOptions,
 ): Promise<readonly string[]> {
-  const isPassed = (check: SafetyCheck) => passes.some((pass) => pass.check === check && pass.image === image)
+  const isAllowed = (check: SafetyCheck) =>
+    allowances.some((allowance) => allowance.check === check && allowance.image === image)
   const isStrict = policy.level === 'strict'
-  if (!models.has(EXPOSURE_MODEL)) return skip(policy)
+  if (!models.has(EXPOSURE_MODEL)) return skipCheck(policy)
   const bitmap: Bitmap = { ...onWhite(decoded), channels: 3 }
   const { nude, suggestive } = await classifyExposure(bitmap, models.session(EXPOSURE_MODEL))
-  if (nude >= NUDE && !isPassed('nudity')) throw refusal('NUDITY_DETECTED', 'shows nudity', { image, check: 'nudity' })
-  if (isStrict && image === 'person' && (person?.people ?? 1) > 1 && !isPassed('people'))
-    throw refusal('SEVERAL_PEOPLE', 'shows several people', { image, check: 'people' })
+  if (nude >= NUDE && !isAllowed('nudity'))
+    throw refusalError('NUDITY_DETECTED', 'shows nudity', { image, check: 'nudity' })
+  if (isStrict && image === 'person' && (person?.people ?? 1) > 1 && !isAllowed('people'))
+    throw refusalError('SEVERAL_PEOPLE', 'shows several people', { image, check: 'people' })
   if (!isStrict) return []
-  const needsTrunk = !policy.allowsSwimwear && suggestive >= EXPOSED.suggestive && !isPassed('exposure')
-  const needsAge = image === 'person' && models.has(AGE_MODEL) && !isPassed('age')
+  const needsTrunk = !policy.allowsSwimwear && suggestive >= EXPOSED.suggestive && !isAllowed('exposure')
+  const needsAge = image === 'person' && models.has(AGE_MODEL) && !isAllowed('age')
   if (!needsTrunk && !needsAge) return []
   const body = person ?? (await findPerson(bitmap, models, { small: false }))
   const trunk = needsTrunk && body ? measureTrunk(bitmap, body) : null
   if (trunk !== null && trunk >= EXPOSED.trunk)
-    throw refusal('EXPOSURE_NOT_ALLOWED', 'shows a person in underwear or swimwear', { image, check: 'exposure' })
+    throw refusalError('EXPOSURE_NOT_ALLOWED', 'shows a person in underwear or swimwear', { image, check: 'exposure' })
   const age = needsAge && body ? await estimateAge(bitmap, body, models.session(AGE_MODEL)) : null
-  if (age !== null && age < ADULT) throw review()
+  if (age !== null && age < ADULT) throw reviewError()
   return []
 }
 
@@ -73,14 +75,14 @@ export async function judgeInput(
  */
 export async function judgeResult(
   { result, photo, person, garment, drawn }: JudgedResult,
-  { policy, models, passes = [] }: JudgeOptions,
+  { policy, models, allowances = [] }: JudgeOptions,
 ): Promise<void> {
-  const isPassed = (check: SafetyCheck) => passes.some((pass) => pass.check === check)
+  const isAllowed = (check: SafetyCheck) => allowances.some((allowance) => allowance.check === check)
   if (!models.has(EXPOSURE_MODEL)) return
   const { nude } = await classifyExposure(result, models.session(EXPOSURE_MODEL))
-  if (nude >= NUDE && !isPassed('result-nudity'))
+  if (nude >= NUDE && !isAllowed('result-nudity'))
     throw new DrapeError('RESULT_REJECTED', 'The result shows nudity.', { check: 'result-nudity' })
-  if (policy.allowsSwimwear || !person || isPassed('result-skin')) return
+  if (policy.allowsSwimwear || !person || isAllowed('result-skin')) return
   const limit = MAX_BARED[policy.level]
   const isBare = (share: BareTrunk | null) => (share?.bared ?? 0) > limit
   // Analysing the product photo takes longer than the rest, and few results resemble skin.
@@ -103,13 +105,13 @@ export interface JudgedResult {
   readonly drawn: { readonly image: Bitmap; readonly change: Plane }
 }
 
-/** Without the classifier a strict account gets no result, another one a warning. */
-function skip({ level }: SafetyPolicy): readonly string[] {
+/** Without the classifier, a strict account gets no result, any other account a warning. */
+function skipCheck({ level }: SafetyPolicy): readonly string[] {
   if (level === 'standard') return ['SAFETY_CHECK_SKIPPED']
   throw new DrapeError('SAFETY_UNAVAILABLE', 'The worker has no model to check images with.')
 }
 
-function refusal(
+function refusalError(
   code: 'NUDITY_DETECTED' | 'EXPOSURE_NOT_ALLOWED' | 'SEVERAL_PEOPLE',
   shows: string,
   about: { readonly image: TryOnImage; readonly check: SafetyCheck },
@@ -117,8 +119,8 @@ function refusal(
   return new DrapeError(code, `The ${about.image === 'person' ? 'photo' : 'product image'} ${shows}.`, about)
 }
 
-/** Names no age: the estimate is a reason to ask a person, and no finding. */
-function review(): DrapeError {
+/** States no age: the estimate is only a reason for a review. */
+function reviewError(): DrapeError {
   return new DrapeError(
     'AGE_REVIEW',
     'The photo needs a review by a person: the check cannot tell whether it shows an adult.',

@@ -1,8 +1,8 @@
 import { type Database, rowType, sql } from '../../api/shared/database/database.ts'
 import {
   SAFETY_CHECKS,
+  type SafetyAllowance,
   type SafetyCheck,
-  type SafetyPass,
   TRY_ON_IMAGES,
   type TryOnImage,
 } from '../../api/shared/errors.ts'
@@ -24,19 +24,19 @@ const MAX_DISTANCE = 31
 /** Different bits up to which another encoding of an image counts as the allowed one: JPEG of quality 50 differs by 8 at most. */
 const MAX_ALLOWED_DISTANCE = 8
 
-const PassRow = rowType(
+const AllowanceRow = rowType(
   Type.Object({ check: Type.Enum([...SAFETY_CHECKS]), image: Nullable(Type.Enum([...TRY_ON_IMAGES])) }),
 )
 const ImageRow = rowType(Type.Object({ image: Nullable(Type.Enum([...TRY_ON_IMAGES])) }))
 
 export type SafetyRefusals = ReturnType<typeof createSafetyRefusals>
 
-/** What workers read and write of refusals, allowances and blocks. */
+/** The workers' store of refusals, allowances and blocks. */
 export function createSafetyRefusals(database: Database) {
   return {
     /** Records why an attempt is about to be refused, unless the attempt is over. Needs a hash of both images. */
     insert: async ({ id, attempt, check, image, pair }: Refusal): Promise<void> => {
-      const [person, product] = [hexes(pair.person), hexes(pair.product)]
+      const [person, product] = [hexList(pair.person), hexList(pair.product)]
       await database.query(sql.unsafe`
         insert into safety_refusals (generation_id, account_id, failed_check, image, person_hashes, product_hashes, image_digests)
         select id, account_id, ${check}, ${image}, ${person}, ${product}, ${digestsOf(pair)} from generations
@@ -45,15 +45,15 @@ export function createSafetyRefusals(database: Database) {
     },
 
     /**
-     * The checks that operators let this pair of images pass, and takes each for this try-on: it passes once. A try-on that failed
-     * has not used it. An allowance for the same bytes is taken before one for other encodings of the images.
+     * Claims the operators' allowances for this pair of images and returns the allowed checks. An allowance applies to one try-on;
+     * a failed try-on releases it. An allowance for the same bytes takes precedence over one for other encodings of the images.
      */
-    takePasses: async (id: string, accountId: string, pair: HashedPair): Promise<readonly SafetyPass[]> => {
+    claimAllowances: async (id: string, accountId: string, pair: HashedPair): Promise<readonly SafetyAllowance[]> => {
       const { person, product } = pair
       if (person.length === 0 || product.length === 0) return []
       const isFree = sql.fragment`(used_by is null or used_by = ${id}
         or exists (select from generations where generations.id = used_by and status = 'FAILED'))`
-      return database.any(sql.type(PassRow)`
+      return database.any(sql.type(AllowanceRow)`
         with first as (
           select distinct on (failed_check, image) generation_id, failed_check, image
           from safety_refusals join safety_reviews using (generation_id)
@@ -109,7 +109,7 @@ interface Refusal {
   readonly pair: HashedPair
 }
 
-function hexes(hashes: readonly ImageHashes[]) {
+function hexList(hashes: readonly ImageHashes[]) {
   return sql.array(
     hashes.map(({ hash }) => hash),
     'text',

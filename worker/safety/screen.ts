@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DrapeError, type SafetyPass, TRY_ON_IMAGES, type TryOnImage } from '../../api/shared/errors.ts'
+import { DrapeError, type SafetyAllowance, TRY_ON_IMAGES, type TryOnImage } from '../../api/shared/errors.ts'
 import type { SafetyPolicy } from '../../api/shared/generation.ts'
 import type { Rectangle } from '../../api/shared/image.ts'
 import { hashImage, type ImageHashes } from '../../api/shared/image-hash.ts'
@@ -40,8 +40,8 @@ async function hash(bytes: Uint8Array, part?: Rectangle): Promise<ImageHashes | 
 
 export interface Screening {
   readonly policy: SafetyPolicy
-  /** Checks that an operator lets this pair pass. */
-  readonly passes: readonly SafetyPass[]
+  /** Checks that operators have allowed for this pair. */
+  readonly allowances: readonly SafetyAllowance[]
   readonly findBlocked: SafetyRefusals['findBlocked']
   readonly askList: AskList | null
   readonly log: Log
@@ -54,16 +54,16 @@ export interface Screening {
  */
 export async function screen(
   pair: HashedPair,
-  { policy, passes, findBlocked, askList, log }: Screening,
+  { policy, allowances, findBlocked, askList, log }: Screening,
 ): Promise<readonly string[]> {
   const images = TRY_ON_IMAGES.map((image) => ({ image, hashes: pair[image] })).filter(
     ({ hashes }) => hashes.length > 0,
   )
   if (images.length === 0) return []
-  const isPassed = (check: 'blocked' | 'list', image: TryOnImage | null) =>
-    passes.some((pass) => pass.check === check && pass.image === image)
+  const isAllowed = (check: 'blocked' | 'list', image: TryOnImage | null) =>
+    allowances.some((allowance) => allowance.check === check && allowance.image === image)
   for (const image of await findBlocked(pair))
-    if (!isPassed('blocked', image)) throw listed(image, { reason: 'BLOCKED', check: 'blocked' })
+    if (!isAllowed('blocked', image)) throw listedError(image, { reason: 'BLOCKED', check: 'blocked' })
   if (askList === null) return []
   const matches = await askList(images).catch((error: unknown) => {
     log.warn({ err: error }, 'the safety list did not answer')
@@ -75,13 +75,13 @@ export async function screen(
       retryable: true,
     })
   }
-  const match = matches.find(({ image }) => !isPassed('list', image))
-  if (match) throw listed(match.image, { reason: match.reason, check: 'list' })
+  const match = matches.find(({ image }) => !isAllowed('list', image))
+  if (match) throw listedError(match.image, { reason: match.reason, check: 'list' })
   return []
 }
 
 /** `image` null: photo and product image together. */
-function listed(
+function listedError(
   image: TryOnImage | null,
   { reason, check }: { reason: string; check: 'blocked' | 'list' },
 ): DrapeError {

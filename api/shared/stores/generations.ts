@@ -5,7 +5,7 @@ import {
   type GenerationChange,
   LEASE_SECONDS,
   MAX_ATTEMPTS,
-  MAX_SPARED,
+  MAX_DEVICE_FAILURES,
   SERVICE_CLASSES,
   type ServiceClass,
   STATUSES,
@@ -217,7 +217,7 @@ function createAttempts(database: Database, move: Move) {
 
     /**
      * PROCESSING → PENDING under the same attempt, because the worker's device failed or no key could sign. After a device failure
-     * another worker is preferred; returns false when the generation has already had `MAX_SPARED` device failures.
+     * another worker is preferred; returns false when the generation has already had `MAX_DEVICE_FAILURES` device failures.
      */
     spare: async ({ id, attempt, fault }: { id: string; attempt: number; fault: 'device' | 'signing' }) =>
       moves(moving`
@@ -227,7 +227,7 @@ function createAttempts(database: Database, move: Move) {
               updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING' and exists (
             select from outbox where generation_id = ${id}
-              and (${fault === 'signing'} or coalesce((payload->>'spared')::int, 0) < ${MAX_SPARED}))
+              and (${fault === 'signing'} or coalesce((payload->>'spared')::int, 0) < ${MAX_DEVICE_FAILURES}))
           returning ${touched}
         ), requeued as (
           update outbox

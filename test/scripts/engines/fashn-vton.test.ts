@@ -5,7 +5,7 @@ import { InferenceSession } from 'onnxruntime-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines } from '../../../controller/engine/resource.ts'
 import { readYaml } from '../../../controller/runtime/yaml.ts'
-import { USUAL } from '../../../worker/engines/conformance.ts'
+import { DEFAULT_CONFORMANCE } from '../../../worker/engines/conformance.ts'
 import { findInstalled } from '../../../worker/engines/installed.ts'
 import { openModels, readManifest } from '../../../worker/inference/models.ts'
 import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
@@ -84,7 +84,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     const engine = await factory?.create({
       models: { session: () => expect.unreachable(), has: () => false, release: async () => {} },
       provider: 'cpu',
-      conformance: USUAL,
+      conformance: DEFAULT_CONFORMANCE,
     })
     await engine?.release?.()
     expect(await readFile(at('pose/fashn-vton/kubernetes.yaml'), 'utf8')).toContain(

@@ -40,7 +40,7 @@ describe('the safety check', () => {
   afterAll(() => models.release())
 
   const input = (bitmap: Bitmap, policy: typeof STANDARD | typeof STRICT | typeof SWIMWEAR, more: object = {}) =>
-    judgeInput({ image: 'person', bitmap, ...more }, { policy, models, passes: RENDERED })
+    judgeInput({ image: 'person', bitmap, ...more }, { policy, models, allowances: RENDERED })
 
   it.each([STANDARD, STRICT, SWIMWEAR])('rejects nudity in photo and product at %o', async (policy) => {
     for (const image of ['person', 'product'] as const)

@@ -36,7 +36,7 @@ describe("the operator's list of images", () => {
   const ask = (level: 'standard' | 'strict', timeoutMs?: number) =>
     screen(images, {
       policy: { level, allowsSwimwear: true },
-      ...{ passes: [], findBlocked: async () => [] },
+      ...{ allowances: [], findBlocked: async () => [] },
       askList: createListClient({ url: `http://127.0.0.1:${list.port}/list`, secret, timeoutMs }),
       log: LOG,
     })

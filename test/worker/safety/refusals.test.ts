@@ -131,7 +131,7 @@ describe('refusals by safety checks', () => {
 
   it('let other encodings of an allowed pair pass once, and no other image that looks similar', async () => {
     await decide(await refuse(pairOf(0), NUDE_PHOTO), 'ALLOWED')
-    const take = (pair: HashedPair) => refusals().takePasses(`gen_${randomUUID()}`, caller.accountId, pair)
+    const take = (pair: HashedPair) => refusals().claimAllowances(`gen_${randomUUID()}`, caller.accountId, pair)
     expect(await take(pairOf(9, { bytes: '3' }))).toEqual([])
     expect(await take(pairOf(0, { product: TROUSERS }))).toEqual([])
     expect(await take(pairOf(8, { bytes: '3' }))).toEqual([NUDE_PHOTO])
@@ -144,7 +144,7 @@ describe('refusals by safety checks', () => {
     await decide(copy, 'ALLOWED')
     await decide(same, 'ALLOWED')
     const used = `gen_${randomUUID()}`
-    expect(await refusals().takePasses(used, caller.accountId, pairOf(0))).toEqual([NUDE_PHOTO])
+    expect(await refusals().claimAllowances(used, caller.accountId, pairOf(0))).toEqual([NUDE_PHOTO])
     expect(await reviews().find(same)).toMatchObject({ usedBy: used })
     expect(await reviews().find(copy)).toMatchObject({ usedBy: null })
   })

@@ -22,7 +22,7 @@ import { proveGraphs } from './self-test.ts'
 import { placeFromCanvas, planeOnCanvas, showOnCanvas, windowAround } from './window.ts'
 
 /** Progress after each stage, as a share of the whole work. */
-const DONE = { category: 0.02, region: 0.05, person: 0.08, garment: 0.1, denoise: 0.95, decode: 0.99 }
+const PROGRESS = { category: 0.02, region: 0.05, person: 0.08, garment: 0.1, denoise: 0.95, decode: 0.99 }
 /** Min px of the longer side of the bitmap in which people are detected. */
 const MIN_SIDE = 720
 /** Feather of the region's edge in canvas heights, as in the published demo. */
@@ -70,33 +70,33 @@ interface Resources {
 async function draw(drawing: Drawing, { manifest, graphs, conditions }: Resources): Promise<Drawn> {
   const { input, signal, stages, product } = drawing
   const { size, sampling, latentScale } = manifest
-  const shown = await drawing.findCategory(DONE.category)
+  const shown = await drawing.findCategory(PROGRESS.category)
   const { category } = shown
   const frame = limitToCanvas(onWhite(input.person), size)
-  const region = await stages.run('region', DONE.region, async () => {
+  const region = await stages.run('region', PROGRESS.region, async () => {
     const seen = await drawing.findPerson()
     return findInpaintRegion({ ...frame, channels: 3 }, personAtSize(seen, frame), category)
   })
   const { change, window } = softenRegion(region, size)
-  const person = await stages.run('person', DONE.person, () =>
+  const person = await stages.run('person', PROGRESS.person, () =>
     conditions.person(showOnCanvas(frame, window, size), planeOnCanvas(maskToPlane(region), window, size)),
   )
-  const garment = await stages.run('garment', DONE.garment, () =>
+  const garment = await stages.run('garment', PROGRESS.garment, () =>
     conditions.garment(keyOfProduct({ ...input, category }), () =>
       placeProduct(input.garment, product, { category, canvas: size }),
     ),
   )
   const steps = conditions.steps(input.options.mode)
   const noise = latentNoise(person.latent, { seed: input.options.seed, samples: 1 })
-  const range = { from: DONE.garment, to: DONE.denoise }
-  const sample = await stages.run('denoise', DONE.denoise, () =>
+  const range = { from: PROGRESS.garment, to: PROGRESS.denoise }
+  const sample = await stages.run('denoise', PROGRESS.denoise, () =>
     denoise(
       graphs.denoiser,
       { person: person.latent, garment, mask: person.mask, steps, guidance: sampling.guidance, noise },
       { signal, onStep: (done) => drawing.reportSteps(range, done / steps.length) },
     ),
   )
-  const bitmap = await stages.run('decode', DONE.decode, () => decodePersons(graphs.decoder, sample, latentScale))
+  const bitmap = await stages.run('decode', PROGRESS.decode, () => decodePersons(graphs.decoder, sample, latentScale))
   const drawn = toBitmap(bitmap, 0, { x: 0, y: 0, ...size, rounded: true })
   const image = await stages.run('place', 1, () => placeFromCanvas(frame, drawn, window))
   return { image, change, category: shown }

@@ -21,13 +21,13 @@ export interface Conditions {
 }
 
 /** About 100 garments at full size. */
-const KEPT_BYTES = 20e6
+const CACHE_BYTES = 20e6
 /** px per latent value in each direction. */
 const LATENT_CELL = 8
 const HALF = 0.5
 
 export function createConditions(graphs: Graphs, { sampling, latentScale }: CatVtonManifest): Conditions {
-  const garments = createLruCache<Tensor>(KEPT_BYTES, ({ data }) => data.byteLength)
+  const garments = createLruCache<Tensor>(CACHE_BYTES, ({ data }) => data.byteLength)
   const encode = (bitmap: Tensor) => encodeImages(graphs.encoder, bitmap, latentScale)
   return {
     person: async (bitmap, mask) => ({ latent: await encode(masked(toTensor(bitmap), mask)), mask: cellsOf(mask) }),

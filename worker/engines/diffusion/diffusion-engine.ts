@@ -11,7 +11,7 @@ import { combineCaches, createLruCache, type LruCache } from './lru-cache.ts'
 import type { Parser } from './parser/parse.ts'
 import { createProductPhoto, keyOfProduct, type ProductPhoto } from './product.ts'
 
-const KEPT_CATEGORIES = 256
+const MAX_CACHED_CATEGORIES = 256
 
 /** The parts in which diffusion engines differ. */
 export interface Diffusion extends Pick<EngineResources, 'models'> {
@@ -52,7 +52,7 @@ export interface Drawn {
 
 /** Wraps a diffusion model as an engine with product categories, stages, warnings and caches. A run throws what `draw` throws. */
 export function createDiffusionEngine(diffusion: Diffusion): Engine {
-  const categories = createLruCache<ProductCategory>(KEPT_CATEGORIES, () => 1)
+  const categories = createLruCache<ProductCategory>(MAX_CACHED_CATEGORIES, () => 1)
   const { name, version, kind, license, accepts, aiGenerated } = diffusion.manifest
   return {
     manifest: { name, version, kind, license, accepts, aiGenerated },

@@ -27,7 +27,7 @@ function tapsBetween(from: number, to: number): Taps[] {
     const end = Math.min(from, Math.trunc(centre + REACH * scale + 0.5))
     const raw = Array.from({ length: end - first }, (_, i) => lanczos((first + i - centre + 0.5) / scale))
     const sum = raw.reduce((total, weight) => total + weight, 0)
-    return { first, weights: raw.map((weight) => roundAway((weight / sum) * ONE)) }
+    return { first, weights: raw.map((weight) => roundHalfAwayFromZero((weight / sum) * ONE)) }
   })
 }
 
@@ -39,7 +39,7 @@ function sinc(t: number): number {
   return t === 0 ? 1 : Math.sin(Math.PI * t) / (Math.PI * t)
 }
 
-function roundAway(value: number): number {
+function roundHalfAwayFromZero(value: number): number {
   return Math.trunc(value + (value < 0 ? -0.5 : 0.5))
 }
 
@@ -49,7 +49,7 @@ function resizeRows({ width, height, channels, data }: Bytes, to: number): Bytes
   for (let y = 0, at = 0; y < height; y++) {
     for (const { first, weights } of taps) {
       const start = (y * width + first) * channels
-      for (let c = 0; c < channels; c++, at++) out[at] = weigh(data, start + c, { weights, stride: channels })
+      for (let c = 0; c < channels; c++, at++) out[at] = weightedSum(data, start + c, { weights, stride: channels })
     }
   }
   return { width: to, height, channels, data: new Uint8Array(out.buffer) }
@@ -59,12 +59,12 @@ function resizeColumns({ width, height, channels, data }: Bytes, to: number): By
   const stride = width * channels
   const out = new Uint8ClampedArray(stride * to)
   for (const [y, { first, weights }] of tapsBetween(height, to).entries()) {
-    for (let i = 0; i < stride; i++) out[y * stride + i] = weigh(data, first * stride + i, { weights, stride })
+    for (let i = 0; i < stride; i++) out[y * stride + i] = weightedSum(data, first * stride + i, { weights, stride })
   }
   return { width, height: to, channels, data: new Uint8Array(out.buffer) }
 }
 
-function weigh(
+function weightedSum(
   data: Uint8Array,
   start: number,
   { weights, stride }: { weights: readonly number[]; stride: number },

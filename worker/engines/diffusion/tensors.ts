@@ -30,7 +30,7 @@ export function toBitmap(
   index: number,
   { rounded = false, ...place }: Rectangle & { readonly rounded?: boolean },
 ): Bytes {
-  const toByte = rounded ? roundToByte : cutToByte
+  const toByte = rounded ? roundToByte : truncateToByte
   const [, channels, height, width] = shape
   const pixels = width * height
   const out = new Uint8Array(place.width * place.height * channels)
@@ -43,7 +43,7 @@ export function toBitmap(
   return { width: place.width, height: place.height, channels, data: out }
 }
 
-function cutToByte(value: number): number {
+function truncateToByte(value: number): number {
   const clipped = Math.min(1, Math.max(-1, value))
   return Math.trunc(Math.fround(Math.fround(Math.fround(clipped + 1) * 0.5) * 255))
 }

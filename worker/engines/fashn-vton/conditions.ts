@@ -39,11 +39,11 @@ export interface Conditions {
 }
 
 /** About 9 garments at full size, and 7 of the 9 plans. */
-const KEPT_BYTES = { garments: 160e6, plans: 384e6 }
+const CACHE_BYTES = { garments: 160e6, plans: 384e6 }
 
 export function createConditions(graphs: Graphs, { sampling, categories, size }: FashnVtonManifest): Conditions {
-  const garments = createLruCache<Tensor>(KEPT_BYTES.garments, ({ data }) => data.byteLength)
-  const plans = createLruCache<Plan>(KEPT_BYTES.plans, ({ modulation }) =>
+  const garments = createLruCache<Tensor>(CACHE_BYTES.garments, ({ data }) => data.byteLength)
+  const plans = createLruCache<Plan>(CACHE_BYTES.plans, ({ modulation }) =>
     modulation.reduce((sum, { data }) => sum + data.byteLength, 0),
   )
   let nothing: Nothing | undefined

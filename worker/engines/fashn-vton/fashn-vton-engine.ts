@@ -14,7 +14,7 @@ import { proveGraphs } from './self-test.ts'
 import { createThirdPartyModels, type ThirdPartyModels, testThirdPartyModels } from './third-party-models.ts'
 
 /** Progress after each stage, as a share of the whole work. */
-const DONE = { category: 0.01, pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
+const PROGRESS = { category: 0.01, pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
 
 /**
  * The FASHN VTON v1.5 engine from a folder that `scripts/export-engine` made: a diffusion transformer draws the person in the garment
@@ -58,18 +58,18 @@ async function draw(drawing: Drawing, resources: Resources): Promise<Drawn> {
   const { manifest, graphs, conditions } = resources
   const { mode, seed } = input.options
   const seen = await drawing.findPerson()
-  const shown = await drawing.findCategory(DONE.category)
+  const shown = await drawing.findCategory(PROGRESS.category)
   const { category } = shown
-  const posed = await stages.run('pose', DONE.pose, () => posePerson(input.person, { seen, category }, resources))
-  const person = await stages.run('person', DONE.person, () => conditions.person(posed))
-  const garment = await stages.run('garment', DONE.garment, () =>
+  const posed = await stages.run('pose', PROGRESS.pose, () => posePerson(input.person, { seen, category }, resources))
+  const person = await stages.run('person', PROGRESS.person, () => conditions.person(posed))
+  const garment = await stages.run('garment', PROGRESS.garment, () =>
     conditions.garment(keyOfProduct({ ...input, category }), () => poseProduct(product, category, resources)),
   )
-  const [plan, nothing] = await stages.run('plan', DONE.plan, () =>
+  const [plan, nothing] = await stages.run('plan', PROGRESS.plan, () =>
     Promise.all([conditions.plan(mode, category), conditions.nothing()]),
   )
-  const range = { from: DONE.plan, to: DONE.denoise }
-  const sample = await stages.run('denoise', DONE.denoise, () =>
+  const range = { from: PROGRESS.plan, to: PROGRESS.denoise }
+  const sample = await stages.run('denoise', PROGRESS.denoise, () =>
     denoise(graphs.denoise, startNoise(manifest.size, { seed, samples: 1 }), {
       input: { person, garment, nothing, plan, guidance: manifest.sampling.guidance },
       signal,

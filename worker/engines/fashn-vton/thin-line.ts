@@ -65,9 +65,9 @@ const RIGHT = 2
 const ABOVE = 4
 const BELOW = 8
 
-/** Clips a line to the integer range 0 to `most`; null if no part is inside (Cohen and Sutherland). */
-function clipLine([from, to]: readonly [Point, Point], most: Point): [Point, Point] | null {
-  const sideOf = ({ x, y }: Point) => (x < 0 ? LEFT : x > most.x ? RIGHT : 0) | (y < 0 ? ABOVE : y > most.y ? BELOW : 0)
+/** Clips a line to the integer range 0 to `max`; null if no part is inside (Cohen and Sutherland). */
+function clipLine([from, to]: readonly [Point, Point], max: Point): [Point, Point] | null {
+  const sideOf = ({ x, y }: Point) => (x < 0 ? LEFT : x > max.x ? RIGHT : 0) | (y < 0 ? ABOVE : y > max.y ? BELOW : 0)
   const ends: [Point, Point] = [from, to]
   const sides = ends.map(sideOf)
   const open = () => (sides[0] & sides[1]) === 0 && (sides[0] | sides[1]) !== 0
@@ -75,7 +75,7 @@ function clipLine([from, to]: readonly [Point, Point], most: Point): [Point, Poi
     if (!open()) break
     for (const e of [0, 1]) {
       if ((sides[e] & edge) === 0) continue
-      ends[e] = cutEnd(ends, e, { edge, beyond: (sides[e] & edge & (RIGHT | BELOW)) !== 0, most })
+      ends[e] = clipEnd(ends, e, { edge, beyond: (sides[e] & edge & (RIGHT | BELOW)) !== 0, max })
       // An end that was clipped at a row can still be left or right of the bitmap, never above or below it.
       sides[e] = edge === (ABOVE | BELOW) ? sideOf(ends[e]) & (LEFT | RIGHT) : 0
     }
@@ -83,18 +83,18 @@ function clipLine([from, to]: readonly [Point, Point], most: Point): [Point, Poi
   return (sides[0] | sides[1]) === 0 ? ends : null
 }
 
-function cutEnd(
+function clipEnd(
   [from, to]: readonly [Point, Point],
   e: number,
-  { edge, beyond, most }: { edge: number; beyond: boolean; most: Point },
+  { edge, beyond, max }: { edge: number; beyond: boolean; max: Point },
 ): Point {
   const end = e === 0 ? from : to
   const dx = to.x - from.x
   const dy = to.y - from.y
   if (edge === (ABOVE | BELOW)) {
-    const y = beyond ? most.y : 0
+    const y = beyond ? max.y : 0
     return { x: end.x + Math.trunc(((y - end.y) * dx) / dy), y }
   }
-  const x = beyond ? most.x : 0
+  const x = beyond ? max.x : 0
   return { x, y: end.y + Math.trunc(((x - end.x) * dy) / dx) }
 }

@@ -7,7 +7,7 @@ import type { EngineProduct, EvictableCache } from '../engine.ts'
 /** Longest side of product photos in px: for screen resolution, and for full resolution. */
 const SIDES = { screen: 1400, full: 2400 } as const
 /** Bytes of cached garments: about 7 in screen resolution; a full-resolution garment is cached alone. */
-const KEPT_BYTES = 64e6
+const CACHE_BYTES = 64e6
 
 /** Prepares garments, on a background thread if memory allows, and caches the last few. */
 export interface GarmentCache extends EvictableCache {
@@ -38,7 +38,7 @@ export function createGarmentCache(): GarmentCache {
     prefetch: (product) => prefetch(product, entries),
     get: (product) => findGarment(product, entries),
     start: (product) => (product.options.fullResolution ? null : startOnce(product, entries)),
-    prepare: prepareHere,
+    prepare: prepareOnThisThread,
     set: (product, garment) => {
       garments.set(keyOf(product), garment)
       evictOldest(garments)
@@ -68,7 +68,7 @@ function prefetch(product: EngineProduct, { garments, started, thread }: Entries
   const key = keyOf(product)
   // Preparing two large images concurrently needs too much memory.
   if (garments.has(key) || product.options.fullResolution) return
-  const garment = prepareBeside(product, thread)
+  const garment = prepareInBackground(product, thread)
   garment.catch(() => {})
   started.set(key, garment)
 }
@@ -84,19 +84,19 @@ function findGarment(product: EngineProduct, { garments }: Entries): PreparedGar
 }
 
 function startOnce(product: EngineProduct, { started, thread }: Entries): Promise<PreparedGarment> {
-  const garment = started.get(keyOf(product)) ?? prepareBeside(product, thread)
+  const garment = started.get(keyOf(product)) ?? prepareInBackground(product, thread)
   started.clear()
   // Awaited by run(); avoid an unhandled rejection if the analysis of the person fails first.
   garment.catch(() => {})
   return garment
 }
 
-async function prepareBeside(product: EngineProduct, thread: GarmentThread): Promise<PreparedGarment> {
+async function prepareInBackground(product: EngineProduct, thread: GarmentThread): Promise<PreparedGarment> {
   const longest = longestSideOf(product)
   return thread.prepare(await limitSide(product.garment, longest), { category: product.category, longest })
 }
 
-async function prepareHere(product: EngineProduct): Promise<PreparedGarment> {
+async function prepareOnThisThread(product: EngineProduct): Promise<PreparedGarment> {
   const longest = longestSideOf(product)
   return prepareGarment(await limitSide(product.garment, longest), { category: product.category, longest })
 }
@@ -109,6 +109,6 @@ function evictOldest(garments: Map<string, PreparedGarment>): void {
   let bytes = 0
   for (const [key, { image }] of [...garments].reverse()) {
     bytes += image.data.byteLength
-    if (garments.size > 1 && bytes > KEPT_BYTES) garments.delete(key)
+    if (garments.size > 1 && bytes > CACHE_BYTES) garments.delete(key)
   }
 }

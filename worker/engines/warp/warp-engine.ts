@@ -62,7 +62,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
   const cached = garments.get(input)
   const started = cached ?? garments.start(input)
-  if (!cached) await stages.run('wearer', 0.24, () => refuseWorn(input, resources))
+  if (!cached) await stages.run('wearer', 0.24, () => rejectWornProduct(input, resources))
   // While the garment is being prepared, the category predicts whether the legs are needed.
   const expected = cached ? needsLegs(cached) : LEGS_EXPECTED[input.category ?? 'other']
   const early = started && expected !== null ? await measureBodyModel({ frame, seen, long: expected }, stages) : null
@@ -107,7 +107,7 @@ async function personOf({ person, found }: EngineInput, frame: Bitmap, { models 
   return frame.width === person.width ? found : personAtSize(found, frame)
 }
 
-async function refuseWorn({ garment }: EngineInput, { models }: Resources): Promise<void> {
+async function rejectWornProduct({ garment }: EngineInput, { models }: Resources): Promise<void> {
   const wearer = await findPerson(garment, models, { small: false })
   if (wearer && isWorn(wearer))
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
-import { MAX_SPARED } from '../../../../api/shared/generation.ts'
+import { MAX_DEVICE_FAILURES } from '../../../../api/shared/generation.ts'
 import { createGenerations, type Generations } from '../../../../api/shared/stores/generations.ts'
 import { createObjects } from '../../../../api/shared/stores/objects.ts'
 import { acceptGeneration } from '../../../../api/stores/acceptance.ts'
@@ -53,7 +53,7 @@ describe('the life of a generation', () => {
 
   it('is spared three times under the same attempt when devices of workers fail, and no more', async () => {
     expect(await generations.spare({ id, attempt: 1, fault: 'device' })).toBe(false)
-    for (let fault = 1; fault <= MAX_SPARED; fault++) {
+    for (let fault = 1; fault <= MAX_DEVICE_FAILURES; fault++) {
       await generations.start({ id, attempt: 1, worker: `w${fault}` })
       expect(await generations.spare({ id, attempt: 1, fault: 'device' })).toBe(true)
       expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 1, progress: null })
@@ -69,7 +69,7 @@ describe('the life of a generation', () => {
   })
 
   it('is spared without limit, for any worker, while no key can sign', async () => {
-    for (let time = 0; time <= MAX_SPARED; time++) {
+    for (let time = 0; time <= MAX_DEVICE_FAILURES; time++) {
       await start(1)
       expect(await generations.spare({ id, attempt: 1, fault: 'signing' })).toBe(true)
     }

@@ -8,7 +8,7 @@ import { checkResult } from '../../../../worker/composite/region.ts'
 import { openGraphs } from '../../../../worker/engines/catvton/graphs.ts'
 import type { CatVtonManifest } from '../../../../worker/engines/catvton/manifest.ts'
 import { proveGraphs } from '../../../../worker/engines/catvton/self-test.ts'
-import { USUAL } from '../../../../worker/engines/conformance.ts'
+import { DEFAULT_CONFORMANCE } from '../../../../worker/engines/conformance.ts'
 import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
 import { findInstalled } from '../../../../worker/engines/installed.ts'
 import { createEngines } from '../../../../worker/engines/registry.ts'
@@ -273,7 +273,7 @@ describe('the engine CatVTON', () => {
     const folder = join(await install(), NAME)
     const manifest: CatVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
     const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
-    await expect(proveGraphs(graphs, manifest, { provider: 'cuda', conformance: USUAL })).rejects.toThrow(
+    await expect(proveGraphs(graphs, manifest, { provider: 'cuda', conformance: DEFAULT_CONFORMANCE })).rejects.toThrow(
       /must run on cuda, but its operators ran/,
     )
     await graphs.release()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../../../../api/shared/image.ts'
-import { USUAL } from '../../../../worker/engines/conformance.ts'
+import { DEFAULT_CONFORMANCE } from '../../../../worker/engines/conformance.ts'
 import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
 import { openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
 import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
@@ -328,7 +328,7 @@ describe('the engine FASHN VTON', () => {
     const folder = join(await install(async () => {}), NAME)
     const manifest: FashnVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
     const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
-    await expect(proveGraphs(graphs, manifest, { provider: 'cuda', conformance: USUAL })).rejects.toThrow(
+    await expect(proveGraphs(graphs, manifest, { provider: 'cuda', conformance: DEFAULT_CONFORMANCE })).rejects.toThrow(
       /must run on cuda, but its operators ran \d+ on cpu/,
     )
     await graphs.release()

@@ -65,15 +65,15 @@ function labelsOf({ shape: [, count, rows, columns], data }: Tensor, { width, he
     const row = down[y]
     for (let x = 0; x < width; x++, to++) {
       const column = across[x]
-      let most = -Infinity
+      let bestScore = -Infinity
       for (let label = 0; label < count; label++) {
         const upper = (label * rows + row.first) * columns
         const lower = (label * rows + row.second) * columns
         const a = data[upper + column.first] * (1 - column.share) + data[upper + column.second] * column.share
         const b = data[lower + column.first] * (1 - column.share) + data[lower + column.second] * column.share
         const score = a * (1 - row.share) + b * row.share
-        if (score > most) {
-          most = score
+        if (score > bestScore) {
+          bestScore = score
           out[to] = label
         }
       }

@@ -42,7 +42,7 @@ export function viewRegion(bitmap: Bytes, region: Box, view: Size): Tensor {
 export function decodePoints(across: Tensor, down: Tensor, { region, view }: { region: Box; view: Size }): Keypoint[] {
   const points = across.shape[1]
   return Array.from({ length: points }, (_, i) => {
-    const [x, y] = [best(across, i), best(down, i)]
+    const [x, y] = [highestBin(across, i), highestBin(down, i)]
     const score = Math.min(x.score, y.score)
     // An invisible point is at the first bin but one before the view.
     const place = ({ at }: { at: number }) => (score <= 0 ? -1 : at) / SPLIT
@@ -54,7 +54,7 @@ export function decodePoints(across: Tensor, down: Tensor, { region, view }: { r
   })
 }
 
-function best({ shape: [, , places], data }: Tensor, point: number): { at: number; score: number } {
+function highestBin({ shape: [, , places], data }: Tensor, point: number): { at: number; score: number } {
   let at = 0
   for (let i = 1; i < places; i++) if (data[point * places + i] > data[point * places + at]) at = i
   return { at, score: data[point * places + at] }

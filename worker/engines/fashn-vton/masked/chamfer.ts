@@ -32,12 +32,12 @@ export function chamferDistance({ width, height, data }: Mask): Plane {
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const i = at(x, y)
-      let least = 0
+      let minDistance = 0
       if (!data[y * width + x]) {
-        least = 2 ** 31
-        for (const { to, length } of steps) least = Math.min(least, table[i + to] + length)
+        minDistance = 2 ** 31
+        for (const { to, length } of steps) minDistance = Math.min(minDistance, table[i + to] + length)
       }
-      table[i] = Math.min(least, 2 ** 31 - 1)
+      table[i] = Math.min(minDistance, 2 ** 31 - 1)
     }
   }
   const out = createPlane({ width, height })

@@ -51,9 +51,9 @@ export const HANGING_TOP = { width: 0.015, area: 0.02 } as const
 
 // Shadows: offset downwards, blur (sigma), and strength. occlusion-order.test.ts, "under the hem".
 
-/** Under hems, cuffs and collar, and the wide shadow around them, limited to `most` above F `from`. */
+/** Under hems, cuffs and collar, and the wide shadow around them, limited to `max` above F `from`. */
 export const CONTACT = { down: 0.012, soft: 0.009, strength: 0.55 } as const
-export const AROUND = { soft: 0.0175, strength: 0.36, inside: 0.5, most: 0.5, from: -0.25 } as const
+export const AROUND = { soft: 0.0175, strength: 0.36, inside: 0.5, max: 0.5, from: -0.25 } as const
 /** Strength of shadows on sleeves and arms relative to the torso. */
 export const SLEEVE_CONTACT = 0.6
 export const ARM_SHADE = { down: 0.01, soft: 0.02, strength: 0.25 } as const

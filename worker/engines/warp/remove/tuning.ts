@@ -59,7 +59,7 @@ export const CUFF_SHADOW = { before: 0.05, beyond: 0.14, toneUntil: 0.4, darker:
 // Replacement of the worn garment.
 
 /** Half width of the neck, half width where it becomes shoulders, its share of the ear distance, and the F range over which it widens. */
-export const NECK = { least: 0.15, most: 0.2, perEar: 0.44, root: 0.35, from: -0.17, until: -0.02, top: -0.5 } as const
+export const NECK = { min: 0.15, max: 0.2, perEar: 0.44, root: 0.35, from: -0.17, until: -0.02, top: -0.5 } as const
 /** F and shares of the torso's half width that bound the body. */
 export const TORSO = { until: 1.2, chest: 0.35, belowChest: 0.88, background: 1.25 } as const
 /**

@@ -33,7 +33,7 @@ export function warpUpper(
     ),
   )
   const folds = { torso: torsoMap.folded, sleeves: sleeveMaps.map(({ folded }) => folded) }
-  refuseFolds(folds)
+  rejectFolds(folds)
   return {
     ...warpTorso(pattern, torsoMap, size),
     sleeves: sleeveMaps.map((map, i) => ({
@@ -46,7 +46,7 @@ export function warpUpper(
   }
 }
 
-function refuseFolds({ torso, sleeves }: UpperLayers['folds']): void {
+function rejectFolds({ torso, sleeves }: UpperLayers['folds']): void {
   if (torso > REFUSED_FOLD.torso || Math.max(0, ...sleeves) > REFUSED_FOLD.sleeve)
     throw new DrapeError(
       'RESULT_REJECTED',

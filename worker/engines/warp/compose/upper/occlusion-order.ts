@@ -131,7 +131,7 @@ function contactShadow(
     const contact = CONTACT.strength * clamp(near.data[i] - share) * onPerson
     const around =
       parts.along.data[i] > AROUND.from
-        ? AROUND.strength * Math.min(AROUND.most, clamp(wide.data[i] - AROUND.inside * share)) * onPerson
+        ? AROUND.strength * Math.min(AROUND.max, clamp(wide.data[i] - AROUND.inside * share)) * onPerson
         : 0
     shadow.data[i] = strength * (1 - (1 - contact) * (1 - around))
   }

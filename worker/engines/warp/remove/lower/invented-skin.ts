@@ -46,10 +46,10 @@ function knownSkin({ person, body, parts, fields }: FittedLegs, { arms }: WornLo
     clean,
     (i) => along.data[i] > 1.2 && !arms.data[i] && fields.some((f) => f.distance.data[i] < FAR),
   )
-  const least = LEG_TONE.area * body.unit ** 2
-  if (countSet(onLegs) > least) return middleTones(onLegs, lab)
+  const minSamples = LEG_TONE.area * body.unit ** 2
+  if (countSet(onLegs) > minSamples) return middleTones(onLegs, lab)
   const onArms = subset(clean, (i) => arms.data[i] === 1)
-  if (countSet(onArms) > least) return middleTones(onArms, lab)
+  if (countSet(onArms) > minSamples) return middleTones(onArms, lab)
   return countSet(clean) > 30 ? middleTones(clean, lab) : null
 }
 

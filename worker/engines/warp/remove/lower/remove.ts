@@ -48,8 +48,8 @@ export function removeLower(
     0.7,
   )
   const across = { hidden: input.person.mask, wanted: behind, margin: BACKGROUND_MARGIN.rows * input.body.unit }
-  lay(layer, fillAcross(photo, across), behind)
-  if (tones) lay(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
+  paintLayer(layer, fillAcross(photo, across), behind)
+  if (tones) paintLayer(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
   const bare = subset(background, (i) => input.person.mask.data[i] > 0.5)
   return {
     layer,
@@ -136,7 +136,7 @@ function legShare(
   return soft
 }
 
-function lay(layer: Colours, colours: Colours, share: Plane): void {
+function paintLayer(layer: Colours, colours: Colours, share: Plane): void {
   for (let i = 0; i < share.data.length; i++) {
     const alpha = share.data[i]
     if (alpha < 1e-3) continue

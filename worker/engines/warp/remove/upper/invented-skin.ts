@@ -85,11 +85,11 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
     armMask(arm, (way) => (way > arm.wrist ? 0 : 1.2 * body.armRadius[side as 0 | 1])),
   )
   const chest = maskWhere(along, (i) => Math.abs(across.data[i]) < 0.3 && along.data[i] < 0.45 && along.data[i] > -0.42)
-  const least = SKIN_SEEN.tone * body.unit ** 2
-  const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, least }))
+  const minSamples = SKIN_SEEN.tone * body.unit ** 2
+  const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, minSamples }))
   const all = subset(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
   const any =
-    countSet(all) >= 1.5 * least ? all : subset(parts.skin, (i) => !parts.hasFace || regions.head.data[i] === 1)
+    countSet(all) >= 1.5 * minSamples ? all : subset(parts.skin, (i) => !parts.hasFace || regions.head.data[i] === 1)
   const carryOn = (mask: Mask) => {
     const { colours, weight } = reduceMasked(lab, mask, factor)
     return fillSmoothly(colours, weight)
@@ -103,10 +103,14 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
 }
 
 // Excludes the darkest third (cast shadows) and the highlights.
-function middleTones(lab: Colours, clean: Mask, { region, least }: { region: Mask; least: number }): Mask | null {
+function middleTones(
+  lab: Colours,
+  clean: Mask,
+  { region, minSamples }: { region: Mask; minSamples: number },
+): Mask | null {
   const tones: number[] = []
   for (let i = 0; i < clean.data.length; i++) if (clean.data[i] && region.data[i]) tones.push(lab.data[i * 3])
-  if (tones.length < least) return null
+  if (tones.length < minSamples) return null
   const sorted = Float32Array.from(tones).sort()
   const low = sorted[Math.floor(TONES.dark * (sorted.length - 1))]
   const high = sorted[Math.floor(TONES.light * (sorted.length - 1))]

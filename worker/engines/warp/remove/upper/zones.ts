@@ -41,7 +41,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   growDownwards(zones, BELOW_HEM.shadow * body.unit, { width: cover.width, accepts: acceptsLower })
   joinEnclosedToSkin(zones, person.mask)
   removeCastShadow(zones, fitting, worn)
-  hugGarment(zones, fitting, { garment, undressed })
+  extendGarmentToWornEdge(zones, fitting, { garment, undressed })
   return zones
 
   function isBelowHem(i: number): boolean {
@@ -74,7 +74,7 @@ function neckTest({ person, body, parts }: FittingRegions): (i: number) => boole
   const { leftEar, rightEar, mouthLeft, mouthRight } = person.landmarks
   const mouth = subtract(between(mouthLeft, mouthRight, 0.5), body.shoulders)
   const slope = dot(mouth, body.right) / body.unit / Math.min(-0.1, dot(mouth, body.down) / body.trunk)
-  const half = Math.min(Math.max((NECK.perEar * distance(leftEar, rightEar)) / body.unit, NECK.least), NECK.most)
+  const half = Math.min(Math.max((NECK.perEar * distance(leftEar, rightEar)) / body.unit, NECK.min), NECK.max)
   return (i) => {
     const f = parts.along.data[i]
     const width = interpolate([NECK.from, NECK.until], [half, NECK.root], f)
@@ -165,7 +165,7 @@ function removeCastShadow(
 
 // A thin strip becomes garment if the new garment could as well extend that far: a drawn edge in the old garment's place
 // looks like a worn edge, unlike invented skin or background. Hem, cuffs and neckline stay where the product has them.
-function hugGarment(
+function extendGarmentToWornEdge(
   zones: Uint8Array,
   { body, parts, placement, regions }: FittingRegions,
   { garment, undressed }: { garment: FlatGarment; undressed: Mask },
@@ -177,8 +177,8 @@ function hugGarment(
   const toEdge = distanceTo(maskWhere(cover, (i) => !isOpen(i) && cover.data[i] < SOLID))
   // Where the old garment diverges from the new one, the strip ends in a slope instead of a step.
   const isNear = (far: Plane, i: number, reach: number) => {
-    const most = reach * body.unit
-    return far.data[i] <= Math.min(most, 2 * most - far.data[i] - toEdge.data[i])
+    const max = reach * body.unit
+    return far.data[i] <= Math.min(max, 2 * max - far.data[i] - toEdge.data[i])
   }
   const neck = [...placement.neckline.map((point) => move(point, body.down, -0.01 * body.unit))]
   const up = -0.4 * body.unit

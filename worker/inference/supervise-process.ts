@@ -3,7 +3,7 @@ import type { Log } from '../../api/shared/log.ts'
 import { forkInference, type InferenceProcess } from './fork.ts'
 import type { FromProcess, ToProcess } from './protocol.ts'
 
-export interface KeptProcess {
+export interface SupervisedProcess {
   send(message: ToProcess): void
   /** Kills the process with SIGKILL; another one is started after the backoff. */
   kill(): void
@@ -19,7 +19,7 @@ export interface KeptProcess {
   stop(): Promise<void>
 }
 
-export interface KeptProcessOptions {
+export interface SupervisedProcessOptions {
   /** The module that the process runs. */
   readonly program: URL
   readonly env: Readonly<Record<string, string>>
@@ -44,7 +44,7 @@ const LAST_BACKOFF_MS = 10_000
 const STOP_GRACE_MS = 2000
 
 /** Runs one inference process; when it ends, starts another one after an exponential backoff. */
-export function keepProcess(options: KeptProcessOptions): KeptProcess {
+export function superviseProcess(options: SupervisedProcessOptions): SupervisedProcess {
   const { program, env, first, startSeconds, log, onMessage, onStartTimeout, onExit, onRestart } = options
   let child: ChildProcess | null = null
   let startedAt: InferenceProcess['startedAt'] = { clock: 0, date: 0 }
