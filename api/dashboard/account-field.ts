@@ -1,7 +1,7 @@
 import { DrapeError } from '../shared/errors.ts'
 import type { Accounts } from '../stores/accounts.ts'
 
-/** Accounts that a field offers before anything is typed; others are found by what is typed. */
+/** Maximum accounts that a field suggests. Typing finds all others. */
 const MAX_SUGGESTED = 200
 /** Accounts that a message names. */
 const MAX_NAMED = 5
@@ -13,7 +13,7 @@ export async function suggestAccounts(accounts: AccountSearch): Promise<string[]
   return (await accounts.search({ text: '', before: null, limit: MAX_SUGGESTED })).map(nameOf)
 }
 
-/** The account of an address as the field shows it; what is no account stays as it is. */
+/** The account of this ID as the field shows it; an unknown ID stays unchanged. */
 export async function describeAccount(accounts: AccountSearch, id: string | null): Promise<string> {
   const account = id === null ? null : await accounts.find(id)
   return account === null ? (id ?? '') : nameOf(account)
@@ -30,10 +30,10 @@ export async function readAccount(accounts: AccountSearch, text: string): Promis
   const exact = found.filter(({ name }) => name.toLowerCase() === text.toLowerCase())
   const [only, ...others] = exact.length === 1 ? exact : found
   if (only !== undefined && others.length === 0) return only.id
-  throw invalid(only === undefined ? `No account matches “${text}”.` : sayChoice(text, found))
+  throw invalid(only === undefined ? `No account matches “${text}”.` : describeMatches(text, found))
 }
 
-function sayChoice(text: string, found: readonly { name: string; id: string }[]): string {
+function describeMatches(text: string, found: readonly { name: string; id: string }[]): string {
   const named = found.slice(0, MAX_NAMED).map(nameOf).join(', ')
   return `Several accounts match “${text}”: ${named}${found.length > MAX_NAMED ? ' and more' : ''}. Choose one of them.`
 }

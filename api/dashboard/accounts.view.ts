@@ -30,7 +30,7 @@ export function presentAccounts(
   })}
 ${table({
   caption: 'Accounts',
-  head: ['Name', 'E-mail', 'State', 'Credits', 'Kept for', 'Since'],
+  head: ['Name', 'E-mail', 'State', 'Credits', 'Images stored for', 'Since'],
   rows: accounts.map(({ id, name, email, balance, isActive, retentionDays, createdAt }) => [
     accountLink({ id, name }),
     email ?? '',
@@ -53,7 +53,7 @@ export function presentNewAccount({ engines, forms }: Pick<AccountPage, 'engines
     forms,
     submit: 'Create account',
     body: (fields) =>
-      html`${settingFields(fields, null, engines)}${fields.field({ name: 'credits', label: 'First credits', type: 'number', value: 0, min: 0 })}`,
+      html`${settingFields(fields, null, engines)}${fields.field({ name: 'credits', label: 'Initial credits', type: 'number', value: 0, min: 0 })}`,
   })
 }
 
@@ -67,8 +67,8 @@ export function presentNewKeys({
 }): Html {
   const note =
     keys.length === 1
-      ? 'This key is shown once. Copy it now: only its hash is kept.'
-      : 'These keys are shown once. Copy them now: only their hashes are kept.'
+      ? 'This key is shown once. Copy it now: only its hash is stored.'
+      : 'These keys are shown once. Copy them now: only their hashes are stored.'
   return html`<p class="problem" role="status">${note}</p>
 ${facts(keys.map(([name, key]) => [name, copied(key)]))}
 <p><a class="button" href="/accounts/${accountId}">Open the account</a></p>`
@@ -99,7 +99,7 @@ export function presentAccount(page: AccountPage): Html {
   ])}
 <div class="columns">${section('Credits', presentCredits(page))}${section('Settings', presentSettings(page))}</div>
 ${section('Keys', presentKeys({ accountId: id, keys: page.keys, forms }))}
-${section('Use in 14 days', html`${plotUsage(page.steps, { step: 'day', within: 'the last 14 days' })}${presentFailures(page.failures, id)}`)}
+${section('Usage in the last 14 days', html`${plotUsage(page.steps, { step: 'day', within: 'the last 14 days' })}${presentFailures(page.failures, id)}`)}
 <div class="columns">${section('Shops', presentShops(page.shops, id))}${section('Webhooks', presentEndpoints(page.endpoints, id))}</div>
 ${section('Logo', presentLogo(account, forms))}
 ${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edition, isActive: account.isActive, forms }))}`
@@ -189,7 +189,7 @@ ${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSecond
 ${field({ name: 'minQualityPercent', label: SETTING_NAMES.minQualityPercent, type: 'number', min: 0, max: 100, value: settings.minQualityPercent, hint: 'Results below it are generated again if the engine can, otherwise refused. Empty: all results are delivered.' })}
 <div class="pair">${choice({ name: 'safetyLevel', label: SETTING_NAMES.safetyLevel, options: LEVELS, value: settings.safetyLevel })}
 ${tick({ name: 'allowsSwimwear', label: SETTING_NAMES.allowsSwimwear, value: 'true', checked: settings.allowsSwimwear ?? false })}</div>
-<fieldset><legend>Limits; an empty one is the installation's</legend><div class="pair">
+<fieldset><legend>Limits. Empty: the default of the installation</legend><div class="pair">
 ${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('failedGenerationsPerHour', 1)}${limit('storageMegabytes', 0)}${limit('creditsLowAt', 0)}</div></fieldset>`
 }
 

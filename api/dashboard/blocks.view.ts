@@ -26,7 +26,7 @@ ${field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: '
   })
   return html`<p>Operators blocked these images when they decided on <a href="/reviews">reviews</a>. Every account with a safety level refuses them.</p>
 ${table({
-  caption: 'Blocked images, the newest at the top',
+  caption: 'Blocked images, newest first',
   head: ['Block', 'Image', 'Hash begins with', 'Account of the appeal', 'Blocked (UTC)', 'Until (UTC)'],
   rows: blocks.map((block): Content[] => [
     code(block.id),

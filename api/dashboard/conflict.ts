@@ -26,12 +26,12 @@ export async function keepConflict(ctx: DashboardContext, conflict: Conflict): P
   })
   const values = typedValues(ctx.state.form)
   for (const seen of ['edition', 'opened']) values.delete(seen)
-  const message = `${await sayWho(ctx, conflict)} after you opened this page. Nothing of what you sent was saved. Compare the marked settings; what you save now overwrites the ${what}.`
+  const message = `${await describeAuthor(ctx, conflict)} after you opened this page. Your changes were not saved. Compare the marked settings; saving again overwrites the ${what}.`
   ctx.state.kept = { action: ctx.path, values, message, problems }
   ctx.status = 409
 }
 
-async function sayWho(ctx: DashboardContext, { what, id, audit }: Conflict): Promise<string> {
+async function describeAuthor(ctx: DashboardContext, { what, id, audit }: Conflict): Promise<string> {
   const opened = new Date(ctx.state.form.get('opened') ?? '')
   const change = Number.isNaN(opened.getTime()) ? null : await audit.findChange(id, opened)
   if (change === null) return `The ${what} was changed`

@@ -35,7 +35,7 @@ function presentDone({ action, object, accountId, createdAt }: DoneForm) {
     ? html`<p>The first submission showed a secret once. If you did not save the secret, replace or remove it there.</p>`
     : html``
   return html`<p>${message}</p>
-<p>This form was sent twice. It was carried out once, on ${time(createdAt)} (UTC), and the second sending changed nothing.</p>
+<p>This form was submitted twice. The action ran once, on ${time(createdAt)} (UTC), and the second submission changed nothing.</p>
 ${note}<p class="actions"><a class="button" href="${path}">See the result</a> <a href="/audit?about=${encodeURIComponent(object ?? action)}">Audit log</a></p>`
 }
 

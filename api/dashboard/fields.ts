@@ -91,7 +91,7 @@ function presentSummary(
   const links = atFields.map(
     ({ id, label, text }) => html`<li><a href="#${id}">${text.startsWith(label) ? text : `${label}: ${text}`}</a></li>`,
   )
-  const lines = others.map(({ path, message: why }) => html`<li>${sayProblem(path, why)}</li>`)
+  const lines = others.map(({ path, message: why }) => html`<li>${describeProblem(path, why)}</li>`)
   const count = links.length + lines.length
   if (message === '' && lines.length === 0 && count === 1) return NOTHING
   const lead = message || (count === 1 ? 'There is a problem.' : `There are ${count} problems.`)
@@ -102,7 +102,7 @@ function presentSummary(
 }
 
 /** Error message as a sentence that, if possible, says what to do. */
-export function sayProblem(label: string, message: string): string {
+export function describeProblem(label: string, message: string): string {
   if (/^[A-Z“"]/.test(message)) return message
   const ended = /[.!?]$/.test(message) ? message : `${message}.`
   if (/^(is required|must not be empty)\.$/.test(ended)) return 'Enter a value.'
@@ -118,7 +118,7 @@ function createFields(kept: KeptForm | null, atFields: FieldMessage[]): Fields {
     { id, hint = '' }: { id: string; hint?: string },
   ) => {
     const problem = kept?.problems.find(({ path }) => path === name || path.startsWith(`${name}[`))
-    const text = problem && sayProblem(label, problem.message)
+    const text = problem && describeProblem(label, problem.message)
     if (problem && text) atFields.push({ path: problem.path, id, label, text })
     const described = [text && `${id}-wrong`, hint && `${id}-hint`].filter(Boolean).join(' ')
     return {

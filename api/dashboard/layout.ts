@@ -2,7 +2,7 @@ import { type Html, html } from '../answers/html.ts'
 import type { SignedIn } from '../stores/operator-sessions.ts'
 import type { Role } from '../stores/operators.ts'
 import { type Content, when } from './elements.ts'
-import { sayProblem } from './fields.ts'
+import { describeProblem } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import { allowScript } from './headers.ts'
 import type { Forms } from './issued-forms.ts'
@@ -71,7 +71,7 @@ ${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
 <a class="skip" href="#content">Skip to content</a>
 ${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
 ${operator === null ? html`<main id="content" class="door" tabindex="-1">${BRAND}` : html`<main id="content" tabindex="-1">`}
-${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), sayLost(kept))}
+${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), explainLostForm(kept))}
 ${actions === undefined ? html`<h1>${title}</h1>` : html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`}
 ${{ markup: content }}
 </main>
@@ -86,8 +86,11 @@ const LOGO = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="t
 const BRAND = html`<p class="face">${LOGO}<span><strong>Drape</strong> Operators’ dashboard</span></p>`
 
 /** Explains a refused form that the page no longer shows. */
-function sayLost(kept: KeptForm | null): Html {
-  const texts = [kept?.message ?? '', ...(kept?.problems ?? []).map(({ path, message }) => sayProblem(path, message))]
+function explainLostForm(kept: KeptForm | null): Html {
+  const texts = [
+    kept?.message ?? '',
+    ...(kept?.problems ?? []).map(({ path, message }) => describeProblem(path, message)),
+  ]
   return html`<p class="problem" role="alert" tabindex="-1" autofocus>${texts.filter((text) => text !== '').join(' ')}</p>`
 }
 

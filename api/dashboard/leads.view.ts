@@ -45,7 +45,7 @@ export function presentShopLeads(shop: ShopRecord, counted: ShopLeads | null, fo
   })
   return html`${facts([
     ['Shop', html`<a href="/shops/${shop.id}">${shop.domain}</a>`],
-    ['Kept here', count(kept)],
+    ['Stored by Drape', count(kept)],
     ['Pending delivery', count(waiting)],
     ['Rejected by the platform', count(refused)],
     ['Last reason', reason ?? 'none'],

@@ -7,7 +7,7 @@ import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
 const ROLE_NAMES: Readonly<Record<Role, string>> = {
-  viewer: 'viewer: reads, but no photos',
+  viewer: 'viewer: reads everything except photos',
   support: 'support: also views images, cancels, redelivers, decides reviews and removals',
   billing: 'billing: also adds credits',
   admin: 'admin: everything',

@@ -17,7 +17,7 @@ export interface PolicyPagesOptions {
   readonly audit: OperatorAudit
 }
 
-/** What visitors of a shop agree to now, and how many did. */
+/** Current policy of a shop, and the count of visitors who agreed to it. */
 export interface ShopConsents {
   readonly current: PolicyVersion
   readonly given: number

@@ -46,7 +46,7 @@ ${field({ name: 'account', label: 'Account', type: 'search', value: shown, sugge
     body: html`${searchForm({ action: '/products', forms, body: fields })}
 ${table({
   caption: 'Products, newest first',
-  head: ['Id', 'Title', 'Account', 'Images', 'Last used (UTC)', 'Ends (UTC)'],
+  head: ['Id', 'Title', 'Account', 'Images', 'Last used (UTC)', 'Expires (UTC)'],
   rows: found.map((product) => [
     code(product.externalId),
     product.title ?? '',
@@ -58,7 +58,7 @@ ${table({
   empty:
     query.size > 0
       ? html`No product matches. <a href="/products">Show all products</a>`
-      : 'There are no products yet. Accounts send them with try-ons, or ahead of them (POST /tryon/v1/products).',
+      : 'There are no products yet. Accounts send them with try-ons, or beforehand (POST /tryon/v1/products).',
 })}${nextPage(query, found.length === PAGE ? (found.at(-1)?.id ?? null) : null)}`,
   })
 }

@@ -34,8 +34,8 @@ ${when(ctx.method === 'POST', presentSent(ctx.state.form))}`,
 /** Shows the typed values, so that they are not lost; hides secrets. */
 function presentSent(form: URLSearchParams): Html {
   const typed = [...form].filter(([name, value]) => value !== '' && !HIDDEN.has(name))
-  return html`<p class="hint">Nothing was changed. Your browser goes back to the page before.</p>
-${when(typed.length > 0, section('What you sent', facts(typed)))}`
+  return html`<p class="hint">Nothing was changed. Go back in your browser to return to the form.</p>
+${when(typed.length > 0, section('Values that you sent', facts(typed)))}`
 }
 
 const HIDDEN: ReadonlySet<string> = new Set(['form', 'code', 'edition', 'next', 'password', 'secret', 'adminToken'])

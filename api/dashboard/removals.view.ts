@@ -12,7 +12,7 @@ const TONES: Readonly<Record<RemovalState, Tone>> = { OPEN: 'busy', ERASING: 'bu
 export function presentRemovals(found: readonly Removal[], limit: number): Html {
   return html`<p>People who are not customers ask for the removal of images that show them, on the page ${code('/removal')} of the API. Decide within 48 hours.</p>
 ${table({
-  caption: 'Removal requests, those that are due first at the top',
+  caption: 'Removal requests, earliest due date first',
   head: ['Request', 'State', 'Due (UTC)', 'Received (UTC)'],
   rows: found.map((removal): Content[] => [
     html`<a href="/removals/${removal.id}">${shortId(removal.id)}</a>`,
@@ -60,7 +60,7 @@ export function presentRemoval(
 ${when(erasures.length > 0, section('Erasures', presentErasures(erasures, names)))}
 ${when(
   isOpen,
-  html`${section('Images that may match', html`${presentFound(found, names)}${when(isCut, html`<p class="hint">More images are near. After the erasure of the chosen ones the request is open again, with the next; decline it when none is a copy.</p>`)}`)}${when(found.length > 0, actions(id, found, forms))}
+  html`${section('Images that may match', html`${presentFound(found, names)}${when(isCut, html`<p class="hint">More images are similar. After the erasure of the chosen images, the request opens again and shows the next images. Decline the request if none of them is a copy.</p>`)}`)}${when(found.length > 0, actions(id, found, forms))}
 ${section('Decline', declineForm(id, forms))}`,
 )}`
 }
@@ -87,8 +87,8 @@ function presentErasures(
 
 function presentFound(found: readonly Candidate[], names: ReadonlyMap<string, string>): Html {
   return table({
-    caption: 'Stored images near the image of the requester, the nearest first',
-    head: ['Photo or try-on', 'Account', 'Nearest image', 'Different bits of 256', 'Stored (UTC)'],
+    caption: 'Stored images by similarity to the image of the requester, most similar first',
+    head: ['Photo or try-on', 'Account', 'Most similar image', 'Different bits of 256', 'Stored (UTC)'],
     rows: found.map((candidate): Content[] => [
       code(candidate.id),
       accountLink({ id: candidate.accountId, name: names.get(candidate.accountId) }),
@@ -96,7 +96,7 @@ function presentFound(found: readonly Candidate[], names: ReadonlyMap<string, st
       String(candidate.distance),
       time(candidate.createdAt),
     ]),
-    empty: 'No stored image is near. Decline the request, and say so.',
+    empty: 'No stored image is similar. Decline the request with this reason.',
     numeric: [3],
   })
 }

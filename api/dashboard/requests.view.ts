@@ -8,9 +8,9 @@ import type { Forms } from './issued-forms.ts'
 
 /** By the first digit of a status. */
 export const STATUS_CLASSES: Readonly<Record<string, string>> = {
-  2: '2xx: answered',
-  3: '3xx: not changed or elsewhere',
-  4: '4xx: refused',
+  2: '2xx: succeeded',
+  3: '3xx: not modified or redirected',
+  4: '4xx: rejected',
   5: '5xx: failed',
 }
 

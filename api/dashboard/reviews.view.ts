@@ -26,7 +26,7 @@ const CHECKS: Readonly<Record<SafetyCheck, string>> = {
 export function presentReviews(found: readonly Review[], limit: number): Html {
   return html`<p>Accounts and shoppers appeal refusals by safety checks. Neither a refusal nor an appeal costs credits. <a href="/blocks">Blocked images</a></p>
 ${table({
-  caption: 'Reviews: open ones first, in turn from each account and shop, the oldest at the top',
+  caption: 'Reviews: open reviews first, alternating between accounts and shops, oldest first',
   head: ['Generation', 'State', 'Refused', 'By', 'Account', 'Received (UTC)'],
   rows: found.map((review): Content[] => [
     html`<a href="/reviews/${review.generationId}">${code(review.generationId)}</a>`,
@@ -66,7 +66,7 @@ ${when(state === 'OPEN', section('Decide', decisionForm(review, forms)))}`
 }
 
 const DECISIONS = [
-  ['REFUSED', 'refuse: the refusal stays'],
+  ['REFUSED', 'refuse: uphold the refusal'],
   ['ALLOWED', 'allow: the next try-on of the account with this photo and product image passes this check, once'],
   [
     'BLOCKED',

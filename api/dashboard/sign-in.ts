@@ -184,7 +184,7 @@ export interface SignInPage {
 export function showSignIn(ctx: DashboardContext, { provider, passwords, email, problem }: SignInPage): void {
   const query = new URLSearchParams(ctx.querystring)
   const next = ctx.state.form.get('next') ?? query.get('next') ?? ''
-  const message = problem ?? (query.has('ended') ? sayEnded(next) : '')
+  const message = problem ?? (query.has('ended') ? explainEndedSession(next) : '')
   ctx.state.operator = null
   showPage(ctx, {
     title: 'Sign in',
@@ -197,10 +197,10 @@ ${when(passwords, presentPasswordForm({ provider, email, next, kept: ctx.state.f
   })
 }
 
-function sayEnded(next: string): string {
+function explainEndedSession(next: string): string {
   return /[?&]kept=/.test(next)
-    ? 'Your session has ended, and your form was not carried out. Sign in again to return to it with what you typed, except secrets.'
-    : 'Your session has ended. Your last request was not carried out.'
+    ? 'Your session has ended, and your form was not submitted. Sign in again to return to the form with the values that you typed, except secrets.'
+    : 'Your session has ended. Your last request was not executed.'
 }
 
 function presentPasswordForm({

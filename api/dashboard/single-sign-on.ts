@@ -102,11 +102,11 @@ async function comeBack(ctx: DashboardContext, options: SingleSignOnOptions): Pr
     { action: 'sign-in', object: operator.id, details: aboutSignIn(claims, provider) },
   )
   setCookie(ctx, { token: await sessions.insert(operator.id, 'provider'), isSecure })
-  showWayOn(ctx, next)
+  showContinuePage(ctx, next)
 }
 
 /** Browsers send no session cookie with a redirect from another site, so a page of ours continues. */
-function showWayOn(ctx: DashboardContext, next: string): void {
+function showContinuePage(ctx: DashboardContext, next: string): void {
   const path = isOwnPath(next) ? next : '/'
   ctx.set('Refresh', `0; url=${path}`)
   showPage(ctx, { title: 'Signed in', body: html`<p><a href="${path}">Continue to the dashboard</a></p>` })

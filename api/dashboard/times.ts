@@ -1,10 +1,10 @@
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
 
-/** As a browser writes a time into a field, in UTC. */
+/** Format of a time in a browser's field, in UTC. */
 export const Minute = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2})?$' }))
 
-/** The time in a field of a search, or null. Throws `VALIDATION_FAILED`: the digits may be in place and yet be no time. */
+/** The time in a field of a search, or null. Throws `VALIDATION_FAILED`: a text in this format may still be an invalid time. */
 export function readTime(path: string, text: string | undefined): Date | null {
   if (text === undefined) return null
   const time = new Date(`${text}Z`)

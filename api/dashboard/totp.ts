@@ -6,7 +6,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
  */
 const STEP_SECONDS = 30
 const DIGITS = 6
-/** Steps by which a clock may be fast or slow. */
+/** Maximum clock difference in steps. */
 const DRIFT_STEPS = 1
 /** Length of the hash output, as RFC 4226 recommends. */
 const SECRET_BYTES = 20

@@ -1,7 +1,7 @@
 import { type Html, html } from '../answers/html.ts'
 import { table } from './elements.ts'
 
-/** The parts of a try-on in the order of their time; the rows of `engine` are its own parts. */
+/** Stages of a try-on in order; the stages of `engine` are in `INNER`. */
 const OUTER = ['decode', 'engine', 'composite', 'mark', 'encode']
 const INNER = [
   ...[

@@ -3,7 +3,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   const value = document.getElementById(button.dataset.copy)
   button.hidden = false
   button.addEventListener('click', async () => {
-    const result = (await copyText(value)) ? 'Copied' : 'Selected: copy it by keyboard'
+    const result = (await copyText(value)) ? 'Copied' : 'Selected: copy it with the keyboard'
     button.parentElement.querySelector('[role="status"]').textContent = result
   })
 }

@@ -115,7 +115,7 @@ describe('accounts in the dashboard', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409])
     for (const { text: said } of answers.filter(({ status }) => status === 409)) {
       expect(said).toContain('<p>The credits were added.</p>')
-      expect(said).toContain('It was carried out once')
+      expect(said).toContain('The action ran once')
       expect(said).toContain(`<a class="button" href="/accounts/${id}">`)
     }
     expect((await accounts().find(id))?.balance).toBe(11)

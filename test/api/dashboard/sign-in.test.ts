@@ -202,7 +202,7 @@ describe('a session of the dashboard', () => {
     await dashboard.database.query(sql.unsafe`delete from operator_sessions`)
     const answer = await browser.post('/accounts', new URLSearchParams({ form, name: 'Late', retentionDays: '7' }))
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?ended=true'])
-    expect((await browser.get('/sign-in?ended=true')).text).toContain('was not carried out')
+    expect((await browser.get('/sign-in?ended=true')).text).toContain('was not executed')
     expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(false)
   })
 
