@@ -3,17 +3,17 @@ import { forgetResults } from './results.ts'
 import type { ConsentNotice, Shop } from './shop.ts'
 import { forgetWishes } from './wish.ts'
 
-/** What the shop asks of a visitor before it takes a photo, and what the visitor said. */
+/** The consent that the shop requires before a photo, and the visitor's answer. */
 export interface Consent {
   /** The notice of the shop; null when it cannot be fetched. The service refuses a photo without consent all the same. */
   load(): Promise<ConsentNotice | null>
-  /** The visitor has ticked the box: it is recorded before the next photo is sent. */
+  /** Called when the visitor ticks the box; the consent is recorded before the next photo is sent. */
   agree(notice: ConsentNotice): void
-  /** Records what was agreed to. */
+  /** Records the consent. */
   settle(nameVisitor: () => Promise<void>): Promise<void>
-  /** The notice is fetched again: another version may count now. */
+  /** Fetches the notice again, because the policy may have a newer version. */
   forget(): void
-  /** Erases what is stored of the visitor. */
+  /** Erases the stored data of the visitor. */
   withdraw(): Promise<void>
 }
 

@@ -36,7 +36,7 @@ export function failureOf(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure('UNEXPECTED')
 }
 
-/** What the shopper can do: retry, use another photo, read the policy again, do without the camera, or nothing. */
+/** What the shopper can do: retry, use another photo, read the policy again, continue without the camera, or nothing. */
 export type Remedy = 'again' | 'photo' | 'consent' | 'camera' | 'none'
 
 const PHOTO = [

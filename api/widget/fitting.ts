@@ -46,11 +46,11 @@ export interface Fitting {
   start(): Promise<void>
   /** Asks for another photo. */
   restart(): void
-  /** Shows the photo again with what is to be agreed to now. */
+  /** Shows the photo again with the current policy. */
   review(): void
-  /** Erases what the service has of the visitor, and begins anew. */
+  /** Erases the visitor's data in the service and starts over. */
   withdraw(): Promise<void>
-  /** Begins anew, after everything was erased. */
+  /** Starts over after an erasure. */
   clear(): void
   stop(): void
 }
@@ -172,7 +172,7 @@ interface Steps {
   readonly enter: (next: Step) => void
 }
 
-/** Null if it is no photo, or if the shopper has gone on while a large one was read. */
+/** Null if it is no photo, or if the shopper has moved on while a large file was read. */
 async function readChosen(file: Blob, { current, enter, track }: Steps & { track: Track }): Promise<Photo | null> {
   const before = current()
   const photo = await readPhoto(file).catch(failureOf)

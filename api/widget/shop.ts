@@ -22,7 +22,7 @@ interface Visitor {
   readonly expiresAt: string
 }
 
-/** What a visitor agrees to, and whether they did. */
+/** The policy, and whether the visitor has agreed to it. */
 export interface ConsentNotice {
   readonly required: boolean
   readonly policy: string

@@ -69,13 +69,13 @@ export function createTryOn(
     void fitting.recall()
   }
 
-  /** Other elements of the page show nothing of the visitor any more either. */
+  /** Notifies the other elements of the page, which must hide the visitor's images too. */
   async function withdraw(): Promise<void> {
     await fitting.withdraw()
     dispatchEvent(new Event(ERASED))
   }
 
-  const goOn = () => void goOnWith(fitting)
+  const goOn = () => void resumeAfterReconnect(fitting)
   const onHidden = () => document.hidden && fitting.leaveCamera()
   addEventListener('online', goOn)
   addEventListener(ERASED, fitting.clear)
@@ -116,7 +116,7 @@ async function askPage(host: HTMLElement): Promise<string | null> {
 const PAUSES_MS = [0, 1000, 4000]
 
 /** Resumes an attempt that the network interrupted. */
-async function goOnWith(fitting: Fitting): Promise<void> {
+async function resumeAfterReconnect(fitting: Fitting): Promise<void> {
   for (const pause of PAUSES_MS) {
     await new Promise((resolve) => setTimeout(resolve, pause))
     const step = fitting.step()

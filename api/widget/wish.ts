@@ -17,7 +17,7 @@ export function forgetWish(settings: Settings): void {
   remember(() => sessionStorage, keyOf(settings), '')
 }
 
-/** Forgets the generations of all products. */
+/** Deletes the stored generations of all products. */
 export function forgetWishes(): void {
   quietly(() => {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)

@@ -149,7 +149,7 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     await writeFile(note, 'Dear shop')
     await visit()
     await widget.choose(small)
-    expect(await widget.fail()).toBe('The photo is too small or too narrow. Please take a larger one.')
+    expect(await widget.fail()).toBe('The photo is too small or too narrow. Please choose a larger one.')
     await widget.click('Another photo')
     await widget.choose(note)
     expect(await widget.fail()).toMatch(/JPEG, PNG, WebP or HEIC/)

@@ -11,11 +11,11 @@ export interface ConsentViewOptions {
   readonly texts: Texts
   readonly settings: Settings
   readonly announce: (text: string) => void
-  /** Erases the photos, and then says so. */
+  /** Erases the photos and confirms the erasure. */
   readonly withdraw: (text: string) => void
 }
 
-/** Asks for consent where the shop wants it, else says what happens to the photo. */
+/** Asks for consent if the shop requires it; otherwise explains the use of the photo. */
 export function presentConsent(options: ConsentViewOptions) {
   const { consent, texts, announce } = options
   const box: HTMLInputElement = element('input', { type: 'checkbox', id: 'consent', required: true })
@@ -32,7 +32,7 @@ export function presentConsent(options: ConsentViewOptions) {
   })
   return {
     element: place,
-    /** Whether the photo may be sent. Leads to the box when it is not ticked. */
+    /** Whether the photo may be sent. Moves the focus to the checkbox if it is not ticked. */
     check: async (): Promise<boolean> => {
       const notice = await loaded
       if (!mustAgree(notice)) return true
@@ -51,8 +51,8 @@ export function presentConsent(options: ConsentViewOptions) {
 }
 
 /**
- * Lets a visitor who agreed withdraw: as easy as it was to agree; and others delete what they sent. Empty when there is
- * nothing to delete.
+ * Lets a visitor withdraw consent as easily as it was given, or delete photos that were sent without consent. Empty if
+ * there is nothing to delete.
  */
 export function presentWithdrawal({ consent, texts, withdraw }: ConsentViewOptions): HTMLElement {
   const place = element('div', { class: 'stack' })
