@@ -82,10 +82,10 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
   const config = readConfig(schema, env)
   refuseWeakSigningKeys(config)
   if ((config.CAPTCHA_VERIFY_URL === '') !== (config.CAPTCHA_SECRET === '')) {
-    throw new Error('The configuration is not valid:\n  CAPTCHA_VERIFY_URL and CAPTCHA_SECRET go together')
+    throw new Error('The configuration is not valid:\n  CAPTCHA_VERIFY_URL and CAPTCHA_SECRET must be set together')
   }
   if ((config.ANALYTICS_URL === '') !== (config.ANALYTICS_KEY === '')) {
-    throw new Error('The configuration is not valid:\n  ANALYTICS_URL and ANALYTICS_KEY go together')
+    throw new Error('The configuration is not valid:\n  ANALYTICS_URL and ANALYTICS_KEY must be set together')
   }
   if (config.DASHBOARD_PORT !== undefined && [config.PORT, config.PROBE_PORT].includes(config.DASHBOARD_PORT)) {
     throw new Error('The configuration is not valid:\n  DASHBOARD_PORT must differ from the other ports')
@@ -96,9 +96,9 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
     )
   }
   if ((config.SMTP_URL + config.SMTP_URL_FILE === '') !== (config.MAIL_FROM === '')) {
-    throw new Error('The configuration is not valid:\n  SMTP_URL and MAIL_FROM go together')
+    throw new Error('The configuration is not valid:\n  SMTP_URL and MAIL_FROM must be set together')
   }
-  refuseHalfSignOn(config)
+  refuseIncompleteSignOn(config)
   return {
     ...config,
     LINGER_SECONDS: config.LINGER_SECONDS ?? (config.NODE_ENV === 'development' ? 0 : 3),
@@ -127,7 +127,7 @@ function refuseWeakSigningKeys({ NODE_ENV, SIGNING_SECRET }: Static<typeof schem
 }
 
 /** Missing settings of single sign-on fail at start-up, not at the first sign-in. */
-function refuseHalfSignOn(config: Static<typeof schema>): void {
+function refuseIncompleteSignOn(config: Static<typeof schema>): void {
   if (config.OIDC_ISSUER === '') return
   const problems = [
     ...(config.OIDC_CLIENT_ID === '' ? ['OIDC_ISSUER needs OIDC_CLIENT_ID'] : []),

@@ -326,8 +326,8 @@ const keyring = readKeyring({
   ...{ token: config.RECEIPT_TRANSIT_TOKEN, tokenFile: config.RECEIPT_TRANSIT_TOKEN_FILE },
 })
 if (keyring.origin === 'made')
-  log.warn('RECEIPT_KEY is not set: receipts are signed with a key that ends with this process')
-// On the connections of deliveries: callers never wait for receipts.
+  log.warn('RECEIPT_KEY is not set: receipts are signed with a temporary key, which is lost when this process exits')
+// Uses the connections of deliveries, so that callers never wait for receipts.
 const issuing = startIssuing({
   erasures: createErasures(webhookDatabase),
   receiptKeys: createReceiptKeys(webhookDatabase),

@@ -2,22 +2,22 @@ import type { Log } from './shared/log.ts'
 import type { RequestEntry, RequestLog } from './stores/request-log.ts'
 
 const INTERVAL_MS = 1000
-/** Between two writes, of all accounts. */
+/** Maximum entries between two writes, of all accounts. */
 const MAX_BUFFERED = 5000
-/** Between two writes, of one account, so that its flood leaves room for others. */
+/** Maximum entries between two writes per account, so that one busy account leaves room for others. */
 const MAX_BUFFERED_OF_ACCOUNT = 300
 
 export type DropReason = 'buffer' | 'account' | 'database'
 
 export interface RequestRecorder {
-  /** Keeps an entry until the next write; never waits and never throws. */
+  /** Buffers an entry until the next write; never waits and never throws. */
   record(entry: RequestEntry): void
-  /** Writes what was recorded. */
+  /** Writes the buffered entries. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Writes the log of requests once a second, so that no request waits for it. What does not fit or cannot be written is dropped and counted. */
+/** Writes the log of requests once a second, so that no request waits for it. Entries that do not fit or cannot be written are dropped and counted. */
 export function createRequestRecorder({
   requestLog,
   onDrop,

@@ -26,8 +26,8 @@ import type { PersonPhotos } from './photos/person-photos.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
 import { cacheAllowed } from './routes/storefront/check-credits.ts'
 import { createUploadCompletion } from './routes/storefront/complete-upload.ts'
-import { createEventKeeper } from './routes/storefront/events.ts'
-import { createSoonAnswers } from './routes/storefront/shopify-webhooks.ts'
+import { createEventStore } from './routes/storefront/events.ts'
+import { createTimedAnswers } from './routes/storefront/shopify-webhooks.ts'
 import { createRangeRule, siteOf } from './shared/addresses.ts'
 import { createDatabase, type Database, pingDatabase } from './shared/database/database.ts'
 import type { Lifecycle } from './shared/lifecycle.ts'
@@ -186,18 +186,18 @@ export function createStorefront(parts: StorefrontParts) {
       fromKeyOrShop: publishableKeyOr(eventProxy, { findKey: findByPublishableKey(parts), receiveBody, ...proof }),
       eventsFromShop: eventProxy,
       limitEvents: eventLimit({ redis, limits: config }),
-      keepEvents: createEventKeeper({ events, metrics }),
+      storeEvents: createEventStore({ events, metrics }),
       privacy: createShopPrivacy(database),
       provenanceKeys: createProvenanceKeys(database),
       receiptKeys: createReceiptKeys(database),
       removals: createRemovals(database),
       reviews: createSafetyReviews(database),
-      answerSoon: createSoonAnswers(),
+      answerSoon: createTimedAnswers(),
     },
   }
 }
 
-/** What the privacy pages of all shops say. */
+/** Facts about the installation for the privacy pages of all shops. */
 function describeInstallation(config: StorefrontParts['config']) {
   return {
     processor: config.PRIVACY_PROCESSOR || config.SERVICE_NAME,

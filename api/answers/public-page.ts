@@ -60,7 +60,7 @@ interface PagePolicy {
   readonly imageOrigins?: readonly string[]
 }
 
-/** The Content-Security-Policy of a page for visitors: no script, no foreign content but images of these origins. */
+/** The Content-Security-Policy of a page for visitors: no scripts, and no foreign content except images of these origins. */
 export function pagePolicy({ formAction = "'none'", imageOrigins = [] }: PagePolicy = {}): string {
   return [
     ...["default-src 'none'", ['img-src', ...imageOrigins, 'data:'].join(' '), `style-src '${STYLE_HASH}'`],

@@ -16,7 +16,7 @@ const CACHE_MS = 3000
 const MAX_CACHED = 10_000
 
 /** A request with one of these headers is not authenticated by its URL. */
-const OTHER_PROOFS = ['x-drape-signature', 'x-drape-shop']
+const OTHER_CREDENTIALS = ['x-drape-signature', 'x-drape-shop']
 
 interface CachedResponse {
   /** Alternating names and values. */
@@ -39,7 +39,7 @@ export function createRepeatedAnswers({
   const cache = createCache<CachedResponse>({ max: MAX_CACHED, ms: CACHE_MS, now })
   const find = ({ method, url = '', headers }: IncomingMessage): CachedResponse | undefined => {
     const known = method === 'GET' ? cache.get(url) : undefined
-    return known && !OTHER_PROOFS.some((name) => name in headers) ? known : undefined
+    return known && !OTHER_CREDENTIALS.some((name) => name in headers) ? known : undefined
   }
   return {
     keep: (ctx) => {

@@ -430,7 +430,7 @@ export interface Generation {
 export interface Appeal {
   generationId: string
   /**
-   * OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal stays. BLOCKED: the refused image is refused from now on.
+   * OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal is upheld. BLOCKED: the refusal is upheld, and the image is refused from now on.
    */
   state: 'OPEN' | 'ALLOWED' | 'REFUSED' | 'BLOCKED'
   reason: string
@@ -640,7 +640,7 @@ export interface ProductBatchItem {
         }
       | {
           /**
-           * The version that counts now.
+           * Current version of the policy.
            */
           version: string
         }
@@ -1051,7 +1051,7 @@ export interface ErrorBody {
       }
     | {
         /**
-         * The version that counts now.
+         * Current version of the policy.
          */
         version: string
       }

@@ -25,7 +25,7 @@ export async function checkConsent(
   return { policy, version, at: new Date(time).toISOString() }
 }
 
-/** Throws unless the version is the one that counts now. */
+/** Throws unless the version is the current one. */
 export async function assertCurrent(
   { accountId, policy }: { accountId: string; policy: string },
   version: string,

@@ -1,13 +1,13 @@
 import type { Consents, PolicyVersion } from '../stores/consents.ts'
 import { NEUTRAL_TEXTS, NEUTRAL_VERSION } from './neutral-policy.ts'
 
-/** A policy is called like the domain of its shop. */
+/** The name of a policy is the domain of its shop. */
 export interface PolicyOwner {
   readonly accountId: string
   readonly domain: string
 }
 
-/** The version that visitors of a shop agree to now. */
+/** Current version of the policy of a shop. */
 export async function currentPolicy(
   { accountId, domain }: PolicyOwner,
   consents: Pick<Consents, 'findPolicy'>,

@@ -18,7 +18,7 @@ export function readPolicy({ version, texts }: { version: string; texts: unknown
   check(count >= 1 && count <= MAX_LANGUAGES, 'texts', `must have 1 to ${MAX_LANGUAGES} languages`)
   for (const [language, text] of entries.slice(0, MAX_LANGUAGES)) {
     const path = `texts.${language.slice(0, 20)}`
-    check(LANGUAGE.test(language.toLowerCase()), path, 'must be named by a language such as en or de-at')
+    check(LANGUAGE.test(language.toLowerCase()), path, 'must be named by a language tag such as en or de-at')
     const isText = typeof text === 'string' && text.trim() !== '' && text.length <= MAX_TEXT
     check(isText && isPlain(text), path, `must be plain text of 1 to ${MAX_TEXT} characters`)
   }
@@ -32,7 +32,7 @@ export function readPolicy({ version, texts }: { version: string; texts: unknown
   }
 }
 
-/** Nothing that hides or turns around what a visitor reads. */
+/** Rejects characters that hide or reverse text. */
 function isPlain(text: string): boolean {
   return text.isWellFormed() && !/[^\P{C}\n\r\t]/u.test(text)
 }

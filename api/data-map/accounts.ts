@@ -8,14 +8,14 @@ export const ACCOUNT_TABLES: Readonly<Record<string, TableMap>> = {
       lifetime: 'no end',
       erasure: 'an operator changes name and address',
     },
-    { name: 'name, which can be a person', email: 'contact' },
+    { name: 'name, which can be that of a person', email: 'contact' },
     'id balance is_active retention_days settings created_at logo_key credits_low_since test_of',
   ),
   api_keys: personal(
     { purpose: 'authenticates programs of the account', lifetime: 'no end', erasure: 'none' },
     {
       key_name: 'name of the key, as the account chose it',
-      allowed_cidrs: 'network addresses that the key may be used from',
+      allowed_cidrs: 'network addresses from which the key may be used',
     },
     'id account_id kind hash created_at revoked_at scopes expires_at last_used_at last_four',
   ),

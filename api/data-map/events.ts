@@ -24,14 +24,14 @@ export const EVENT_TABLES: Readonly<Record<string, TableMap>> = {
     'key received_on account_id shop_id name insert_id customer_signed product_id variant_id happened_at received_at batch_id',
   ),
   event_batches: personal(
-    about('what the events of one request have in common', '`EVENT_RETENTION_DAYS` (90)'),
+    about('common data of the events of one request', '`EVENT_RETENTION_DAYS` (90)'),
     { ...WHO, ...WHERE },
     'received_on id account_id shop_id customer_signed product_id variant_id received_at',
   ),
   event_outbox: personal(
     about(
-      'events on their way to the provider of analytics; empty without `ANALYTICS_URL`',
-      'until the provider has them, `EVENT_RETENTION_DAYS` (90) at most',
+      'events to be forwarded to the analytics provider; empty without `ANALYTICS_URL`',
+      'until they are forwarded, at most `EVENT_RETENTION_DAYS` (90)',
     ),
     { ...WHO, ...WHAT, ...WHERE, generation_id: 'ID of the try-on' },
     `id key received_on account_id shop_id name insert_id customer_signed product_id variant_id happened_at received_at attempts

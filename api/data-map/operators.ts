@@ -17,7 +17,7 @@ export const OPERATOR_TABLES: Readonly<Record<string, TableMap>> = {
   operator_sessions: personal(
     {
       purpose: 'keeps an operator signed in',
-      lifetime: '30 minutes without activity, 12 hours at most; the row 7 days after it was last used',
+      lifetime: '30 minutes without activity, at most 12 hours; the row 7 days after its last use',
       erasure: 'sign-out, or a disabled operator',
     },
     { operator_id: 'the operator', hash: 'hash of the cookie', seen_at: 'time of the last request' },
@@ -30,16 +30,16 @@ export const OPERATOR_TABLES: Readonly<Record<string, TableMap>> = {
   ),
   operator_kept_forms: personal(
     {
-      purpose: 'gives a form back after the session ended',
-      lifetime: '60 minutes; deleted when another form is kept',
+      purpose: 'restores an unsent form after the session has ended',
+      lifetime: '60 minutes; deleted when another form is stored',
       erasure: 'signing in and opening the form',
     },
-    { operator_id: 'the operator', fields: 'what was typed, without secrets' },
+    { operator_id: 'the operator', fields: 'typed values, without secrets' },
     'form action created_at',
   ),
   operator_audit: personal(
     {
-      purpose: 'proves who did what and why, views of photos among it',
+      purpose: 'proves who did what and why, including views of photos',
       lifetime: 'no end: the database refuses to change or delete entries',
       erasure: 'none',
     },

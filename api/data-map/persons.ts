@@ -8,7 +8,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'finds every object of the storage, for erasure and expiry',
       lifetime:
-        'as its object (see the storage); a row of bytes that may still arrive stays 10 more minutes without its owner',
+        'the lifetime of its object (see object storage); the row of an upload that may still arrive stays 10 more minutes, without its owner',
       erasure: `${ERASE}. Under a legal hold the row stays until the hold ends`,
     },
     { external_user_id: 'ID of the end user', key: 'ID of the photo or the result' },
@@ -33,7 +33,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   image_hashes: personal(
     {
       purpose: 'finds copies of an image that a person asks to remove',
-      lifetime: 'as its object',
+      lifetime: 'the lifetime of its object',
       erasure: `the deletion of its object, by ${ERASE} and removal requests too`,
     },
     { object_key: 'ID of the photo or the result', hash: 'perceptual hash of the image' },
@@ -60,7 +60,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   outbox: personal(
     {
       purpose: 'jobs that workers have not finished',
-      lifetime: 'until the generation ends, at its deadline at the latest',
+      lifetime: 'until the generation ends, at the latest at its deadline',
       erasure: `${ERASE} cancels the generation`,
     },
     { payload: 'IDs of the end user and the photo' },
@@ -68,7 +68,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   ),
   idempotency_keys: personal(
     {
-      purpose: 'repeats the first answer to a repeated request',
+      purpose: 'returns the first response to a repeated request',
       lifetime: '24 hours',
       erasure: `${ERASE} deletes the rows of photos and the answers of generations`,
     },
@@ -88,7 +88,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'refuses calls that were sent before an erasure',
       lifetime: '1 hour',
-      erasure: 'is made by the erasure',
+      erasure: 'none: the erasure itself creates the row',
     },
     { customer: 'SHA-256 of account and end user' },
     'erased_at',
@@ -97,7 +97,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'delivers events to the account and shows the log',
       lifetime: '14 days; `customer.erased` names the end user until it is delivered',
-      erasure: 'none before that: the event says who was erased',
+      erasure: 'none before that: the event names the erased end user',
     },
     { data: 'ID of the end user, in `customer.erased` only' },
     `id endpoint_id event_id type happened_at status attempts next_attempt_at last_attempt_at last_status last_error ended_at created_at`,
@@ -106,7 +106,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'proves an erasure by a signed receipt',
       lifetime: '3 years after the receipt; 90 days without one',
-      erasure: 'none: the hash is made by the erasure',
+      erasure: 'none: the erasure itself creates the hash',
     },
     { customer: 'hash of the ID of the end user' },
     'id account_id requested_at log_key erased_at cached_until held_objects waits_for check_at issued_at receipt leaves',
@@ -114,7 +114,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   receipt_mails: personal(
     {
       purpose: 'sends the receipt of an erasure by e-mail',
-      lifetime: 'until the e-mail is sent or given up, 14 days after the receipt at most',
+      lifetime: 'until the e-mail is sent or abandoned, at most 14 days after the receipt',
       erasure: 'sending the e-mail',
     },
     { address: 'e-mail address that the call for the erasure named' },
@@ -123,7 +123,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   erased_objects: personal(
     {
       purpose: 'lists what an erasure deleted',
-      lifetime: 'until the receipt is issued, 90 days at most',
+      lifetime: 'until the receipt is issued, at most 90 days',
       erasure: 'issuing the receipt',
     },
     { key: 'ID of a deleted photo or result' },
@@ -133,11 +133,11 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'requests of people to remove images that show them',
       lifetime: 'until 90 days after the decision; the hashes until the decision',
-      erasure: 'the lifetime alone; the row proves that the request was answered',
+      erasure: 'only the end of the lifetime; the row proves that the request was answered',
     },
     {
       email: 'e-mail address of the requester',
-      reason: 'why, in the words of the requester',
+      reason: 'reason, as the requester wrote it',
       hashes: 'perceptual hashes of the image that the requester sent; the image is not stored',
       answer: 'why an operator declined',
     },
@@ -161,21 +161,21 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   safety_reviews: personal(
     {
       purpose: 'appeals against refusals by safety checks, and the decisions of operators',
-      lifetime: 'as the refusal',
+      lifetime: 'the lifetime of the refusal',
       erasure: 'deleted with the refusal',
     },
     {
-      reason: 'why the refusal is wrong, in the words of the account or of the shopper',
-      answer: 'what an operator answered',
+      reason: 'reason of the appeal, as the account or the shopper wrote it',
+      answer: 'answer of the operator',
       generation_id: 'ID of the try-on',
-      used_by: 'ID of the try-on that the allowed pair passed in',
+      used_by: 'ID of the try-on in which the allowed pair passed',
     },
     'version state created_at decided_at by_shopper',
   ),
   safety_blocks: personal(
     {
       purpose: 'images that operators blocked after a review',
-      lifetime: 'until the end that an operator chose, or until an operator removes it',
+      lifetime: 'until the expiry that an operator set, or until an operator removes the block',
       erasure: 'none: the hash identifies no person, and keeps the image refused',
     },
     {
@@ -188,8 +188,8 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   applied_erasures: personal(
     {
       purpose: 'shows which erasures a restored backup lacks',
-      lifetime: 'until the API starts a week after; at least the newest stay',
-      erasure: 'none: the hash is made by the erasure',
+      lifetime: 'until the first start of the API more than a week later; the newest entries are kept',
+      erasure: 'none: the erasure itself creates the hash',
     },
     { log_key: 'hash of the ID of the end user, with the time of the erasure' },
     '',

@@ -1,8 +1,8 @@
 import type { DataMap } from './table-map.ts'
 
-/** A place outside of the database, known by how its keys begin. */
+/** A store outside of the database, identified by the prefix of its keys. */
 export interface PlaceMap {
-  /** What is there. */
+  /** Stored data. */
   readonly content: string
   /** Null for a place without personal data. */
   readonly about: DataMap | null
@@ -21,15 +21,16 @@ export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
     content: 'results of try-ons',
     about: {
       purpose: 'the output of a try-on',
-      lifetime: 'as the photo, unless the call (`keepForDays`) or the account (`--result-days`) says otherwise',
+      lifetime:
+        'the lifetime of the photo, unless the call (`keepForDays`) or the account (`--result-days`) sets another',
       erasure: ERASE,
     },
   },
   'uploads/': {
-    content: 'bytes that a browser sent and that are no photo yet',
+    content: 'uploaded bytes that are not a photo yet',
     about: {
       purpose: 'the upload of a shopper',
-      lifetime: 'until the upload is complete, 30 minutes after the link was made at most',
+      lifetime: 'until the upload is complete, at most 30 minutes after the link was created',
       erasure: ERASE,
     },
   },
@@ -46,14 +47,14 @@ export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
     about: {
       purpose: 'repeats erasures after a backup is restored',
       lifetime: 'no end; keep it longer than the oldest backup',
-      erasure: 'none: the hash is made by the erasure',
+      erasure: 'none: the erasure itself creates the hash',
     },
   },
   'products/': {
     content: 'product photos',
     about: {
       purpose: 'the garment of a try-on; can show a model',
-      lifetime: 'as the product',
+      lifetime: 'the lifetime of the product',
       erasure: '`DELETE /tryon/v1/products/{externalId}`',
     },
   },
@@ -61,7 +62,7 @@ export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
   '.incomplete/': {
     content: 'files that are being written (`file:` storages only)',
     about: {
-      purpose: 'no reader sees half a file',
+      purpose: 'readers never see a partial file',
       lifetime:
         'less than a second; of a crashed process until the next comparison with the database, a day later at the earliest',
       erasure: 'none before that',
@@ -71,7 +72,7 @@ export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
 
 const ADDRESS = 'network address or its keyed hash'
 
-/** Families of keys in Redis. Everything there can be lost, and comes back without personal data or from the database. */
+/** Families of keys in Redis. All of it can be lost: it is restored from the database, or has no personal data. */
 export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
   'bull:': {
     content: 'jobs of workers: IDs of the end user, the photo and the product',
@@ -89,7 +90,7 @@ export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
   'drape:refused:': {
     content: 'the last 20 refused requests of a shop, with the network address',
     about: {
-      purpose: 'finds faults in the signature of a shop',
+      purpose: 'explains why requests of a shop were refused',
       lifetime: '24 hours',
       erasure: 'not needed',
     },

@@ -12,7 +12,7 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     },
     {
       email: 'e-mail address',
-      marketing_consent: 'whether the shop may write',
+      marketing_consent: 'consent to marketing e-mails',
       external_user_id: 'ID of the shopper',
       tags: 'labels of the shopper',
       segments: 'segments of the shopper',
@@ -21,13 +21,14 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
   ),
   lead_outbox: personal(
     {
-      purpose: 'e-mail addresses on their way to the platform of the shop',
-      lifetime: 'until the platform has the address; one that it rejects `LEAD_RETENTION_DAYS` (730) at most',
+      purpose: 'e-mail addresses to be delivered to the platform of the shop',
+      lifetime:
+        'until the platform has the address; an address that the platform rejects at most `LEAD_RETENTION_DAYS` (730)',
       erasure: `${REDACT}; the page *Leads* of the dashboard`,
     },
     {
       email: 'e-mail address',
-      marketing_consent: 'whether the shop may write',
+      marketing_consent: 'consent to marketing e-mails',
       external_user_id: 'ID of the shopper',
       reason: 'answer of the platform',
     },
@@ -42,7 +43,7 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     {
       visitor: 'SHA-256 of account and shopper',
       version: 'the text that the visitor agreed to',
-      language: 'in which the text was shown',
+      language: 'language in which the text was shown',
       given_at: 'when the visitor agreed',
       withdrawn_at: 'when the visitor withdrew',
     },
@@ -55,13 +56,13 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
       lifetime: '90 days',
       erasure: REDACT,
     },
-    { customer_id: 'ID at the platform', email: 'e-mail address', held: 'what was stored of the customer' },
+    { customer_id: 'ID at the platform', email: 'e-mail address', held: 'stored data of the customer' },
     'id shop_id request_id created_at',
   ),
   share_links: personal(
     {
       purpose: 'links to results that shoppers share',
-      lifetime: 'as the image, at most 30 days; then 30 more days to say that the link has ended',
+      lifetime: 'the lifetime of the image, at most 30 days; then 30 more days as an expired link',
       erasure: 'the link shows nothing once the result is erased',
     },
     { token: 'opens the result', generation_id: 'ID of the try-on' },
@@ -69,9 +70,9 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
   ),
   shops: personal(
     {
-      purpose: 'settings of a shop, and how its proxy proves itself',
+      purpose: 'settings of a shop, and the secrets that authenticate its proxy',
       lifetime: 'no end',
-      erasure: 'an operator changes it; `shop/redact` of Shopify ends the shop',
+      erasure: 'an operator changes it; `shop/redact` of Shopify deactivates the shop',
     },
     { name: 'name of the shop, which can be a person', privacy_contact: 'contact for questions about privacy' },
     `id account_id platform domain secrets admin_url admin_token monthly_generations billing_allowed plan_ends_at is_active created_at

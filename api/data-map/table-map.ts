@@ -2,15 +2,15 @@
 export interface DataMap {
   readonly purpose: string
   readonly lifetime: string
-  /** What deletes it on request. */
+  /** Request that deletes the data. */
   readonly erasure: string
 }
 
-/** What a table holds of persons. Each column is in exactly one of the two lists. */
+/** Personal data in a table. Each column is in exactly one of the two lists. */
 export interface TableMap {
   /** Null for a table without personal data. */
   readonly about: DataMap | null
-  /** Columns with personal data, and what that is. */
+  /** Columns with personal data, with a description of the data. */
   readonly personal: Readonly<Record<string, string>>
   /** Columns without personal data. */
   readonly other: readonly string[]

@@ -11,7 +11,7 @@ export interface Mail {
 }
 
 /**
- * `sent`: the server has the mail. `refused`: the server refuses the mail or the recipient for ever. `failed`: another attempt can succeed.
+ * `sent`: the server has the mail. `refused`: the server permanently refuses the mail or the recipient. `failed`: another attempt can succeed.
  * The reason contains no address.
  */
 export type MailOutcome =
@@ -68,7 +68,7 @@ export function createSendMail({ url, from }: SmtpOptions): SendMail {
   }
 }
 
-/** Of an error only its codes: its message can contain the address or the password. */
+/** Only the codes of an error: its message can contain the address or the password. */
 function present(error: unknown): MailOutcome {
   const { code, command, responseCode } = Object(error) as { code?: string; command?: string; responseCode?: number }
   // A refused sender or a missing password is a fault of the configuration, which an operator can correct.

@@ -13,12 +13,12 @@ const API_VERSION = '1.4.0'
 const DESCRIPTION = `Puts garments of a shop on photos of people.
 
 1. Upload a photo once (\`POST /images/upload\`) and keep its \`imageId\`.
-2. Ask for a try-on (\`POST /try-on\`): that photo, and a product by your own id or with its images.
+2. Start a try-on (\`POST /try-on\`) with the \`imageId\` and a product: your ID of the product, or its images.
 3. Fetch the generation every 2 seconds, or follow its events, until it is \`COMPLETED\` or \`FAILED\`.
 
-A generation costs 1 credit, which comes back if it fails. Errors are \`{ code, message, status, details? }\`: branch on
-\`code\`. In a request, \`null\` for an optional field that may not be null is the same as leaving it out, and fields beyond those
-described are ignored; answers may grow fields.`
+A generation costs 1 credit, which is refunded if the generation fails. Errors are \`{ code, message, status, details? }\`: branch on
+\`code\`. In a request, \`null\` in an optional field that is not nullable counts as absent, and unknown fields are ignored. Responses
+may gain fields.`
 
 const TAGS: Readonly<Record<string, string>> = {
   'Try-on': 'Put a product on a photo of a person.',

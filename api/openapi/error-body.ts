@@ -30,11 +30,11 @@ export const ErrorBody = named(
             }),
             serverTime: Type.String({ format: 'date-time', description: 'Current time of the server.' }),
           },
-          { description: 'Of PROXY_SIGNATURE_INVALID.' },
+          { description: 'Details of PROXY_SIGNATURE_INVALID.' },
         ),
         Type.Object(
-          { version: Type.String({ description: 'The version that counts now.' }) },
-          { description: 'Of CONSENT_OUTDATED.' },
+          { version: Type.String({ description: 'Current version of the policy.' }) },
+          { description: 'Details of CONSENT_OUTDATED.' },
         ),
         Type.Object(
           { estimatedStartSeconds: Type.Integer(), estimatedSeconds: Type.Integer() },

@@ -52,7 +52,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
     'the photo or the product image shows a person in underwear or swimwear, which the safety level `strict` refuses',
   SEVERAL_PEOPLE: 'the photo shows several people, which the safety level `strict` refuses',
   AGE_REVIEW:
-    'if the operator enabled the check, at the safety level `strict`: the check cannot tell whether the photo shows an adult, so a person should look at the photo',
+    'the safety level is `strict`, the operator has enabled the age check, and the check cannot tell whether the photo shows an adult: the photo needs a review',
   IMAGE_LISTED:
     'the photo or the product image is on the list of the operator, or an operator blocked the image; the safety levels `standard` and `strict` check both. The message ends with the reason',
   SAFETY_UNAVAILABLE: 'the safety level is `strict`, and a check of the images was unavailable',

@@ -13,7 +13,7 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   FILE_REQUIRED: 'Send the photo as a file in the form field that details names.',
   MULTIPART_FILE_NOT_FOUND: 'Give the file field of the form the same name as the fileKey.',
   INVALID_IMAGE_INPUT: 'Send exactly one of url and fileKey.',
-  INVALID_IMAGE: 'Send another file. Images must be complete and within the limits of pixels.',
+  INVALID_IMAGE: 'Send another file. Images must be complete and within the pixel limits.',
   UNSUPPORTED_IMAGE_TYPE: 'Convert the image. The format is detected from the bytes, not from the file name.',
   CUSTOMER_IMAGE_FETCH_FAILED:
     'Check that the URL works without a sign-in and from outside of your network, or send the bytes.',
@@ -44,7 +44,7 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   SERVICE_UNAVAILABLE: 'Wait for the seconds in Retry-After and retry with the same Idempotency-Key.',
   GENERATION_FAILED: 'Send the try-on again once. The credit was refunded.',
   GENERATION_TIMEOUT: 'Send the try-on again with a longer output.deadlineSeconds. The credit was refunded.',
-  GENERATION_CANCELLED: 'Nothing. The credit was refunded.',
+  GENERATION_CANCELLED: 'No action is needed. The credit was refunded.',
   NO_PERSON_DETECTED:
     'Ask for another photo: one person, from the front, with the upper body in view. The credit was refunded.',
   RESULT_REJECTED: 'Try another photo or another image of the product. The credit was refunded.',

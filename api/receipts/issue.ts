@@ -20,26 +20,26 @@ export interface IssueOptions {
   readonly log: Log
 }
 
-/** A page of objects is confirmed well within it. */
+/** Far exceeds the time that confirming a page of objects takes. */
 const LEASE_SECONDS = 120
 const IDLE_MS = 1000
 const FAILURE_MS = 3000
 const CONCURRENCY = 4
 const PAGE = 500
-/** Questions to the storage at the same time, for each erasure. */
-const QUESTIONS = 16
+/** Maximum concurrent storage requests per erasure. */
+const STORAGE_CONCURRENCY = 16
 
 const SOON_SECONDS = 2
 const LATER_SECONDS = 30
 
-/** What a receipt still waits for. */
+/** A missing confirmation, and the seconds until the next check. */
 interface Open {
   readonly waitsFor: Confirmation
   readonly seconds: number
 }
 
 /**
- * Issues receipts of erasures, each when everything has confirmed it. Any number of processes may do so; each takes others. While the
+ * Issues receipts of erasures, each when all confirmations are complete. Any number of processes may run concurrently; each claims different erasures. While the
  * storage, Redis, the database or the key service cannot be reached, nothing is issued.
  */
 export function startIssuing(options: IssueOptions): OutboxConsumer {
@@ -56,7 +56,7 @@ export function startIssuing(options: IssueOptions): OutboxConsumer {
 }
 
 /**
- * Publishes every version of the key before its first use: a receipt by an unknown key cannot be verified. Returns the version that signs.
+ * Publishes every version of the key before its first use: a receipt signed by an unknown key cannot be verified. Returns the version that signs.
  */
 function createPublishKeys({ keyring, receiptKeys }: IssueOptions): () => Promise<KeyVersion> {
   const published = new Set<string>()
@@ -80,7 +80,7 @@ async function confirm(
   const open =
     (await findRunningJobs(erasure, options)) ??
     (erasure.cachedSeconds > 0 ? { waitsFor: 'caches' as const, seconds: erasure.cachedSeconds } : null) ??
-    (await findArrivals(erasure, options)) ??
+    (await findLateUploads(erasure, options)) ??
     (await findUnlogged(erasure, options))
   if (open !== null) return erasures.postpone(id, open)
   const { keys, byKind, bytes, left } = await readObjects(erasure, options)
@@ -111,7 +111,7 @@ async function findRunningJobs({ id }: DueErasure, { erasures, dropJobs }: Issue
 }
 
 /** A put that began before the erasure may end after it. */
-async function findArrivals({ id }: DueErasure, { erasures }: IssueOptions): Promise<Open | null> {
+async function findLateUploads({ id }: DueErasure, { erasures }: IssueOptions): Promise<Open | null> {
   const seconds = await erasures.findArrivalSeconds(id)
   return seconds > 0 ? { waitsFor: 'uploads', seconds: seconds + 1 } : null
 }
@@ -145,8 +145,8 @@ async function readObjects({ id }: DueErasure, { erasures, storage }: IssueOptio
 
 async function findStored(keys: readonly string[], storage: IssueOptions['storage']): Promise<string[]> {
   const stored: string[] = []
-  for (let i = 0; i < keys.length; i += QUESTIONS) {
-    const part = keys.slice(i, i + QUESTIONS)
+  for (let i = 0; i < keys.length; i += STORAGE_CONCURRENCY) {
+    const part = keys.slice(i, i + STORAGE_CONCURRENCY)
     const answers = await Promise.all(part.map((key) => storage.exists(key)))
     stored.push(...part.filter((_, index) => answers[index]))
   }

@@ -23,7 +23,7 @@ const CONCURRENCY = 2
 const LONGEST_RETRY_SECONDS = 6 * 3600
 const GIVE_UP_SECONDS = 3 * 86_400
 
-/** Sends receipts by e-mail, at least once and always with the same ID, and deletes the address of each. Any number of processes may do so. */
+/** Sends receipts by e-mail, at least once and always with the same ID, and deletes the address of each. Any number of processes may run concurrently. */
 export function startMailing(options: MailingOptions): OutboxConsumer {
   return startOutboxConsumer({
     ...{ name: 'receipt mail', log: options.log, concurrency: CONCURRENCY, idleMs: IDLE_MS, failureMs: FAILURE_MS },

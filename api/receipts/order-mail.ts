@@ -13,7 +13,7 @@ import { invalid, mailboxOf, readMailAddress } from './mail-address.ts'
 export type OrderReceiptMail = (accountId: string, header: string) => Promise<(erasureId: string) => Promise<void>>
 
 export interface OrderOptions {
-  /** Null where the installation sends no e-mails. */
+  /** Null if the installation sends no e-mails. */
   readonly mails: Pick<ReceiptMails, 'insert'> | null
   readonly signingSecret: SigningSecret
   readonly createBudget: (budget: { name: string; points: number; seconds: number }) => Budget
@@ -37,8 +37,12 @@ export function createOrderReceiptMail({ mails, signingSecret, createBudget }: O
 
 function assertAllowed({ allowed, retrySeconds }: Awaited<ReturnType<Budget>>): void {
   if (allowed) return
-  throw new DrapeError('RATE_LIMITED', 'Too many receipts by e-mail today. Erase without it, and fetch the receipt.', {
-    retryable: true,
-    retryAfterSeconds: retrySeconds,
-  })
+  throw new DrapeError(
+    'RATE_LIMITED',
+    'Too many receipts by e-mail were requested today. Repeat the erasure without the header, and fetch the receipt.',
+    {
+      retryable: true,
+      retryAfterSeconds: retrySeconds,
+    },
+  )
 }

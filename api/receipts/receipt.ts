@@ -8,7 +8,7 @@ const strict = { additionalProperties: false }
 
 const PLACES = ['database', 'objectStorage', 'workers', 'caches', 'erasureLog'] as const
 
-/** What is signed: strings, whole numbers, lists and objects alone, so that it has one canonical form in every language. */
+/** The signed part: only strings, whole numbers, lists and objects, so that its canonical form is the same in every language. */
 const Statement = Type.Object(
   {
     type: Type.Literal('drape/erasure-receipt'),
@@ -18,14 +18,14 @@ const Statement = Type.Object(
     account: Type.String(),
     customer: hash('SHA-256 of the account ID, a line feed and the externalUserId.'),
     requestedAt: time('When the first data was erased.'),
-    erasedAt: time('When nothing of the end user was found any more.'),
-    issuedAt: time('When everything was confirmed.'),
+    erasedAt: time('When the erasure found no more data of the end user.'),
+    issuedAt: time('When all confirmations were complete.'),
     objects: Type.Object(
       {
-        count: count('Images that were erased.'),
-        bytes: count('Their size; images of unknown size count 0.'),
+        count: count('Number of erased images.'),
+        bytes: count('Total size of the erased images; an image of unknown size counts as 0.'),
         byKind: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
-          description: 'Their count by kind: person, result, upload.',
+          description: 'Number of erased images by kind: person, result or upload.',
         }),
         merkleRoot: hash('Root of the Merkle tree over the leaves.'),
       },
@@ -34,13 +34,23 @@ const Statement = Type.Object(
     rows: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
       description: 'Rows of the database that were deleted or lost their link to the end user, by table.',
     }),
-    cancelledJobs: count('Try-ons that were waiting or running.'),
+    cancelledJobs: count('Number of cancelled try-ons, which were waiting or running.'),
     confirmations: Type.Array(
-      Type.Object({ place: Type.Enum([...PLACES]), confirmedAt: time('When.'), how: Type.String() }, strict),
+      Type.Object(
+        {
+          place: Type.Enum([...PLACES]),
+          confirmedAt: time('When the place confirmed the erasure.'),
+          how: Type.String(),
+        },
+        strict,
+      ),
     ),
-    kept: Type.Array(Type.Object({ what: Type.String(), count: count('How many.'), reason: Type.String() }, strict), {
-      description: 'What the installation still has, and why.',
-    }),
+    kept: Type.Array(
+      Type.Object({ what: Type.String(), count: count('Number of records.'), reason: Type.String() }, strict),
+      {
+        description: 'Records that the installation keeps, with the reason.',
+      },
+    ),
   },
   strict,
 )
@@ -61,7 +71,7 @@ export const Receipt = named(
         strict,
       ),
       leaves: Type.Array(hash('SHA-256 of a zero byte and the key of the object.'), {
-        description: 'One for each erased object, in ascending order.',
+        description: 'One leaf per erased object, in ascending order.',
       }),
     },
     strict,

@@ -8,7 +8,7 @@ export function presentKey({ fingerprint, publicKey }: KeyVersion) {
   return { keyId: fingerprint, publicKey: raw.toString('base64') }
 }
 
-/** What a statement says except of the objects, which are given by their keys. */
+/** A statement without its objects, which are computed from their keys. */
 export type Facts = Omit<Statement, 'type' | 'version' | 'objects'> & {
   readonly objects: Omit<Statement['objects'], 'merkleRoot' | 'count'>
 }

@@ -13,7 +13,7 @@ interface Found {
   readonly installation: string
 }
 
-/** What a receipt says, when everything is confirmed. */
+/** Statement of a receipt, when all confirmations are complete. */
 export function presentFacts({ erasure, byKind, bytes, rows, cancelledJobs, webhooks, installation }: Found): Facts {
   const confirmedAt = erasure.checkedAt.toISOString()
   const confirmations: Statement['confirmations'] = [

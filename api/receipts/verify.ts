@@ -39,8 +39,8 @@ export function listsObject(text: string, keyOrLink: string): boolean {
 /** The receipt, or what is wrong with it. The answer of the API, which has the receipt as its member, is read too. */
 function readReceipt(text: string): Receipt | string {
   const parsed = parse(text)
-  if (parsed === undefined) return 'The file is not complete JSON: it was cut off or is something else.'
-  if (hasRepeatedNames(text)) return 'A name is repeated in the JSON, so that programs read it differently.'
+  if (parsed === undefined) return 'The file is not valid JSON: it is truncated or not a receipt.'
+  if (hasRepeatedNames(text)) return 'The JSON repeats a member name, so programs may read different values.'
   const { erasureId, statement, receipt } = Object(parsed)
   if (erasureId !== undefined && receipt === null)
     return 'The receipt is not issued yet. Fetch the erasure again when its status is ISSUED.'
@@ -48,7 +48,7 @@ function readReceipt(text: string): Receipt | string {
   if (!checked.ok) return 'The file is not a receipt of an erasure of version 1.'
   // What is beside the receipt is not signed, and must not be taken for it.
   if (erasureId !== undefined && (erasureId !== checked.value.statement.id || statement !== undefined))
-    return 'The receipt is not that of the erasure that is named beside it.'
+    return 'The receipt belongs to another erasure than the erasureId of the response.'
   return checked.value
 }
 

@@ -22,12 +22,12 @@ export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceS
       undos.push({ name, undo })
     },
     stop: (reason, exitCode = 0) => {
-      stopping ??= runUndos(reason, exitCode)
+      stopping ??= runCleanups(reason, exitCode)
       return stopping
     },
   }
 
-  async function runUndos(reason: string, exitCode: number): Promise<void> {
+  async function runCleanups(reason: string, exitCode: number): Promise<void> {
     log.info({ reason }, 'stopping')
     const deadline = setTimeout(() => {
       log.error({ graceSeconds }, 'grace period exceeded')

@@ -29,7 +29,7 @@ const WHOLE_SECONDS = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600
 export function createMetrics(name: string) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const make = figuresIn(registry)
+  const make = createMetricFactories(registry)
   make.watch(
     {
       name: 'drape_build_info',
@@ -41,11 +41,11 @@ export function createMetrics(name: string) {
   return {
     observerOf: observeRequests(make),
     ready: readiness(make),
-    ...ofGenerations(make),
-    ...ofWorkers(make),
-    ...ofRelay(make),
-    ...ofShops(make),
-    ...ofServers(make),
+    ...createGenerationMetrics(make),
+    ...createWorkerMetrics(make),
+    ...createRelayMetrics(make),
+    ...createShopMetrics(make),
+    ...createServerMetrics(make),
     ...make,
     /** The exposition text and its content type. Exemplars exist in OpenMetrics alone, which Prometheus accepts. */
     scrape: async (accept = '') => {
@@ -76,10 +76,10 @@ interface ExposedMetric {
   get(): Promise<object>
 }
 
-type Make = ReturnType<typeof figuresIn>
+type Make = ReturnType<typeof createMetricFactories>
 
 /** Creates metrics in one registry, also those of one kind of process. */
-function figuresIn(registry: Registry) {
+function createMetricFactories(registry: Registry) {
   const registers = [registry]
   const counter = <L extends string = never>(about: Figure<L>) => new Counter({ ...named(about), registers })
   return {
@@ -124,7 +124,7 @@ function readiness({ gauge }: Make) {
   return ready
 }
 
-function ofGenerations({ counter, seconds, traced }: Make) {
+function createGenerationMetrics({ counter, seconds, traced }: Make) {
   return {
     accepted: counter({ name: 'drape_generations_accepted_total', help: 'Generations accepted' }),
     finished: counter({
@@ -172,7 +172,7 @@ function ofGenerations({ counter, seconds, traced }: Make) {
   }
 }
 
-function ofWorkers({ counter, seconds, known }: Make) {
+function createWorkerMetrics({ counter, seconds, known }: Make) {
   return {
     jobs: counter({
       name: 'drape_jobs_total',
@@ -204,7 +204,7 @@ function ofWorkers({ counter, seconds, known }: Make) {
   }
 }
 
-function ofRelay({ counter, known }: Make) {
+function createRelayMetrics({ counter, known }: Make) {
   return {
     dispatched: counter({
       name: 'drape_relay_dispatched_total',
@@ -225,7 +225,7 @@ function ofRelay({ counter, known }: Make) {
   }
 }
 
-function ofShops({ known }: Make) {
+function createShopMetrics({ known }: Make) {
   return {
     leads: known('outcome', ['kept', 'retried', 'lost'], {
       name: 'drape_leads_total',
@@ -246,7 +246,7 @@ function ofShops({ known }: Make) {
   }
 }
 
-function ofServers({ counter, known }: Make) {
+function createServerMetrics({ counter, known }: Make) {
   return {
     localCounts: counter({
       name: 'drape_rate_limit_local_total',

@@ -44,7 +44,7 @@ export async function resolveShopProduct(
   }
   // The product's own gid is used for the variant that was requested first.
   const isTaken = known.some(({ externalId }) => externalId === gid.product)
-  return keptProduct(found, { gid, externalId: isTaken ? (gid.variant ?? gid.product) : gid.product, shop })
+  return catalogProduct(found, { gid, externalId: isTaken ? (gid.variant ?? gid.product) : gid.product, shop })
 }
 
 export type FindProduct = ShopPlatform['findProduct']
@@ -69,7 +69,7 @@ const MAX_IMAGES = 10
 const MAX_TITLE = 1000
 const MAX_DESCRIPTION = 20_000
 
-function keptProduct(
+function catalogProduct(
   { title, description, imageUrls }: PlatformProduct,
   { gid, externalId, shop }: { gid: ProductGid; externalId: string; shop: ShopRecord },
 ): ProductInput {

@@ -58,7 +58,7 @@ export function createRefusedRequests({
   const isDue = createSampling(now)
 
   /** Records the result of `find` after the response was sent. */
-  function afterAnswer(
+  function afterResponse(
     { log }: Pick<Attempt, 'log'>,
     find: () => Promise<readonly [ShopRecord | null, RefusedRequest]>,
   ) {
@@ -102,7 +102,7 @@ export function createRefusedRequests({
       if (!(error instanceof DrapeError) || error.code !== 'PROXY_SIGNATURE_INVALID') return
       const { check } = (error.details ?? {}) as { check?: ClaimCheck }
       if (check === undefined || !isDue(`${siteOf(attempt)}`, `${attempt.network} ${check}`)) return
-      afterAnswer(attempt, () => describe(check, error.message, attempt))
+      afterResponse(attempt, () => describe(check, error.message, attempt))
     },
 
     /** Records a Shopify webhook without a valid signature; `shop` is the shop with its domain. */
@@ -119,7 +119,7 @@ export function createRefusedRequests({
               hint: 'The webhook is not signed with a secret of the shop: the client secret of its app.',
             }
       const entry = { ...fault, ...about(attempt), site: site.slice(0, MAX_SITE), text: null }
-      afterAnswer(attempt, async () => [shop, entry])
+      afterResponse(attempt, async () => [shop, entry])
     },
   }
 }

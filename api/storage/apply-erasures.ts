@@ -2,10 +2,10 @@ import { type EraseParts, eraseCustomer } from '../shared/retention.ts'
 import type { ErasureEntry } from './erasure-log.ts'
 
 /** Max customers per statement. */
-const TOGETHER = 10_000
+const BATCH_SIZE = 10_000
 
 /**
- * Erases, for each entry, what the database has of the person that is older than the entry; keeps newer data. Safe to repeat.
+ * Erases, for each entry, the data of the person that is older than the entry; keeps newer data. Safe to repeat.
  * Returns the number of people of whom the database had data, even if all of it was newer.
  */
 export async function applyErasures(
@@ -22,8 +22,8 @@ export async function applyErasures(
   const hashes = [...latest.keys()]
   if (latest.size > 0) await retention.withdrawRestoredConsents(latest)
   let erased = 0
-  for (let i = 0; i < hashes.length; i += TOGETHER) {
-    for (const { hash, ...customer } of await retention.findCustomers(hashes.slice(i, i + TOGETHER))) {
+  for (let i = 0; i < hashes.length; i += BATCH_SIZE) {
+    for (const { hash, ...customer } of await retention.findCustomers(hashes.slice(i, i + BATCH_SIZE))) {
       signal?.throwIfAborted()
       await eraseCustomer({ ...customer, before: latest.get(hash) }, parts)
       erased++

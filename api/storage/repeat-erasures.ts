@@ -8,8 +8,8 @@ import type { ErasureEntry, ErasureLog, StoredErasure } from './erasure-log.ts'
 /** Entries that are compared with the database in one statement. */
 const PAGE = 1000
 /** Entries that are applied together: each time, the database is searched once. Bounds the memory. */
-const TOGETHER = 10_000
-const NAMED_KEYS = 3
+const MAX_APPLIED = 10_000
+const MAX_LOGGED_KEYS = 3
 const RETRY_MS = 500
 
 export interface RepeatOptions {
@@ -41,7 +41,7 @@ export function startRepeatingErasures(options: RepeatOptions) {
   const { applied, metrics, log } = options
   const people = metrics.known('outcome', ['erased', 'refused'], {
     name: 'drape_repeated_erasures_total',
-    help: 'Erasures repeated at the start because the database was older than the erasure log, by outcome: erased (people), refused (objects of the log that are not entries)',
+    help: 'Erasures repeated on start-up because the database was older than the erasure log, by outcome: erased (people), refused (objects of the log that are not entries)',
   })
   const stopping = new AbortController()
   const pass = createPasses('erasure log', log)
@@ -62,7 +62,7 @@ export function startRepeatingErasures(options: RepeatOptions) {
   }
   const working = work()
   return {
-    /** Pending for ever after `stop`. */
+    /** Never resolves after `stop`. */
     repeated: repeated.promise,
     /** @throws Error until all erasures are repeated */
     check: async () => {
@@ -79,13 +79,13 @@ async function repeat({ applied, erasureLog, apply }: RepeatOptions, signal: Abo
   const start = await applied.findStart()
   const found: Repeated = { entries: 0, erased: 0, refused: 0, refusedKeys: [], isForeign: start !== null }
   const onRefused = (key: string) => {
-    if (found.refused++ < NAMED_KEYS) found.refusedKeys.push(key)
+    if (found.refused++ < MAX_LOGGED_KEYS) found.refusedKeys.push(key)
   }
   let unknown: StoredErasure[] = []
   const applyUnknown = async () => {
     if (unknown.length === 0) return
     found.erased += await apply(unknown, signal)
-    // Last: what was not erased must stay unknown.
+    // Recorded last: an entry that was not applied must stay unknown.
     await applied.insert(unknown.map(({ key }) => key))
     found.entries += unknown.length
     unknown = []
@@ -95,7 +95,7 @@ async function repeat({ applied, erasureLog, apply }: RepeatOptions, signal: Abo
     const known = await applied.findApplied(page.map(({ key }) => key))
     if (known.size > 0) found.isForeign = false
     unknown.push(...page.filter(({ key }) => !known.has(key)))
-    if (unknown.length >= TOGETHER) await applyUnknown()
+    if (unknown.length >= MAX_APPLIED) await applyUnknown()
   }
   await applyUnknown()
   if (start !== null && !found.isForeign) await applied.deleteBefore(start)

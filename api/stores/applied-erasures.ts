@@ -17,7 +17,7 @@ export type AppliedErasures = ReturnType<typeof createAppliedErasures>
 export function createAppliedErasures(database: Database) {
   return {
     /**
-     * Where to begin to read the log: a week before the newest entry that is not in the future; null without entries, for the
+     * Key after which to read the log: a week before the newest entry that is not in the future; null without entries, for the
      * whole log. One entry with a wrong time must not hide those that follow.
      */
     findStart: (): Promise<string | null> =>
@@ -27,7 +27,7 @@ export function createAppliedErasures(database: Database) {
         from applied_erasures
         where log_key < ${ERASURE_FOLDER}::text || to_char((clock_timestamp() at time zone 'UTC')::date + 1, 'YYYY-MM-DD')`),
 
-    /** Those of the keys that are applied. */
+    /** The keys among these whose entries are applied. */
     findApplied: async (keys: readonly string[]): Promise<ReadonlySet<string>> =>
       new Set(
         await database.anyFirst(sql.type(Key)`
@@ -37,16 +37,16 @@ export function createAppliedErasures(database: Database) {
     /** MUST be called when the erasures of the entries have deleted everything, oldest entries first. */
     insert: (keys: readonly string[]): Promise<void> => insertApplied(database, keys),
 
-    /** Forgets entries that `findStart` will not ask for again. */
+    /** Deletes entries that `findStart` will never return again. */
     deleteBefore: async (start: string): Promise<void> => {
       await database.query(sql.unsafe`delete from applied_erasures where log_key < ${start}`)
     },
 
-    /** Does the work unless another process does it; then null. Needs a connection for itself. */
+    /** Runs the work, or returns null if another process is running it. Occupies a connection. */
     whileLocked: async <T>(work: () => Promise<T>): Promise<T | null> => {
       const locked = Promise.withResolvers<boolean>()
       const ended = Promise.withResolvers<void>()
-      // Only the lock lives in this transaction: what the work has done is kept when it fails. If the connection is lost, another
+      // This transaction holds only the lock, so completed work is kept after a failure. If the connection is lost, another
       // process may do the same work at the same time, which is safe.
       const holding = database.transaction(async (transaction) => {
         await transaction.query(sql.unsafe`select set_config('idle_in_transaction_session_timeout', '0', true)`)

@@ -28,7 +28,7 @@ export interface PolicyName {
   readonly policy: string
 }
 
-/** A visitor as images name their owner. */
+/** A visitor, identified like the owner of an image. */
 export interface Visitor {
   readonly accountId: string
   readonly shopId: string
@@ -37,7 +37,7 @@ export interface Visitor {
 
 export type Consents = ReturnType<typeof createConsents>
 
-/** Policies, and who agreed to which version of them. */
+/** Store of policies, and of the consents of visitors to their versions. */
 export function createConsents(database: Database) {
   const isOf = ({ accountId, shopId, shopperId }: Visitor) =>
     sql.fragment`shop_id = ${shopId} and visitor = customer_hash(${accountId}, ${shopperId})`
@@ -76,12 +76,12 @@ export function createConsents(database: Database) {
       throw new DrapeError('VALIDATION_FAILED', message, { details: [{ path: 'version', message }] })
     },
 
-    /** When the visitor agreed to the version; null for one who did not, or withdrew. */
+    /** When the visitor agreed to the version; null if the visitor has not agreed or has withdrawn. */
     findGiven: (visitor: Visitor, version: string): Promise<Date | null> =>
       database.maybeOneFirst(sql.type(Given)`
         select given_at as at from consents where ${isOf(visitor)} and version = ${version} and withdrawn_at is null`),
 
-    /** Records that the visitor agrees. Returns when they did, which is the first time while it stands. */
+    /** Records the consent of the visitor. Returns its time; an existing consent keeps its time. */
     give: async (visitor: Visitor, { version, language }: { version: string; language: string }): Promise<Date> =>
       database.oneFirst(sql.type(Given)`
         insert into consents as known (shop_id, visitor, version, language)
@@ -89,7 +89,7 @@ export function createConsents(database: Database) {
         on conflict (visitor, shop_id, version) where withdrawn_at is null do update set given_at = known.given_at
         returning given_at as at`),
 
-    /** What an erasure of the visitor would end: `data` is anything that is stored of them, `consent` the proof alone that they agreed. */
+    /** What an erasure of the visitor would delete: `data` if anything is stored about them, `consent` if only the proof of their consent is. */
     findKnown: ({ accountId, externalUserId }: Customer): Promise<Known> => {
       const isTheirs = sql.fragment`account_id = ${accountId} and external_user_id = ${externalUserId}`
       return database.oneFirst(sql.type(KnownRow)`
@@ -102,7 +102,7 @@ export function createConsents(database: Database) {
           else 'nothing' end as known`)
     },
 
-    /** Consents of a shop that stand, and those that were withdrawn. */
+    /** Counts of the valid and the withdrawn consents of a shop. */
     count: (shopId: string) =>
       database.one(sql.type(Withdrawn)`
         select count(*) filter (where withdrawn_at is null)::int as given,

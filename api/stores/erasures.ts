@@ -5,7 +5,7 @@ import { IN_FLIGHT_MINUTES } from '../shared/stores/customer-images.ts'
 import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { insertApplied } from './applied-erasures.ts'
 
-/** What a receipt can wait for. */
+/** Confirmations that a receipt requires, in order. */
 export const CONFIRMATIONS = ['erasure', 'workers', 'caches', 'uploads', 'storage', 'erasureLog'] as const
 export type Confirmation = (typeof CONFIRMATIONS)[number]
 
@@ -28,14 +28,14 @@ const DueRow = Type.Object({
   logKey: Nullable(Type.String()),
   requestedAt: Timestamp,
   erasedAt: Timestamp,
-  /** Changes whenever something is added to the erasure. */
+  /** Changes whenever the erasure deletes something. */
   edition: Type.String(),
   cachedSeconds: Type.Number(),
-  /** Now, by the clock of the database. */
+  /** Current time by the database's clock. */
   checkedAt: Timestamp,
   heldObjects: Type.Integer(),
 })
-/** An erasure of which everything is deleted, as far as the database shows. */
+/** An erasure whose deletions are complete according to the database. */
 export type DueErasure = Static<typeof DueRow>
 
 const ErasureId = rowType(Type.Object({ id: Type.String() }))
@@ -57,7 +57,7 @@ export type Erasures = ReturnType<typeof createErasures>
 /** Erasures of end users, from the call that has deleted everything to the receipt. */
 export function createErasures(database: Database) {
   return {
-    /** Notes which entry of the erasure log belongs to the customer's erasure. */
+    /** Records the entry of the erasure log that belongs to the customer's erasure. */
     noteLogged: async ({ accountId, externalUserId }: Customer, logKey: string): Promise<void> =>
       database.transaction(async (transaction) => {
         const id = await transaction.oneFirst(
@@ -85,7 +85,7 @@ export function createErasures(database: Database) {
             check_at = clock_timestamp(), waits_for = 'workers',
             held_objects = (select count(*) from objects where ${isOf(customer)} and starts_with(key, 'held/'))
           where erasures.id = ${id}`)
-        // Not before: a backup that is made during the erasure must not know its entry.
+        // Only now: a backup made during the erasure must not contain the entry.
         if (logKey !== null) await insertApplied(transaction, [logKey])
         return id
       }),
@@ -107,7 +107,7 @@ export function createErasures(database: Database) {
   }
 }
 
-/** What still has to be confirmed before a receipt. */
+/** Confirmations that an erasure needs before its receipt. */
 function createConfirming(database: Database) {
   return {
     /** Claims erasures that are due for a check, for the time of the lease. */
@@ -129,7 +129,7 @@ function createConfirming(database: Database) {
         where id = ${id} and issued_at is null and erased_at is not null`)
     },
 
-    /** Attempts that were cancelled. */
+    /** Cancelled attempts of the erasure. */
     findJobs: (id: string) =>
       database.any(sql.type(JobRow)`
         select generation_id as id, attempt from erased_jobs where erasure_id = ${id} order by 1, 2`),
@@ -172,11 +172,11 @@ function createConfirming(database: Database) {
   }
 }
 
-/** The end of an erasure. */
+/** Issues the receipt of an erasure. */
 function createIssuing(database: Database) {
   return {
     /**
-     * Stores the receipt, forgets what was erased, and queues the webhook; false when something was added to the erasure since this
+     * Stores the receipt, deletes the list of erased objects, and queues the webhook; false if the erasure has changed since this
      * edition.
      */
     issue: (

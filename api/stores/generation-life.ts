@@ -34,7 +34,7 @@ const LifeRow = Type.Object({
   deadlineAt: Timestamp,
   leaseUntil: Nullable(Timestamp),
   imagesExpireAt: Timestamp,
-  /** The database's clock, by which leases and deadlines run. */
+  /** Current time by the database's clock, which leases and deadlines use. */
   now: Timestamp,
   /** Its row in the outbox; null when it has ended. */
   outbox: Nullable(
@@ -46,12 +46,12 @@ const LifeRow = Type.Object({
     }),
   ),
 })
-/** What Postgres knows of one generation, without anything about persons. */
+/** One generation as stored in Postgres, without personal data. */
 export type GenerationLife = Static<typeof LifeRow>
 
 const ObjectRow = Type.Object({
   role: Type.Enum(['photo', 'product image', 'result']),
-  /** For the storage alone: keys are not printed. */
+  /** Only for reading the storage; keys are never printed. */
   key: Nullable(Type.String()),
   /** Whether the database still has the object. */
   isKnown: Type.Boolean(),
@@ -78,7 +78,7 @@ export type LifeDelivery = Static<typeof DeliveryRow>
 
 const ActRow = Type.Object({ at: Timestamp, action: Type.String() })
 
-/** Where the traces of one generation are, for operators who ask what happened to it. */
+/** Everything stored about one generation, for operators who investigate it. */
 export function createGenerationLives(database: Database) {
   return {
     find: (id: string): Promise<GenerationLife | null> =>
@@ -94,7 +94,7 @@ export function createGenerationLives(database: Database) {
         from generations left join outbox on outbox.generation_id = generations.id
         where generations.id = ${id}`),
 
-    /** Its photo, the product image of its snapshot and its result, as far as there were any. */
+    /** Its photo, the product image of its snapshot, and its result; absent ones are left out. */
     findObjects: (id: string): Promise<readonly LifeObject[]> =>
       database.any(sql.type(rowType(ObjectRow))`
         with named as (
@@ -121,7 +121,7 @@ export function createGenerationLives(database: Database) {
           next_attempt_at as "nextAttemptAt", ended_at as "endedAt"
         from webhook_deliveries where event_id = 'evt_' || substr(${id}, 5) order by id limit ${MAX_DELIVERIES}`),
 
-    /** What operators did with it, and links of shoppers that share its result. */
+    /** Actions of operators on the generation, and share links of its result. */
     findActs: (id: string) =>
       database.any(sql.type(rowType(ActRow))`
         select created_at as at, action from (
@@ -132,5 +132,5 @@ export function createGenerationLives(database: Database) {
   }
 }
 
-/** More than an account has endpoints. */
+/** Exceeds the number of endpoints of an account. */
 const MAX_DELIVERIES = 200

@@ -64,7 +64,7 @@ const EventRow = Type.Object({
   at: Timestamp,
   what: Type.String(),
   about: Type.String(),
-  /** The page of the dashboard that shows more of it. */
+  /** Page of the dashboard with the details. */
   link: Nullable(Type.String()),
 })
 export type GenerationEvent = Static<typeof EventRow>

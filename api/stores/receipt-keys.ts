@@ -9,7 +9,7 @@ export type ReceiptKeys = ReturnType<typeof createReceiptKeys>
 /** The public keys with which this installation has signed receipts, so that old ones remain valid after a rotation. */
 export function createReceiptKeys(database: Database) {
   return {
-    /** Notes a key before its first use; one that is there already stays. */
+    /** Records a key before its first use; an existing key stays unchanged. */
     note: async ({ keyId, publicKey }: KnownReceiptKey): Promise<void> => {
       await database.query(sql.unsafe`
         insert into receipt_keys (key_id, public_key) values (${keyId}, ${publicKey}) on conflict do nothing`)

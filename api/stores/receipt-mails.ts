@@ -19,7 +19,7 @@ export type ReceiptMails = ReturnType<typeof createReceiptMails>
 
 type Mail = Pick<DueReceiptMail, 'erasureId' | 'address'>
 
-/** Receipts that are to be sent by e-mail. An address is stored until its e-mail is sent or given up. */
+/** Receipts that are to be sent by e-mail. An address is stored until its e-mail is sent or abandoned. */
 export function createReceiptMails(database: Database) {
   const remove = async ({ erasureId, address }: Mail): Promise<void> => {
     await database.query(sql.unsafe`
@@ -44,7 +44,7 @@ export function createReceiptMails(database: Database) {
         returning erasure_id as "erasureId", address, attempts, receipt, encode(leaves, 'hex') as leaves,
           extract(epoch from now() - greatest(created_at, issued_at))::float8 as "ageSeconds"`),
 
-    /** Deletes the address of an e-mail that was sent or is given up. */
+    /** Deletes the address of a sent or abandoned e-mail. */
     delete: remove,
 
     /** Schedules the next attempt in this many seconds. */

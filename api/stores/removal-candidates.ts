@@ -13,7 +13,7 @@ const CandidateRow = Type.Object({
   /** ID of the photo; of the generation where no photo is known. Names all images that are erased together. */
   id: Type.String(),
   accountId: Type.String(),
-  /** The nearest image. */
+  /** The most similar image. */
   key: Type.String(),
   kind: Type.String(),
   distance: Type.Integer(),
@@ -33,7 +33,7 @@ export type RemovalCandidates = ReturnType<typeof createRemovalCandidates>
 /** Stored images that may be copies of the image of a request. */
 export function createRemovalCandidates(database: Database) {
   return {
-    /** Photos, with everything made of them, and lone results that are near one of the hashes; the nearest first. `isCut`: there are more. */
+    /** Photos with everything made from them, and results without a photo, that are similar to one of the hashes; most similar first. `isCut`: there are more. */
     find: async (hashes: readonly string[]): Promise<{ found: readonly Candidate[]; isCut: boolean }> => {
       const near = await database.any(sql.type(rowType(CandidateRow))`
         with near as (
@@ -61,7 +61,7 @@ export function createRemovalCandidates(database: Database) {
     /**
      * Assigns images to the request, so that their erasure finds them: photos with their views and results. MUST be called in the
      * transaction that records the decision. False when the request was decided before.
-     * Of a request whose images were cut the hashes stay: it is open again when these are erased.
+     * A request with more candidates keeps its hashes, and is open again when these images are erased.
      * @throws DrapeError VALIDATION_FAILED when a legal hold keeps one of them, or none exists any more
      */
     assign: async (requestId: string, ids: readonly string[], { isCut = false } = {}): Promise<boolean> => {
@@ -85,7 +85,7 @@ export function createRemovalCandidates(database: Database) {
       if (accounts.some(({ held }) => held))
         throw refused('A legal hold keeps one of these images. It can be erased when the hold has ended.')
       if (accounts.length === 0)
-        throw refused('The images were erased or have expired meanwhile. Decline the request, and say so.')
+        throw refused('The images were erased or have expired in the meantime. Decline the request with this reason.')
       await database.query(sql.unsafe`update objects set external_user_id = ${owner} where key in ${keys}`)
       await database.query(sql.unsafe`
         update images set external_user_id = ${owner}, expires_at = least(expires_at, now_ms()) where id = any(${named})`)

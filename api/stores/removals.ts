@@ -68,7 +68,7 @@ export function createRemovals(database: Database) {
         select state, answer, created_at as "createdAt", due_at as "dueAt", decided_at as "decidedAt"
         from removal_requests where reference = decode(${reference}, 'hex')`),
 
-    /** Undecided requests first, those that are due soonest at the top; then the newest decisions. */
+    /** Undecided requests first, earliest due date first; then decided requests, newest decision first. */
     list: (limit: number): Promise<readonly Removal[]> =>
       database.any(sql.type(rowType(RemovalRow))`
         select ${columns} from removal_requests
@@ -108,7 +108,7 @@ export function createRemovals(database: Database) {
         update removal_erasures set erasure_id = ${erasureId} where request_id = ${id} and account_id = ${accountId}`)
     },
 
-    /** Ends the request when no account has images of it any more. One with hashes has others to decide on, and is open again. */
+    /** Ends the request when no account has images of it any more. A request with hashes has further candidates and is open again. */
     finish: async (id: string): Promise<void> => {
       await database.query(sql.unsafe`
         update removal_requests set state = case when hashes = '{}' then 'ERASED' else 'OPEN' end,

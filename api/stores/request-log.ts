@@ -1,7 +1,7 @@
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 
-/** Entries of an account that are stored at most, those of refused requests apart from the others. */
+/** Maximum stored entries per account; refused requests have a separate limit of the same size. */
 const MAX_LOGGED = 10_000
 
 const EntryRow = Type.Object({
@@ -44,7 +44,7 @@ export type RequestLog = ReturnType<typeof createRequestLog>
 /** The latest requests of each account. */
 export function createRequestLog(database: Database, { maxEntries = MAX_LOGGED } = {}) {
   return {
-    /** Writes entries in one statement. Of an account that no longer exists, and beyond `maxEntries` of an account, none is written. */
+    /** Writes entries in one statement. Skips entries of deleted accounts and entries beyond `maxEntries` of an account. */
     insert: async (entries: readonly RequestEntry[]): Promise<void> => {
       const rows = entries.map(({ createdAt, ...entry }) => ({ ...entry, createdAt: createdAt.toISOString() }))
       await database.query(sql.unsafe`

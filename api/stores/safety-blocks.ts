@@ -22,8 +22,8 @@ export type SafetyBlocks = ReturnType<typeof createSafetyBlocks>
 export function createSafetyBlocks(database: Database) {
   return {
     /**
-     * Blocks the refused image of a generation; after a refused result the pair of photo and product image. A block that stands is
-     * prolonged. `days` null: without an end.
+     * Blocks the refused image of a generation; after a refused result the pair of photo and product image. An active block is
+     * extended. `days` null: without an end.
      */
     insert: async ({ generationId, days }: { generationId: string; days: number | null }): Promise<void> => {
       await database.query(sql.unsafe`
@@ -39,7 +39,7 @@ export function createSafetyBlocks(database: Database) {
             when known.expires_at is not null and excluded.expires_at is not null then greatest(known.expires_at, excluded.expires_at) end`)
     },
 
-    /** Blocks that have not ended, newest first. */
+    /** Active blocks, newest first. */
     list: (limit: number): Promise<readonly Block[]> =>
       database.any(sql.type(rowType(BlockRow))`
         select distinct on (created_at, id) id, case when product_hash is null then image else 'pair' end as kind,

@@ -67,9 +67,9 @@ export function createSafetyReviews(database: Database) {
     findRefusal,
 
     /**
-     * Stores the appeal, or the new reason of the account while its appeal is open; decided ones and those of shoppers stay as they are.
+     * Stores the appeal, or the new reason of the account while its appeal is open; decided appeals and appeals of shoppers stay unchanged.
      * Returns null when no safety check refused the generation, or its images had no hash; `full` when the account, or the shoppers of the
-     * shop, have the max count of open appeals.
+     * shop, have reached the limit of open appeals.
      */
     appeal: async (
       generationId: string,
@@ -97,8 +97,8 @@ export function createSafetyReviews(database: Database) {
         where state = 'OPEN' and is_active and test_of is null`),
 
     /**
-     * Open reviews first, in turn from each account, and within it from the account and the shoppers of each shop, the oldest at the top;
-     * then the newest decisions. In turn, because many appeals of one of them must not hide those of others.
+     * Open reviews first, in turn from each account, and within it from the account and the shoppers of each shop, oldest first;
+     * then the newest decisions. Takes turns, so that many appeals of one account or shop do not hide those of others.
      */
     list: (limit: number): Promise<readonly Review[]> => listInTurn(database, limit),
 

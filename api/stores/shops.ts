@@ -36,9 +36,9 @@ const ShopRow = Type.Object({
   /** What images of its try-ons are checked for, and whether they may show underwear and swimwear; null: as the account. */
   safetyLevel: Nullable(Type.Enum([...SAFETY_LEVELS])),
   allowsSwimwear: Nullable(Type.Boolean()),
-  /** Whether photos are stored only of visitors who agreed to the policy of the shop. */
+  /** Whether the shop stores photos only of visitors who have agreed to its policy. */
   requiresConsent: Type.Boolean(),
-  /** Whom visitors ask about their data. */
+  /** Contact for questions of visitors about their data. */
   privacyContact: Nullable(Type.String()),
   billingAllowed: Type.Boolean(),
   planEndsAt: Nullable(Timestamp),
@@ -84,7 +84,7 @@ export interface ShopSettings {
   readonly defaultEngine?: string | null
   readonly safetyLevel?: ShopRecord['safetyLevel']
   readonly allowsSwimwear?: boolean | null
-  /** True when a new shop does not say. */
+  /** Default of a new shop: true. */
   readonly requiresConsent?: boolean
   readonly privacyContact?: string | null
   readonly billingAllowed?: boolean

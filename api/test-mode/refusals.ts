@@ -17,7 +17,7 @@ const TEST_FIELDS: ReadonlyMap<string, 'externalUserId' | 'externalId'> = new Ma
 ])
 
 /** Codes that depend on the request itself: 405 lists methods, 431 precedes authentication. */
-const REAL: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE']
+const NOT_SIMULATED: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE']
 
 /**
  * Error codes that a test input can request from an operation. Failures of a try-on occur later, as a failed
@@ -25,7 +25,9 @@ const REAL: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE']
  */
 function simulatedCodes(operation: Operation): readonly ErrorCode[] {
   const isTryOn = nameOf(operation).startsWith('POST /tryon/v1/try-on')
-  return codesOf(operation).filter((code) => !REAL.includes(code) && !(isTryOn && FAILURE_CODES.includes(code)))
+  return codesOf(operation).filter(
+    (code) => !NOT_SIMULATED.includes(code) && !(isTryOn && FAILURE_CODES.includes(code)),
+  )
 }
 
 /**
@@ -79,7 +81,7 @@ export function listTestWays(operations: readonly Operation[]): TestWay[] {
     const parameter = able.find((route) => route.includes('{'))
     if (parameter !== undefined) return { code, by: 'parameter', route: parameter }
     if (able.length > 0) return { code, by: 'header', route: able[0] }
-    return { code, by: REAL.includes(code) ? 'request' : 'none' }
+    return { code, by: NOT_SIMULATED.includes(code) ? 'request' : 'none' }
   })
 }
 

@@ -37,7 +37,7 @@ const ENGINE_INFO = { name: TEST_ENGINE, version: '1.0.0', license: 'Apache-2.0'
 
 /**
  * Runs the try-ons of test keys in the API, without a worker: the result is the photo of the person. Any number of
- * these may run concurrently; each claims different try-ons. The relay recovers the try-ons of a dead process like
+ * runners may run concurrently; each claims different try-ons. The relay recovers the try-ons of a dead process like
  * those of a worker.
  */
 export function startTestMode(options: TestModeOptions): TestModeRunner {

@@ -33,7 +33,7 @@ const MAX_WAIT_SECONDS = 24 * HOUR_SECONDS
 const DISABLE_AFTER_DAYS = 5
 
 /**
- * Delivers events to endpoints, at least once and always with the same ID. Any number may run concurrently; each claims
+ * Delivers events to endpoints, at least once and always with the same ID. Any number of processes may run concurrently; each claims
  * different deliveries. A slow or unavailable endpoint occupies few slots, never all. `stop` aborts deliveries in
  * flight; another process repeats them.
  */

@@ -30,8 +30,8 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** Hints in the words of the page; other options have the description of the interface. */
 const HINTS: Readonly<Record<string, string>> = {
-  engine: 'The program that makes the image. “mock” returns the photo as it is and is free.',
-  fallback: 'If the engine is busy or unavailable, another engine of the account may do the work.',
+  engine: 'The software that generates the image. “mock” returns the photo unchanged and is free.',
+  fallback: 'If the engine is busy or unavailable, a fallback engine of the account may replace it.',
   mode: 'Faster, or better images, if the engine has both modes.',
   seed: 'The same seed, engine and images give the same result.',
   fullResolution: 'Otherwise the result shows only the part around the person.',

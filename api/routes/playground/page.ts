@@ -114,7 +114,7 @@ function resultPanel(): Html {
 </section>`
 }
 
-/** Nothing stores these results; they leave with the tab or the key. */
+/** Results in memory only: closing the tab or removing the key discards them. */
 function historyPanel(): Html {
   return html`<section class="card history" id="history" aria-labelledby="history-title" hidden>
 <h2 id="history-title">Results in this tab</h2><ul></ul></section>`

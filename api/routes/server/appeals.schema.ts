@@ -17,11 +17,11 @@ export const Appeal = named(
     generationId: Type.String(),
     state: Type.Enum([...REVIEW_STATES], {
       description:
-        'OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal stays. BLOCKED: the refused image is refused from now on.',
+        'OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal is upheld. BLOCKED: the refusal is upheld, and the image is refused from now on.',
     }),
     reason: Type.String(),
     byShopper: Type.Boolean({ description: 'Whether the shopper appealed, at `appealUrl` of the generation.' }),
-    answer: Nullable(Type.String({ description: 'What the operator answered.' })),
+    answer: Nullable(Type.String({ description: 'Answer of the operator.' })),
     createdAt: Type.String({ format: 'date-time' }),
     decidedAt: Nullable(Type.String({ format: 'date-time' })),
   }),

@@ -35,8 +35,8 @@ export const appealRoutes = [
     scopes: ['try-on'],
     tag: 'Generations',
     summary: 'Appeal a refusal by a safety check',
-    description: `For a generation that failed because a safety check refused its photo, its product image or its result. An operator decides. Free of charge. The
-same call again returns the decision; with another \`reason\` it changes an open appeal of the account. An appeal of the shopper stays as it is. An account can have 100 open appeals. A refusal can be appealed for 90 days.`,
+    description: `Appeals the refusal of a photo, product image or result by a safety check. An operator decides. Appeals are free of charge. Repeat the
+call to read the decision. A call with another \`reason\` replaces the reason of an open appeal of the account, but not of a shopper. An account can have 100 open appeals. A refusal can be appealed for 90 days.`,
     parameters: { id: 'The generationId.' },
     body: { json: AppealBody },
     repeatable: true,

@@ -30,12 +30,12 @@ export const customerRoutes = [
     description: `Deletes every photo and every result image of the end user and unlinks the generations from the
 end user; the generations themselves stay. Unfinished generations are cancelled and refunded. The
 header \`Location\` is the path of the erasure, which later returns its signed receipt.`,
-    parameters: { customerId: 'The externalUserId of the calls.' },
+    parameters: { customerId: 'The externalUserId that was sent with uploads and try-ons.' },
     headers: {
       [HEADER]:
         'E-mail address to which the signed receipt is sent when it is issued. The address is stored until then. At most 5 receipts per day for each mailbox and 500 for each account.',
     },
-    answers: { 204: { description: 'Erased, or unknown.' } },
+    answers: { 204: { description: 'The end user is erased, or was unknown.' } },
     errors: ['VALIDATION_FAILED', 'RATE_LIMITED'],
     guards: reading,
     handler: deleteCustomer,
@@ -49,8 +49,10 @@ header \`Location\` is the path of the erasure, which later returns its signed r
     summary: 'Fetch an erasure and its receipt',
     description: `The receipt is issued when storage, workers, caches and the erasure log have confirmed the erasure, after 1 to 10 minutes; the webhook
 \`erasure.confirmed\` reports it. Receipts are stored for 3 years.`,
-    parameters: { id: 'The erasureId: the last part of the header Location, or of the webhook customer.erased.' },
-    answers: { 200: { description: 'As it stands now.', schema: Erasure } },
+    parameters: {
+      id: 'The erasureId: the last segment of the header Location, or erasureId of the webhook customer.erased.',
+    },
+    answers: { 200: { description: 'The current state of the erasure.', schema: Erasure } },
     errors: ['ERASURE_NOT_FOUND'],
     guards: reading,
     handler: getErasure,
@@ -63,7 +65,7 @@ async function deleteCustomer(
   { params }: { readonly params: { readonly customerId: string } },
 ): Promise<void> {
   const accountId = ctx.state.account.id
-  // Before the erasure: a refused call has changed nothing.
+  // Runs before the erasure, so that a refused call changes nothing.
   const order = await orderReceiptMail(accountId, ctx.get(HEADER))
   const id = await erase({ accountId, externalUserId: params.customerId })
   await order(id)
@@ -88,7 +90,7 @@ function present({ id, waitsFor, requestedAt, erasedAt, issuedAt, receipt, leave
     requestedAt: requestedAt.toISOString(),
     erasedAt: erasedAt?.toISOString() ?? null,
     issuedAt: issuedAt?.toISOString() ?? null,
-    // As it was signed.
+    // Exactly as signed, or the signature would not match.
     receipt:
       receipt === null ? null : { ...(receipt as Omit<Receipt, 'leaves'>), leaves: leaves?.match(/.{64}/g) ?? [] },
   }

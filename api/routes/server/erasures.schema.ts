@@ -7,17 +7,19 @@ export const Erasure = named(
   'Erasure',
   Type.Object({
     erasureId: Type.String(),
-    status: Type.Enum(['PENDING', 'ISSUED'], { description: 'ISSUED: the receipt is there, and never changes.' }),
+    status: Type.Enum(['PENDING', 'ISSUED'], {
+      description: 'PENDING: the erasure is not confirmed yet. ISSUED: the receipt is signed and final.',
+    }),
     waitsFor: Nullable(
       Type.Enum([...CONFIRMATIONS], {
-        description: `While PENDING, what has not confirmed the erasure yet. erasure: the call is deleting, or has failed and must be repeated.
-workers: a worker has to drop a job. caches: entries have to expire, 1 minute, of shoppers of a shop 5. uploads: bytes of the last 10 minutes may
-still arrive. storage: an object arrived late, and the next sweep deletes it. erasureLog: the entry of the log is missing.`,
+        description: `While PENDING: the next confirmation that the receipt needs. erasure: the call is still deleting, or has failed and must be
+repeated. workers: a worker must drop a job. caches: cached data expires within 1 minute, data of shoppers of a shop within 5. uploads: an upload of
+the last 10 minutes may still arrive. storage: the next sweep deletes an object that arrived late. erasureLog: the log has no entry yet.`,
       }),
     ),
     requestedAt: Type.String({ format: 'date-time' }),
     erasedAt: Nullable(
-      Type.String({ format: 'date-time', description: 'When nothing of the end user was found any more.' }),
+      Type.String({ format: 'date-time', description: 'When the erasure found no more data of the end user.' }),
     ),
     issuedAt: Nullable(Type.String({ format: 'date-time' })),
     receipt: Nullable(Receipt),

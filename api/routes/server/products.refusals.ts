@@ -9,7 +9,7 @@ import { imageField } from './legacy.ts'
  * the schema rejects.
  */
 export function assertUsableProduct({ body, written }: Translated): void {
-  if (!isObject(body)) throw noObject()
+  if (!isObject(body)) throw bodyNotAnObject()
   const { externalId, images } = body
   if (externalId === undefined || externalId === null || externalId === '') {
     throw new DrapeError('EXTERNAL_ID_REQUIRED', 'Send the id of the product in externalId.')
@@ -52,7 +52,7 @@ export function imagesRequired(field: string): DrapeError {
   return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.', { details })
 }
 
-export function noObject(): DrapeError {
+export function bodyNotAnObject(): DrapeError {
   return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
     details: [
       { path: '', message: 'must be a JSON object: as application/json, or in the field data of a multipart body' },

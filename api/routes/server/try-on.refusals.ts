@@ -2,7 +2,7 @@ import { isObject } from '../../json-object.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { formatPath } from '../../shared/schema.ts'
 import type { Translated } from '../body.ts'
-import { assertUsableImages, imagesRequired, isReserved, noObject, reserved } from './products.refusals.ts'
+import { assertUsableImages, bodyNotAnObject, imagesRequired, isReserved, reserved } from './products.refusals.ts'
 import { ProductBody } from './products.schema.ts'
 
 /**
@@ -10,7 +10,7 @@ import { ProductBody } from './products.schema.ts'
  * schema rejects.
  */
 export function assertParts({ body, written }: Translated): void {
-  if (!isObject(body)) throw noObject()
+  if (!isObject(body)) throw bodyNotAnObject()
   // With a wrong number of products, none is checked: the intended one is unknown.
   const [product] = Array.isArray(body.products) && body.products.length === 1 ? body.products : []
   if (isObject(product)) refuseProduct(product, written)

@@ -56,9 +56,9 @@ export const tryOnRoutes = [
     id: 'createTryOn',
     scopes: ['try-on'],
     summary: 'Create an image of a person wearing a product',
-    description: `The product is one of three: a reference (only \`externalId\`) to a product that is known; an upsert
-(\`externalId\` and fields), which makes or changes it; or one-shot (no \`externalId\`), for this call. A product that is made here
-is kept for 15 days after its last use, a one-shot one for 7. A restricted key needs the scope \`products\` too for an upsert.`,
+    description: `The product is a reference to a stored product (only \`externalId\`), an upsert (\`externalId\` and other fields),
+which creates or updates the product, or a one-shot product (no \`externalId\`). A product created by this call expires 15 days after
+its last use, a one-shot product 7 days after its last use. An upsert with a restricted key also needs the scope \`products\`.`,
     answers: { 201: { description: 'Accepted. The credits are reserved.', schema: AcceptedTryOn, next } },
     errors,
     guards: writing,

@@ -92,7 +92,7 @@ export const webhookRoutes = [
     tag,
     summary: 'Send a test event',
     description:
-      'The event is delivered and signed like all others, with `test: true` in its data. The objects that it names do not exist.',
+      'The event is delivered and signed like all others, with `test: true` in its data. The objects that the event names do not exist.',
     body: { json: TestEventBody },
     repeatable: true,
     answers: { 201: { description: 'Queued.', schema: QueuedEvent } },

@@ -12,17 +12,17 @@ export const ConsentQuery = Type.Object({
 export type ConsentQuery = Static<typeof ConsentQuery>
 
 const policy = Type.String({ description: 'Name of the policy: the domain of the shop.' })
-const version = Type.String({ description: 'The version that counts now.' })
+const version = Type.String({ description: 'Current version of the policy.' })
 const at = Type.String({ format: 'date-time', description: 'When the visitor agreed.' })
 
 export const ConsentNotice = named(
   'ConsentNotice',
   Type.Object({
-    required: Type.Boolean({ description: 'Whether the shop stores photos only of visitors who agreed.' }),
+    required: Type.Boolean({ description: 'Whether the shop requires consent before it stores a photo.' }),
     policy,
     version,
-    language: Type.String({ description: 'Of the text.' }),
-    text: Type.String({ description: 'Plain text to show beside an unticked box.' }),
+    language: Type.String({ description: 'Language of the text.' }),
+    text: Type.String({ description: 'Plain text to show next to an unticked checkbox.' }),
     givenAt: Nullable(Type.String({ format: 'date-time', description: 'When this visitor agreed to this version.' })),
     privacyUrl: Type.String({ format: 'uri', description: 'The privacy page of the shop.' }),
   }),
@@ -30,9 +30,9 @@ export const ConsentNotice = named(
 export type ConsentNotice = Static<typeof ConsentNotice>
 
 export const ConsentBody = Type.Object({
-  policy: Type.String({ maxLength: 253, description: 'As GET /public/consent gave it.' }),
-  version: Type.String({ ...VERSION, description: 'As GET /public/consent gave it.' }),
-  language: Type.String({ maxLength: 35, pattern: LANGUAGE, description: 'In which the text was shown.' }),
+  policy: Type.String({ maxLength: 253, description: 'The policy that GET /public/consent returned.' }),
+  version: Type.String({ ...VERSION, description: 'The version that GET /public/consent returned.' }),
+  language: Type.String({ maxLength: 35, pattern: LANGUAGE, description: 'Language in which the text was shown.' }),
 })
 export type ConsentBody = Static<typeof ConsentBody>
 

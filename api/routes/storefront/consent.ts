@@ -33,8 +33,8 @@ export const consentRoutes = [
     id: 'getConsentNotice',
     tag,
     summary: 'Get the text that a visitor agrees to',
-    description: `The current version of the policy of the shop, in the language of \`lang\`, else of \`Accept-Language\`, else in English;
-and whether this visitor agreed to it.`,
+    description: `The current version of the policy of the shop, in the language of \`lang\`, else of \`Accept-Language\`, else in English,
+and whether this visitor has agreed to it.`,
     access: 'shop',
     query: ConsentQuery,
     answers: { 200: { description: 'The notice.', schema: ConsentNotice, next: { giveConsent: {} } } },
@@ -48,13 +48,13 @@ and whether this visitor agreed to it.`,
     id: 'giveConsent',
     tag,
     summary: 'Record that the visitor agrees',
-    description: `Stores version, time, shop and a hash of the ID of the visitor, never the ID itself. Call it when the visitor has ticked
-the box, and before the first byte of a photo is sent. Needs \`X-Service-Visitor-Token\` or \`X-Service-Anonymous-Id\`, unless
-the visitor is signed in: an address alone is no person. Limits: 20 requests in 5 minutes for each shopper, and 5,000 per hour for all
+    description: `Stores version, time, shop and a hash of the ID of the visitor, never the ID itself. Call it after the visitor has
+ticked the checkbox and before the first byte of a photo is sent. Needs \`X-Service-Visitor-Token\` or \`X-Service-Anonymous-Id\`, unless
+the visitor is signed in: a network address does not identify a person. Limits: 20 requests in 5 minutes for each shopper, and 5,000 per hour for all
 shoppers of a shop without a sign-in or a visitor token.`,
     access: 'shop',
     body: { json: ConsentBody },
-    answers: { 201: { description: 'Recorded, now or before.', schema: GivenConsent } },
+    answers: { 201: { description: 'The consent is recorded, by this or an earlier request.', schema: GivenConsent } },
     errors: ['VALIDATION_FAILED', 'CONSENT_OUTDATED', 'CONSENT_POLICY_UNKNOWN', 'RATE_LIMIT_EXCEEDED'],
     guards: ({ fromShop, budgets, parse }: ParsingGuards) => [
       fromShop,
@@ -70,11 +70,13 @@ shoppers of a shop without a sign-in or a visitor token.`,
     id: 'withdrawConsent',
     tag,
     summary: 'Withdraw consent and erase the photos and results of the visitor',
-    description: `Send nothing. Photos, results and links to them are erased when the answer comes, and unfinished try-ons are cancelled;
-the ledger keeps when consent was given and withdrawn. Idempotent. Needs
-a visitor, as \`POST /public/consent\` does. 10 requests in 5 minutes.`,
+    description: `Send no body. Before the response, the photos, results and share links are erased and unfinished try-ons are
+cancelled. The consent ledger keeps the times at which consent was given and withdrawn. Idempotent. Needs a visitor, like
+\`POST /public/consent\`. Limit: 10 requests per visitor and 5 minutes.`,
     access: 'shop',
-    answers: { 204: { description: 'Withdrawn and erased, or never given.' } },
+    answers: {
+      204: { description: 'The consent is withdrawn and the images are erased, or consent was never given.' },
+    },
     errors: ['VALIDATION_FAILED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, ...limits(budgets, 'withdraw-consent', 10)],
     handler: postWithdrawal,
@@ -124,7 +126,7 @@ async function postConsent(
   const { version } = body
   const policy = body.policy.toLowerCase()
   if (policy !== shop.domain) {
-    throw new DrapeError('CONSENT_POLICY_UNKNOWN', `The policy ${policy} is not that of the shop ${shop.domain}.`)
+    throw new DrapeError('CONSENT_POLICY_UNKNOWN', `The policy ${policy} does not belong to the shop ${shop.domain}.`)
   }
   assertNamed(ctx)
   await assertCurrent({ accountId: account.id, policy }, version, consents)
@@ -134,7 +136,7 @@ async function postConsent(
   return { policy, version, at: at.toISOString() }
 }
 
-/** All who share an address would agree together. */
+/** Consent for an address would be the consent of everyone behind it. */
 function assertNamed({ state: { shopper } }: AppContext): void {
   if (shopper.customerId !== null || shopper.visitorId !== null || shopper.anonymousId !== null) return
   const message = 'The request needs a visitor: send X-Service-Visitor-Token or X-Service-Anonymous-Id.'
@@ -148,7 +150,7 @@ async function postWithdrawal(ctx: AppContext, { consents, budgets, erase }: Con
   assertNamed(ctx)
   for (const externalUserId of ownerIds) {
     const customer = { accountId: account.id, externalUserId }
-    // An erasure is logged for ever: IDs that strangers invent must not fill the log.
+    // Erasures stay in the log forever: invented IDs must not fill the log.
     const known = await consents.findKnown(customer)
     if (known === 'nothing') continue
     // Requests of other visitors must not use up the limit of visitors with stored data.

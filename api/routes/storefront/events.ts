@@ -21,7 +21,7 @@ import {
 } from './events.schema.ts'
 
 export interface EventParts {
-  readonly keepEvents: KeepEvents
+  readonly storeEvents: StoreEvents
 }
 
 interface EventGuards {
@@ -107,7 +107,7 @@ const STOREFRONT: BatchShape<Static<typeof StorefrontContext>> = {
 
 async function postEvents(
   ctx: AppContext,
-  { keepEvents }: EventParts,
+  { storeEvents }: EventParts,
   { body }: { readonly body: unknown },
 ): Promise<EventsAnswer> {
   const batch = readBatch(body, STOREFRONT)
@@ -127,7 +127,7 @@ async function postEvents(
         : 'context.anonymous_id must equal X-Service-Anonymous-Id.',
     )
   }
-  return keepEvents(ctx, batch, { anonymousId, sessionId, productId, variantId, ...customerOf(ctx) })
+  return storeEvents(ctx, batch, { anonymousId, sessionId, productId, variantId, ...customerOf(ctx) })
 }
 
 /** The customer, as signed by the proxy or claimed by the caller with a publishable key. */
@@ -156,11 +156,11 @@ const TRACKING: BatchShape<Static<typeof TrackingContext>> = {
 
 async function postTracking(
   ctx: AppContext,
-  { keepEvents }: EventParts,
+  { storeEvents }: EventParts,
   { body }: { readonly body: unknown },
 ): Promise<EventsAnswer> {
   const batch = readBatch(body, TRACKING)
-  return keepEvents(ctx, batch, {
+  return storeEvents(ctx, batch, {
     anonymousId: batch.context.service_client_id,
     sessionId: batch.context.$session_id,
     productId: batch.context.service_product_id,
@@ -169,17 +169,17 @@ async function postTracking(
   })
 }
 
-type KeepEvents = (ctx: AppContext, batch: ReadBatch<object>, origin: Origin) => Promise<EventsAnswer>
+type StoreEvents = (ctx: AppContext, batch: ReadBatch<object>, origin: Origin) => Promise<EventsAnswer>
 type Origin = Omit<EventOrigin, 'accountId' | 'shopId' | 'context'>
 
 /** Stores the valid events of a batch. */
-export function createEventKeeper({
+export function createEventStore({
   events,
   metrics,
 }: {
   readonly events: Pick<Events, 'insert'>
   readonly metrics: Metrics
-}): KeepEvents {
+}): StoreEvents {
   let waiting = 0
 
   async function store(batch: EventBatch): Promise<void> {

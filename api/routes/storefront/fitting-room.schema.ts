@@ -17,7 +17,7 @@ export type FittingRoomBody = Static<typeof FittingRoomBody>
 
 export const FittingRoomJob = Type.Object({
   jobId: Type.String({ description: 'The generationId, for the generation’s status and events.' }),
-  message: Type.String({ description: 'For people.' }),
+  message: Type.String({ description: 'Human-readable message.' }),
 })
 export type FittingRoomJob = Static<typeof FittingRoomJob>
 
@@ -25,7 +25,7 @@ export type FittingRoomJob = Static<typeof FittingRoomJob>
 const Blocked = <const C extends string>(codes: readonly C[]) =>
   Type.Object({
     jobId: Type.Literal(''),
-    message: Type.String({ description: 'For people.' }),
+    message: Type.String({ description: 'Human-readable message.' }),
     code: Type.Enum([...codes], { description: 'Stable code; branch on it.' }),
   })
 export const UnpaidJob = Blocked(['QUOTA_EXCEEDED', 'BILLING_NOT_ALLOWED'])

@@ -57,10 +57,10 @@ export const fittingRoomRoutes = [
     description: `The product is looked up in the catalog of the account under the whole \`productId\`, then under the part after
 its last slash; then on the shop's platform, from where it is stored in the catalog under the whole \`productId\` for 15 days after
 its last use. Limit: 10 generations per shopper and ISO week (UTC), without failed ones;
-at most 3 attempts per generation. The shopper is the customer whom the proxy
-has signed, else the visitor of \`X-Service-Visitor-Token\`, else the browser of \`X-Service-Anonymous-Id\`, else the address. All who
-are no customers share a budget of their address (30 in a day, UTC) and one of the shop (1,000 in a day); operators set both for each
-shop. The photo must be one that the same shopper uploaded.`,
+at most 3 attempts per generation. The shopper is the customer that the proxy
+has signed, else the visitor of \`X-Service-Visitor-Token\`, else the browser of \`X-Service-Anonymous-Id\`, else the network address.
+Shoppers without a customer account share a limit per network address (default: 30 generations per day, UTC) and a limit per shop
+(default: 1,000 per day); operators set both limits for each shop. The photo must be an upload of the same shopper.`,
     access: 'shop',
     body: { json: FittingRoomBody },
     repeatable: true,

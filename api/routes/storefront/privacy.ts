@@ -21,7 +21,7 @@ export interface PrivacyPageParts {
   readonly consents: Consents
   readonly defaultEngineOf: EngineChoice['defaultOf']
   readonly engines: Pick<EngineDirectory, 'find'>
-  /** Who runs the installation, and what it does for all shops. */
+  /** Settings of the installation that apply to all shops. */
   readonly installation: {
     readonly processor: string
     readonly leadDays: number
@@ -42,9 +42,9 @@ export const privacyRoutes = [
     id: 'getPrivacyPage',
     tag: 'Storefront',
     summary: 'Open the privacy page of a shop',
-    description: `What happens to photos of visitors: retention, engine, processor, contact and the policy, from the settings that apply
-now. In the language of \`lang\`, else of \`Accept-Language\`. 60 requests a minute for each address.`,
-    parameters: { shop: 'Id of the shop, as `privacyUrl` of `GET /public/consent` has it.' },
+    description: `Describes the processing of photos of visitors: retention, engine, processor, contact and the policy, from the settings that apply
+now. In the language of \`lang\`, else of \`Accept-Language\`. Limit: 60 requests per minute and network address.`,
+    parameters: { shop: 'ID of the shop, from `privacyUrl` of `GET /public/consent`.' },
     query: ConsentQuery,
     access: 'open',
     answers: { 200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' } },

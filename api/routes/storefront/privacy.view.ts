@@ -4,7 +4,7 @@ import type { EngineKind } from '../../shared/engine-catalogue.ts'
 import type { SafetyLevel } from '../../shared/generation.ts'
 import { PRIVACY_TEXTS, type PrivacyTexts } from './privacy.texts.ts'
 
-/** What the page says, from the settings of the shop, its account and the installation. */
+/** Content of the page, from the settings of the shop, its account and the installation. */
 export interface ShopPrivacyFacts {
   readonly shop: { readonly name: string; readonly domain: string; readonly contact: string | null }
   readonly processor: string
@@ -12,13 +12,13 @@ export interface ShopPrivacyFacts {
   /** Level of the try-ons of shoppers. */
   readonly safetyLevel: SafetyLevel
   readonly days: Readonly<Record<'photos' | 'results' | 'emails' | 'events', number>>
-  /** Host of the provider of analytics; null without one. */
+  /** Host of the analytics provider; null if none is configured. */
   readonly analytics: string | null
-  /** Null where the shop asks for no consent. */
+  /** Null if the shop does not require consent. */
   readonly policy: { readonly version: string; readonly language: string; readonly text: string } | null
 }
 
-/** The page in this language. */
+/** The privacy page in the given language. */
 export function presentPrivacy(facts: ShopPrivacyFacts, language: string): string {
   const { shop, processor, policy } = facts
   const texts = PRIVACY_TEXTS[language]

@@ -23,8 +23,8 @@ export const receiptKeyRoutes = [
     id: 'listReceiptKeys',
     tag: 'Storefront',
     summary: 'List the public keys of receipts',
-    description: `A JSON Web Key Set (RFC 7517, RFC 8037) of every key with which this installation has signed receipts of erasures, for anybody who verifies
-one. 60 requests a minute for each address.`,
+    description: `A JSON Web Key Set (RFC 7517, RFC 8037) of every key with which this installation has signed receipts of erasures. Use the keys to
+verify a receipt. Limit: 60 requests per minute and network address.`,
     access: 'open',
     answers: { 200: { description: 'The newest key first.', schema: ReceiptKeySet } },
     errors: ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],

@@ -50,7 +50,7 @@ const reading = ({ budgets: { perMinute }, signingSecret, serviceName }: Removal
   storefrontLimit(perMinute('removal-page', 30), addressOf(signingSecret)),
 ]
 
-/** Public routes for people who find themselves in an image and want it removed. */
+/** Public routes for people who want an image of themselves removed. */
 export const removalRoutes = [
   route({
     method: 'get',
@@ -73,7 +73,7 @@ export const removalRoutes = [
     id: 'requestRemoval',
     tag: 'Storefront',
     summary: 'Ask for the removal of an image',
-    description: `For people who find themselves in an image that someone else had made. Only perceptual hashes of the sent image are stored. The answer
+    description: `For people who appear in an image that someone else created. Only perceptual hashes of the sent image are stored. The answer
 does not depend on whether a copy is stored: operators decide, within 48 hours. JSON unless \`text/html\` is preferred; then a page. Limits per hour: 5
 requests of a network address, 20 of a network (/24 or /48), 300 that are stored.`,
     access: 'open',

@@ -6,7 +6,7 @@ import type { RemovalState, RemovalStatus } from '../../stores/removals.ts'
 export function presentRemovalForm({ serviceName, reference }: { serviceName: string; reference: string }): string {
   const content = html`
         <p>Did someone make a try-on image from a photo of you? Send your photo, or the image that you saw. Copies that were made smaller or saved in another format are found too.</p>
-        <p>Your image is not stored: only a hash that finds copies of it. A person decides within 48 hours.</p>
+        <p>Your image is not stored. Only a hash is stored, which finds copies of the image. A person decides within 48 hours.</p>
         <form method="post" action="/removal" enctype="multipart/form-data">
           <input type="hidden" name="reference" value="${reference}">
           <label>Image (JPEG, PNG, WebP or HEIC, at most 10 MB)<input type="file" name="file" accept="image/*" required></label>
@@ -23,7 +23,10 @@ const STATES: Readonly<Record<RemovalState, { heading: string; text: string }>> 
     text: 'A person will decide on it. Open this page again to read the decision.',
   },
   ERASING: { heading: 'Your request was granted', text: 'The images are being erased.' },
-  ERASED: { heading: 'The images were erased', text: 'They, and what was made of them, are erased from the storage.' },
+  ERASED: {
+    heading: 'The images were erased',
+    text: 'The images and everything made from them are erased from the storage.',
+  },
   DECLINED: { heading: 'Your request was declined', text: 'You can ask again with another image.' },
 }
 
@@ -64,7 +67,7 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** The page that explains a refusal; null when the reason does not concern visitors. */
 export function presentRemovalRefusal(code: ErrorCode, serviceName: string): string | null {
   const text = REFUSALS[code]
-  const content = html`<p>${text ?? ''}</p><p><a href="/removal">To the form</a></p>`
+  const content = html`<p>${text ?? ''}</p><p><a href="/removal">Back to the form</a></p>`
   return text === undefined ? null : present({ heading: 'That did not work', content, serviceName })
 }
 

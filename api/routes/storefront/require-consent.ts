@@ -11,8 +11,8 @@ export interface ConsentGuard {
 }
 
 /**
- * The consent of the visitor to the current policy of the shop. Null where the shop asks for none and none was given.
- * @throws DrapeError CONSENT_REQUIRED where the shop asks for it
+ * The consent of the visitor to the current policy of the shop. Null if the shop does not require consent and none was given.
+ * @throws DrapeError CONSENT_REQUIRED if the shop requires consent
  */
 export async function findConsent(ctx: AppContext, { consents }: ConsentGuard): Promise<Consent | null> {
   const { shop, account, shopperId } = requesterOf(ctx)
@@ -23,7 +23,7 @@ export async function findConsent(ctx: AppContext, { consents }: ConsentGuard): 
   return null
 }
 
-/** Lets only visitors through who agreed to the current policy, where the shop asks for it. Comes before the bytes of a photo. */
+/** Requires consent to the current policy if the shop requires it. Runs before the bytes of a photo are read. */
 export function requireConsent(consents: Consents): Middleware<AppState> {
   return async function require(ctx, next) {
     if (requesterOf(ctx as AppContext).shop.requiresConsent) await findConsent(ctx as AppContext, { consents })
@@ -31,8 +31,8 @@ export function requireConsent(consents: Consents): Middleware<AppState> {
   }
 }
 
-/** Whether the consent still stands that a guard found before. A withdrawal meanwhile may not have seen what was stored since. */
-export async function stillAgrees(
+/** Whether the consent that a guard found is still valid. A withdrawal after the guard may have missed data stored since. */
+export async function isConsentValid(
   { shop, account, shopperId }: Requester,
   { consents }: ConsentGuard,
 ): Promise<boolean> {

@@ -43,11 +43,11 @@ export const shopifyWebhookRoutes = [
 
 - \`orders/create\` is stored as the event \`order:created\`, once per \`X-Shopify-Webhook-Id\`. A cart attribute
   \`_drape_anonymous_id\` identifies the browser that it came from.
-- \`customers/data_request\` writes down what is held of the customer, for the operator to pass on (\`drape shop requests\`).
-- \`customers/redact\` erases the customer: images, e-mail address, and the customer of events.
-- \`shop/redact\` ends the shop and erases all of its shoppers.
+- \`customers/data_request\` records the stored data of the customer, which the operator forwards (\`drape shop requests\`).
+- \`customers/redact\` erases the images and the e-mail address of the customer, and unlinks events from the customer.
+- \`shop/redact\` deactivates the shop and erases all its shoppers.
 
-Others are ignored. Long work continues after a 503; Shopify retries and then gets the outcome.`,
+Other topics are ignored. Work that exceeds the time limit returns 503 and continues; a retry of Shopify gets the outcome.`,
     access: 'open',
     body: { json: Webhook },
     answers: { 200: { description: 'Processed, or ignored.', schema: WebhookAnswer } },
@@ -116,7 +116,7 @@ function refusal(): DrapeError {
  */
 type AnswerSoon = (key: string, start: () => Promise<void>, log: Log) => Promise<void>
 
-export function createSoonAnswers(): AnswerSoon {
+export function createTimedAnswers(): AnswerSoon {
   const running = new Map<string, Promise<void>>()
   return async (key, start, log) => {
     const work = running.get(key) ?? start().finally(() => running.delete(key))

@@ -8,7 +8,7 @@ import type { AppContext } from '../../state.ts'
 import type { Consents } from '../../stores/consents.ts'
 import type { UploadNames, Uploads } from '../../stores/uploads.ts'
 import { requesterOf } from './requester.ts'
-import { notAgreed, stillAgrees } from './require-consent.ts'
+import { isConsentValid, notAgreed } from './require-consent.ts'
 import type { ShopperPhoto } from './uploads.schema.ts'
 
 export interface ShopperPhotoOptions {
@@ -59,7 +59,7 @@ export async function storePhoto(
   const { account, shopperId: externalUserId } = requester
   const call = { account, externalUserId, keepForDays: null, cropMode: 'auto', imageId, signal } as const
   const photo = await photos.store(file, call)
-  if (await stillAgrees(requester, { consents })) return photo
+  if (await isConsentValid(requester, { consents })) return photo
   await photos.discard(photo.imageId)
   await uploads.disown(photo.objectKey)
   throw notAgreed()

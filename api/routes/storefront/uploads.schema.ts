@@ -28,7 +28,7 @@ export const ShopperPhoto = named(
       format: 'uri',
       description: 'URL of the photo as cropped for try-ons. It works for 15 minutes.',
     }),
-    message: Type.String({ description: 'For people.' }),
+    message: Type.String({ description: 'Human-readable message.' }),
   }),
 )
 export type ReceivedUpload = Static<typeof ReceivedUpload>

@@ -20,7 +20,7 @@ import { type Guards, route } from '../route.ts'
 import type { BudgetedGuards, ParsingGuards } from './behind-proxy.ts'
 import type { CompleteUpload } from './complete-upload.ts'
 import { requesterOf } from './requester.ts'
-import { notAgreed, requireConsent, stillAgrees } from './require-consent.ts'
+import { isConsentValid, notAgreed, requireConsent } from './require-consent.ts'
 import { presentPhoto, type ShopperPhotoOptions, storePhoto, unknownUpload } from './shopper-photos.ts'
 import {
   PreparedUpload,
@@ -106,7 +106,7 @@ bytes can be replaced up to 10 times in 5 minutes. Incomplete uploads are delete
     parameters: { uploadKey: 'As returned by prepare-upload.' },
     query: UploadLinkQuery,
     ownCheck: 'query',
-    body: { bytes: 'The photo: JPEG, PNG, WebP or HEIC, at most 10 MB, whatever its Content-Type says.' },
+    body: { bytes: 'The photo: JPEG, PNG, WebP or HEIC, at most 10 MB, regardless of its Content-Type.' },
     answers: { 200: { description: 'Received.', schema: ReceivedUpload } },
     errors: [
       'FORBIDDEN',
@@ -192,7 +192,7 @@ async function postPrepare(ctx: AppContext, options: ShopperUploadParts): Promis
     bytes: null,
     expiresAt: new Date(Date.now() + KEPT_MS),
   })
-  if (!(await stillAgrees(requester, options))) {
+  if (!(await isConsentValid(requester, options))) {
     await objects.delete(key)
     throw notAgreed()
   }

@@ -22,8 +22,8 @@ export const visitorRoutes = [
     id: 'createVisitor',
     tag: 'Storefront',
     summary: 'Get a token for a visitor',
-    description: `Creates an id for a new visitor of the shop. The browser stores the token and sends it in \`X-Service-Visitor-Token\`: the weekly
-limit counts by it, and photos belong to it. Optional: calls without a token are counted by the anonymous id. Limits per hour: 20 per network
+    description: `Creates an ID for a new visitor of the shop. The browser stores the token and sends it in \`X-Service-Visitor-Token\`: the weekly
+limit applies per token, and photos belong to a token. Optional: calls without a token are counted by the anonymous ID. Limits per hour: 20 per network
 address and 5,000 per shop.`,
     access: 'shop',
     body: { json: VisitorBody, mayBeEmpty: true },

@@ -1,7 +1,7 @@
 import { storageError } from './object.ts'
 
 const MAX_PER_REQUEST = 1000
-/** Max requests that are refused in one call, and max before the first object is deleted: then the whole bucket refuses. */
+/** Maximum refused requests per call, and before the first deletion; beyond the latter, the whole bucket refuses. */
 const MAX_REFUSALS = 100
 const MAX_REFUSALS_AT_FIRST = 32
 

@@ -5,10 +5,10 @@ import { noteErasedRows } from './erasures.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 
-/** How long a consent is proven: until claims about the photo are barred. Three years after it was given, or withdrawn. */
+/** Days for which a consent is kept as proof after it was given or withdrawn: 3 years, until claims about the photo are time-barred. */
 const CONSENT_DAYS = 1096
 
-/** What was written down about a customer to prove something: consents, and answers to requests for their data. */
+/** Proofs about a customer: consents, and recorded data requests. */
 export function createCustomerProofs(database: Database) {
   return {
     /** Ends the consents of a customer. The ledger keeps when they were given and withdrawn. Returns the count. */
@@ -24,7 +24,7 @@ export function createCustomerProofs(database: Database) {
         select count(*)::int as count from withdrawn`)
     },
 
-    /** The same for erasures that are repeated after a restore: the ledger knows its customers by their hashes alone. */
+    /** Like `withdrawConsents`, for erasures repeated after a restore: the ledger identifies customers only by their hashes. */
     withdrawRestoredConsents: async (erasures: ReadonlyMap<string, Date>): Promise<number> => {
       const hashes = sql.array([...erasures.keys()], 'text')
       const times = sql.array(
@@ -37,7 +37,7 @@ export function createCustomerProofs(database: Database) {
       return rowCount
     },
 
-    /** Deletes what was written down when the customer of a shop asked for their data. Returns the count. */
+    /** Deletes the recorded data requests of a customer of a shop. Returns the count. */
     deleteDataRequests: async (customer: Customer): Promise<number> => {
       const { accountId, externalUserId, before = new Date() } = customer
       const [shopId, customerId] = externalUserId.split(':customer:')

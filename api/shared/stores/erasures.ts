@@ -4,20 +4,20 @@ import { type Customer, isOf } from './customer.ts'
 
 const ErasureId = rowType(Type.Object({ id: Type.String() }))
 
-/** For 3 years claims for damages can be made in most countries of the EU. */
+/** Claims for damages are possible for 3 years in most countries of the EU. */
 const RECEIPT_DAYS = 1096
 
-/** Longer than an e-mail is tried; e-mails that no process sends are not kept. */
+/** Exceeds the retries of an e-mail; an address that no process sends to is deleted. */
 const ADDRESS_DAYS = 14
 
-/** By then, the caller has repeated the call or has asked why the receipt is missing. */
+/** Time for the caller to repeat the call, or to ask why the receipt is missing. */
 const UNFINISHED_DAYS = 90
 
 type SqlFragment = ReturnType<typeof sql.fragment>
 
 /**
- * The name of what `deleted` selects in a statement that deletes it, so that the receipt counts it exactly when it is deleted. A part `noted` of its
- * `with`. Erasures that are repeated after a restore have no receipt.
+ * The CTE `noted`: counts the rows of the CTE `deleted` under `name` for the receipt, in the same statement that deletes the rows. Erasures that
+ * are repeated after a restore have no receipt.
  */
 export function noteErasedRows(
   { accountId, externalUserId, before }: Customer,
@@ -31,7 +31,7 @@ export function noteErasedRows(
     where count > 0)`
 }
 
-/** The same for attempts of generations that were cancelled: rows of `ended`. */
+/** The CTE `noted` for cancelled attempts of generations: the rows of the CTE `ended`. */
 export function noteErasedJobs({ accountId, externalUserId, before }: Customer): SqlFragment {
   if (before !== undefined) return sql.fragment`noted as (select 1)`
   return sql.fragment`noted as (
@@ -42,7 +42,7 @@ export function noteErasedJobs({ accountId, externalUserId, before }: Customer):
 }
 
 /**
- * The erasure of a customer with stored objects; null without objects, and where no receipt is to be issued. MUST be called before
+ * The erasure of a customer with stored objects; null without objects, and if no receipt is to be issued. MUST be called before
  * the transaction locks objects, as the deletion of images does: two erasures at the same time would otherwise wait for each other.
  */
 export function openErasure(transaction: Pick<Database, 'maybeOneFirst'>, customer: Customer): Promise<string | null> {
@@ -63,7 +63,7 @@ export async function noteErasedObjects(
     on conflict do nothing`)
 }
 
-/** The end of what is stored of erasures. */
+/** Deletes records of old erasures. */
 export function createOldErasures(database: Database) {
   return {
     /** Deletes old receipts of erasures, erasures that no call has finished, and old addresses for receipts. Returns the count of erasures. */

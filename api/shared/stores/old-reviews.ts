@@ -3,7 +3,7 @@ import { type Database, sql } from '../database/database.ts'
 /** Days in which a refusal by a safety check can be appealed, and in which its account can read and use a decision. */
 const REVIEW_DAYS = 90
 
-/** The end of refusals by safety checks, of their reviews, and of blocks. */
+/** Deletes old refusals by safety checks, their reviews, and expired blocks. */
 export function createOldReviews(database: Database) {
   return {
     /** Deletes old refusals by safety checks with their reviews, except open and newly decided ones. */
@@ -20,7 +20,7 @@ export function createOldReviews(database: Database) {
       return rowCount
     },
 
-    /** Deletes blocks that have ended. */
+    /** Deletes expired blocks. */
     deleteEndedBlocks: async (): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`delete from safety_blocks where expires_at <= now()`)
       return rowCount

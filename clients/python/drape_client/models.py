@@ -391,7 +391,7 @@ class Appeal(TypedDict):
     generationId: str
     state: Literal["OPEN", "ALLOWED", "REFUSED", "BLOCKED"]
     """
-    OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal stays. BLOCKED: the refused image is refused from now on.
+    OPEN: no operator has decided yet. ALLOWED: the next try-on of the account with the same two images passes the check that refused, once. REFUSED: the refusal is upheld. BLOCKED: the refusal is upheld, and the image is refused from now on.
     """
 
     reason: str
@@ -633,7 +633,7 @@ class ProductBatchItemErrorDetails(TypedDict):
 
 class ProductBatchItemErrorDetails1(TypedDict):
     """
-    Of PROXY_SIGNATURE_INVALID.
+    Details of PROXY_SIGNATURE_INVALID.
     """
 
     check: Literal["format", "clock", "body", "signature", "nonce"]
@@ -649,12 +649,12 @@ class ProductBatchItemErrorDetails1(TypedDict):
 
 class ProductBatchItemErrorDetails2(TypedDict):
     """
-    Of CONSENT_OUTDATED.
+    Details of CONSENT_OUTDATED.
     """
 
     version: str
     """
-    The version that counts now.
+    Current version of the policy.
     """
 
 

@@ -19,7 +19,7 @@ const LANGUAGES = [
   {
     tab: document.querySelector('#tab-json'),
     write: ({ answer }) => (answer === null ? '' : JSON.stringify(answer, null, 2)),
-    hint: 'The answer of the service to the try-on that is shown. It is empty before the first try-on.',
+    hint: 'The response of the service to the try-on that is shown. Empty before the first try-on.',
   },
 ]
 const code = document.querySelector('#code')

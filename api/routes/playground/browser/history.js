@@ -1,13 +1,13 @@
 import { element } from './problem-view.js'
 
-/** Results that are kept; the oldest one leaves first. */
+/** Maximum number of results; the oldest one is removed first. */
 const MAX_RESULTS = 12
 const section = document.querySelector('#history')
 const list = section.querySelector('ul')
 
 /**
- * The results of this tab, newest first, which nothing stores. `onChoose` shows one again. Results whose image has
- * expired leave.
+ * The results of this tab, newest first, only in memory. `onChoose` shows a result again. Results with an expired image
+ * are removed.
  */
 export function createHistory({ onChoose }) {
   const mark = (chosen) => {

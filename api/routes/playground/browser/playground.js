@@ -15,7 +15,7 @@ const showCode = createCodeView()
 /** The running or interrupted attempt; null when the next start begins a new one. */
 let attempt = null
 let running = null
-/** The generation as the service answered last; null before the first one. */
+/** The generation that the service returned last; null before the first response. */
 let answer = null
 
 const history = createHistory({

@@ -75,7 +75,7 @@ export const EXPLAINED = {
     'The credit was refunded. Try again, or use another photo or another engine.',
   ],
   GENERATION_TIMEOUT: [
-    'It took too long',
+    'The try-on took too long',
     'The credit was refunded. The queue may be long, or no worker runs this engine. Try again or choose another engine.',
   ],
   GENERATION_CANCELLED: ['Cancelled', 'The credit was refunded.'],
@@ -90,7 +90,7 @@ export const EXPLAINED = {
   ],
   SEVERAL_PEOPLE: ['The photo shows several people', 'The credit was refunded. Use a photo of one person.'],
   AGE_REVIEW: [
-    'A person should look at the photo',
+    'The photo needs a review',
     'The credit was refunded. The check cannot tell whether the photo shows an adult. Ask for a review, or use another photo.',
   ],
   IMAGE_LISTED: ['An image is on the list of the operator', 'The credit was refunded. Use another image.'],
