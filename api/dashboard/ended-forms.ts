@@ -51,7 +51,7 @@ export function recallForms({ keptForms }: Pick<EndedFormsOptions, 'keptForms'>)
     const found = name === null || name.includes('\0') ? null : await keptForms.find(name, operator.id)
     if (found !== null && findFormPage(found.action) === ctx.path) {
       const message =
-        'The session in which you opened this form had ended, so nothing was done. Check what you typed, and send it again.'
+        'The session in which you opened this form had ended, so the form was not executed. Check the values, and submit the form again.'
       ctx.state.kept = { action: found.action, values: new URLSearchParams(found.fields), message, problems: [] }
     }
     await next()

@@ -22,7 +22,7 @@ describe('signing in to the dashboard', () => {
       role: 'admin',
     })
 
-  it('gives a cookie that no script reads and no other site sends, and opens the pages', async () => {
+  it('sets a cookie that is HttpOnly and SameSite, and opens the pages', async () => {
     const browser = dashboard.openBrowser()
     const answer = await browser.submit('/sign-in', '/sign-in', OPERATOR)
     expect(answer.status).toBe(303)
@@ -38,7 +38,7 @@ describe('signing in to the dashboard', () => {
     expect((await listAudit('sign-in')).map(({ operatorEmail }) => operatorEmail)).toContain(OPERATOR.email)
   })
 
-  it('keeps nothing of the session but its hash', async () => {
+  it('stores only the hash of the session', async () => {
     const { cookie } = await dashboard.signIn()
     const token = cookie.split('=')[1]
     const rows = await dashboard.database.any(sql.unsafe`select encode(hash, 'hex') as hash from operator_sessions`)
@@ -46,7 +46,7 @@ describe('signing in to the dashboard', () => {
     expect(JSON.stringify(rows)).not.toContain(Buffer.from(token).toString('hex'))
   })
 
-  it('asks the browser to hold the cookie for this host alone where there is TLS', async () => {
+  it('sets a __Host- cookie with TLS', async () => {
     const secure = await startDashboard({ origin: 'https://drape.example' })
     const browser = secure.openBrowser()
     const form = new URLSearchParams(OPERATOR)
@@ -61,7 +61,7 @@ describe('signing in to the dashboard', () => {
     await secure.stop()
   })
 
-  it('refuses a wrong password and an unknown operator in the same words, and hashes for both', async () => {
+  it('refuses a wrong password and an unknown operator with the same message, and computes a hash for both', async () => {
     const before = dashboard.countHashes()
     const browser = dashboard.openBrowser()
     const wrong = await browser.submit('/sign-in', '/sign-in', { ...OPERATOR, password: 'wrong' })
@@ -75,7 +75,7 @@ describe('signing in to the dashboard', () => {
     expect(JSON.stringify(await listAudit('sign-in.refused'))).not.toContain('bob@')
   })
 
-  it('hashes no more when there were too many tries for an operator, and says when to come back', async () => {
+  it('computes no hash after too many attempts for an operator, and says when to try again', async () => {
     await add('grace@example.com', 'the right password')
     const browser = dashboard.openBrowser()
     const attempt = (password: string) =>
@@ -88,7 +88,7 @@ describe('signing in to the dashboard', () => {
     expect(dashboard.countHashes()).toBe(before)
   })
 
-  describe('during an attack that guesses passwords', () => {
+  describe('while passwords are guessed', () => {
     const [EMAIL, OTHER, PASSWORD] = ['known@example.com', 'other@example.com', 'the right password']
     let guarded: TestDashboard
     /** Of browsers in which the first operator, and the second, have signed in before. */
@@ -113,21 +113,21 @@ describe('signing in to the dashboard', () => {
     })
     afterAll(() => guarded.stop())
 
-    it('keeps the browsers open in which the operator has signed in before, and no other', async () => {
+    it('accepts browsers in which the operator has signed in before, and no others', async () => {
       const [cookie] = known
       for (const other of ['', foreign, `${cookie}x`, cookie.replace(/=[^.]+/, '=forged'), cookie.split('.')[0]])
         expect([other, (await attempt(other)).status]).toEqual([other, 429])
       expect((await attempt(cookie)).status).toBe(303)
     })
 
-    it('gives a browser with the cookie no more tries than any other, and closes no other by them', async () => {
+    it('gives a browser with the cookie no additional attempts, and does not lock out others', async () => {
       const [, stolen, own] = known
       for (let i = 0; i < 10; i++) expect((await attempt(stolen, `guess ${i}`)).status).toBe(401)
       expect((await attempt(stolen)).status).toBe(429)
       expect((await attempt(own)).status).toBe(303)
     })
 
-    it('knows no browser from before a new password', async () => {
+    it('does not recognise browsers from before a password change', async () => {
       const [, , own] = known
       const passwordHash = await hashPassword('another password')
       await guarded.database.query(sql.unsafe`
@@ -136,7 +136,7 @@ describe('signing in to the dashboard', () => {
     })
   })
 
-  it('takes no password where only a provider signs operators in', async () => {
+  it('accepts no password when only the provider signs operators in', async () => {
     const provider = createIdentityProvider({
       ...{ issuer: 'http://127.0.0.1:9', clientId: 'drape', clientSecret: '', scope: 'openid' },
       redirectUrl: 'http://127.0.0.1/sign-in/provider/callback',
@@ -155,7 +155,7 @@ describe('signing in to the dashboard', () => {
     await other.stop()
   })
 
-  it('goes on where the operator wanted to, but never to another site', async () => {
+  it('redirects to the requested page, but never to another site', async () => {
     const other = await startDashboard()
     const browser = other.openBrowser()
     const asked = await browser.get('/accounts?q=a')
@@ -183,7 +183,7 @@ describe('a session of the dashboard', () => {
   const isOpen = async (browser: { get(path: string): Promise<{ status: number }> }) =>
     (await browser.get('/accounts')).status === 200
 
-  it('ends when it is not used, and after some time in any case', async () => {
+  it('ends after inactivity, and after its maximum duration', async () => {
     const [idle, old, used] = [await dashboard.signIn(), await dashboard.signIn(), await dashboard.signIn()]
     const age = (column: 'seen_at' | 'created_at', { cookie }: { cookie: string }, interval: string) =>
       dashboard.database.query(sql.unsafe`
@@ -195,7 +195,7 @@ describe('a session of the dashboard', () => {
     expect([await isOpen(idle), await isOpen(old), await isOpen(used)]).toEqual([false, false, true])
   })
 
-  it('does nothing of what is sent after its end, and says so', async () => {
+  it('does not execute a request sent after its end, and says so', async () => {
     const browser = await dashboard.signIn()
     const { text } = await browser.get('/accounts/new')
     const { form } = readFormFields(text, '/accounts')
@@ -224,18 +224,18 @@ describe('a session of the dashboard', () => {
       const place = new URL(headers.get('location') ?? '', dashboard.url)
       expect([status, place.pathname, place.searchParams.get('ended')]).toEqual([303, '/sign-in', 'true'])
       const shown = await dashboard.openBrowser().get(`${place.pathname}${place.search}`)
-      expect(shown.text).toContain('return to it with what you typed')
+      expect(shown.text).toContain('return to the form with the values that you typed')
       expect(shown.text).not.toContain('Late')
       return { next: place.searchParams.get('next') ?? '', browser, form }
     }
 
-    it('leads its operator through the sign-in back to the page, with what was typed and nothing done', async () => {
+    it('returns to the page after the sign-in, with the typed values and without executing the form', async () => {
       const { next } = await sendLate('/accounts/new', '/accounts', typed)
       expect(next).toMatch(/^\/accounts\/new\?kept=[\w-]{22}$/)
       expect((await signIn(OPERATOR, next)).headers.get('location')).toBe(next)
       const again = await dashboard.signIn()
       const { text } = await again.get(next)
-      expect(text).toContain('nothing was done')
+      expect(text).toContain('the form was not executed')
       expect(text).not.toContain('<script')
       const shown = readFormFields(text, '/accounts')
       expect(shown).toMatchObject(typed)
@@ -250,7 +250,7 @@ describe('a session of the dashboard', () => {
       expect(await countKept()).toBe(0)
     })
 
-    it('shows another operator who signs in there nothing of it', async () => {
+    it('shows nothing of the form to another operator who signs in', async () => {
       const other = { email: 'somebody@example.com', password: 'a long password of another' }
       await createOperators(dashboard.database).insert({
         ...{ email: other.email, name: null, role: 'admin' },
@@ -262,7 +262,7 @@ describe('a session of the dashboard', () => {
       expect([status, text.includes('Late'), text.includes('late@')]).toEqual([200, false, false])
     })
 
-    it('stores no secret, nothing for longer than an hour, and nothing of strangers', async () => {
+    it('stores no secret, nothing for longer than an hour, and nothing without a session', async () => {
       const account = { account: 'acc_1', domain: 'late.example', secret: 'a-late-secret-of-16' }
       const { next, form } = await sendLate('/shops/new', '/shops', account)
       const rows = await dashboard.database.any(sql.unsafe`select * from operator_kept_forms where action = '/shops'`)
@@ -285,7 +285,7 @@ describe('a session of the dashboard', () => {
       )
     })
 
-    it('is shown again at once where its operator has signed in again in another tab', async () => {
+    it('shows the form again when the operator has signed in in another tab', async () => {
       const browser = await dashboard.signIn()
       const { form } = readFormFields((await browser.get('/accounts/new')).text, '/accounts')
       await expire(browser)
@@ -297,7 +297,7 @@ describe('a session of the dashboard', () => {
     })
   })
 
-  it('ends at sign-out, also for a copy of the cookie', async () => {
+  it('ends at sign-out, even for a copy of the cookie', async () => {
     const browser = await dashboard.signIn()
     const { cookie } = browser
     const answer = await browser.submit('/', '/sign-out')
@@ -320,7 +320,7 @@ describe('a session of the dashboard', () => {
     expect(await isOpen(await dashboard.signIn())).toBe(true)
   })
 
-  it('takes no form that has not its token, or that another site has sent', async () => {
+  it('refuses a form without its token or from another site', async () => {
     const browser = await dashboard.signIn()
     const { text } = await browser.get('/accounts/new')
     const { form } = readFormFields(text, '/accounts')
