@@ -40,7 +40,7 @@ describe('requests of an account', () => {
     expect(rows).not.toMatch(/secret-person|private|limit=|127\.0\.0|::1|sk_/)
   })
 
-  it('are answered at once while the log cannot be written, and are counted as missing when it fails', async () => {
+  it('are not delayed while the log cannot be written, and are counted as dropped when it fails', async () => {
     const before = (await list()).length
     await drape.database.transaction(async (locked) => {
       await locked.query(sql.unsafe`lock table request_log in access exclusive mode`)
@@ -66,7 +66,7 @@ describe('requests of an account', () => {
     return Number(/^drape_request_log_dropped_total\{reason="database"\} (\d+)$/m.exec(metrics)?.[1])
   }
 
-  it('of a test key are shown with the others', async () => {
+  it('of a test key are listed with the others', async () => {
     const { key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
       ...{ scopes: null, expiresAt: null, allowedCidrs: null, isTest: true },
     })

@@ -22,7 +22,7 @@ describe('the recorder of requests', () => {
     return { drops, recorder: createRequestRecorder({ requestLog: { insert }, onDrop, log }) }
   }
 
-  it('writes what was recorded once a second, together', async () => {
+  it('writes all recorded entries once a second', async () => {
     vi.useFakeTimers()
     const written: number[] = []
     const { recorder, drops } = start(async (entries) => void written.push(entries.length))
@@ -36,7 +36,7 @@ describe('the recorder of requests', () => {
     expect(drops).toEqual({})
   })
 
-  it('has room for others during a flood, and a bound for all of them', async () => {
+  it('keeps room for other accounts during a flood, and has a total limit', async () => {
     const written: Record<string, number> = {}
     const { recorder, drops } = start(async (entries) => {
       for (const { accountId } of entries) written[accountId] = (written[accountId] ?? 0) + 1
@@ -53,7 +53,7 @@ describe('the recorder of requests', () => {
     expect(written.acc_flood).toBe(301)
   })
 
-  it('drops and counts what cannot be written, and goes on', async () => {
+  it('drops and counts entries that cannot be written, and continues', async () => {
     let isBroken = true
     let written = 0
     const { recorder, drops } = start(async (entries) => {

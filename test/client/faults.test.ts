@@ -70,7 +70,7 @@ describe('the client on an unreliable connection', () => {
     expect(new Set(proxy.seen('POST').map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3)
   })
 
-  it('waits while the first attempt is still inUse, beyond its retries', async () => {
+  it('waits while the first attempt is still in use, beyond its retries', async () => {
     const { proxy, client } = await start({ retries: 1 })
     await using _ = proxy
     const inUse = errorResponse(409, 'IDEMPOTENCY_KEY_IN_USE', '0')

@@ -30,7 +30,7 @@ describe('a key', () => {
     keys().insert(accountId, 'secret', { ...UNRESTRICTED, ...restrictions })
   const log = createLog({ process: 'api', level: 'silent' })
 
-  it('is refused from its expiry on, also while it is remembered', async () => {
+  it('is refused after its expiry, even if cached', async () => {
     let at = Date.now()
     const find = createKeyLookup({ keys: keys(), kind: 'secret', now: () => at })
     const { key } = await make({ expiresAt: new Date(at + 2000) })
@@ -40,7 +40,7 @@ describe('a key', () => {
     await expect(find(key, '127.0.0.1')).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
   })
 
-  it('lives no longer when the database answers slowly', async () => {
+  it('is not accepted longer when the database responds slowly', async () => {
     let at = Date.now()
     const slow = {
       find: async (...asked: Parameters<ReturnType<typeof keys>['find']>) => {
@@ -56,7 +56,7 @@ describe('a key', () => {
     await expect(find(key, '127.0.0.1')).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
   })
 
-  it('is refused from other addresses, also while it is remembered', async () => {
+  it('is refused from other addresses, even if cached', async () => {
     const find = createKeyLookup({ keys: keys(), kind: 'secret' })
     const { key } = await make({ allowedCidrs: ['10.0.0.0/8'] })
     expect(await find(key, '10.1.2.3')).not.toBeNull()
@@ -79,7 +79,7 @@ describe('a key', () => {
     expect(listed.find((one) => one.id === id)?.revokedAt).not.toBeNull()
   })
 
-  it('has its last use written in one statement with those of all others', async () => {
+  it('has its last use written in one statement with all other keys', async () => {
     let [at, statements] = [Date.now(), 0]
     const store = keys()
     const noteUses: typeof store.noteUses = (uses) => {
@@ -110,7 +110,7 @@ describe('a key', () => {
     expect((await lastUse())[2]).not.toBeNull()
   })
 
-  it('keeps what could not be written for the next time', async () => {
+  it('has its last use written later if a write fails', async () => {
     const { id } = await make()
     const gone = createDatabase('postgres://nobody@127.0.0.1:1/nothing', { poolSize: 1 })
     let isAway = true
@@ -134,13 +134,13 @@ describe('a key', () => {
     ['a range that is none', 'secret', { allowedCidrs: ['10.0.0.0/33'] }],
     ['no range', 'secret', { allowedCidrs: [] }],
     ['too many ranges', 'secret', { allowedCidrs: Array.from({ length: 51 }, () => '10.0.0.0/8') }],
-  ] as const)('is not made with %s', (_, kind, restrictions) => {
+  ] as const)('is not created with %s', (_, kind, restrictions) => {
     expect(() => readRestrictions(kind, { ...UNRESTRICTED, ...restrictions } as KeyRestrictions)).toThrow(
       expect.objectContaining({ code: 'VALIDATION_FAILED' }),
     )
   })
 
-  it('takes single addresses as ranges of one', () => {
+  it('accepts single addresses as ranges', () => {
     const given = { ...UNRESTRICTED, allowedCidrs: ['203.0.113.7', '2001:db8::1', '10.0.0.0/8'] }
     const { allowedCidrs } = readRestrictions('secret', given)
     expect(allowedCidrs).toEqual(['203.0.113.7/32', '2001:db8::1/128', '10.0.0.0/8'])

@@ -11,8 +11,8 @@ function problemOf(work: () => unknown): string | null {
   }
 }
 
-describe('JSON of a stranger', () => {
-  it('is parsed up to its limits, whatever its strings contain', () => {
+describe('untrusted JSON', () => {
+  it('is parsed within the limits, whatever its strings contain', () => {
     const text = `{"a":${JSON.stringify('[{,:"\\\\"\\'.repeat(20_000))},"b":[${'0,'.repeat(40_000)}0]}`
     expect(parseBoundedJson(text, 'data')).toEqual(JSON.parse(text))
     expect(parseBoundedJson(`${'['.repeat(1000)}${']'.repeat(1000)}`, '')).toHaveLength(1)
@@ -28,7 +28,7 @@ describe('JSON of a stranger', () => {
     ],
     ['{"a', 'data is not valid JSON'],
     ['"\\"', 'data is not valid JSON'],
-  ])('is refused beyond them: %#', (text, problem) => {
+  ])('is refused above the limits: %#', (text, problem) => {
     expect(problemOf(() => parseBoundedJson(text, 'data'))).toBe(problem)
   })
 
@@ -37,7 +37,7 @@ describe('JSON of a stranger', () => {
     [[0, '\ud800'], 'body[1] contains a character that cannot be stored'],
     [{ a: { 'b\0': 0 } }, 'body.a contains a character that cannot be stored'],
     [{ a: JSON.parse('1e999') }, 'body.a is a number too large to be stored'],
-  ])('is refused where it cannot be stored: %#', (value, problem) => {
+  ])('is refused if Postgres cannot store it: %#', (value, problem) => {
     expect(problemOf(() => assertStorable(value, 'body'))).toBe(problem)
   })
 })

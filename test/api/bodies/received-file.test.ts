@@ -9,7 +9,7 @@ import { requestService } from '../../support/request-service.ts'
 
 const LIMITS = { maxBytes: 2 * 1024 * 1024, maxMs: 60_000 }
 
-describe('the body of a request as a file', () => {
+describe('a request body received into a file', () => {
   let server: Server
   let folder: string
 
@@ -52,26 +52,26 @@ describe('the body of a request as a file', () => {
     })
   }
 
-  it('is every byte of it, as many as are allowed', async () => {
+  it('contains every byte, up to the limit', async () => {
     const { url, path } = await start()
     const bytes = Buffer.alloc(LIMITS.maxBytes, 'image')
     expect(await put(url, bytes)).toEqual({ code: 'received' })
     expect((await readFile(path)).equals(bytes)).toBe(true)
   })
 
-  it('may come in parts', async () => {
+  it('can arrive in parts', async () => {
     const { url, path } = await start()
     expect(await put(url, inParts(LIMITS.maxBytes))).toEqual({ code: 'received' })
     expect(await readFile(path)).toHaveLength(LIMITS.maxBytes)
   })
 
-  it('may be empty', async () => {
+  it('can be empty', async () => {
     const { url, path } = await start()
     expect(await put(url, '')).toEqual({ code: 'received' })
     expect(await readFile(path)).toHaveLength(0)
   })
 
-  it('is refused for one byte too many, with or without a Content-Length', async () => {
+  it('is refused one byte above the limit, with or without Content-Length', async () => {
     for (const body of [
       Buffer.alloc(LIMITS.maxBytes + 1),
       inParts(LIMITS.maxBytes + 1),
@@ -84,7 +84,7 @@ describe('the body of a request as a file', () => {
     }
   })
 
-  it('is not waited for without end', async () => {
+  it('has a time limit', async () => {
     const { url } = await start({ ...LIMITS, maxMs: 50 })
     const answer = await new Promise((resolve, reject) => {
       const sending = openRequest(url, { method: 'PUT' }, (response) => resolve(json(response)))
@@ -95,7 +95,7 @@ describe('the body of a request as a file', () => {
     expect(answer).toEqual({ code: 'VALIDATION_FAILED', details })
   })
 
-  it('is given up when its sender hangs up', async () => {
+  it('is discarded when the client disconnects', async () => {
     const { url, ended } = await start()
     const sending = openRequest(url, { method: 'PUT', headers: { 'content-length': 1000 } })
     sending.on('error', () => {})
@@ -104,7 +104,7 @@ describe('the body of a request as a file', () => {
     expect(await ended).toMatchObject({ code: 'VALIDATION_FAILED' })
   })
 
-  it('is a fault of ours where no file can be written', async () => {
+  it('fails as SERVICE_UNAVAILABLE if the file cannot be written', async () => {
     const { url } = await start(LIMITS, join(folder, 'no', 'such', 'folder'))
     expect(await put(url, Buffer.alloc(1_000_000))).toEqual({ code: 'SERVICE_UNAVAILABLE' })
   })

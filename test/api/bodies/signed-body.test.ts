@@ -15,7 +15,7 @@ const MB = 1024 * KB
 const TEXT = '/public/fitting-room'
 const UPLOAD = '/public/upload-image'
 
-describe('a body that is received before it is read', () => {
+describe('a body that is buffered until its signature is verified', () => {
   const servers: Server[] = []
   let folder: string
   beforeAll(async () => {
@@ -67,14 +67,14 @@ describe('a body that is received before it is read', () => {
     return (await buffer(response)).toString()
   }
 
-  it('comes again as it was, and leaves nothing on the disk', async () => {
+  it('is returned unchanged, and leaves no file', async () => {
     const { send } = await start({})
     for (const bytes of [0, 1, 16 * KB, 16 * KB + 1, MB]) expect(await send(TEXT, bytes)).toBe('whole')
     expect(await send(UPLOAD, 10 * MB + 1000)).toBe('whole')
     expect(await readdir(folder)).toEqual([])
   })
 
-  it('comes again as it was when it came in small pieces', async () => {
+  it('is returned unchanged when it arrived in small pieces', async () => {
     const { open } = await start({})
     const call = open(TEXT, { 'Transfer-Encoding': 'chunked' })
     for (let i = 0; i < 300; i++) call.write(Buffer.alloc(100, i))
@@ -82,7 +82,7 @@ describe('a body that is received before it is read', () => {
     expect(await answerTo(call)).toBe('whole')
   })
 
-  it('is refused above its limit, announced or not: 1 MB, only an upload may be larger', async () => {
+  it('is refused above 1 MB, with or without Content-Length, except uploads', async () => {
     const { send } = await start({})
     const chunked = { 'Transfer-Encoding': 'chunked' }
     expect(await send(TEXT, MB + 1)).toBe('VALIDATION_FAILED')
@@ -92,7 +92,7 @@ describe('a body that is received before it is read', () => {
     expect(await send(UPLOAD, 11 * MB + 1, chunked)).toBe('FILE_TOO_LARGE')
   })
 
-  it('is refused before it comes when its length is too large', async () => {
+  it('is refused before it arrives if its Content-Length is too large', async () => {
     const { open } = await start({})
     const call = open(UPLOAD, { 'Content-Length': String(100 * MB) })
     call.flushHeaders()
@@ -100,7 +100,7 @@ describe('a body that is received before it is read', () => {
     call.destroy()
   })
 
-  it('is refused when the address holds too much, and no other address is', async () => {
+  it('is refused when its address has too many bytes buffered, without effect on other addresses', async () => {
     const mayEnd = Promise.withResolvers<void>()
     const { send } = await start({ address: 3 * MB }, mayEnd.promise)
     const bodies = Array.from({ length: 5 }, () => send(TEXT, MB))
@@ -112,7 +112,7 @@ describe('a body that is received before it is read', () => {
     expect(await Promise.all([1, 2, 3].map(() => send(TEXT, MB - KB)))).toEqual(['whole', 'whole', 'whole'])
   })
 
-  it('is received from an address that has proved its shop, whatever strangers hold in its name', async () => {
+  it('is received from an address that has authenticated as its shop, whatever other addresses have buffered for that shop', async () => {
     const { send, open } = await start({ strangers: 2 * MB, address: 2 * MB })
     expect(await send(TEXT, MB, { 'x-address': 'shop', 'x-proof': '' })).toBe('whole')
     const stalled = Array.from({ length: 40 }, (_, i) => {
@@ -125,7 +125,7 @@ describe('a body that is received before it is read', () => {
     for (const call of stalled) call.destroy()
   })
 
-  it('is not waited for without end, nor when it comes too slowly', async () => {
+  it('has a time limit and a minimum rate', async () => {
     for (const options of [{ maxMs: 50 }, { graceMs: 50 }]) {
       const { open } = await start(options)
       const call = open(TEXT, { 'Content-Length': '100000' })
@@ -135,7 +135,7 @@ describe('a body that is received before it is read', () => {
     }
   })
 
-  it('is given up when its sender hangs up, and held no longer', async () => {
+  it('is discarded when the client disconnects', async () => {
     const { open, send, outcomes } = await start({ address: MB })
     const call = open(TEXT, { 'Content-Length': String(MB) })
     call.write(Buffer.alloc(MB - 1), () => call.destroy())

@@ -14,7 +14,7 @@ describe('rows of a CSV catalogue', () => {
     return rows
   }
 
-  it('are refused after the longest header row, however much follows', async () => {
+  it('are refused if the header row is too long, however much follows', async () => {
     const header = `externalId${',x'.repeat(500_000)}\n`
     await expect(read(header + 'q\n'.repeat(400))).rejects.toMatchObject({
       code: 'VALIDATION_FAILED',
@@ -29,7 +29,7 @@ describe('rows of a CSV catalogue', () => {
     await expect(read(`${header(1001)}one\n`)).rejects.toThrow('must have at most 1000 columns')
   })
 
-  it('are refused one by one for too many cells, empty ones too', async () => {
+  it('are refused individually for too many cells, even empty ones', async () => {
     const rows = await read(`externalId,title\none,First\ntwo${','.repeat(900_000)}\nthree,Third\n`)
     expect(rows).toMatchObject([
       { line: 2, product: { externalId: 'one' } },
@@ -50,7 +50,7 @@ describe('rows of a CSV catalogue', () => {
     await expect(pass(`${wide},"open\nfour,F\n`)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
   })
 
-  it('may end in carriage returns', async () => {
+  it('can end in carriage returns', async () => {
     const rows = await read(`externalId,title\r${Array.from({ length: 9000 }, (_, i) => `id-${i},T`).join('\r')}`)
     expect(rows).toHaveLength(9000)
   })

@@ -21,20 +21,20 @@ describe('fields for an account', () => {
     browser.submit('/webhooks/new', '/webhooks', { account, url: `https://shop.example/${account.length}` })
   const countEndpoints = async () => (await createWebhooks(dashboard.database).list(linen)).length
 
-  it('offer accounts by name, and show the one of the address', async () => {
+  it('suggest accounts by name, and show the account of the URL', async () => {
     for (const page of ['/webhooks/new', '/shops/new', '/generations', '/products'])
       expect((await browser.get(page)).text, page).toContain(`<option value="The Linen House (${linen})">`)
     expect((await browser.get(`/webhooks/new?account=${linen}`)).text).toContain(`value="The Linen House (${linen})"`)
   })
 
-  it('take a suggestion, an ID, and a part of a name that one account has', async () => {
+  it('accept a suggestion, an ID and a part of a name that matches one account', async () => {
     const before = await countEndpoints()
     for (const account of [`The Linen House (${linen})`, linen, 'linen HOUSE', 'shop@example'])
       expect((await create(account)).text, account).toContain('whsec_')
     expect(await countEndpoints()).toBe(before + 4)
   })
 
-  it('ask for a choice where several match, and say when none does, with what was typed', async () => {
+  it('list several matches, or report none, and keep the typed text', async () => {
     const before = await countEndpoints()
     const several = await create('linen')
     expect([several.status, several.text.includes('value="linen"')]).toEqual([400, true])

@@ -103,7 +103,7 @@ describe('accounts in the dashboard', () => {
     expect((await accounts().find(id))?.settings).toEqual({ creditsLowAt: 0 })
   })
 
-  it('get credits with a reason, once however often the form is sent', async () => {
+  it('get credits with a reason, only once for a form that is sent twice', async () => {
     const id = await insert('Topped up', 1)
     const { text } = await browser.get(`/accounts/${id}`)
     const form = new URLSearchParams({
@@ -128,7 +128,7 @@ describe('accounts in the dashboard', () => {
     expect(without.status).toBe(400)
   })
 
-  it('have a ledger of many pages, each entry on one of them', async () => {
+  it('have a ledger with pages that list each entry once', async () => {
     const id = await insert()
     for (let credits = 1; credits <= 60; credits++) await accounts().addCredits({ accountId: id, credits, note: null })
     const seen: string[] = []
@@ -238,7 +238,7 @@ describe('accounts in the dashboard', () => {
     expect((await listAudit(id)).map(({ action }) => action)).toEqual(['logo.remove', 'logo.set'])
   })
 
-  it('show names as text, whatever is in them', async () => {
+  it('escape names', async () => {
     const id = await insert(`"><script>alert(1)</script><img src=x onerror=alert(2)>'`)
     for (const path of ['/accounts', `/accounts/${id}`, `/accounts/${id}/ledger`, '/accounts?q=<script>alert(3)']) {
       const { text, headers } = await browser.get(path)

@@ -26,7 +26,7 @@ describe('the analytics of a shop', () => {
   })
   afterAll(() => dashboard.stop())
 
-  it('show the funnel and the rates of the days that are asked for', async () => {
+  it('show the funnel and the rates of the requested days', async () => {
     const { text } = await browser.get(`/shops/${contents.shopId}`)
     expect(text).toContain(`href="${page}"`)
     const { text: shown } = await browser.get(`${page}?span=week`)
@@ -38,7 +38,7 @@ describe('the analytics of a shop', () => {
     expect(cells.slice(12, 16)).toEqual(['Cart, of visitors of product pages', '1', '2', '50.0 %'])
   })
 
-  it('are a file with a line for each day, the keys of its columns first', async () => {
+  it('are a file with a header row and a row for each day', async () => {
     const { text, headers } = await browser.get(`${page}.csv?span=quarter`)
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename="analytics-shop-.*\.csv"/)
     const lines = text.trimEnd().split('\r\n')

@@ -11,7 +11,7 @@ describe('the page of a generation', () => {
   })
   afterAll(() => dashboard.stop())
 
-  it('lists what happened, in the order of time: moves, credits and webhooks', async () => {
+  it('lists state changes, credits and webhooks in chronological order', async () => {
     const { failedId, accountId, endpointId } = await fillDashboard(dashboard, 'The Linen House')
     await dashboard.database.query(sql.unsafe`
       insert into ledger (account_id, amount, kind, generation_id, created_at)
@@ -35,7 +35,7 @@ describe('the page of a generation', () => {
     expect(text).toContain('retried 2×')
   })
 
-  it('draws stages in the order in which they ran, each from the end of the one before', () => {
+  it('draws stages in the order in which they ran, each from the end of the previous stage', () => {
     const timings = { warp: 30, encode: 10, engine: 80, person: 40, decode: 10, own: 10 }
     const { markup } = presentWaterfall(timings)
     const rows = [

@@ -37,7 +37,7 @@ describe('the leads of shops', () => {
     expect(text + (await browser.get(page)).text).not.toContain('anna@example.com')
   })
 
-  it('are exported for a reason, which the audit log keeps, and without formulas', async () => {
+  it('are exported for a reason, which the audit log contains, and without formulas', async () => {
     expect((await browser.submit(page, `${page}/export`, { reason: '' })).status).toBe(400)
     expect(await audited('leads.export')).toHaveLength(0)
     const { text, headers } = await browser.submit(page, `${page}/export`, { reason: 'the shop asked for them' })
@@ -60,7 +60,7 @@ describe('the leads of shops', () => {
     expect(dead).toBe(0)
   })
 
-  it('are deleted by address, which the audit log does not keep', async () => {
+  it('are deleted by address, which the audit log does not contain', async () => {
     const send = (email: string) => browser.submit(page, `${page}/delete`, { email, reason: 'asked by mail' })
     expect((await send('nobody@example.com')).status).toBe(400)
     expect((await send('ANNA@example.com')).status).toBeLessThan(400)

@@ -22,7 +22,7 @@ describe('requests in the dashboard', () => {
   })
   const idsOf = (text: string) => [...text.matchAll(/<code>req-(\d+)-end/g)].map(([, id]) => Number(id))
 
-  it('have a page that says what to do while there are none', async () => {
+  it('have a page that says what to do when there are no requests', async () => {
     expect((await browser.get(`/accounts/${accountId}`)).text).toContain(
       `<a class="button quiet" href="${page}">Requests</a>`,
     )
@@ -33,7 +33,7 @@ describe('requests in the dashboard', () => {
     expect((await browser.get(`${page}?status=5`)).text).toContain('No request matches.')
   })
 
-  it('are listed page by page, the newest first, and found by what they have', async () => {
+  it('are listed in pages, newest first, and found by their fields', async () => {
     const refused = {
       status: 404,
       errorCode: 'GENERATION_NOT_FOUND',
@@ -56,7 +56,7 @@ describe('requests in the dashboard', () => {
     expect(idsOf((await browser.get(`${page}?key=none`)).text)).toEqual([])
   })
 
-  it('of a time that is none are asked for again, with what was typed', async () => {
+  it('with an invalid time are refused, and the form keeps the typed values', async () => {
     const { status, text } = await browser.get(`${page}?from=2027-02-31T99:00&code=KEPT_CODE`)
     expect(status).toBe(400)
     expect(text).toContain('value="KEPT_CODE"')

@@ -24,7 +24,7 @@ describe('reviews in the dashboard', () => {
     return { id, page: `/reviews/${id}`, action: `/reviews/${id}/decide` }
   }
 
-  it('list open appeals and show why, without an image', async () => {
+  it('list open appeals with their reason, without an image', async () => {
     const { page } = await appealed()
     expect((await browser.get('/reviews')).text).toContain(page)
     const { text } = await browser.get(page)
@@ -60,7 +60,7 @@ describe('reviews in the dashboard', () => {
     expect((await browser.get(page)).text).not.toContain(action)
   })
 
-  it('block until an end, list the block, and remove it for a reason that the audit log keeps', async () => {
+  it('block an image until a date, list the block, and remove it for a reason that the audit log contains', async () => {
     const { page, action } = await appealed()
     await browser.submit(page, action, { decision: 'BLOCKED', answer: 'No.', blockDays: '30' })
     const blocks = createSafetyBlocks(dashboard.database)
@@ -79,7 +79,7 @@ describe('reviews in the dashboard', () => {
     expect(entries).toMatchObject([{ action: 'block.remove', object: block.id, reason: 'A mistake.' }])
   })
 
-  it('decide on what the operator was shown alone', async () => {
+  it('decide only on the version that the operator saw', async () => {
     const { id, page, action } = await appealed()
     await reviews().appeal(id, 'Another reason')
     const stale = await browser.submit(page, action, { edition: '1', decision: 'BLOCKED', answer: 'No.' })

@@ -79,7 +79,7 @@ describe('the second factor of an operator', () => {
     return { email, browser, secret, recovery }
   }
 
-  it('has to be set up by an admin before anything else', async () => {
+  it('must be set up by an admin before any other action', async () => {
     const { browser } = await enterPassword(await add('admin'))
     for (const path of ['/', '/accounts', '/operators'])
       expect((await browser.get(path)).headers.get('location')).toBe('/second-factor?required=true')
@@ -92,7 +92,7 @@ describe('the second factor of an operator', () => {
     expect((await other.browser.get('/accounts')).status).toBe(200)
   })
 
-  it('is asked for after the password, and no code works twice', async () => {
+  it('is required after the password, and no code works twice', async () => {
     const { email, secret } = await enrolled('admin')
     const first = await enterPassword(email)
     expect(first.next).toBe('/sign-in/code?next=%2F')
@@ -116,7 +116,7 @@ describe('the second factor of an operator', () => {
     expect((await enterCode(browser, codeOf(secret))).headers.get('location')).toBe('/sign-in')
   })
 
-  it('has recovery codes that work once each, of which only hashes are stored', async () => {
+  it('has recovery codes that work once each, and are stored only as hashes', async () => {
     const { email, recovery } = await enrolled('support')
     expect(new Set(recovery).size).toBe(10)
     const stored = await dashboard.database.any(sql.unsafe`select recovery_hashes::text from operator_second_factors`)
@@ -125,7 +125,7 @@ describe('the second factor of an operator', () => {
     expect([await enter(), await enter()]).toEqual([303, 401])
   })
 
-  it('has a secret that is stored encrypted, and encrypted again under a new key', async () => {
+  it('has an encrypted secret, which is encrypted again under a new key', async () => {
     const { email, secret } = await enrolled('support')
     const stored = await dashboard.database.any(sql.unsafe`select secret::text from operator_second_factors`)
     expect(JSON.stringify(stored)).not.toContain(secret)
@@ -136,7 +136,7 @@ describe('the second factor of an operator', () => {
     expect((await enterCode((await enterPassword(email)).browser, codeOf(secret))).status).toBe(303)
   })
 
-  it('allows five codes in a quarter of an hour', async () => {
+  it('allows 5 codes in 15 minutes', async () => {
     const { email, secret } = await enrolled('support')
     const { browser } = await enterPassword(email)
     const statuses: number[] = []
@@ -146,7 +146,7 @@ describe('the second factor of an operator', () => {
     expect((await enterCode(browser, codeOf(secret))).status).toBe(429)
   })
 
-  it('ends the other sessions of the operator when it comes into use', async () => {
+  it('ends the other sessions of the operator when it is set up', async () => {
     const email = await add('support')
     const [first, second] = [await dashboard.signIn(email), await dashboard.signIn(email)]
     const { secret, confirm } = await enrol(first)

@@ -38,7 +38,7 @@ describe('an outbox consumer', () => {
     for (let i = 0; i < 20; i++) await turn()
   }
 
-  it('claims as many items as may be in flight, and more as soon as one ends', async () => {
+  it('claims items up to the limit, and more as soon as one ends', async () => {
     const { consumer, open, claims } = start(['a', 'b', 'c', 'd'])
     await until(() => open.size === 2)
     // It is full: waking it must not claim.
@@ -51,7 +51,7 @@ describe('an outbox consumer', () => {
     expect(claims.at(-1)).toEqual({ limit: 1, inFlight: {} })
   })
 
-  it('counts the items in flight by key, and claims again when one ends, also when it was not full', async () => {
+  it('limits items by key, and claims again when one ends, even below the total limit', async () => {
     const { open, claims } = start(['a1', 'a2', 'b1'], { concurrency: 9, keyOf: (item) => item.charAt(0) })
     await until(() => claims.length === 2)
     expect(claims[1]).toEqual({ limit: 6, inFlight: { a: 2, b: 1 } })
@@ -61,7 +61,7 @@ describe('an outbox consumer', () => {
     expect(claims[2]).toEqual({ limit: 7, inFlight: { a: 1, b: 1 } })
   })
 
-  it('claims at once when it is woken, also when that was during a claim', async () => {
+  it('claims immediately after a notification, even one that arrives during a claim', async () => {
     const found = Promise.withResolvers<{ items: string[] }>()
     let claims = 0
     const { consumer } = start([], { claim: () => (claims++ === 0 ? found.promise : Promise.resolve({ items: [] })) })
@@ -98,7 +98,7 @@ describe('an outbox consumer', () => {
     expect(quick.lines.slice(0, 3)).toEqual(['warn', 'debug', 'debug'].map((level) => `${level}: test pass failed`))
   })
 
-  it.each(['fails', 'asks for a pause'])('claims nothing for a while when a handler %s', async (how) => {
+  it.each(['fails', 'asks for a pause'])('pauses when a handler %s', async (how) => {
     const waiting = ['a', 'b']
     const { consumer, claims, lines } = start(waiting, {
       concurrency: 1,
@@ -114,7 +114,7 @@ describe('an outbox consumer', () => {
     expect(lines).toEqual(how === 'fails' ? ['warn: test pass failed'] : [])
   })
 
-  it('stops when the handlers have heard of it and ended, and claims nothing more', async () => {
+  it('signals handlers, stops when they have ended, and claims nothing more', async () => {
     const ended: string[] = []
     const waiting = ['a', 'b', 'c']
     const { consumer, claims } = start(waiting, {

@@ -6,14 +6,14 @@ describe('the next attempt', () => {
   const isWithin = (planned: number, seconds: number | null) =>
     seconds !== null && seconds >= planned && seconds <= planned * 1.1
 
-  it('follows a list, and is none after its end', () => {
+  it('follows a list of delays, and is null after its end', () => {
     const policy = { seconds: [5, 300] }
     expect(isWithin(5, nextAttempt({ failures: 0 }, policy))).toBe(true)
     expect(isWithin(300, nextAttempt({ failures: 1 }, policy))).toBe(true)
     expect(nextAttempt({ failures: 2 }, policy)).toBeNull()
   })
 
-  it('doubles up to the longest pause, however often it failed', () => {
+  it('doubles the delay up to a maximum, after any number of failures', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31), (failures) =>
         isWithin(Math.min(300, 2 ** failures), nextAttempt({ failures }, { seconds: { first: 1, longest: 300 } })),
@@ -21,7 +21,7 @@ describe('the next attempt', () => {
     )
   })
 
-  it('is not before the receiver asks for it, and none from the age at which an item is given up', () => {
+  it('respects Retry-After, and is null above the maximum age of an item', () => {
     const policy = { seconds: { first: 1, longest: 300 }, giveUpSeconds: 60 }
     expect(nextAttempt({ failures: 0, ageSeconds: 59, askedSeconds: 900 }, policy)).toBe(900)
     expect(nextAttempt({ failures: 0, ageSeconds: 60, askedSeconds: 900 }, policy)).toBeNull()

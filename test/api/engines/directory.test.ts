@@ -21,7 +21,7 @@ describe('engines that only workers name', () => {
     await drop()
   })
 
-  it('stay as workers described them while Redis is away, and others count as unavailable', async () => {
+  it('keep their last description while Redis is unavailable, and others are unavailable', async () => {
     const redis = createRedis(await createTestRedis(), {
       role: 'producer',
       log: createLog({ process: 'test', level: 'silent' }),

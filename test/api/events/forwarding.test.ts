@@ -65,7 +65,7 @@ describe('event forwarding', () => {
     expect(taken('told')[0].uuid).toBe(key)
   })
 
-  it('forwards an event once, also if the event is received twice', async () => {
+  it('forwards an event once, even if it is received twice', async () => {
     await send(eventOf('twice'), eventOf('twice'))
     await send(eventOf('twice'))
     await isDone()

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { generateKey, hashKey, isWellFormedKey } from '../../../api/keys/credentials.ts'
 
 describe('keys', () => {
-  it('have a prefix, 30 random characters and a check of 6', () => {
+  it('have a prefix, 30 random characters and 6 check characters', () => {
     expect(generateKey('secret')).toMatch(/^sk_[0-9A-Za-z]{36}$/)
     expect(generateKey('publishable')).toMatch(/^pk_[0-9A-Za-z]{36}$/)
     expect(generateKey('secret')).not.toBe(generateKey('secret'))
   })
 
-  it('are refused without a look-up after any single typo', () => {
+  it('are refused without a lookup after any single typo', () => {
     const key = generateKey('secret')
     expect(isWellFormedKey(key, 'secret')).toBe(true)
     for (let i = 0; i < key.length; i++) {
@@ -22,7 +22,7 @@ describe('keys', () => {
     (text) => expect(isWellFormedKey(text, 'secret')).toBe(false),
   )
 
-  it('of one kind do not pass as the other', () => {
+  it('of one kind are not accepted as the other', () => {
     expect(isWellFormedKey(generateKey('publishable'), 'secret')).toBe(false)
   })
 

@@ -23,7 +23,7 @@ describe('the storage of an account', () => {
     throw new Error('The account has no quota')
   }
 
-  it('ends at its quota, also without credits; its own quota goes before that of the installation', async () => {
+  it('is limited by its quota, even without credits; its own quota takes precedence over that of the installation', async () => {
     const full = await fill(drape.apiKey)
     expect(full).toMatchObject({ status: 402, code: 'QUOTA_EXCEEDED' })
     expect(full.uploads).toBeGreaterThan(0)

@@ -24,7 +24,7 @@ describe('a time limit', () => {
     expect((await answer).isDirectory()).toBe(true)
   })
 
-  it('counts one step at most for each time that the process was busy', async () => {
+  it('counts at most one step for each period in which the process was busy', async () => {
     const exchange = async () => {
       for (let i = 0; i < 4; i += 1) await sleep(2)
       return 'in time'

@@ -43,7 +43,7 @@ describe('a multipart body', () => {
     ['has a type and a charset', { disposition: 'name="data"', type: 'application/json; charset=utf-8' }],
     ['came as a file', { disposition: 'name="data"; filename="blob"', type: 'application/json' }],
     ['has another type', { disposition: 'name="data"', type: 'text/plain' }],
-  ])('is understood when its data %s', async (_, part) => {
+  ])('is parsed when its data %s', async (_, part) => {
     const answer = await send('/tryon/v1/products', [
       { ...part, bytes: data },
       { ...file, bytes: person },
@@ -56,7 +56,7 @@ describe('a multipart body', () => {
     ['without a type', { disposition: 'name="a"; filename="a.jpg"' }],
     ['of no special type', { disposition: 'name="a"', type: 'application/octet-stream' }],
     ['that calls itself a text', { disposition: 'name="a"; filename="a.txt"', type: 'text/plain' }],
-  ])('is understood with a file %s', async (_, part) => {
+  ])('is parsed with a file %s', async (_, part) => {
     const answer = await send('/tryon/v1/products', [
       { disposition: 'name="data"', bytes: data },
       { ...part, bytes: person },
@@ -67,13 +67,13 @@ describe('a multipart body', () => {
   it.each([
     ['files', 53, 'a"; filename="a', 'has more than 52 files'],
     ['fields', 21, 'a', 'has more than 20 fields'],
-  ])('with too many %s is refused in these words', async (_, count, name, message) => {
+  ])('with too many %s is refused with a message', async (_, count, name, message) => {
     const parts = Array.from({ length: count }, () => ({ disposition: `name="${name}"`, bytes: 'x' }))
     const answer = await send('/tryon/v1/products', parts)
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: '', message }] } })
   })
 
-  it('has a file that is found by the name its field has, when a browser had to escape that', async () => {
+  it('has a file with the name of its field, even if a browser escaped the name', async () => {
     const images = [{ source: { fileKey: 'a "b"\r\nc' } }, { source: { fileKey: '100%22' } }]
     const answer = await send('/tryon/v1/products', [
       { disposition: 'name="data"', bytes: JSON.stringify({ externalId: 'quoted', images }) },
@@ -83,7 +83,7 @@ describe('a multipart body', () => {
     expect(answer.status).toBe(200)
   })
 
-  it('has no file where a browser says that none was chosen', async () => {
+  it('has no file for an empty file input of a browser', async () => {
     const unchosen: Part = { disposition: 'name="file"; filename=""', type: 'application/octet-stream', bytes: '' }
     const answer = await send('/tryon/v1/images/upload', [unchosen])
     expect(answer).toMatchObject({ status: 400, body: { code: 'FILE_REQUIRED' } })
@@ -96,7 +96,7 @@ describe('a multipart body', () => {
     expect(chosen.status).toBe(201)
   })
 
-  it('has fields that count also when they have a type', async () => {
+  it('has fields that may have a content type', async () => {
     const [cropped, whole] = await Promise.all(
       ['maybe', 'false'].map((crop) =>
         send('/tryon/v1/images/upload', [
@@ -109,7 +109,7 @@ describe('a multipart body', () => {
     expect(whole.status).toBe(201)
   })
 
-  it('brings all its files whole, in whatever order they come', async () => {
+  it('contains all files complete, in any order', async () => {
     const names = Array.from({ length: 10 }, (_, i) => `file${i}`)
     const garment = await readSample('garments/tshirt-navy.jpg')
     const images = names.map((fileKey) => ({ source: { fileKey } }))

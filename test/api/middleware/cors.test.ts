@@ -32,7 +32,7 @@ describe('pages of other origins', () => {
     (answer.headers.get(name) ?? '').toLowerCase().split(/, ?/)
 
   it.each(['/public/share-generation', '/public/download-image', '/storefront/v1/events', '/s/abc'])(
-    'may ask, without proof of anything, whether they may call %s',
+    'can send a preflight request for %s without authentication',
     async (path) => {
       const answer = await preflight(path)
       expect(answer.status).toBe(204)
@@ -44,7 +44,7 @@ describe('pages of other origins', () => {
     },
   )
 
-  it('read the answers, refusals included, and the headers that matter to them', async () => {
+  it('can read responses, errors and their headers', async () => {
     const refused = await ask('/public/download-image?url=x')
     expect(refused.status).toBe(401)
     const invalid = await ask('/public/download-image?url=x', { headers: shop.headers })
@@ -63,7 +63,7 @@ describe('pages of other origins', () => {
   })
 
   it.each(['/tryon/v1/account', '/tryon/v1/try-on', '/tryon/v1/nothing', '/docs', '/PUBLIC/anything'])(
-    'may not call %s, whose key belongs into no browser',
+    'cannot call %s, because secret keys must not be in a browser',
     async (path) => {
       const asking = await preflight(path, 'x-api-key')
       expect(asking.headers.get('access-control-allow-origin')).toBeNull()
@@ -73,7 +73,7 @@ describe('pages of other origins', () => {
     },
   )
 
-  it('may name their shop in development alone', async () => {
+  it('can name their shop only in development', async () => {
     expect(allowed(await preflight('/public/x', 'x-drape-shop'))).toContain('x-drape-shop')
     const production = await startProgram('api', {
       ...drape.env,
@@ -84,7 +84,7 @@ describe('pages of other origins', () => {
     await production.end()
   })
 
-  it('show and read the images that links lead to', async () => {
+  it('can show and read linked images', async () => {
     const image = await readSample('persons/astronaut.jpg')
     const { generationId } = await completeForShop(drape, { shopId: shop.id, image })
     const { body } = await drape.call('POST', '/public/share-generation', {

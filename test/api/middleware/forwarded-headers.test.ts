@@ -4,7 +4,7 @@ import Koa from 'koa'
 import { expect, it } from 'vitest'
 import { trimForwarded } from '../../../api/middleware/forwarded-headers.ts'
 
-it('headers of proxies lose their white space and nothing else', async () => {
+it('headers of proxies are trimmed and otherwise unchanged', async () => {
   const app = new Koa({ proxy: true, maxIpsCount: 1 })
   app.use(trimForwarded)
   app.use((ctx) => {

@@ -14,13 +14,13 @@ const content = createDocument(ROUTES, { publicUrl: 'https://try.example', servi
 const document = openDocument(content)
 
 describe('the OpenAPI document', () => {
-  it('has an operation for every route that a file declares', async () => {
+  it('has an operation for every declared route', async () => {
     const operations = document.operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
     const declared = await listDeclaredRoutes()
     expect(operations.toSorted(), 'api/routes/routes.ts lists the routes of each file').toEqual(declared.toSorted())
   })
 
-  it('names the scopes of every operation behind an API key, and of no other', () => {
+  it('names the scopes of every operation that requires an API key, and of no other', () => {
     for (const route of ROUTES) expect((route.scopes ?? []).length > 0, route.id).toBe(isBehindKey(route))
     const open = ROUTES.filter((route) => route.path.startsWith('/tryon/') && !isBehindKey(route))
     expect(open.map(nameOf)).toEqual(['GET /tryon/v1/openapi.json'])
@@ -60,7 +60,7 @@ describe('the OpenAPI document', () => {
     for (const choice of choices) expect(choice.type, JSON.stringify(choice)).toMatch(/^(string|integer)$/)
   })
 
-  it('lists each code under the status that it is answered with', () => {
+  it('lists each code under its status', () => {
     for (const { id, answers } of document.operations) {
       for (const [status, { codes }] of answers) {
         for (const code of codes) expect(HTTP_STATUS[code], `${id} ${code}`).toBe(status)
@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
     ['a customer', { product: { images: [flat] }, customer: { source: { fileKey: 'me' } }, customerId: 'u' }],
     ['a flat customer', { products: [{ images: [image] }], customer: { id: 'img_1' }, useWatermark: false }],
     ['old days', { product: { externalId: 'a' }, customer: { id: 'img_1' }, retentionDays: 3 }],
-  ])('describes a try-on in %s, which is accepted', (_, body) => {
+  ])('accepts a try-on in %s', (_, body) => {
     const { isDescribed, isAccepted } = checkBody('createTryOn', body)
     expect({ isDescribed, isAccepted }).toEqual({ isDescribed: true, isAccepted: true })
   })
@@ -90,12 +90,12 @@ describe('the OpenAPI document', () => {
     ['two sources', { products: [{ externalId: 'a' }], person: { image: { source: { id: 'a', fileKey: 'b' } } } }],
     ['days that are not offered', { products: [{ externalId: 'a' }], person, output: { keepForDays: 2 } }],
     ['no web address', { products: [{ images: [{ source: { url: 'ftp://a.b/c' } }] }], person }],
-  ])('describes no try-on with %s, which is refused', (_, body) => {
+  ])('rejects a try-on with %s', (_, body) => {
     const { isDescribed, isAccepted } = checkBody('createTryOn', body)
     expect({ isDescribed, isAccepted }).toEqual({ isDescribed: false, isAccepted: false })
   })
 
-  it('describes products in today’s shape and in older ones', () => {
+  it('describes products in the current and in older formats', () => {
     for (const images of [{ images: [image] }, { images: [flat] }, { imageUrls: [image.source.url] }, {}]) {
       const body = { externalId: 'a', validForDays: null, ...images }
       expect(checkBody('upsertProduct', body)).toEqual({ isDescribed: true, isAccepted: true })

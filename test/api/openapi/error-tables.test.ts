@@ -8,7 +8,7 @@ import { TEST_WARNINGS } from '../../../api/test-mode/inputs.ts'
 describe('docs/errors.md', () => {
   const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
 
-  it('has the tables that scripts/documents/errors.ts writes', () => {
+  it('has the tables that scripts/documents/errors.ts generates', () => {
     expect(page).toContain(`\n${describeErrorTable()}\n`)
     expect(page).toContain(`\n${describeWarningTable()}\n`)
   })

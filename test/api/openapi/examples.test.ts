@@ -27,7 +27,7 @@ const bodies = [
 ]
 
 describe('the examples of the OpenAPI document', () => {
-  it('are there for every body but pages and files beside JSON, and valid', { timeout: 60_000 }, () => {
+  it('exist and are valid for every body except pages and files', { timeout: 60_000 }, () => {
     for (const { body, place } of bodies.filter(({ body }) => !isOfErrors(body))) {
       const values = valuesOf(body)
       const isBesideJson = /(text\/html|try-on.*form-data|products post.*form-data)$/.test(place)
@@ -37,7 +37,7 @@ describe('the examples of the OpenAPI document', () => {
     }
   })
 
-  it('are there for every code that an operation answers with, and valid', () => {
+  it('exist and are valid for every error code of every operation', () => {
     const check = document.compile({ $ref: '#/components/schemas/Error' })
     for (const { value } of Object.values(components)) expect(check(value) ? null : check.errors).toBeNull()
     for (const { body, place } of bodies.filter(({ body }) => isOfErrors(body))) {
@@ -47,12 +47,12 @@ describe('the examples of the OpenAPI document', () => {
     }
   })
 
-  it('belong to operations that exist', () => {
+  it('belong to existing operations', () => {
     const ids = new Set(ROUTES.map(({ id }) => id))
     expect(Object.keys(OPERATION_EXAMPLES).filter((id) => !ids.has(id))).toEqual([])
   })
 
-  it('show every error code, as an answer or as a failed generation', () => {
+  it('show every error code, in a response or in a failed generation', () => {
     const shown = new Set(bodies.flatMap(({ body }) => Object.keys(body.examples ?? {})))
     const unused = ERROR_CODES.filter((code) => !shown.has(code))
     expect(unused, 'add them to `errors` of a route or to FAILURE_CODES of api/shared/errors.ts').toEqual([])

@@ -24,11 +24,11 @@ describe('the linters of OpenAPI documents', { timeout: 120_000 }, () => {
     return (await run(process.execPath, [join(folder, 'lint.js'), path])).split('\n').filter((line) => line !== '')
   }
 
-  it('find no error and no warning in ours', async () => {
+  it('find no error and no warning in the document', async () => {
     expect(await lint(document)).toEqual([])
   })
 
-  it('find an example that its schema forbids, and an operation without a description', async () => {
+  it('find an invalid example and an operation without a description', async () => {
     const post = { ...document.paths['/tryon/v1/try-on'].post, description: undefined, responses: { 201: WRONG } }
     const found = await lint({ ...document, paths: { '/tryon/v1/try-on': { post } } })
     const rules = new Set(found.map((problem) => problem.slice(0, problem.indexOf(':'))))

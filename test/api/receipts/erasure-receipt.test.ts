@@ -89,7 +89,7 @@ describe('the receipt of an erasure', () => {
       return (await read(path)).waitsFor === place
     })
 
-  it('names what was erased, is signed, and leads to each object', async () => {
+  it('counts the erased data, is signed, and proves each object', async () => {
     const photo = await upload('anna')
     const generationId = await tryOn(photo, 'anna')
     await drape.finish(generationId)
@@ -126,7 +126,7 @@ describe('the receipt of an erasure', () => {
       ).toBe(0)
   })
 
-  it('waits as long as bytes of an upload may still arrive, and until a sweep has deleted them', async () => {
+  it('waits until no bytes of an upload can arrive, and until a sweep has deleted them', async () => {
     const photo = await upload('early')
     const key = `persons/${drape.accountId}/${photo}.jpg`
     const path = await erase('early')
@@ -161,7 +161,7 @@ describe('the receipt of an erasure', () => {
     await redis.close()
   })
 
-  it('is not issued while the storage has an object, and not while the log has no entry', async () => {
+  it('is not issued while the storage has an object, or the log has no entry', async () => {
     const photo = await upload('stubborn')
     const key = `persons/${drape.accountId}/${photo}.jpg`
     await settleUploads()
@@ -183,7 +183,7 @@ describe('the receipt of an erasure', () => {
     expect((await issued(path)).statement.objects.count).toBe(1)
   })
 
-  it('is shared by calls that come together, and says nothing twice', async () => {
+  it('is shared by concurrent calls, and counts nothing twice', async () => {
     await Promise.all(Array.from({ length: 6 }, () => upload('twice')))
     await settleUploads()
     const paths = await Promise.all([1, 2, 3].map(() => erase('twice')))
@@ -195,7 +195,7 @@ describe('the receipt of an erasure', () => {
     expect((await issued(later)).statement).toMatchObject({ objects: { count: 0 }, rows: {}, kept: [] })
   })
 
-  it('says what a legal hold keeps, and a later one that it is gone', async () => {
+  it('lists what a legal hold keeps; a later receipt confirms its deletion', async () => {
     const holds = createLegalHolds(drape.database)
     await upload('suspect')
     await settleUploads()
@@ -212,7 +212,7 @@ describe('the receipt of an erasure', () => {
     expect((await issued(later)).statement).toMatchObject({ objects: { count: 1 }, kept: [] })
   })
 
-  it('is of the account alone', async () => {
+  it('is accessible only to its account', async () => {
     const path = await erase('somebody')
     const other = await drape.createAccount(1)
     expect(await drape.call('GET', path, { key: other.apiKey })).toMatchObject({
@@ -221,7 +221,7 @@ describe('the receipt of an erasure', () => {
     expect((await drape.call('GET', '/tryon/v1/erasures/era_1')).status).toBe(404)
   })
 
-  it('is reported by a webhook, and counts webhooks that still name the customer', async () => {
+  it('is reported by a webhook, and counts webhooks that still contain the customer', async () => {
     const webhooks = createWebhooks(drape.database)
     const eventTypes = ['customer.erased', 'erasure.confirmed'] as const
     const { id } = await webhooks.insert({

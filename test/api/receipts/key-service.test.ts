@@ -13,7 +13,7 @@ const State = rowType(
 )
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 
-describe('an installation whose keys are in a key service', () => {
+describe('an installation with its keys in a key service', () => {
   let drape: Drape
   let server: TransitServer
   let worker: Promise<TestProgram>
@@ -63,7 +63,7 @@ describe('an installation whose keys are in a key service', () => {
   const keyIds = async (): Promise<string[]> =>
     (await drape.call('GET', '/receipts/keys')).body.keys.map(({ kid }: { kid: string }) => kid)
 
-  it('takes no job while the service is away, at the start and later, and loses neither attempts nor the worker', async () => {
+  it('takes no job while the service is unavailable, at the start and later, and loses neither attempts nor the worker', async () => {
     const first = await tryOn()
     await asks()
     expect(await stateOf(first)).toEqual({ status: 'PENDING', attempt: 1, errorCode: null })
@@ -80,7 +80,7 @@ describe('an installation whose keys are in a key service', () => {
     expect((await worker).output()).not.toContain(server.token)
   })
 
-  it('signs receipts with the service, whose versions are all published before the first receipt', async () => {
+  it('signs receipts with the service, and publishes all key versions before the first receipt', async () => {
     await until(async () => (await countKeys()) === 1)
     server.rotate()
     await until(async () => (await countKeys()) === 2)

@@ -50,7 +50,7 @@ describe('a receipt by e-mail', () => {
     })
   const mailTo = (address: string) => server.received.filter(({ to }) => to.includes(address))
 
-  it('is sent when it is issued, with what is needed to verify it, and its address is deleted', async () => {
+  it('is sent after it is issued, with instructions to verify it, and its address is deleted', async () => {
     const { status, headers } = await erase('anna', 'Anna@example.org')
     expect(status).toBe(204)
     expect(await countAddresses()).toBe(1)
@@ -72,7 +72,7 @@ describe('a receipt by e-mail', () => {
     expect(attached + drape.api.output()).not.toMatch(/anna@/i)
   })
 
-  it('is ordered, and the receipt is fetched and verified, with the commands of docs/erasure.md', async () => {
+  it('is requested, fetched and verified with the commands of docs/erasure.md', async () => {
     const { path: folder } = await requestService('folder', null)
     const env = { ...process.env, ROOT, DRAPE: drape.api.url, DRAPE_URL: drape.api.url, KEY: drape.apiKey }
     const follow = (commands: string, placeholders = {}) =>
@@ -96,7 +96,7 @@ describe('a receipt by e-mail', () => {
     expect(await follow(search, { [link]: body.imageUrl })).toMatch(/^isListed +true/m)
   })
 
-  it('is retried while the server refuses for now, and given up when the server refuses for ever', async () => {
+  it('is retried after temporary errors, and abandoned after permanent errors', async () => {
     server.refusal = 451
     await erase('ben', 'ben@example.org')
     // The receipt waits for longer than an e-mail is tried.
@@ -121,7 +121,7 @@ describe('a receipt by e-mail', () => {
     expect(drape.api.output()).not.toMatch(/(ben|cora)@/)
   })
 
-  it('is not ordered by a text that is not one address, and nothing is erased then', async () => {
+  it('is refused for an invalid address, without an erasure', async () => {
     const before = await drape.database.oneFirst(sql.type(Count)`select count(*)::int as count from erasures`)
     for (const text of [
       'anna',
@@ -138,7 +138,7 @@ describe('a receipt by e-mail', () => {
       expect(() => readMailAddress(text), text).toThrow(/not valid/)
   })
 
-  it('is limited per mailbox, whatever tag or case the address has', async () => {
+  it('is limited per mailbox, regardless of tag and case of the address', async () => {
     const statuses: number[] = []
     for (let i = 0; i < 6; i++)
       statuses.push((await erase(`flood${i}`, `${i % 2 ? 'M' : 'm'}ia+${i}@example.org`)).status)
@@ -158,7 +158,7 @@ describe('a receipt by e-mail', () => {
   })
 })
 
-describe('the server for e-mails', () => {
+describe('the e-mail server', () => {
   it.each([
     ['https://mail.example', 'a@b.example', /SMTP_URL must be/],
     ['smtp://user:secret@', 'a@b.example', /SMTP_URL must be/],
@@ -169,7 +169,7 @@ describe('the server for e-mails', () => {
     expect(() => createSendMail({ url, from })).not.toThrow('secret')
   })
 
-  it('must encrypt, unless its URL says otherwise, and its reasons contain neither address nor password', async () => {
+  it('must encrypt, unless its URL disables it, and its errors contain neither address nor password', async () => {
     const server = await startMailServer()
     const mail = { to: 'a@b.example', subject: 's', text: 't', id: '<1@b.example>' }
     const attachment = { name: 'a.json', type: 'application/json', content: '{}' }

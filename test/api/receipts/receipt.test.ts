@@ -22,7 +22,7 @@ const verify = (changed: unknown) => verifyReceipt(JSON.stringify(changed), [key
 describe('the Merkle tree of a receipt', () => {
   const sha256 = (hex: string) => createHash('sha256').update(Buffer.from(hex, 'hex')).digest('hex')
 
-  it('is that of RFC 9162', () => {
+  it('matches RFC 9162', () => {
     const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map(leafOf)
     const node = (left: string, right: string) => sha256(`01${left}${right}`)
     expect(a).toBe(sha256('0061'))
@@ -34,19 +34,19 @@ describe('the Merkle tree of a receipt', () => {
 })
 
 describe('a receipt', () => {
-  it('is valid as it was signed, in any layout, and as the member of the answer of the API', () => {
+  it('is valid as signed, in any formatting, and inside the response of the API', () => {
     expect(verifyReceipt(text, [key.keyId])).toMatchObject({ status: 'valid', statement: { id: 'era_1' } })
     expect(verifyReceipt(JSON.stringify(receipt, null, 2), [key.keyId]).status).toBe('valid')
     expect(verify({ erasureId: 'era_1', status: 'ISSUED', receipt }).status).toBe('valid')
   })
 
-  it('is invalid beside another erasure or another statement, which are not signed', () => {
+  it('is invalid with another erasure or statement in the unsigned part', () => {
     expect(verify({ erasureId: 'era_2', status: 'ISSUED', receipt }).status).toBe('invalid')
     const forged = { ...receipt, statement: { ...receipt.statement, customer: 'ac'.repeat(32) } }
     expect(verify({ ...forged, erasureId: 'era_1', receipt }).status).toBe('invalid')
   })
 
-  it('is invalid after any change of what it says', () => {
+  it('is invalid after any change of the statement', () => {
     const changes: readonly [string, (statement: typeof receipt.statement) => object][] = [
       ['customer', () => ({ customer: 'ac'.repeat(32) })],
       ['time', () => ({ erasedAt: '2026-11-25T09:30:01.001Z' })],
@@ -60,18 +60,18 @@ describe('a receipt', () => {
     }
   })
 
-  it('is invalid without a leaf, with another leaf and with one more', () => {
+  it('is invalid with a missing, changed or additional leaf', () => {
     const [first, ...others] = receipt.leaves
     for (const leaves of [others, [leafOf('other'), ...others], [...receipt.leaves, first], [...others, first]])
       expect(verify({ ...receipt, leaves })).toMatchObject({ status: 'invalid' })
   })
 
-  it('is invalid at every length but its own', () => {
+  it('is invalid if truncated or extended', () => {
     for (let length = 0; length < text.length; length += 7)
       expect(verifyReceipt(text.slice(0, length), [key.keyId]).status).toBe('invalid')
   })
 
-  it('is invalid with a member that says another thing to other readers', () => {
+  it('is invalid with duplicate members', () => {
     const twice = text.replace('"statement":{', '"statement":{"cancelledJobs":9,')
     expect(verifyReceipt(twice, [key.keyId])).toMatchObject({
       status: 'invalid',
@@ -80,7 +80,7 @@ describe('a receipt', () => {
     expect(verify({ ...receipt, note: 'paid' }).status).toBe('invalid')
   })
 
-  it('of another key is foreign, also with the ID of ours', async () => {
+  it('with another key is foreign, even under a known key ID', async () => {
     const [other] = await makeKey().list()
     const forged = await signReceipt(FACTS, KEYS, other)
     expect(verify(forged)).toMatchObject({
@@ -99,7 +99,7 @@ describe('a receipt', () => {
   })
 
   it.each([['nonsense'], ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----']])(
-    'refuses a key that is none',
+    'refuses an invalid key',
     (pem) => {
       expect(() => makeKey(pem)).toThrow(/RECEIPT_KEY must be an unencrypted private key in PEM/)
     },

@@ -5,7 +5,7 @@ import { createRedis, type Redis } from '../../../api/shared/redis.ts'
 import { type Drape, readSample, startDrape } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
 
-describe('a worker that draws while its customer is erased', () => {
+describe('a worker whose customer is erased during a job', () => {
   let drape: Drape
   let redis: Redis
   beforeAll(async () => {

@@ -20,7 +20,7 @@ describe('the lane of a worker that was killed', () => {
   })
   afterAll(() => drape?.stop())
 
-  it('gives its jobs back to workers of other lanes when its announcement ends, whosever they are', async () => {
+  it('returns its jobs to workers of other lanes when its announcement expires, whatever their account', async () => {
     const log = createLog({ process: 'test', level: 'silent' })
     const redis = createRedis(drape.env.REDIS_URL, { role: 'producer', log })
     await until(redis.isReady)

@@ -42,7 +42,7 @@ describe('the outbox', () => {
     return jobs
   }
 
-  it('hands every job out once, also to relays that ask at the same time', async () => {
+  it('hands out every job once, even to concurrent relays', async () => {
     await accept(30)
     const claims = await Promise.all(Array.from({ length: 6 }, () => claim(10)))
     const rest = await claim(100)
@@ -51,14 +51,14 @@ describe('the outbox', () => {
     expect(new Set(ids).size).toBe(30)
   })
 
-  it('has no column that statements of earlier versions would confuse with one of generations', async () => {
+  it('has no column that statements of earlier versions could confuse with a column of generations', async () => {
     const shared = await database.anyFirst(sql.type(Name)`
       select column_name as name from information_schema.columns where table_name in ('outbox', 'generations')
       group by column_name having count(*) > 1 order by column_name`)
     expect(shared).toEqual(['account_id', 'created_at'])
   })
 
-  it('lets accounts take turns', async () => {
+  it('alternates between accounts', async () => {
     const busy = await accept(40)
     const quiet = await accept(2)
     const first = await claim(4)
@@ -66,7 +66,7 @@ describe('the outbox', () => {
     expect(first.filter((job) => job.accountId === busy)).toHaveLength(2)
   })
 
-  it('counts what an account has in the queue already', async () => {
+  it('counts the queued jobs of an account', async () => {
     const busy = await accept(40)
     await claim(10)
     const quiet = await accept(3)
@@ -88,7 +88,7 @@ describe('the outbox', () => {
       return new Set(calls.map(({ generationId }) => generationId))
     }
 
-    it('takes interactive work of an account first, whenever it arrived', async () => {
+    it('takes interactive jobs of an account first, in any order of arrival', async () => {
       const caller = await createCaller(database, 40)
       const batch = await acceptBatch(caller, 20)
       for (let i = 0; i < 3; i++) await acceptGeneration(database, callOf(caller))
@@ -98,7 +98,7 @@ describe('the outbox', () => {
       expect(label(caller, await claim(2), batch)).toEqual(['interactive', 'batch'])
     })
 
-    it('lets no shopper wait behind catalogue runs in the lane or of another account, and keeps the shares', async () => {
+    it('lets no shopper wait behind batch jobs in the lane or of another account, and keeps the shares', async () => {
       const [caller, other] = [await createCaller(database, 40), await createCaller(database, 40)]
       const batch = await acceptBatch(caller, 10)
       await claim(4)
@@ -112,7 +112,7 @@ describe('the outbox', () => {
       expect(turns.filter((accountId) => accountId === other.accountId)).toHaveLength(4)
     })
 
-    it('goes on with one batch job at a time while interactive work never ends', async () => {
+    it('continues with one batch job at a time while interactive jobs keep arriving', async () => {
       const caller = await createCaller(database, 60)
       const batch = await acceptBatch(caller, 3)
       const takeOne = async () => {
@@ -132,7 +132,7 @@ describe('the outbox', () => {
     })
   })
 
-  it('takes only what the lane runs, and its engines in turns', async () => {
+  it('takes only jobs for the engines of the lane, and alternates between these engines', async () => {
     const caller = await createCaller(database, 60)
     for (let i = 0; i < 30; i++) await acceptGeneration(database, callOf(caller))
     for (const engine of ['mock', 'mock', 'catvton'] as const)
@@ -147,7 +147,7 @@ describe('the outbox', () => {
     expect((await outbox.claim(other)).jobs).toHaveLength(1)
   })
 
-  it('never queues more than the limit, with several relays and repeated calls', async () => {
+  it('never queues more than the limit, even with several relays and repeated calls', async () => {
     await accept(20)
     const outbox = createOutbox(database)
     expect(await outbox.claim({ ...LANE, limit: 500, depth: 4 })).toMatchObject({ jobs: { length: 4 }, room: 0 })
@@ -157,7 +157,7 @@ describe('the outbox', () => {
     expect(await outbox.claim({ ...LANE, limit: 500, depth: 6 })).toMatchObject({ jobs: { length: 2 }, room: 0 })
   })
 
-  it('carries the quality that the account asks for', async () => {
+  it('contains the minimum quality of the account', async () => {
     const caller = await createCaller(database, 2)
     for (const minQualityPercent of [100, 29]) {
       await createAccounts(database).update(caller.accountId, { settings: { minQualityPercent } })
@@ -166,7 +166,7 @@ describe('the outbox', () => {
     expect((await claim(10)).map(({ minQuality }) => minQuality)).toEqual([1, 0.29])
   })
 
-  it('names a job that no worker could read, which holds up no other', async () => {
+  it('reports an invalid job, and continues with the others', async () => {
     const spoilt = await accept(1)
     await database.query(sql.unsafe`update outbox set payload = payload || '{"minQuality": "much"}'`)
     const other = await accept(1)
@@ -176,7 +176,7 @@ describe('the outbox', () => {
     expect(problems).toEqual([expect.stringContaining('minQuality must be a number')])
   })
 
-  it('keeps back what is not due yet and gives back what was released', async () => {
+  it('holds jobs until they are due, and returns released jobs', async () => {
     await accept(3)
     const outbox = createOutbox(database)
     await database.query(sql.unsafe`
@@ -188,7 +188,7 @@ describe('the outbox', () => {
     expect((await claim(10)).map((job) => job.generationId)).toEqual([jobs[0].generationId])
   })
 
-  it('finds what was handed over long ago and never started, the oldest first', async () => {
+  it('finds jobs that were handed over long ago and never started, oldest first', async () => {
     await accept(5)
     const outbox = createOutbox(database)
     const [oldest, older, recent, started] = (await claim(4)).map(({ generationId }) => generationId)

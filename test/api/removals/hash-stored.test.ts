@@ -27,7 +27,7 @@ afterAll(async () => {
   await drape.stop()
 })
 
-it('gives images of an earlier version the hash that uploads get, and passes over damaged ones', async () => {
+it('hashes images of an earlier version like uploads, and skips damaged images', async () => {
   const { database } = drape
   const read = () =>
     database.any(sql.type(Hash)`select object_key as key, hash::text as hash from image_hashes order by object_key`)

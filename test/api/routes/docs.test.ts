@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Drape, startDrape } from '../../support/drape.ts'
 
-describe('what the API says of itself', () => {
+describe('the reference of the API', () => {
   let drape: Drape
 
   beforeAll(async () => {
@@ -11,12 +11,12 @@ describe('what the API says of itself', () => {
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${drape.api.url}${path}`, { headers })
 
-  it('is an OpenAPI document for everyone, which names the address of this installation', async () => {
+  it('is a public OpenAPI document with the URL of the installation', async () => {
     const answer = await drape.call('GET', '/tryon/v1/openapi.json', { key: null })
     expect(answer).toMatchObject({ status: 200, body: { openapi: '3.1.0', servers: [{ url: drape.api.url }] } })
   })
 
-  it('is not sent again to those who have it', async () => {
+  it('is not sent again to clients that have it', async () => {
     const etag = (await get('/tryon/v1/openapi.json')).headers.get('etag') ?? ''
     // Without the second header fetch asks for a full answer.
     const again = await get('/tryon/v1/openapi.json', { 'if-none-match': etag, 'cache-control': 'max-age=0' })
@@ -40,7 +40,7 @@ describe('what the API says of itself', () => {
     expect((await get('/docs/nothing')).status).toBe(404)
   })
 
-  it('is a page that loads everything from here and runs nothing that is written in it', async () => {
+  it('has pages without external resources and inline scripts', async () => {
     const answer = await get('/docs')
     const page = await answer.text()
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')

@@ -9,7 +9,7 @@ const ROOT = new URL('../../../', import.meta.url)
 /** Of the service, beside the site. */
 const SERVICE = ['/playground', '/llms.txt', '/tryon/v1/openapi.json', '/healthz']
 
-describe('the site of the documentation', () => {
+describe('the documentation site', () => {
   const names = { serviceName: 'Tom & <b>Co</b>', publicUrl: 'https://try.example' }
   const document = createDocument(ROUTES, names)
   const site = createSite({ ...names, document })
@@ -26,7 +26,7 @@ describe('the site of the documentation', () => {
     expect(textsOf('text/markdown').length).toBe(files.length)
   })
 
-  it('links only to pages, headings and images that are there', () => {
+  it('links only to existing pages, headings and images', () => {
     const isThere = (link: string) => {
       const [path, anchor] = link.split('#')
       if (SERVICE.includes(path)) return true
@@ -49,7 +49,7 @@ describe('the site of the documentation', () => {
     expect(links.map(([, path]) => path).filter((path) => !site.has(path))).toEqual([])
   })
 
-  it('finds the text below every heading, in pages that are there', () => {
+  it('finds the text below every heading', () => {
     const texts = JSON.parse(String(site.get('/guide/search.json')?.body)) as { id: string; text: string }[]
     const webhooks = texts.filter(({ id }) => id.startsWith('/guide/webhooks#'))
     expect(webhooks.map(({ text }) => text).join(' ')).toContain('webhook-signature')
@@ -67,7 +67,7 @@ describe('the site of the documentation', () => {
     )
   })
 
-  it('runs nothing that is written in a page, and loads nothing from elsewhere', () => {
+  it('has no inline scripts and no external resources', () => {
     for (const { path, text } of pages) {
       expect(text, path).not.toMatch(/<script[^>]*>[^<]|<style|<[^>]* style=|<[^>]* on\w+=|<b>Co/)
       expect(text, path).not.toMatch(/(?:src|rel="stylesheet" href)="https?:/)
@@ -97,7 +97,7 @@ describe('the API', () => {
     ['/guide/assets/minisearch.js', 'text/javascript; charset=utf-8'],
     ['/guide/gallery/ada-jeans--tshirt-navy.jpg', 'image/jpeg'],
     ['/llms.txt', 'text/plain; charset=utf-8'],
-  ])('serves %s of it', async (path, type) => {
+  ])('serves %s of the site', async (path, type) => {
     const answer = await get(path)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type])
     const etag = answer.headers.get('etag') ?? ''
@@ -105,7 +105,7 @@ describe('the API', () => {
     expect((await get(path, { 'if-none-match': etag, 'cache-control': 'max-age=0' })).status).toBe(304)
   })
 
-  it('lets its pages load nothing from elsewhere', async () => {
+  it('forbids external resources in pages', async () => {
     const policy = (await get('/guide')).headers.get('content-security-policy')
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
   })

@@ -17,7 +17,7 @@ describe('the page of the playground', () => {
   const get = (path: string) => fetch(`${drape.api.url}${path}`)
   const addresses = () => [...page.matchAll(/(?:src|href|data-url)="([^"#]+)"/g)].map(([, address]) => address)
 
-  it('allows nothing but what comes from here, and images from where they are kept', () => {
+  it('allows only its own resources, and images from the storage', () => {
     expect(policy.split('; ')).toEqual([
       "default-src 'none'",
       "script-src 'self'",
@@ -30,19 +30,19 @@ describe('the page of the playground', () => {
     ])
   })
 
-  it('runs nothing that is written in it, and gives no form a name under which it could send the key', () => {
+  it('has no inline script, and no form field that could send the key', () => {
     expect(page).not.toMatch(/<script[^>]*>[^<]|<style| style=| on\w+=/)
     expect(page).not.toContain('<b>Co')
     expect(page).toMatch(/<input id="key" type="password"(?![^>]* name=)/)
     expect(addresses().filter((address) => !/^\/[^/]/.test(address))).toEqual([])
   })
 
-  it('leaves the choice of engine to the account, with all engines to choose from', () => {
+  it('defaults to the engine of the account, and offers all engines', () => {
     expect(page).toContain('<option value="" selected>account default</option><option value="warp">')
     expect(page).toContain('<option value="mock">mock</option>')
   })
 
-  it('gives its files under addresses that may be kept for ever, the client as a browser reads it', async () => {
+  it('serves immutable files, and the client as JavaScript', async () => {
     const files = new Set(addresses().filter((address) => address.startsWith('/playground/')))
     expect(files.size).toBeGreaterThan(12)
     for (const path of files) {

@@ -97,14 +97,14 @@ describe('a declared route', () => {
     return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) }
   }
 
-  it('gives its handler what the schemas say, what it is made from, and itself', async () => {
+  it('passes the parsed request, its dependencies and itself to its handler', async () => {
     const { status, body } = await ask('GET', '/shelves/books?limit=3&other=1')
     expect(status).toBe(200)
     expect(body).toEqual({ name: 'books', limit: 3, other: '1', room: 'attic', id: 'getShelf' })
     expect((await ask('GET', '/shelves/books')).body.limit).toBe(10)
   })
 
-  it('refuses what its schemas refuse', async () => {
+  it('refuses requests that its schemas reject', async () => {
     const codeOf = async (...request: Parameters<typeof ask>) => {
       const { status, body } = await ask(...request)
       return [status, body.code, body.details?.[0].path]
@@ -116,7 +116,7 @@ describe('a declared route', () => {
     expect(await codeOf('PUT', '/shelves')).toEqual([400, 'VALIDATION_FAILED', 'name'])
   })
 
-  it('answers with the status that it declares, or of several with the one that its handler chooses', async () => {
+  it('responds with its declared status, or with one of several that its handler chooses', async () => {
     expect(await ask('POST', '/shelves', { name: 'ab' })).toMatchObject({ status: 201, body: { shelf: 2 } })
     expect((await ask('PUT', '/shelves', { name: 'old' })).status).toBe(200)
     expect((await ask('PUT', '/shelves', { name: 'new' })).status).toBe(201)
@@ -124,11 +124,11 @@ describe('a declared route', () => {
     expect([status, headers.get('x-cleared')]).toEqual([204, 'yes'])
   })
 
-  it('leaves a body to its handler that checks it itself', async () => {
+  it('passes an unchecked body to a handler that checks it itself', async () => {
     expect((await ask('POST', '/labels', { nothing: 'of it' })).body).toEqual({ body: { nothing: 'of it' } })
   })
 
-  it('is found under its methods and HEAD alone; others are named in Allow', async () => {
+  it('responds only to its methods and HEAD, and names them in Allow otherwise', async () => {
     expect((await ask('HEAD', '/shelves/books')).status).toBe(200)
     for (const method of ['PATCH', 'OPTIONS']) {
       const { status, headers } = await ask(method, '/shelves')
@@ -138,7 +138,7 @@ describe('a declared route', () => {
     expect((await ask('GET', '/shelves')).status).toBe(405)
   })
 
-  it('is checked by the compiler against its schemas and its path', () => {
+  it('is type-checked against its schemas and its path', () => {
     const declaration = { ...described, method: 'post', path: '/boxes/{id}', id: 'box', guards: open } as const
     const answers = { 200: { description: 'A box.', schema: Shelf } }
     const shelf = async () => ({ shelf: 1 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Drape, startDrape } from '../../support/drape.ts'
 
-describe('the bare address of the API', () => {
+describe('the root URL of the API', () => {
   let drape: Drape
 
   beforeAll(async () => {
@@ -11,7 +11,7 @@ describe('the bare address of the API', () => {
 
   const get = (accept?: string) => fetch(drape.api.url, { headers: accept === undefined ? {} : { accept } })
 
-  it.each(['text/html,*/*;q=0.8', '*/*'])('is a page for Accept: %s, which runs and loads nothing', async (accept) => {
+  it.each(['text/html,*/*;q=0.8', '*/*'])('is a page without scripts and resources for Accept: %s', async (accept) => {
     const answer = await get(accept)
     const page = await answer.text()
     expect(answer.status).toBe(200)
@@ -22,14 +22,14 @@ describe('the bare address of the API', () => {
     expect(page).not.toMatch(/<script| style=| on\w+=|<b>Co/)
   })
 
-  it('leads to pages that are there', async () => {
+  it('links to existing pages', async () => {
     const page = await (await get('text/html')).text()
     const paths = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path)
     expect(paths).toEqual(['/playground', '/analytics', '/docs', '/guide', '/tryon/v1/openapi.json', '/healthz'])
     for (const path of paths) expect((await fetch(`${drape.api.url}${path}`)).status, path).toBe(200)
   })
 
-  it('is the same links for programs that ask for JSON', async () => {
+  it('returns the same links as JSON on request', async () => {
     const answer = await get('application/json')
     expect(answer.headers.get('vary')).toContain('Accept')
     const { url } = drape.api
@@ -46,7 +46,7 @@ describe('the bare address of the API', () => {
     })
   })
 
-  it('knows no other method, and neither a query nor a slash more makes another page of it', async () => {
+  it('has no other method, and ignores queries', async () => {
     expect((await fetch(drape.api.url, { method: 'POST' })).status).toBe(405)
     expect((await fetch(`${drape.api.url}/?a=b`)).status).toBe(200)
   })

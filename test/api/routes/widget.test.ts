@@ -20,7 +20,7 @@ describe('GET /widget.js', () => {
   })
   afterAll(() => server.close())
 
-  it('is a script for pages of any origin, small on its way', async () => {
+  it('is a compressed script for pages of any origin', async () => {
     const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' } })
     const { headers } = answer
     expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8')
@@ -32,7 +32,7 @@ describe('GET /widget.js', () => {
     expect(await answer.text()).toContain('drape-try-on')
   })
 
-  it('is the same whichever encoding a browser takes', async () => {
+  it('is the same in every encoding', async () => {
     const texts = await Promise.all(
       ['br', 'gzip', 'identity'].map(async (encoding) =>
         (await fetch(url, { headers: { 'accept-encoding': encoding } })).text(),
@@ -41,7 +41,7 @@ describe('GET /widget.js', () => {
     expect(new Set(texts).size).toBe(1)
   })
 
-  it('has its texts beside it, for the languages that the script has not', async () => {
+  it('has separate texts for languages that the script does not contain', async () => {
     for (const language of ['ar', 'de', 'es', 'fr', 'it', 'pl', 'pt']) {
       const answer = await fetch(new URL(`widget/${language}.json`, url), { headers: { 'accept-encoding': 'br' } })
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -54,7 +54,7 @@ describe('GET /widget.js', () => {
     expect((await fetch(new URL('widget/__proto__.json', url))).status).toBe(404)
   })
 
-  it('is not sent again to those who have it', async () => {
+  it('is not sent again to clients that have it', async () => {
     const etag = (await fetch(url)).headers.get('etag') ?? ''
     const again = await fetch(url, { headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' } })
     expect(again.status).toBe(304)

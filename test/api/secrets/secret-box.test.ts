@@ -16,7 +16,7 @@ describe('a sealed secret', () => {
   const [oldKey, newKey] = [createLocalKey(randomBytes(32)), createLocalKey(randomBytes(32))]
   const box = createSecretBox([oldKey])
 
-  it('opens in its place, and two of the same secret have nothing in common', async () => {
+  it('opens in its place, and differs from another one of the same secret', async () => {
     for (const secret of ['hush', '', 'größer ✓', 'x'.repeat(5000)]) {
       const [one, other] = [await box.seal(secret, place), await box.seal(secret, place)]
       expect(one).toMatch(/^v1\.local-[0-9a-f]{16}\.[\w-]+\.[\w-]{16}\.[\w-]+$/)
@@ -34,7 +34,7 @@ describe('a sealed secret', () => {
     await expect(box.open(sealed, { ...place, ...elsewhere })).rejects.toThrow(/was changed or moved/)
   })
 
-  it('does not open when any part was changed', async () => {
+  it('does not open after any change', async () => {
     const sealed = await box.seal('hush', place)
     const parts = sealed.split('.')
     const other = (await box.seal('other', place)).split('.')
@@ -43,7 +43,7 @@ describe('a sealed secret', () => {
     }
   })
 
-  it('opens by every key, is encrypted by the first, and names a key that is missing', async () => {
+  it('opens with every key, is encrypted with the first, and reports a missing key', async () => {
     const sealed = await box.seal('hush', place)
     const turning = createSecretBox([newKey, oldKey])
     expect(await turning.open(sealed, place)).toBe('hush')
@@ -55,7 +55,7 @@ describe('a sealed secret', () => {
     await expect(clearText.open(sealed, place)).rejects.toThrow('Set SECRETS_KEY')
   })
 
-  it('takes the place of a secret in clear', async () => {
+  it('replaces an unencrypted secret', async () => {
     expect(await box.open('hush', place)).toBe('hush')
     const sealed = await box.rewrap('hush', place)
     expect(await box.open(sealed ?? '', place)).toBe('hush')
@@ -86,11 +86,11 @@ describe('the keys of the environment', () => {
     [{ SECRETS_KEY_FILE: '/nowhere' }, /SECRETS_KEY_FILE cannot be read/],
     [{ SECRETS_TRANSIT_KEY: 'https://bao.example' }, /SECRETS_TRANSIT_KEY/],
     [{ SECRETS_TRANSIT_KEY: 'https://bao.example/v1/transit/keys/drape' }, /SECRETS_TRANSIT_TOKEN/],
-  ])('are refused where they are none: %o', (env, message) => {
+  ])('are refused if invalid: %o', (env, message) => {
     expect(() => readSecretBox(env)).toThrow(message)
   })
 
-  it('have to be there outside development', () => {
+  it('are required outside development', () => {
     expect(() => requireSecretBox({}, { development: false })).toThrow(/SECRETS_KEY must be set/)
     expect(requireSecretBox({}, { development: true })).toBe(clearText)
   })
@@ -105,7 +105,7 @@ describe('a key of a transit engine', () => {
   const openBox = (token = server.token) =>
     createSecretBox([createTransitKey({ url: server.keyUrl, readToken: async () => token })])
 
-  it('wraps data keys on the server, which is asked once for a secret that is used often', async () => {
+  it('wraps data keys on the server, with one request for a frequently used secret', async () => {
     const sealed = await openBox().seal('hush', place)
     const box = openBox()
     const before = server.countCalls()
@@ -113,14 +113,14 @@ describe('a key of a transit engine', () => {
     expect(server.countCalls() - before).toBe(1)
   })
 
-  it('opens what older versions of the key have wrapped', async () => {
+  it('opens secrets that older versions of the key wrapped', async () => {
     const sealed = await openBox().seal('hush', place)
     server.rotate()
     expect(await openBox().open(sealed, place)).toBe('hush')
     expect(await openBox().open(await openBox().seal('hush', place), place)).toBe('hush')
   })
 
-  it('can take the place of a local key, and back', async () => {
+  it('can replace a local key, and be replaced by one', async () => {
     const local = createLocalKey(randomBytes(32))
     const sealed = await createSecretBox([local]).seal('hush', place)
     const transit = createTransitKey({ url: server.keyUrl, readToken: async () => server.token })
@@ -128,7 +128,7 @@ describe('a key of a transit engine', () => {
     expect(await createSecretBox([transit]).open(moved ?? '', place)).toBe('hush')
   })
 
-  it('that cannot be asked now is a fault worth another attempt, which says nothing of it', async () => {
+  it('reports an unavailable server as a retryable error without details', async () => {
     const sealed = await openBox().seal('hush', place)
     const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true, message: expect.not.stringMatching(/key/) }
     await expect(openBox('wrong token').open(sealed, place)).rejects.toMatchObject(fault)

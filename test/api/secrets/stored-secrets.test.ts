@@ -58,7 +58,7 @@ describe('secrets in the database', () => {
     await drop()
   })
 
-  it('are sealed when they are written, added and replaced, and opened when they are used', async () => {
+  it('are encrypted when written, added and replaced, and decrypted when used', async () => {
     const shops = createShops(sealed)
     const { id, domain, secret } = await addShop(sealed, 'sealed.example')
     const [added, token] = [makeSecret(), makeSecret()]
@@ -90,7 +90,7 @@ describe('secrets in the database', () => {
     expect(await readable()).toEqual([])
   })
 
-  it('that are in clear are sealed, however many there are, and work before and after', async () => {
+  it('that are unencrypted are encrypted in the background, and work before and after', async () => {
     const shop = await addShop(plain, 'clear.example')
     const endpoint = await addEndpoint(plain)
     const many = makeSecret()
@@ -117,7 +117,7 @@ describe('secrets in the database', () => {
     expect(await stored.rewrap()).toBe(0)
   })
 
-  it('are rewrapped by another key while they change, and none is lost', async () => {
+  it('are rewrapped with another key during changes, without a loss', async () => {
     const turning = databaseWith(createSecretBox([newKey, oldKey]))
     const shops = createShops(sealed)
     const added = makeSecret()
@@ -135,7 +135,7 @@ describe('secrets in the database', () => {
     await expect(shops.find('clear.example')).rejects.toThrow(newKey.id)
   })
 
-  it('of one shop are worth nothing in the row of another, and can be set anew there', async () => {
+  it('of one shop cannot be decrypted in the row of another, and can be set again there', async () => {
     const database = databaseWith(createSecretBox([newKey]))
     const [victim, thief] = [await addShop(database, 'victim.example'), await addShop(database, 'thief.example')]
     await plain.query(sql.unsafe`

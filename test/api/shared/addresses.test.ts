@@ -30,13 +30,13 @@ describe('createAddressRule', () => {
   })
 
   it.each(['', 'localhost', '1.2.3.4.5', '256.1.1.1', '::g', '10.0.0.1/8', ' 8.8.8.8'])(
-    'refuses %j, no address',
+    'refuses %j, which is not an address',
     (text) => {
       expect(isAllowed(text)).toBe(false)
     },
   )
 
-  it('allows the ranges that an operator names, and nothing beside them', () => {
+  it('allows only the ranges that an operator names', () => {
     const isAllowedToo = createAddressRule(['10.1.0.0/16', '127.0.0.1/32', 'fd00:1::/32', '64:ff9b::/96'])
     const inside = [
       '10.1.0.0',
@@ -52,7 +52,7 @@ describe('createAddressRule', () => {
     expect(outside.filter(isAllowedToo)).toEqual([])
   })
 
-  it.each(['10.1.0.0', '10.1.0.0/33', 'office', ''])('does not take %j for a range', (text) => {
+  it.each(['10.1.0.0', '10.1.0.0/33', 'office', ''])('rejects %j as a range', (text) => {
     expect(() => createAddressRule([text])).toThrow(/CIDR range/)
   })
 })

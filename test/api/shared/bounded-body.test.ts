@@ -27,7 +27,7 @@ describe('a response body of another program', () => {
   })
   afterAll(() => server.close().closeAllConnections())
 
-  it('is read whole within the limit, and cut and cancelled above it', async () => {
+  it('is read completely within the limit, and truncated and cancelled above it', async () => {
     const short = await readBounded((await fetch(`${url}/short`)).body, 100)
     expect({ text: short.bytes.toString(), isCut: short.isCut }).toEqual({
       ...{ text: '{"data":{"type":"rsa-2048"}}', isCut: false },
@@ -40,7 +40,7 @@ describe('a response body of another program', () => {
     expect(sent - seen).toBeLessThan(4 * 1024 * 1024)
   })
 
-  it('is not read without end from a key service', async () => {
+  it('of a key service is limited', async () => {
     const transit = createTransit({ url: `${url}/v1/transit/keys/drape`, readToken: async () => 'token' })
     await expect(transit.describe()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })

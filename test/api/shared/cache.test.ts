@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createCache } from '../../../api/shared/cache.ts'
 
 describe('a cache', () => {
-  it('keeps the entries that were used last, and names those that make room', () => {
+  it('keeps the most recently used entries, and reports evicted ones', () => {
     const evicted: string[] = []
     const cache = createCache<number>({ max: 2, onEvict: (key) => evicted.push(key) })
     cache.set('a', 1)
@@ -15,7 +15,7 @@ describe('a cache', () => {
     expect(evicted).toEqual(['b'])
   })
 
-  it('keeps an entry for its time since it was set, however often it is used', () => {
+  it('keeps an entry for its lifetime since it was set, however often it is used', () => {
     let now = 0
     const cache = createCache<number>({ max: 2, ms: 100, now: () => now })
     cache.set('a', 1)

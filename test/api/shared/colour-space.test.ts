@@ -19,25 +19,25 @@ function convert(samples: Samples, codePoints: { primaries: number; transfer: nu
 }
 
 describe('colour spaces', () => {
-  it('know sRGB by its code points, and take the curves of television and unknown ones for it', () => {
+  it('detect sRGB by its code points, and treat television and unknown curves as sRGB', () => {
     for (const transfer of [1, 2, 6, 13, 14]) expect(isSrgb(spaceOfCodePoints({ primaries: 1, transfer }))).toBe(true)
     expect(isSrgb(spaceOfCodePoints({ primaries: 2, transfer: 2 }))).toBe(true)
     for (const other of [P3, PQ, HLG]) expect(isSrgb(spaceOfCodePoints(other))).toBe(false)
   })
 
-  it('change no value of sRGB', () => {
+  it('do not change sRGB values', () => {
     const all = Array.from({ length: 256 }, (_, i) => [i, 255 - i, (i * 7) % 256])
     expect(convert(samplesOf(...all), SRGB)).toEqual(all.flat())
   })
 
-  it('leave white and greys of Display P3 alone and clip what sRGB cannot show', () => {
+  it('keep white and greys of Display P3, and clip colours outside sRGB', () => {
     expect(convert(samplesOf([255, 255, 255], [90, 90, 90], [0, 0, 0]), P3)).toEqual([
       255, 255, 255, 90, 90, 90, 0, 0, 0,
     ])
     expect(convert(samplesOf([255, 0, 0], [0, 255, 0]), P3)).toEqual([255, 0, 0, 0, 255, 0])
   })
 
-  it('show the reference white of a high range brightly, and everything above it no darker', () => {
+  it('map the reference white of HDR to a bright value, and brighter values no darker', () => {
     const codes = Array.from({ length: 1024 }, (_, i) => i)
     for (const [space, white] of [
       [PQ, 594],
@@ -59,7 +59,7 @@ describe('colour spaces', () => {
     expect(r).toBeGreaterThan(250)
   })
 
-  it('bring alpha to 8 bits as it is', () => {
+  it('convert alpha to 8 bits without a curve', () => {
     const samples: Samples = { data: Uint16Array.of(0, 0, 0, 0, 0, 0, 0, 512, 0, 0, 0, 1023), channels: 4, bits: 10 }
     const converted = convertToSrgb(samples, spaceOfCodePoints(PQ))
     expect([3, 7, 11].map((i) => converted[i])).toEqual([0, 128, 255])

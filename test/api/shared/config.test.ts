@@ -7,13 +7,13 @@ describe('the configuration', () => {
   const schema = Type.Object({ DATABASE_URL, REDIS_URL, PROBE_PORT, FETCH_ALLOW_CIDRS })
   const good = { DATABASE_URL: 'postgresql://me@host/drape', REDIS_URL: 'redis://host' }
 
-  it('is read from the environment, and what is empty there has its default', () => {
+  it('is read from the environment, with defaults for empty values', () => {
     const cidrs = '10.1.0.0/16, fd00:1::/32'
     const config = readConfig(schema, { ...good, PROBE_PORT: '', FETCH_ALLOW_CIDRS: cidrs, HOME: '/root' })
     expect(config).toEqual({ ...good, PROBE_PORT: 9090, FETCH_ALLOW_CIDRS: cidrs })
   })
 
-  it('names every variable that is wrong at once', () => {
+  it('reports all invalid variables at once', () => {
     const bad = { DATABASE_URL: 'nonsense', REDIS_URL: 'nonsense', PROBE_PORT: '65536', FETCH_ALLOW_CIDRS: '10.1.0.0' }
     const names = Object.keys(bad).map((name) => new RegExp(`^  ${name} `, 'm'))
     for (const name of names) expect(() => readConfig(schema, bad)).toThrow(name)

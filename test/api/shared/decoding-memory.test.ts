@@ -18,7 +18,7 @@ const NORMALISED = 9e6
 const bytesOf = (more: Partial<StoredImage>) => decodingBytes({ ...PHOTO, ...more }, NORMALISED)
 
 describe('the memory that decoding takes', () => {
-  it('leaves room for two photos of a phone beside a HEIC', () => {
+  it('leaves room for two phone photos beside a HEIC', () => {
     const photo = bytesOf({ width: 4000, height: 3000, fileBytes: 4e6 })
     expect(2 * photo).toBeLessThanOrEqual(DECODING_BYTES - HEIC_BYTES)
   })
@@ -50,7 +50,7 @@ describe('the memory that decoding takes', () => {
     expect(readJpegSampling(await image.jpeg({ chromaSubsampling }).toBuffer())).toBe(samples)
   })
 
-  it('counts samples of components that are all stored whole', async () => {
+  it('counts all samples if the decoder stores every component', async () => {
     const file = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
       .jpeg()
       .toBuffer()

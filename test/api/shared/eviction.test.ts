@@ -35,12 +35,12 @@ describe('the maxmemory-policy of Redis', () => {
     client.destroy()
   })
 
-  it('is refused where it evicts', () => {
+  it('is refused if it evicts', () => {
     expect([null, 'noeviction'].map(evictionProblem)).toEqual([null, null])
     for (const policy of ['allkeys-lru', 'volatile-ttl']) expect(evictionProblem(policy)).toContain(policy)
   })
 
-  it('ends a process that starts with one that evicts, and says what to do', async () => {
+  it('ends the start of a process if it evicts, with a solution', async () => {
     const [database, folder] = await Promise.all([createTestDatabase(), requestService('folder', null)])
     const env = { DATABASE_URL: database.url, REDIS_URL: as('managed'), STORAGE_URL: `file:${folder.path}` }
     await expect(startProgram('api', env)).rejects.toThrow(/ended with code 1[\s\S]*Set maxmemory-policy to noeviction/)

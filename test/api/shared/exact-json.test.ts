@@ -20,11 +20,11 @@ describe('exact JSON', () => {
     `{"a":{"__proto__":[-${LONG},1,{"b":0.${LONG}}]}}`,
     `{"${LONG}":"\\"${LONG},\\\\","\\"":${LONG},"c":"${LONG}"}`,
     `[true,${LONG},"a",1.${LONG}e10,1.${LONG}E-7,-0.0000000000000000]`,
-  ])('keeps long numbers as they were sent: %s', (text) => {
+  ])('keeps long numbers exact: %s', (text) => {
     expect(JSON.stringify(parseExactJson(text))).toBe(text)
   })
 
-  it('keeps only numbers that would be rounded, so that others can be checked', () => {
+  it('keeps only numbers exact that would be rounded, so that others can be validated', () => {
     const [exact, raw, large] = parseExactJson(`[9007199254740992,9007199254740993,1${'0'.repeat(400)}]`) as unknown[]
     expect(exact).toBe(2 ** 53)
     expect(isRawNumber(raw)).toBe(true)
@@ -54,7 +54,7 @@ describe('exact JSON', () => {
       `true${LONG}`,
       `1-${LONG}`,
     ],
-  ])('refuses what is no JSON: %s', (text) => {
+  ])('refuses invalid JSON: %s', (text) => {
     expect(() => parseExactJson(text)).toThrow(SyntaxError)
   })
 

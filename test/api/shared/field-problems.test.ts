@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compileCheck, Type } from '../../../api/shared/schema.ts'
 
-describe('what is wrong with a value', () => {
+describe('the problems of a value', () => {
   const check = compileCheck(
     Type.Object({
       list: Type.Optional(
@@ -58,7 +58,7 @@ describe('what is wrong with a value', () => {
     expect(problemsOf(value)).toEqual([sentence])
   })
 
-  it('has one entry for each field', () => {
+  it('have one entry per field', () => {
     expect(problemsOf({ days: 0, list: [{ name: 1 }], flag: 1 })).toEqual([
       'list[0].name must be a string',
       'days must be a whole number from 1 to 365 or null',
@@ -66,11 +66,11 @@ describe('what is wrong with a value', () => {
     ])
   })
 
-  it('accepts 7.0 where 7 is asked for', () => {
+  it('do not include 7.0 for an integer', () => {
     expect(problemsOf(JSON.parse('{ "keep": 7.0, "days": 7.0 }'))).toEqual([])
   })
 
-  it('is at most 20 problems, with short paths', () => {
+  it('are at most 20, with short paths', () => {
     const named = compileCheck(Type.Object({}, { additionalProperties: Type.String() }))
     const result = named(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}${'x'.repeat(5000)}`, i])))
     expect(result.ok).toBe(false)
@@ -79,11 +79,11 @@ describe('what is wrong with a value', () => {
     expect(Math.max(...result.problems.map(({ path }) => path.length))).toBe(201)
   })
 
-  it('of a large value is the first alone', () => {
+  it('contain only the first for a large value', () => {
     expect(problemsOf({ list: Array(2000).fill(0), flag: 1 })).toEqual(['list must have at most 2 items'])
   })
 
-  it('has the path at which the caller wrote the field', () => {
+  it('have the paths of the caller', () => {
     const result = check({ source: { url: 5 }, flag: 1 }, (path) =>
       path[0] === 'source' ? ['customer', ...path.slice(1)] : path,
     )

@@ -37,7 +37,7 @@ const refused = { code: 'INVALID_IMAGE', retryable: false }
 
 describe('decoding HEIC', () => {
   it.each(['single', 'tiles', 'ten-bit', 'p3-profile', 'p3-code-points', 'pq', 'hlg', 'depth', 'second-primary'])(
-    'gives the sRGB pixels of the file "%s"',
+    'returns the sRGB pixels of the file "%s"',
     async (name) => {
       const bitmap = await decodeImage(heicImage(name))
       expect(bitmap).toMatchObject({ ...IMAGE_SIZE, channels: 3 })
@@ -45,7 +45,7 @@ describe('decoding HEIC', () => {
     },
   )
 
-  it.each([2, 3, 4, 5, 6, 7, 8])('turns upright as orientation %i asks, once', async (orientation) => {
+  it.each([2, 3, 4, 5, 6, 7, 8])('applies orientation %i once', async (orientation) => {
     const bitmap = await decodeImage(heicImage(`turned-${orientation}`))
     const lying = orientation >= 5
     expect(bitmap).toMatchObject({ width: lying ? 120 : 160, height: lying ? 160 : 120 })
@@ -65,7 +65,7 @@ describe('decoding HEIC', () => {
     expect(meanDistance(bitmap, grey)).toBeLessThan(1)
   })
 
-  it('keeps alpha, straight', async () => {
+  it('keeps straight alpha', async () => {
     const wanted = (x: number, y: number) => [...imageColour(x, y), (255 * x) / (IMAGE_SIZE.width - 1)]
     const straight = await decodeImage(heicImage('alpha'))
     expect(straight.channels).toBe(4)
@@ -82,7 +82,7 @@ describe('decoding HEIC', () => {
     expect(inspectImage(bytes)).toEqual({ format: 'jpeg', width: 120, height: 160 })
   })
 
-  it.each(['single', 'tiles'])('refuses the file "%s" cut short, however little is missing', async (name) => {
+  it.each(['single', 'tiles'])('refuses the file "%s" truncated anywhere', async (name) => {
     const file = heicImage(name)
     for (const share of [0.3, 0.6, 0.9, 0.99]) {
       await expect(decodeImage(file.subarray(0, file.length * share))).rejects.toMatchObject(refused)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHostLookup } from '../../../api/shared/host-lookup.ts'
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts'
 
-describe('a host is looked up', () => {
+describe('a host is resolved', () => {
   let server: DnsServer
   let folder: string
   beforeAll(async () => {
@@ -50,14 +50,14 @@ describe('a host is looked up', () => {
     expect(await look(hostname)).toEqual(addresses)
   })
 
-  it('first as it is when it has dots, and only so when it is absolute', async () => {
+  it('first unchanged if it has dots, and only so if it is absolute', async () => {
     server.asked.length = 0
     await look('shop.example')
     await look('images.')
     expect(new Set(server.asked)).toEqual(new Set(['shop.example', 'images']))
   })
 
-  it('no longer than its time, and than it is wanted', async () => {
+  it('within its time limit, and until aborted', async () => {
     await expect(look('a.slow.test', { timeoutMs: 100 })).rejects.toThrow('aborted due to timeout')
     const away = new Error('the caller is gone')
     const leaving = new AbortController()

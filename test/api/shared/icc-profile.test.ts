@@ -63,7 +63,7 @@ function curveOf(tag: Tag): (value: number) => number {
 }
 
 describe('ICC profiles', () => {
-  it('lead to the same sRGB colours as a colour management system finds', async () => {
+  it('convert to the same sRGB colours as in a colour management system', async () => {
     const { file, icc, stored } = await imageIn('p3')
     const space = readIccProfile(icc)
     if (!space) throw new Error('the profile was not read')
@@ -75,13 +75,13 @@ describe('ICC profiles', () => {
     expect(ours).not.toEqual(stored)
   })
 
-  it('of sRGB are known as such', async () => {
+  it('of sRGB are detected', async () => {
     const { icc } = await imageIn('srgb')
     const space = readIccProfile(icc)
     expect(space && isSrgb(space)).toBe(true)
   })
 
-  it('hold curves as gamma, table or function', () => {
+  it('can have curves as gamma, table or function', () => {
     expect(curveOf(grey(0, 0))(0.3)).toBe(0.3)
     expect(curveOf(grey(0, 1, 2.2 * 256))(0.5)).toBeCloseTo(0.5 ** 2.2, 3)
     expect(curveOf(grey(0, 3, 0, 16_384, 65_535))(0.25)).toBeCloseTo(0.125, 4)
@@ -93,7 +93,7 @@ describe('ICC profiles', () => {
     expect([shifted(0.2), shifted(0.5)].map((value) => value.toFixed(3))).toEqual(['0.150', '0.350'])
   })
 
-  it('that are damaged or made of look-up tables are not read', async () => {
+  it('that are damaged or use lookup tables are ignored', async () => {
     const { icc } = await imageIn('p3')
     expect(readIccProfile(Buffer.alloc(0))).toBeNull()
     expect(readIccProfile(profileOf({ name: 'A2B0', type: 'mft2', numbers: [1, 2, 3], size: 4 }))).toBeNull()

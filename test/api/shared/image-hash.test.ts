@@ -46,7 +46,7 @@ describe('the hash of an image', () => {
     }
   })
 
-  it('is far from that of another photo', async () => {
+  it('differs much from that of another photo', async () => {
     const hashes = await Promise.all(photos.map(async (photo) => (await hashImage(photo))?.hash ?? ''))
     const distances = hashes.flatMap((one, i) => hashes.slice(0, i).map((other) => hashDistance(one, other)))
     expect(distances.length).toBeGreaterThan(100)
@@ -54,7 +54,7 @@ describe('the hash of an image', () => {
     expect(distances.toSorted((a, b) => a - b)[Math.floor(distances.length / 2)]).toBeGreaterThan(100)
   })
 
-  it('has a mirrored one, which is that of the mirrored copy', async () => {
+  it('has a mirrored variant, which is the hash of the mirrored image', async () => {
     for (const photo of photos.slice(0, 4)) {
       const own = await hashImage(photo)
       const copy = await hashImage(await sharp(photo).flop().jpeg({ quality: 80 }).toBuffer())
@@ -63,7 +63,7 @@ describe('the hash of an image', () => {
     }
   })
 
-  it('is the same of a file and of its bitmap, and of a part that is the whole', async () => {
+  it('is equal for a file, its bitmap and a crop of the whole image', async () => {
     const [photo] = photos
     const bitmap = await decodeImage(photo)
     const [ofFile, ofBitmap] = [await hashImage(photo), await hashImage(bitmap)]

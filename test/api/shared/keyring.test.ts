@@ -35,7 +35,7 @@ describe('a keyring', () => {
     vi.spyOn(performance, 'now').mockReturnValue(now + 6000)
   }
 
-  it('of a PEM has one version, and another at every start without a PEM', async () => {
+  it('of a PEM has one version; without a PEM, each start creates another key', async () => {
     const [[version, ...others], [made]] = await Promise.all([
       readKeyring({ ...NONE, pem }).list(),
       readKeyring(NONE).list(),
@@ -48,7 +48,7 @@ describe('a keyring', () => {
     ])
   })
 
-  it('of a key service signs there with the newest version, and notices a rotation while it runs', async () => {
+  it('of a key service signs with the newest version, and detects a rotation', async () => {
     const keyring = open()
     const [first] = await keyring.list()
     const signature = await first.sign(MESSAGE)
@@ -63,7 +63,7 @@ describe('a keyring', () => {
     expect(verify(null, MESSAGE, first.publicKey, await first.sign(MESSAGE))).toBe(true)
   })
 
-  it('reads the token from its file for each call, also from a file that is written after the start', async () => {
+  it('reads the token file for each call, even a file written after the start', async () => {
     const tokenFile = join(folder, 'token')
     const keyring = open({ token: '', tokenFile })
     await expect(keyring.list()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
@@ -80,7 +80,7 @@ describe('a keyring', () => {
     expect(() => open({ token: '', tokenFile })).toThrow(/The token in RECEIPT_TRANSIT_TOKEN_FILE must be one line/)
   })
 
-  it('says of a service that is away, refuses the token or answers with a wrong signature that it is unavailable', async () => {
+  it('is unavailable if the service does not respond, refuses the token or returns a wrong signature', async () => {
     const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true, message: expect.not.stringMatching(/key/) }
     const keyring = open()
     const [version] = await keyring.list()
@@ -119,14 +119,14 @@ describe('a keyring', () => {
     ['another URL', { transitKey: `https://bao/${SECRET}` }, /RECEIPT_TRANSIT_KEY must be an address of a key/],
     ['no token', { token: '' }, /needs one of RECEIPT_TRANSIT_TOKEN and RECEIPT_TRANSIT_TOKEN_FILE/],
     ['a PEM beside it', { pem }, /RECEIPT_TRANSIT_KEY replaces RECEIPT_KEY: set one of the two/],
-  ])('is refused with %s, in words without it', (_, changes, message) => {
+  ])('is refused with %s, in a message without it', (_, changes, message) => {
     const read = () => open(changes)
     expect(read).toThrow(/^The configuration is not valid:\n {2}RECEIPT_[^\n]+$/)
     expect(read).toThrow(message)
     expect(read).not.toThrow(SECRET)
   })
 
-  it('has the rules of keys that encrypt', () => {
+  it('follows the rules of encryption keys', () => {
     const env = { SECRETS_TRANSIT_KEY: `https://u:${SECRET}@bao/v1/transit/keys/drape`, SECRETS_TRANSIT_TOKEN: 'a\nb' }
     expect(() => readSecretBox(env)).toThrow(
       /SECRETS_TRANSIT_TOKEN must be one line[^\n]*\n {2}SECRETS_TRANSIT_KEY must/,

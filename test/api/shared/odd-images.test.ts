@@ -15,7 +15,7 @@ const REFUSED = { code: 'INVALID_IMAGE' }
 /** Lossy formats miss a colour by this; a chroma sample covers 2 × 2 pixels. */
 const TOLERANCE = 12
 
-describe('odd images that viewers show', () => {
+describe('odd images that viewers display', () => {
   it.each(FILES)('reads a $format with $name', async ({ name, bytes }) => {
     const { width, height, data } = await decodeImage(bytes)
     const isTurned = name.includes('orientation 6')
@@ -31,14 +31,14 @@ describe('odd images that viewers show', () => {
     }
   })
 
-  it('are the 40 and more of the table in the documentation', () => {
+  it('match the documented table of more than 40', () => {
     const rows = [...PAGE.matchAll(/^\| (JPEG|PNG|WebP|HEIC) \| (.*?) \|/gm)].map(([, format, name]) => [format, name])
     expect(rows).toEqual(FILES.map(({ format, name }) => [format, name]))
     expect(rows.length).toBeGreaterThanOrEqual(40)
   })
 })
 
-describe('images of which a part is missing', async () => {
+describe('images with a missing part', async () => {
   const noise = sharp(Buffer.from(Array.from({ length: 240 * 180 * 3 }, (_, i) => (i * i * 7919) >> 5)), {
     raw: { width: 240, height: 180, channels: 3 },
   })
@@ -69,7 +69,7 @@ describe('images of which a part is missing', async () => {
     },
   )
 
-  it('refuses a progressive JPEG that ends behind any scan but the last', async () => {
+  it('refuses a progressive JPEG that ends after any scan except the last', async () => {
     const segments = jpegSegments(progressive)
     const scans = segments.flatMap((part, i) => (part[1] === 0xda ? [i] : []))
     expect(scans.length).toBeGreaterThan(4)
@@ -79,7 +79,7 @@ describe('images of which a part is missing', async () => {
     }
   })
 
-  it('refuses, and never fails otherwise, whatever byte of its headers is another', async () => {
+  it('returns only refusals, whatever header byte is changed', async () => {
     const small = await noise.clone().resize(32, 32).jpeg().toBuffer()
     const outcomes = new Set<string>()
     for (let i = 3; i < 640; i += 3) {

@@ -49,12 +49,12 @@ describe('a signing secret', () => {
     expect(hashAddress('192.0.2.1', NEW)).not.toBe(hashAddress('192.0.2.1', OLD))
   })
 
-  it('keeps what earlier versions signed with one key', () => {
+  it('verifies signatures of earlier versions with one key', () => {
     const query = new URLSearchParams('expires=1893456000&signature=40lanwNsalpFQ5nsAH7GJ9a9uCT5ldtzTdPd-00Jrh0')
     expect(verifyObjectLink({ key: 'results/a.jpg', secret: 'hush', query, now: 0 })).toBe(true)
   })
 
-  it('accepts a signature in one spelling, of full length and for its purpose only', () => {
+  it('accepts only a complete signature in one encoding and for its purpose', () => {
     const parts = ['purpose', 'part', null] as const
     const text = signText(OLD, parts)
     expect(isSignedText(OLD, parts, text)).toBe(true)
@@ -68,7 +68,7 @@ describe('a signing secret', () => {
     expect(isSigned(OLD, parts, { signature: sign(OLD, parts).subarray(0, 16) })).toBe(false)
   })
 
-  it('is refused at the start when a key is short, and signs nothing without a key', () => {
+  it('is refused at the start if a key is too short, and signs nothing without a key', () => {
     const env = { DATABASE_URL: 'postgres://localhost/drape', REDIS_URL: 'redis://localhost' }
     expect(readApiConfig({ ...env, SIGNING_SECRET: `${NEW},${OLD}` }).SIGNING_SECRET).toBe(`${NEW},${OLD}`)
     for (const SIGNING_SECRET of ['', ',', 'short', `${NEW},short`]) {

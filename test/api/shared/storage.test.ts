@@ -35,7 +35,7 @@ describe('file storage', () => {
     expect(String(await (await createStorage(url(), LINKS)).get('same.jpg'))).toBe('same')
   })
 
-  it('gives links to the API that hold for their key, name and time only', async () => {
+  it('creates links to the API that are valid only for their key, name and time', async () => {
     const url = new URL(
       await storage.signedUrl('results/a.jpg', { expiresInSeconds: 60, filename: 'Blue coat & hat.jpg' }),
     )
@@ -46,7 +46,7 @@ describe('file storage', () => {
     expect(verifyObjectLink({ ...link, now: Date.now() + 62_000 })).toBe(false)
   })
 
-  it('reports a folder that cannot be used as a fault worth another attempt', async () => {
+  it('reports an unusable folder as a retryable error', async () => {
     await writeFile(join(folder, 'a-file'), 'not a folder')
     const broken = await createStorage(`file:${folder}/a-file`, LINKS)
     const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true }
@@ -75,13 +75,13 @@ describe('links to objects', () => {
   }
   const without = (name: string) => new URLSearchParams([...query].filter(([each]) => each !== name))
 
-  it('hold until they expire', () => {
+  it('are valid until they expire', () => {
     expect(verifyObjectLink({ key, secret, query, now })).toBe(true)
     expect(verifyObjectLink({ key, secret, query, now: now + 60_000 })).toBe(true)
     expect(verifyObjectLink({ key, secret, query, now: now + 61_000 })).toBe(false)
   })
 
-  it('hold with other parameters beside them', () => {
+  it('are valid with additional parameters', () => {
     expect(verifyObjectLink({ key, secret, query: changed('width', '300'), now })).toBe(true)
   })
 
@@ -98,7 +98,7 @@ describe('links to objects', () => {
     ['a signature of other length', { query: changed('signature', `${query.get('signature')}A`) }],
     ['a signature in another alphabet', { query: changed('signature', 'ü'.repeat(43)) }],
     ['nothing', { query: new URLSearchParams() }],
-  ])('do not hold with %s', (_, difference) => {
+  ])('are invalid with %s', (_, difference) => {
     expect(verifyObjectLink({ key, secret, query, now, ...difference })).toBe(false)
   })
 })
@@ -140,7 +140,7 @@ describe('attachment', () => {
     ['nothing', '', 'image'],
     ['only dots', '..', 'image'],
     ['NUL', '\0.jpg', 'jpg'],
-  ])('keeps the header whole with %s', (_, filename, encoded) => {
+  ])('keeps the header valid with %s', (_, filename, encoded) => {
     const header = attachment(filename)
     expect(header.split("filename*=UTF-8''")[1]).toBe(encoded)
     expect(header).toMatch(/^attachment; filename="[^"\\\p{Cc}]*"; filename\*=UTF-8''[A-Za-z0-9%._~!-]+$/u)

@@ -7,16 +7,16 @@ describe('the signature of a webhook', () => {
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1614265330, body: '{"test": 2432232314}' }
   const signature = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
 
-  it('is the one that the standard publishes', () => {
+  it('matches the published vector of the standard', () => {
     expect(signWebhook(message, [secret])).toBe(signature)
   })
 
-  it('is one for each secret, in the same order', () => {
+  it('contains one per secret, in order', () => {
     const other = generateWebhookSecret()
     expect(signWebhook(message, [other, secret])).toBe(`${signWebhook(message, [other])} ${signature}`)
   })
 
-  it('is another one for another id, time or body, and for a body in another script', () => {
+  it('depends on ID, time and body, also non-ASCII', () => {
     const changes = [
       { id: 'msg_2' },
       { timestamp: 1614265331 },
@@ -29,7 +29,7 @@ describe('the signature of a webhook', () => {
 })
 
 describe('a secret', () => {
-  it('is made new each time, as long as the standard asks', () => {
+  it('is random, with the length of the standard', () => {
     const secrets = Array.from({ length: 20 }, generateWebhookSecret)
     expect(new Set(secrets).size).toBe(20)
     expect(secrets.filter(isWebhookSecret)).toEqual(secrets)
@@ -46,7 +46,7 @@ describe('a secret', () => {
     [`${coded(32)} `, false],
     ['whsec_', false],
     ['', false],
-  ])('%j is one: %s', (text, isOne) => {
+  ])('%j is valid: %s', (text, isOne) => {
     expect(isWebhookSecret(text)).toBe(isOne)
   })
 })

@@ -96,7 +96,7 @@ describe('a shop on Shopify', () => {
       })
     })
 
-    it('with their own images where the variant is unknown, of another product or none at all', async () => {
+    it('with the product images if the variant is unknown or of another product', async () => {
       for (const variant of [
         'gid://shopify/ProductVariant/99',
         HAT.variants[0].id,
@@ -107,12 +107,12 @@ describe('a shop on Shopify', () => {
       }
     })
 
-    it('and none that it does not know', async () => {
+    it('and returns null for unknown ones', async () => {
       expect(await find('gid://shopify/Product/3')).toBeNull()
     })
 
     it.each(['gid://other/Product/1', 'gid://shopify/Product/1"', 'gid://shopify/Customer/1', '1', ''])(
-      'and is not asked for %s',
+      'and gets no request for %s',
       async (id) => {
         expect(await find(id)).toBeNull()
         expect(admin.operations).toEqual([])
@@ -121,7 +121,7 @@ describe('a shop on Shopify', () => {
   })
 
   describe('keeps leads', () => {
-    it('as new customers with a tag, in a segment made for them', async () => {
+    it('as new customers with a tag, in a segment created for them', async () => {
       await keep()
       expect(admin.customers).toEqual([
         {
@@ -147,7 +147,7 @@ describe('a shop on Shopify', () => {
       expect(admin.customers.map(({ marketingState }) => marketingState)).toEqual(['SUBSCRIBED', 'NOT_SUBSCRIBED'])
     })
 
-    it('by a tag for customers that it has, and leaves the rest of them as it is', async () => {
+    it('by a tag of existing customers, which are otherwise unchanged', async () => {
       const anna = {
         id: 'gid://shopify/Customer/9',
         email: 'Anna@Example.com',
@@ -163,7 +163,7 @@ describe('a shop on Shopify', () => {
       expect(admin.customers[0].marketingState).toBe('SUBSCRIBED')
     })
 
-    it('once when the same one comes twice, and writes nothing more', async () => {
+    it('once for repeated leads, without further writes', async () => {
       await keep({ marketingConsent: true })
       admin.operations.length = 0
       await keep({ marketingConsent: true })
@@ -171,7 +171,7 @@ describe('a shop on Shopify', () => {
       expect(admin.operations).toEqual(['lead'])
     })
 
-    it('that another program created first', async () => {
+    it('that another program created concurrently', async () => {
       admin.before = (operation) => {
         if (operation === 'createCustomer') {
           admin.customers.push({
@@ -188,7 +188,7 @@ describe('a shop on Shopify', () => {
       expect(admin.segments).toHaveLength(1)
     })
 
-    it('and names the refused request, but not the customer', async () => {
+    it('and reports the refused request without the customer', async () => {
       const lead = keep({ email: 'not an address' })
       await expect(lead).rejects.toMatchObject(REFUSED)
       await expect(lead).rejects.toThrow('refused email')
@@ -196,16 +196,16 @@ describe('a shop on Shopify', () => {
     })
   })
 
-  describe('that is asked too much', () => {
+  describe('that throttles requests', () => {
     const throttled = (requested: number, available: number): Mishap => ({ throttled: { requested, available } })
 
-    it('is asked again when there is enough', async () => {
+    it('is retried when enough points are available', async () => {
       admin.mishaps.push(throttled(112, 12), throttled(12, 2))
       expect(await find()).not.toBeNull()
       expect(pauses).toEqual([2000, 200])
     })
 
-    it('is asked again when it says', async () => {
+    it('is retried at the requested time', async () => {
       admin.mishaps.push({ status: 429, headers: { 'Retry-After': '1.5' } }, { status: 429 })
       expect(await find()).not.toBeNull()
       expect(pauses).toEqual([1500, 2000])
@@ -249,7 +249,7 @@ describe('a shop on Shopify', () => {
     await expect(find()).rejects.toMatchObject(REFUSED)
   })
 
-  it('refuses a token that has ended, or that may not do this', async () => {
+  it('refuses an expired token, and one without the permission', async () => {
     await expect(platform.findProduct({ ...shop, adminToken: 'old' }, SHIRT.id, null)).rejects.toMatchObject(REFUSED)
     admin.scopes.delete('read_products')
     await expect(find()).rejects.toMatchObject(REFUSED)
@@ -258,7 +258,7 @@ describe('a shop on Shopify', () => {
     await expect(keep()).rejects.toMatchObject(REFUSED)
   })
 
-  it('has its token sent nowhere else', async () => {
+  it('gets the token, and no other host', async () => {
     const other = await startShopifyAdmin()
     admin.mishaps.push({ status: 307, headers: { Location: `${other.url}/admin/api/2026-07/graphql.json` } })
     await expect(find()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
@@ -266,7 +266,7 @@ describe('a shop on Shopify', () => {
     await other.stop()
   })
 
-  it('cannot be reached at a port without a server', async () => {
+  it('is unreachable at a port without a server', async () => {
     await admin.stop()
     await expect(find()).rejects.toMatchObject(UNAVAILABLE)
     admin = await startShopifyAdmin()

@@ -75,7 +75,7 @@ describe('a lead that a shopper leaves', () => {
       (await metrics.leads.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0
   }
 
-  it('is delivered by a process that starts later, and then waits no more', async () => {
+  it('is delivered once, even by a process that starts later', async () => {
     const shopId = await openShop()
     expect(await leave(shopId)).toBe(true)
     start()
@@ -83,7 +83,7 @@ describe('a lead that a shopper leaves', () => {
     expect(admin.customers).toMatchObject([{ email: 'anna@example.com' }])
   })
 
-  it('waits while its platform is unavailable, and is delivered once it is back', async () => {
+  it('waits while its platform is unavailable, and is then delivered', async () => {
     const shopId = await openShop()
     admin.mishaps.push(AWAY, AWAY)
     await leave(shopId)
@@ -99,7 +99,7 @@ describe('a lead that a shopper leaves', () => {
     expect([await counted('retried'), await counted('lost')]).toEqual([2, 0])
   })
 
-  it('stays for an operator when its platform refuses it, and is delivered when the operator retries', async () => {
+  it('remains if its platform rejects it, until an operator retries', async () => {
     const shopId = await openShop()
     admin.scopes.delete('write_customers')
     await leave(shopId)
@@ -117,7 +117,7 @@ describe('a lead that a shopper leaves', () => {
     expect(admin.customers).toHaveLength(1)
   })
 
-  it('loses nothing to the flood of another shop, which ends at the limit of that shop', async () => {
+  it('is unaffected by a flood of another shop, which has its own limit', async () => {
     const [busy, calm] = [await openShop(), await openShop()]
     for (let i = 0; i < 6; i++) {
       const lead = { shopId: busy, email: `a${i}@example.com`, marketingConsent: false, externalUserId: 'x' }
@@ -132,7 +132,7 @@ describe('a lead that a shopper leaves', () => {
     expect(claimed.map(({ shopId }) => shopId).toSorted()).toEqual([busy, calm].toSorted())
   })
 
-  it('is one lead however often it comes, with consent once given', async () => {
+  it('is stored once for repeated submissions, and keeps given consent', async () => {
     const shopId = await openShop({ isLocal: true })
     await leave(shopId, 'Berta@example.com', true)
     await leave(shopId, 'berta@example.com', false)
@@ -142,7 +142,7 @@ describe('a lead that a shopper leaves', () => {
     expect(kept).toEqual([{ email: 'Berta@example.com', marketing_consent: true }])
   })
 
-  it('is not kept when it is erased on its way', async () => {
+  it('is not stored if erased during its delivery', async () => {
     const shopId = await openShop({ isLocal: true })
     await leave(shopId)
     const [lead] = await outbox().claim({ limit: 1, leaseSeconds: 60, inFlight: {} })
@@ -163,7 +163,7 @@ describe('a lead that a shopper leaves', () => {
     expect(await createLeads(database).list(shopId, { after: null, limit: 10 })).toEqual([])
   })
 
-  it('is deleted after its retention, wherever it is', async () => {
+  it('is deleted after its retention from every table', async () => {
     const shopId = await openShop({ isLocal: true })
     await leave(shopId, 'old@example.com')
     await leave(shopId, 'young@example.com')

@@ -36,13 +36,13 @@ describe('products of a shop are looked up', () => {
   afterAll(() => admin.stop())
   const calls = () => admin.operations.splice(0).length
 
-  it('once for equal wishes at the same time', async () => {
+  it('once for concurrent equal requests', async () => {
     const found = await Promise.all([1, 2, 3].map(() => find(shop, SHIRT.id, null)))
     expect(found.map((product) => product?.title)).toEqual(['Shirt', 'Shirt', 'Shirt'])
     expect(calls()).toBe(1)
   })
 
-  it('once a minute when the platform does not have them, under any variant', async () => {
+  it('once per minute if the platform does not have them, for any variant', async () => {
     const unknown = 'gid://shopify/Product/404'
     for (const variant of [null, 'gid://shopify/ProductVariant/1', 'gid://shopify/ProductVariant/2']) {
       expect(await find(shop, unknown, variant)).toBeNull()
@@ -53,16 +53,13 @@ describe('products of a shop are looked up', () => {
     expect(calls()).toBe(1)
   })
 
-  it.each([{ status: 'DRAFT' }, { status: 'ARCHIVED' }, { publishedAt: null }])(
-    'not at all when it is %j',
-    async (state) => {
-      const id = `gid://shopify/Product/5${admin.products.length}`
-      admin.products.push({ ...SHIRT, id, ...state })
-      left = 1
-      expect(await find(shop, id, null)).toBeNull()
-      expect(calls()).toBe(1)
-    },
-  )
+  it.each([{ status: 'DRAFT' }, { status: 'ARCHIVED' }, { publishedAt: null }])('not at all for %j', async (state) => {
+    const id = `gid://shopify/Product/5${admin.products.length}`
+    admin.products.push({ ...SHIRT, id, ...state })
+    left = 1
+    expect(await find(shop, id, null)).toBeNull()
+    expect(calls()).toBe(1)
+  })
 
   it('within the budget of the shop', async () => {
     left = 1
@@ -73,7 +70,7 @@ describe('products of a shop are looked up', () => {
     expect(calls()).toBe(1)
   })
 
-  it('within the budget of the address first, which then costs the shop nothing', async () => {
+  it('within the budget of the address first, without using that of the shop', async () => {
     left = 3
     ofAddress.set('shop_1:a', 10)
     await expect(find(shop, 'gid://shopify/Product/407', null)).rejects.toMatchObject({

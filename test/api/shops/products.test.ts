@@ -95,7 +95,7 @@ describe('a product of a shop', () => {
       metadata,
     })
 
-  it('comes from its platform and is kept in the catalog, so that it is asked for once', async () => {
+  it('is fetched from its platform once, and stored in the catalog', async () => {
     expect(await wear()).toEqual({ name: PRODUCT, firstImage: 'https://cdn.example/default.jpg' })
     expect(await wear()).toEqual({ name: PRODUCT, firstImage: 'https://cdn.example/default.jpg' })
     expect(questions).toEqual([[PRODUCT, null]])
@@ -111,7 +111,7 @@ describe('a product of a shop', () => {
     })
   })
 
-  it('is worn in the variant that was asked for, each of them kept', async () => {
+  it('is used in the requested variant, and each variant is stored', async () => {
     expect(await wear(RED)).toEqual({ name: PRODUCT, firstImage: 'https://cdn.example/11.jpg' })
     expect(await wear(BLUE)).toEqual({ name: BLUE, firstImage: 'https://cdn.example/12.jpg' })
     for (let i = 0; i < 2; i++) {
@@ -125,7 +125,7 @@ describe('a product of a shop', () => {
     expect((await find(PRODUCT))?.metadata).toMatchObject({ variantId: RED })
   })
 
-  it('of the account’s own catalog is the one for every variant, and its platform is not asked', async () => {
+  it('of the catalog of the account is used for every variant, without a request to the platform', async () => {
     await insert(PRODUCT, { variantId: 'of their own' })
     for (const variant of [null, RED]) expect(await wear(variant)).toMatchObject({ name: PRODUCT })
     await insert('2')
@@ -133,7 +133,7 @@ describe('a product of a shop', () => {
     expect(questions).toEqual([])
   })
 
-  it('is not mistaken for another one of whose variant somebody has asked with it', async () => {
+  it('is not confused with a product that was requested with a foreign variant', async () => {
     const other = 'gid://shopify/Product/9'
     answer = () => ({ title: 'Other', description: null, imageUrls: ['https://cdn.example/other.jpg'] })
     await wear(null, other)
@@ -143,7 +143,7 @@ describe('a product of a shop', () => {
     for (let i = 0; i < 2; i++) expect(await wear(RED)).toMatchObject({ firstImage: 'https://cdn.example/11.jpg' })
   })
 
-  it('may be asked for without a variant after one with', async () => {
+  it('can be requested without a variant after one with a variant', async () => {
     for (const variant of [RED, null, RED, null]) {
       const firstImage = `https://cdn.example/${variant === RED ? '11' : 'default'}.jpg`
       expect(await wear(variant)).toMatchObject({ firstImage })
@@ -151,7 +151,7 @@ describe('a product of a shop', () => {
     expect(questions).toHaveLength(3)
   })
 
-  it('that its platform does not know, or has no image of, is not found', async () => {
+  it('without an entry or an image on its platform is not found', async () => {
     answer = () => null
     await expect(wear()).rejects.toMatchObject({ code: 'PRODUCT_NOT_FOUND' })
     answer = () => ({ title: 'Bare', description: null, imageUrls: [] })
@@ -159,14 +159,14 @@ describe('a product of a shop', () => {
     expect(await find(PRODUCT)).toBeNull()
   })
 
-  it('is not to be had while its platform is away', async () => {
+  it('is unavailable while its platform is', async () => {
     answer = () => {
       throw new DrapeError('SERVICE_UNAVAILABLE', 'away', { retryable: true })
     }
     await expect(wear()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 
-  it('is kept within the limits of the catalog', async () => {
+  it('is stored within the limits of the catalog', async () => {
     answer = () => ({
       title: 'T'.repeat(5000),
       description: 'D'.repeat(50_000),
@@ -179,7 +179,7 @@ describe('a product of a shop', () => {
     expect(kept?.images).toHaveLength(10)
   })
 
-  it('is found by several at once as one', async () => {
+  it('is stored once for concurrent requests', async () => {
     const worn = await Promise.all(Array.from({ length: 8 }, () => wear()))
     expect(new Set(worn.map((seen) => JSON.stringify(seen))).size).toBe(1)
     const count = await database.oneFirst(sql.unsafe`

@@ -13,12 +13,12 @@ describe('the signature of an app proxy of Shopify', () => {
       `${QUERY}&logged_in_customer_id=1`,
       '4c68c8624d737112c91818c11017d24d334b524cb5c2b8ba08daa056f7395ddb',
     ],
-  ])('is that of the published vector %s', (_, query, signature) => {
+  ])('matches the published vector %s', (_, query, signature) => {
     expect(signMessage(messageOf(query), 'hush')).toBe(signature)
     expect(isSignedWith(['hush'], messageOf(query), signature)).toBe(true)
   })
 
-  it('covers parameters without order, repeated ones in theirs', () => {
+  it('covers parameters in any order, and repeated ones in their order', () => {
     expect(messageOf('b=2&a=1&b=1')).toBe('a=1b=2,1')
     expect(messageOf('b=2&b=1&a=1')).toBe('a=1b=2,1')
     expect(messageOf('b=1&b=2&a=1')).toBe('a=1b=1,2')
@@ -40,20 +40,17 @@ describe('the signature of an app proxy of Shopify', () => {
     ['shop=b%C3%BCcher.example', 'shop=bücher.example'],
     ['__proto__=1&constructor=2&__proto__=3', '__proto__=1,3constructor=2'],
     ['', ''],
-  ])('decodes %s as a form', (query, message) => {
+  ])('decodes %s like a form', (query, message) => {
     expect(messageOf(query)).toBe(message)
   })
 
-  it.each(['a=%', 'a=%2', 'a=%zz', '%ff=1', 'a=%c3', 'a=%ed%a0%80'])(
-    'covers nothing that %s could stand for',
-    (query) => {
-      expect(decodeQuery(query)).toBeNull()
-    },
-  )
+  it.each(['a=%', 'a=%2', 'a=%zz', '%ff=1', 'a=%c3', 'a=%ed%a0%80'])('is unambiguous for %s', (query) => {
+    expect(decodeQuery(query)).toBeNull()
+  })
 })
 
 describe('the signature of a plugin', () => {
-  it('covers method, target, time, nonce and body, a line for each', () => {
+  it('covers method, target, time, nonce and body, one line each', () => {
     const request = { method: 'POST', target: '/public/x?a=1', timestamp: '1700000000', nonce: 'n', bodyHash: 'e3b0' }
     expect(pluginMessage(request)).toBe('POST\n/public/x?a=1\n1700000000\nn\ne3b0')
   })
@@ -62,7 +59,7 @@ describe('the signature of a plugin', () => {
 describe('a signature', () => {
   const good = signMessage('text', 'new')
 
-  it('may be made with either of two live secrets', () => {
+  it('can be created with either of two active secrets', () => {
     expect(isSignedWith(['new', 'old'], 'text', good)).toBe(true)
     expect(isSignedWith(['newer', 'new'], 'text', good)).toBe(true)
     expect(isSignedWith(['newer', 'newest'], 'text', good)).toBe(false)
@@ -76,11 +73,11 @@ describe('a signature', () => {
     ['with more behind it', `${good}00`],
     ['with a line behind it', `${good}\n`],
     ['of zeros', '0'.repeat(64)],
-  ])('%s is none', (_, signature) => {
+  ])('%s is invalid', (_, signature) => {
     expect(isSignedWith(['new'], 'text', signature)).toBe(false)
   })
 
-  it('is refused in every one of its bits', () => {
+  it('is refused after a change of any bit', () => {
     for (let bit = 0; bit < 256; bit++) {
       const bytes = Buffer.from(good, 'hex')
       bytes[bit >> 3] ^= 1 << (bit & 7)
@@ -88,7 +85,7 @@ describe('a signature', () => {
     }
   })
 
-  it('cannot be made for a shop without a secret', () => {
+  it('cannot be valid for a shop without a secret', () => {
     expect(isSignedWith([], 'text', signMessage('text', ''))).toBe(false)
     expect(isSignedWith([], 'text', '0'.repeat(64))).toBe(false)
   })

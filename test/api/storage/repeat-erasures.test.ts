@@ -63,7 +63,7 @@ describe('the start of the API with a restored database', { timeout: 120_000 }, 
   const repeatedBy = (process: TestProcess) => linesOf(process.output()).filter(({ msg }) => msg === REPEATED)
   const photoOf = (imageId: string) => `persons/${drape.accountId}/${imageId}.jpg`
 
-  it('erases again who was erased after the backup, before anything is served, and only once', async () => {
+  it('repeats the erasures since the backup, once and before it serves requests', async () => {
     const [gone] = [await upload('gone'), await upload('kept')]
     const generationId = await tryOn(gone, 'gone')
     const bytes = await storage.get(photoOf(gone))
@@ -90,7 +90,7 @@ describe('the start of the API with a restored database', { timeout: 120_000 }, 
     expect(repeatedBy(await start(drape.env.DATABASE_URL))).toEqual([])
   })
 
-  it('erases once when two processes start at the same time', async () => {
+  it('repeats erasures once when two processes start concurrently', async () => {
     await upload('raced')
     const { url, database } = await backUp()
     await erase('raced')
@@ -117,7 +117,7 @@ describe('the start of the API with a restored database', { timeout: 120_000 }, 
     await erase('halfway')
   })
 
-  it('opens no port while the storage is away, and says why', async () => {
+  it('opens no port while the storage is unavailable, and logs the reason', async () => {
     await upload('hidden')
     const { url, database } = await backUp()
     await erase('hidden')
@@ -170,7 +170,7 @@ describe('the start of the API with a restored database', { timeout: 120_000 }, 
     expect(await api.end('SIGTERM')).toBe(0)
   })
 
-  it('finds entries of a clock that is days behind, after one of a clock that is years ahead, and names what is no entry', async () => {
+  it('finds entries of clocks that are days behind or years ahead, and reports invalid entries', async () => {
     const log = createErasureLog(storage)
     const hash = (text: string) =>
       drape.database.oneFirst(sql.type(Text)`select encode(customer_hash(${drape.accountId}, ${text}), 'hex') as text`)
@@ -202,7 +202,7 @@ describe('the start of the API with a restored database', { timeout: 120_000 }, 
     await storage.delete([...refused, key])
   })
 
-  it('says that the log is lost when the storage has none of the entries that the database knows', async () => {
+  it('reports a lost log if the storage has none of the entries that the database knows', async () => {
     const folder = join(new URL(drape.env.STORAGE_URL).pathname, 'erasures')
     await rename(folder, `${folder}-away`)
     const api = await start(drape.env.DATABASE_URL)

@@ -104,7 +104,7 @@ describe('acceptance', () => {
     expect(await balanceOf(caller.accountId)).toBe(1)
   })
 
-  it('refuses an account that was made inactive', async () => {
+  it('refuses an inactive account', async () => {
     const caller = await createCaller(database, 1)
     await database.query(sql.unsafe`update accounts set is_active = false where id = ${caller.accountId}`)
     await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
@@ -132,7 +132,7 @@ describe('acceptance', () => {
   })
 
   it.each([[['flat_lay', 'ghost_mannequin']], [['on_model']]])(
-    'holds stored images against the same rule as sent ones, by an engine that accepts %j',
+    'checks stored images like sent ones, for an engine that accepts %j',
     async (garmentTypes) => {
       const caller = await createCaller(database, 1000)
       const known = [

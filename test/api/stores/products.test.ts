@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000
 
 const Stored = rowType(Type.Object({ name: Type.String(), ends: Type.Boolean() }))
 
-describe('what products have stored', () => {
+describe('the stored images of products', () => {
   let database: Database
   let products: Products
   let drop: () => Promise<void>
@@ -59,7 +59,7 @@ describe('what products have stored', () => {
     }
   }
 
-  it('is kept once a product names it', async () => {
+  it('stay while a product refers to them', async () => {
     const account = await createAccount()
     const product = await withImages(account, 'shirt', ['a', 'b'])
     expect(await objectsOf(account)).toEqual({ kept: [], ending: ['a', 'b'] })
@@ -67,7 +67,7 @@ describe('what products have stored', () => {
     expect(await objectsOf(account)).toEqual({ kept: ['a', 'b'], ending: [] })
   })
 
-  it('ends with the product, but not before generations of it have reached their deadline', async () => {
+  it('are deleted with the product, but not before the deadline of its generations', async () => {
     const account = await createAccount()
     await save(account, 'shirt', ['a'])
     expect(await products.delete({ accountId: account, externalId: 'shirt' })).toBe(account)
@@ -76,7 +76,7 @@ describe('what products have stored', () => {
     expect((end as Date).getTime() - Date.now()).toBeGreaterThan(HOUR_MS - 10_000)
   })
 
-  it('is kept while another product of the account has it', async () => {
+  it('stay while another product of the account uses them', async () => {
     const account = await createAccount()
     await save(account, 'one', ['a', 'b'])
     await save(account, 'two', ['b', 'c'])
@@ -86,7 +86,7 @@ describe('what products have stored', () => {
     expect(await objectsOf(account)).toEqual({ kept: [], ending: ['a', 'b', 'c'] })
   })
 
-  it('ends when other images take its place, and comes back with them', async () => {
+  it('are deleted when other images replace them, and stored again with them', async () => {
     const account = await createAccount()
     await save(account, 'shirt', ['a', 'b'])
     await save(account, 'shirt', ['b', 'c'])
@@ -96,7 +96,7 @@ describe('what products have stored', () => {
     expect(await objectsOf(account)).toEqual({ kept: ['a'], ending: ['b', 'c'] })
   })
 
-  it('ends too when a try-on call brings other images, or finds the product expired', async () => {
+  it('are deleted when a try-on replaces them, or finds the product expired', async () => {
     const caller = await createCaller(database, 9)
     const accept = async (names: readonly string[]) => {
       const product = await withImages(caller.accountId, 'shirt', names)
@@ -110,7 +110,7 @@ describe('what products have stored', () => {
     expect(await objectsOf(caller.accountId)).toEqual({ kept: ['c'], ending: ['a', 'b'] })
   })
 
-  it('includes what was fetched for a product and for no other', async () => {
+  it('include images that were fetched for one product only', async () => {
     const account = await createAccount()
     const images = [{ sourceUrl: 'https://shop.example/a.jpg', order: 0, classifications: null }]
     const input = (externalId: string) => ({ id: uuidv7(), externalId, anonymous: false, images })
@@ -122,7 +122,7 @@ describe('what products have stored', () => {
     expect(await objectsOf(account)).toEqual({ kept: [`${two?.id}/fetched.bin`], ending: [`${one?.id}/fetched.bin`] })
   })
 
-  it('ends when all products that share it expire at once', async () => {
+  it('are deleted when all products that share them expire together', async () => {
     const account = await createAccount()
     for (const externalId of ['one', 'two']) await save(account, externalId, ['a', 'b'])
     await database.query(sql.unsafe`update products set expires_at = now() where account_id = ${account}`)
@@ -130,7 +130,7 @@ describe('what products have stored', () => {
     expect(await objectsOf(account)).toEqual({ kept: [], ending: ['a', 'b'] })
   })
 
-  it('is untouched by a refused deletion', async () => {
+  it('stay after a refused deletion', async () => {
     const [account, other] = [await createAccount(), await createAccount()]
     const product = await withImages(account, `_anon_${uuidv7()}`, ['a'])
     const { imageId } = await createCaller(database, 0)
@@ -142,7 +142,7 @@ describe('what products have stored', () => {
     expect(await objectsOf(account)).toEqual({ kept: ['a'], ending: [] })
   })
 
-  it('is never taken from a product that claims it while another one is deleted', async () => {
+  it('stay for a product that claims them during the deletion of another product', async () => {
     const account = await createAccount()
     for (let round = 0; round < 40; round++) {
       await save(account, 'old', ['shared'])

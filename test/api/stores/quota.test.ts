@@ -37,7 +37,7 @@ describe('quotas', () => {
   const cancel = (id: string) =>
     createGenerations(database).fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message: '' })
 
-  it('let exactly as many generations wait or run as are allowed at once', async () => {
+  it('allow exactly as many unfinished generations as configured', async () => {
     const caller = await createLimited({ concurrentGenerations: 5 })
     const accepted = await acceptMany(caller, 60)
     expect(accepted).toHaveLength(5)
@@ -50,7 +50,7 @@ describe('quotas', () => {
     expect((await createAccounts(database).find(caller.accountId))?.balance).toBe(95)
   })
 
-  it('count a month of what did not fail', async () => {
+  it('count generations of a month that did not fail', async () => {
     const caller = await createLimited({ monthlyGenerations: 8 })
     const accepted = await acceptMany(caller, 40)
     expect(accepted).toHaveLength(8)
@@ -62,7 +62,7 @@ describe('quotas', () => {
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 
-  it('bound what fails in an hour beside what completes, before anything is charged', async () => {
+  it('limit failed generations per hour relative to completed ones, before the charge', async () => {
     const caller = await createLimited({ failedGenerationsPerHour: 3 })
     const end = async (status: 'FAILED' | 'COMPLETED', count: number) => {
       const ids = await acceptMany(caller, count)
@@ -93,7 +93,7 @@ describe('quotas', () => {
     expect(await acceptMany(caller, 1)).toHaveLength(1)
   })
 
-  it('are two: the smaller one holds', async () => {
+  it('apply both: the smaller one limits', async () => {
     expect(await acceptMany(await createLimited({ monthlyGenerations: 3, concurrentGenerations: 9 }), 20)).toHaveLength(
       3,
     )
@@ -102,7 +102,7 @@ describe('quotas', () => {
     )
   })
 
-  it('come after the balance: without credits it is that', async () => {
+  it('apply after the balance, which is reported first', async () => {
     const caller = await createLimited({ concurrentGenerations: 1 })
     await database.query(sql.unsafe`update accounts set balance = 0 where id = ${caller.accountId}`)
     await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'INSUFFICIENT_CREDITS' })

@@ -32,7 +32,7 @@ describe('the request log', () => {
   const idsOf = async (accountId: string, log = createRequestLog(database), limit = 1000) =>
     (await log.search({ ...all, accountId, limit })).map(({ requestId }) => Number(requestId.slice(4)))
 
-  it('has at most as many entries of an account as it may, the newest, over any number of writes', async () => {
+  it('keeps at most the newest entries of an account, over any number of writes', async () => {
     const [id, other] = [await insertAccount(), await insertAccount()]
     const log = createRequestLog(database, { maxEntries: 10 })
     await log.insert([entry(other, 0)])
@@ -43,7 +43,7 @@ describe('the request log', () => {
     expect(await idsOf(other, log)).toEqual([0])
   })
 
-  it('does not displace refusals by answers', async () => {
+  it('does not replace refused requests by successful ones', async () => {
     const id = await insertAccount()
     const log = createRequestLog(database, { maxEntries: 5 })
     await log.insert([entry(id, 0, { status: 402, errorCode: 'INSUFFICIENT_CREDITS' })])
@@ -51,7 +51,7 @@ describe('the request log', () => {
     expect(await idsOf(id, log)).toEqual([20, 19, 18, 17, 16, 0])
   })
 
-  it('loses nothing when replicas write at once', async () => {
+  it('loses nothing in concurrent writes of replicas', async () => {
     const ids = [await insertAccount(), await insertAccount(), await insertAccount()]
     const logs = Array.from({ length: 6 }, () => createRequestLog(database))
     await Promise.all(
@@ -64,7 +64,7 @@ describe('the request log', () => {
     for (const id of ids) expect(await idsOf(id)).toHaveLength(24)
   })
 
-  it('leaves out accounts that do not exist', async () => {
+  it('omits accounts that do not exist', async () => {
     const id = await insertAccount()
     await createRequestLog(database).insert([entry('acc_gone', 1), entry(id, 2)])
     expect(await idsOf(id)).toEqual([2])
@@ -87,7 +87,7 @@ describe('the request log', () => {
     expect(await log.listRoutes(id)).toEqual(['/tryon/v1/account', '/tryon/v1/engines'])
   })
 
-  it('finds by status, code, route, key and time, page by page', async () => {
+  it('is searched by status, code, route, key and time, page by page', async () => {
     const id = await insertAccount()
     const log = createRequestLog(database)
     await log.insert([

@@ -78,7 +78,7 @@ describe('limits of a shop', () => {
   }
   const balanceOf = async ({ accountId }: Shopper) => (await createAccounts(database).find(accountId))?.balance
 
-  it('let a shopper have exactly ten in a week, however many ask at once', async () => {
+  it('allow a shopper exactly 10 try-ons per week, for any number of concurrent calls', async () => {
     const shopper = await createShopper(await createShop())
     const { ids, refusals } = await acceptMany(shopper, 60)
     expect(ids).toHaveLength(10)
@@ -87,7 +87,7 @@ describe('limits of a shop', () => {
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 
-  it('hold among calls that are accepted in one statement', async () => {
+  it('apply to calls that are accepted in one statement', async () => {
     const shop = await createShop({ monthly: 18 })
     const shoppers = await Promise.all(['1', '2', '3'].map((customer) => createShopper(shop, customer)))
     const calls = Array.from({ length: 36 }, (_, i) => callOfShopper(shoppers[i < 12 ? 0 : 1 + (i % 2)]))
@@ -104,7 +104,7 @@ describe('limits of a shop', () => {
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 
-  it('are each shopper’s own, in each shop', async () => {
+  it('are separate for each shopper and shop', async () => {
     const shop = await createShop()
     const first = await createShopper(shop, '1')
     expect((await acceptMany(first, 11)).ids).toHaveLength(10)
@@ -113,7 +113,7 @@ describe('limits of a shop', () => {
     expect((await acceptMany(await createShopper(sister, '1'), 11)).ids).toHaveLength(10)
   })
 
-  it('do not count what failed', async () => {
+  it('do not count failed generations', async () => {
     const shopper = await createShopper(await createShop())
     const { ids } = await acceptMany(shopper, 10)
     const cancel = { id: ids[0], attempt: null, code: 'GENERATION_CANCELLED', message: '' } as const
@@ -121,7 +121,7 @@ describe('limits of a shop', () => {
     expect(await acceptMany(shopper, 3)).toMatchObject({ ids: { length: 1 }, refusals: { RATE_LIMIT_EXCEEDED: 2 } })
   })
 
-  it('count failed generations that a worker has started as attempts, three for each result', async () => {
+  it('count failed generations that a worker started as attempts, 3 per result', async () => {
     const shopper = await createShopper(await createShop())
     const fail = async (ids: readonly string[], started: boolean) => {
       const generations = createGenerations(database)
@@ -146,7 +146,7 @@ describe('limits of a shop', () => {
   it.each([
     ['an address', { addressGenerations: 2, visitorGenerations: 100 }],
     ['all visitors', { addressGenerations: 100, visitorGenerations: 2 }],
-  ])('count the attempts of %s among calls that are accepted in one statement', async (_, limits) => {
+  ])('count the attempts of %s in calls that are accepted in one statement', async (_, limits) => {
     const shop = await createShop()
     const shoppers = await Promise.all(['1', '2', '3', '4'].map((customer) => createShopper(shop, customer)))
     const calls = shoppers.flatMap((shopper) => {
@@ -167,7 +167,7 @@ describe('limits of a shop', () => {
     }
   })
 
-  it('begin anew on Monday at midnight, UTC', async () => {
+  it('restart on Monday at midnight, UTC', async () => {
     const shopper = await createShopper(await createShop())
     const { ids } = await acceptMany(shopper, 10)
     const move = (id: string, before: string) =>
@@ -179,7 +179,7 @@ describe('limits of a shop', () => {
     expect((await acceptMany(shopper, 2)).ids).toHaveLength(1)
   })
 
-  it('hold for the month of the shop as a whole', async () => {
+  it('include a monthly limit of the whole shop', async () => {
     const shop = await createShop({ monthly: 7 })
     const [one, other] = [await createShopper(shop, '1'), await createShopper(shop, '2')]
     const [ofOne, ofOther] = await Promise.all([acceptMany(one, 20), acceptMany(other, 20)])
@@ -193,7 +193,7 @@ describe('limits of a shop', () => {
     expect((await acceptMany(sister, 1)).ids).toHaveLength(1)
   })
 
-  it('do not touch calls of the server API', async () => {
+  it('do not apply to calls of the server API', async () => {
     const shopper = await createShopper(await createShop({ monthly: 0 }))
     const { shop: _, ...call } = callOfShopper(shopper)
     expect(await acceptGeneration(database, call)).toBe(true)
@@ -203,21 +203,21 @@ describe('limits of a shop', () => {
   it.each([
     ['whose billing is stopped', sql.fragment`billing_allowed = false`],
     ['whose plan has ended', sql.fragment`plan_ends_at = now() - interval '1 second'`],
-  ])('come after the plan: a shop %s has nothing accepted', async (_, change) => {
+  ])('apply after the plan: a shop %s is refused', async (_, change) => {
     const shopper = await createShopper(await createShop({ monthly: 0 }))
     await database.query(sql.unsafe`update shops set ${change} where id = ${shopper.shopId}`)
     await expect(accept(shopper)).rejects.toMatchObject({ code: 'BILLING_NOT_ALLOWED' })
     expect(await balanceOf(shopper)).toBe(100)
   })
 
-  it('take a plan that ends later', async () => {
+  it('accept a plan that ends later', async () => {
     const shopper = await createShopper(await createShop())
     await database.query(sql.unsafe`
       update shops set plan_ends_at = now() + interval '1 hour' where id = ${shopper.shopId}`)
     await accept(shopper)
   })
 
-  it('take only photos of the shop’s own shoppers', async () => {
+  it('accept only photos of shoppers of the shop', async () => {
     const shop = await createShop()
     const shopper = await createShopper(shop)
     const sister = await createShopper(await createShop({ accountId: shop.accountId }))
@@ -230,7 +230,7 @@ describe('limits of a shop', () => {
     await accept({ ...shopper, imageId: other.imageId })
   })
 
-  it('note the shop of each generation', async () => {
+  it('store the shop of each generation', async () => {
     const shopper = await createShopper(await createShop())
     const id = await accept(shopper)
     expect(await database.one(sql.unsafe`select shop_id as "shopId" from generations where id = ${id}`)).toEqual({

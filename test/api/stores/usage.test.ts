@@ -7,7 +7,7 @@ import { createUsage } from '../../../api/stores/usage.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
-describe('the use of the service', () => {
+describe('the usage of the service', () => {
   let database: Database
   let drop: () => Promise<void>
 

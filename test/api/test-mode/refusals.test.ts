@@ -22,18 +22,18 @@ const WAYS = listTestWays(ROUTES)
 describe('the table of docs/test-mode.md', () => {
   const page = readFileSync(new URL('docs/test-mode.md', ROOT), 'utf8')
 
-  it('is what scripts/documents/test-mode.ts writes', () => {
+  it('matches the output of scripts/documents/test-mode.ts', () => {
     expect(page).toContain(`\n${describeTestWays(ROUTES)}\n`)
   })
 
-  it('has every code, and no way only for those of shops', () => {
+  it('has every code, and a way for all except those of shops', () => {
     expect(WAYS.map(({ code }) => code)).toEqual(ERROR_CODES)
     const answered = new Set(ROUTES.filter(isBehindKey).flatMap(codesOf))
     const without = WAYS.filter(({ by }) => by === 'none').map(({ code }) => code)
     expect(without.filter((code) => answered.has(code))).toEqual([])
   })
 
-  it('is beside a list of all warnings that workers give', () => {
+  it('follows a list of all warnings of workers', () => {
     const sources = globSync('worker/**/*.ts', { cwd: ROOT }).map((path) => readFileSync(new URL(path, ROOT), 'utf8'))
     const given = sources.flatMap((text) =>
       [...text.matchAll(/warnings[^\n]*?'([A-Z]+(?:_[A-Z]+)+)'/g)].map(([, name]) => name),
@@ -113,7 +113,7 @@ describe('a test key', () => {
       if ([429, 503].includes(status)) expect(headers.get('retry-after')).toBe('1')
     })
 
-    it('METHOD_NOT_ALLOWED and HEADERS_TOO_LARGE, by such a request', async () => {
+    it('METHOD_NOT_ALLOWED and HEADERS_TOO_LARGE, by a real request', async () => {
       expect(WAYS.filter(({ by }) => by === 'request').map(({ code }) => code)).toEqual([
         'METHOD_NOT_ALLOWED',
         'HEADERS_TOO_LARGE',
@@ -151,7 +151,7 @@ describe('a test key', () => {
     },
   )
 
-  it('uploads the photo of an end user whose try-on is to fail', async () => {
+  it('can upload the photo of an end user whose try-on will fail', async () => {
     for (const input of ['test_RESULT_REJECTED', 'test_INSUFFICIENT_CREDITS', 'test_delay_30s']) {
       const { status, body } = await upload(input)
       expect([status, body.warnings]).toEqual([201, []])
@@ -173,14 +173,14 @@ describe('a test key', () => {
     expect(drape.api.output()).not.toContain('request failed')
   })
 
-  it('alone has test inputs', async () => {
+  it('is required for test inputs', async () => {
     const headers = { 'x-drape-test': 'test_INTERNAL_ERROR' }
     expect((await drape.call('GET', '/tryon/v1/account', { headers })).status).toBe(200)
     const path = '/tryon/v1/generations/test_RATE_LIMITED'
     expect((await drape.call('GET', path)).body.code).toBe('GENERATION_NOT_FOUND')
   })
 
-  it('refuses no request without its scope in another way than with it', async () => {
+  it('gets the error of a missing scope before that of a test input', async () => {
     const restricted = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
       ...{ ...UNRESTRICTED, isTest: true, scopes: ['read'] },
     })

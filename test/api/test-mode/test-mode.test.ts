@@ -63,14 +63,14 @@ describe('test mode', () => {
   }
   const testAccount = async () => (await drape.call('GET', '/tryon/v1/account', { key })).body
 
-  it('has one account for all test keys, also for those that are made for this account itself', async () => {
+  it('has one account for all test keys, even for those created for the test account', async () => {
     const ids = sql.unsafe`select id from accounts where test_of is not null`
     const before = await drape.database.anyFirst(ids)
     await createApiKeys(drape.database).insert(String(before[0]), 'secret', { ...UNRESTRICTED, isTest: true })
     expect(await drape.database.anyFirst(ids)).toEqual(before)
   })
 
-  it('keys start with sk_test_ and lead to an account of their own', async () => {
+  it('keys start with sk_test_ and belong to a separate account', async () => {
     expect(key).toMatch(/^sk_test_[0-9A-Za-z]{36}$/)
     const account = await testAccount()
     expect(account).toMatchObject({
@@ -84,7 +84,7 @@ describe('test mode', () => {
     expect((await drape.call('GET', '/tryon/v1/account', { key: another })).body.id).toBe(account.id)
   })
 
-  it('a try-on ends in the photo, without a worker, a credit or the image of the product', async () => {
+  it('a try-on returns the photo, without a worker, a credit or the image of the product', async () => {
     const before = await drape.balance()
     const accepted = await tryOn({ output: { format: 'png' } })
     expect(accepted).toMatchObject({ status: 201, body: { engineName: 'test-mode' } })
@@ -140,14 +140,14 @@ describe('test mode', () => {
   })
 
   it.each(['test_', 'test_NONSENSE', 'test_delay_301s', 'test_late', 'test_warning_RESULT_REJECTED'])(
-    '%s is refused, so that a typo does not pass for success',
+    '%s is refused, so that a typo does not look like success',
     async (externalUserId) => {
       const { status, body } = await tryOn({ externalUserId })
       expect([status, body.details?.[0].path]).toEqual([400, 'externalUserId'])
     },
   )
 
-  it('the inputs mean nothing to live keys', async () => {
+  it('live keys ignore the inputs', async () => {
     const form = formOf({}, { file: await readSample('persons/down-half-teal.jpg') })
     const live = (await drape.call('POST', '/tryon/v1/images/upload', { body: form })).body.imageId
     const body = {
@@ -173,8 +173,8 @@ describe('test mode', () => {
     expect(await poll(live, drape.apiKey)).toEqual([])
   })
 
-  describe('is apart from live data', () => {
-    it('neither kind of key reaches what the other has made', async () => {
+  describe('is separate from live data', () => {
+    it('neither kind of key can access data of the other', async () => {
       const { body } = await tryOn()
       await ended(body.generationId)
       expect((await drape.call('GET', `/tryon/v1/generations/${body.generationId}`)).body.code).toBe('FORBIDDEN')
@@ -187,7 +187,7 @@ describe('test mode', () => {
       expect((await drape.call('POST', '/tryon/v1/try-on', { body: foreign })).status).toBeGreaterThanOrEqual(400)
     })
 
-    it('lists, statistics and metrics have none of it', async () => {
+    it('lists, statistics and metrics contain no test data', async () => {
       const { id } = await testAccount()
       await outcomeOf('test_RESULT_REJECTED')
       const accounts = createAccounts(drape.database)
@@ -209,7 +209,7 @@ describe('test mode', () => {
       expect(metrics).not.toContain('test-mode')
     })
 
-    it('images are kept for a day, whatever the call asks for', async () => {
+    it('images are kept for 1 day, whatever the call requests', async () => {
       const { body } = await upload({ keepForDays: '7' })
       const hours = sql.unsafe`
         select extract(epoch from expires_at - now())::float8 / 3600 from images where id = ${body.imageId}`
@@ -226,7 +226,7 @@ describe('test mode', () => {
       await ended(made.body.generationId)
     })
 
-    it('a full storage refuses try-ons, whose results no credits limit', async () => {
+    it('a full storage refuses try-ons, because no credits limit their results', async () => {
       const { id } = await testAccount()
       const accounts = createAccounts(drape.database)
       const { settings } = (await accounts.find(id)) ?? {}

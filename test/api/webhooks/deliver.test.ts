@@ -212,7 +212,7 @@ describe('a webhook', () => {
     expect(Math.min(second, third) - first).toBeGreaterThanOrEqual(1500)
   })
 
-  it('is the last one after a 410 of the receiver', async () => {
+  it('disables its endpoint after a 410 response', async () => {
     const receiver = await receive({ status: 410 })
     const endpoint = await listen(receiver.url)
     await happen(endpoint)
@@ -276,7 +276,7 @@ describe('a webhook', () => {
   it.each([
     ['never ends', { status: 200, headers: { 'content-length': '1000000' }, body: 'x' }],
     ['is far too long', { status: 200, body: 'x'.repeat(5_000_000) }],
-  ])('is taken, also when the body of the answer %s', async (_, mood) => {
+  ])('is delivered even if the body of the response %s', async (_, mood) => {
     const receiver = await receive(mood)
     const endpoint = await listen(receiver.url)
     await happen(endpoint)

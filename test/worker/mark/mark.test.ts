@@ -57,7 +57,7 @@ describe('the imperceptible mark', () => {
       marked = await mark.embed(photo, id)
     })
 
-    it('is read from the image, and from none without it', async () => {
+    it('is read from a marked image, and not from an unmarked image', async () => {
       expect(marked.outcome).toMatch(/^(marked|weakened)$/)
       expect(await mark.read(marked.bitmap)).toBe(id)
       expect(await mark.read(photo)).toBeNull()
@@ -83,7 +83,7 @@ describe('the imperceptible mark', () => {
         expect(await mark.read(await reencode(crop(marked.bitmap, cut), 'jpeg', 90))).toBe(id)
     })
 
-    it('stays below the bound of the colour difference, over all pixels', () => {
+    it('stays within the bound of the colour difference, over all pixels', () => {
       const [before, after] = [photo, marked.bitmap].map((bitmap) => rgbToLab(bitmapToColours(bitmap)).data)
       const differences = Float32Array.from({ length: before.length / 3 }, (_, i) =>
         ciede2000(
@@ -101,7 +101,7 @@ describe('the imperceptible mark', () => {
     })
   })
 
-  it('is in the centre of a long image only', async () => {
+  it('is only in the centre of a long image', async () => {
     const photo = crop(await readPhoto('mia-tee'), { height: 0.38 })
     const id = createMarkId()
     const { bitmap } = await mark.embed(photo, id)
@@ -110,7 +110,7 @@ describe('the imperceptible mark', () => {
     expect(isEqual(crop(bitmap, { width: 0.2 }), crop(photo, { width: 0.2 }))).toBe(true)
   })
 
-  it('is left out of images that are too small to carry it', async () => {
+  it('is omitted from images that are too small', async () => {
     for (const [width, height] of [
       [1, 1],
       [1, 300],
@@ -125,7 +125,7 @@ describe('the imperceptible mark', () => {
     }
   })
 
-  it('keeps the strength of a model that is below the bound', async () => {
+  it('keeps the strength of a model within the bound', async () => {
     const faint = await mkdtemp(join(folder, 'faint-'))
     await writeTinyMark(faint, { amplitude: 0.003 })
     const { embed, release } = await openMark(faint)
@@ -133,13 +133,13 @@ describe('the imperceptible mark', () => {
     await release()
   })
 
-  it('of a result that is tried on again gives way to the new one', async () => {
+  it('of a result that is tried on again is replaced', async () => {
     const { bitmap: first } = await mark.embed(await readPhoto('mia-tee'), '71b2486fa0')
     const { bitmap: second } = await mark.embed(first, '06fa93b81d')
     expect(await mark.read(second)).toBe('06fa93b81d')
   })
 
-  it('stays out of an image of which a model returns no numbers', async () => {
+  it('is omitted if a model returns values that are not finite', async () => {
     const models = await openMarkModels(folder)
     const photo = await readPhoto('mia-tee')
     const encode = async () => new Float32Array(3 * 256 * 256).fill(Number.NaN)
@@ -149,7 +149,7 @@ describe('the imperceptible mark', () => {
     await models.release()
   })
 
-  it('is looked for in images of every shape without an error, and not found in noise', async () => {
+  it('is searched in images of every shape without an error, and not found in noise', async () => {
     for (const [width, height] of [
       [1, 12_000],
       [12_000, 1],
@@ -163,7 +163,7 @@ describe('the imperceptible mark', () => {
     }
   })
 
-  it('does not depend on transparent parts, and is read from an image with an alpha channel', async () => {
+  it('does not depend on transparent parts, and is read from an image with alpha', async () => {
     const id = createMarkId()
     const { bitmap } = await mark.embed(await readPhoto('mia-tee'), id)
     const data = new Uint8Array(bitmap.width * bitmap.height * 4).fill(200)
@@ -186,14 +186,14 @@ describe('the imperceptible mark', () => {
       )
     })
 
-    it('refuses an encoder that people would see, and one that hardly marks', async () => {
+    it('refuses an encoder whose mark is visible, and one whose mark is too weak', async () => {
       await expect(opening((copy) => writeTinyMark(copy, { amplitude: 0.04 }))).rejects.toThrow(
         'so much that people see it',
       )
       await expect(opening((copy) => writeTinyMark(copy, { amplitude: 0.0001 }))).rejects.toThrow('does not read')
     })
 
-    it('refuses files that are missing, damaged, exchanged or of two variants', async () => {
+    it('refuses files that are missing, damaged, swapped or of two variants', async () => {
       await expect(opening((copy) => rm(join(copy, 'decoder_Q.onnx')))).rejects.toThrow(
         'must contain an encoder and a decoder',
       )
@@ -214,7 +214,7 @@ describe('the imperceptible mark', () => {
       )
     })
 
-    it('marks the centre only with the variant P', async () => {
+    it('marks only the centre with the variant P', async () => {
       const copy = await mkdtemp(join(folder, 'p-'))
       await writeTinyMark(copy, { variant: 'P', amplitude: 0.004 })
       const inCentre = await openMark(copy)

@@ -41,14 +41,14 @@ const pick = (count: number, end: number) => {
 }
 
 describe('the payload of a mark', () => {
-  it('has the bits that TrustMark makes, and is read as TrustMark reads it', () => {
+  it('is encoded and decoded like in TrustMark', () => {
     for (const { id, bits, damaged } of VECTORS) {
       expect([...encodeMarkId(id)].join('')).toBe(bits)
       expect(decodeMarkId(toOutput(bitsOf(damaged)))).toBe(id)
     }
   })
 
-  it('survives any 8 wrong bits, and one of the schema', () => {
+  it('survives any 8 wrong bits, and one wrong bit of the schema', () => {
     for (let round = 0; round < 300; round++) {
       const id = createMarkId()
       const bits = flip([...encodeMarkId(id)], [...pick(8, 96), 96 + (round % 4)])
@@ -62,7 +62,7 @@ describe('the payload of a mark', () => {
     expect(decodeMarkId(toOutput(flip([...encodeMarkId('00000000ff')], [98, 99])))).toBeNull()
   })
 
-  it('is found in hardly any random word', () => {
+  it('is found in almost no random word', () => {
     // Expected without the schema: 2 per million.
     let found = 0
     for (let round = 0; round < 20_000; round++) {
@@ -71,7 +71,7 @@ describe('the payload of a mark', () => {
     expect(found).toBeLessThanOrEqual(3)
   })
 
-  it('has words that differ in at least 17 bits', () => {
+  it('differs from any other in at least 17 bits', () => {
     for (let round = 0; round < 2000; round++) {
       const [one, other] = [createMarkId(), createMarkId()].map((id) =>
         encodeBch(bitsOf([...encodeMarkId(id)].slice(0, 40).join(''))),

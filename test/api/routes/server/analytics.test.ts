@@ -45,7 +45,7 @@ describe('the analytics of a merchant', () => {
     return { headers: answer.headers, text: await answer.text() }
   }
 
-  it('are counts of all its shops and apps, of 14 days in UTC, with totals and rates', async () => {
+  it('cover all its shops and apps, 14 days in UTC, with totals and rates', async () => {
     const { status, body } = await ask()
     expect(status).toBe(200)
     expect(body).toMatchObject({ timeZone: 'UTC', shop: null, ...lastDays(14) })
@@ -55,14 +55,14 @@ describe('the analytics of a merchant', () => {
     expect(body.days.at(-1)).toEqual({ day: TODAY, ...body.totals })
   })
 
-  it('are those of one shop, by domain in any case or by ID', async () => {
+  it('can be limited to one shop, by domain in any case or by ID', async () => {
     for (const shop of ['OWN.example', ownShop]) {
       const { body } = await ask(`?shop=${shop}&from=${TODAY}&to=${TODAY}`)
       expect(body).toMatchObject({ shop: 'own.example', from: TODAY, to: TODAY, totals: { visitors: 2 } })
     }
   })
 
-  it('never contain those of another account, whose shops do not exist for it', async () => {
+  it('never contain data of another account, and its shops are not found', async () => {
     expect((await ask('', stranger.apiKey)).body.totals).toMatchObject({ visitors: 1, resultViewed: 1 })
     const refusals = await Promise.all(
       ['foreign.example', foreignShop, 'nowhere.example'].map((shop) => ask(`?shop=${shop}`)),
@@ -82,7 +82,7 @@ describe('the analytics of a merchant', () => {
     expect((await ask('?shop=own.example', key)).body.code).toBe('VALIDATION_FAILED')
   })
 
-  it('need the scope analytics, which allows nothing else', async () => {
+  it('require the scope analytics, which allows nothing else', async () => {
     const make = async (scope: 'analytics' | 'read') =>
       (await createApiKeys(drape.database).insert(drape.accountId, 'secret', { ...UNRESTRICTED, scopes: [scope] })).key
     expect((await ask('', await make('analytics'))).status).toBe(200)
@@ -115,7 +115,7 @@ describe('the analytics of a merchant', () => {
     expect(lines.at(-2)).toBe(`${TODAY},2,2,1,1,1,1,0,0,2,1`)
   })
 
-  it('are a command with a table, JSON and CSV', async () => {
+  it('are available as a command, with table, JSON and CSV', async () => {
     const env = { ...process.env, DRAPE_URL: drape.api.url, DRAPE_API_KEY: drape.apiKey }
     const run = async (...args: string[]) =>
       (await promisify(execFile)(process.execPath, ['scripts/drape.ts', 'analytics', ...args], { env })).stdout

@@ -31,7 +31,7 @@ describe('an appeal', () => {
     drape.database.one(sql.type(Counts)`
       select (select count(*) from safety_refusals) as refusals, (select count(*) from safety_reviews) as reviews`)
 
-  it('is free, and the same call returns the decision to its account alone', async () => {
+  it('is free, and the same call returns the decision, only to its account', async () => {
     const before = await balance()
     const id = await refuseGeneration(drape.database, caller)
     const { status, body } = await appeal(id)
@@ -56,7 +56,7 @@ describe('an appeal', () => {
     expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
   })
 
-  it('can be fetched by its account alone, also when the shopper made it', async () => {
+  it('can be fetched only by its account, even if a shopper wrote it', async () => {
     const get = (id: string, by = key) => drape.call('GET', `/tryon/v1/generations/${id}/appeal`, { key: by })
     const id = await refuseGeneration(drape.database, caller)
     expect(await get(id)).toMatchObject({ status: 404, body: { code: 'APPEAL_NOT_FOUND' } })
@@ -66,7 +66,7 @@ describe('an appeal', () => {
     expect(await get('gen_unknown')).toMatchObject({ status: 404, body: { code: 'GENERATION_NOT_FOUND' } })
   })
 
-  it('needs a refusal by a safety check and a reason', async () => {
+  it('requires a refusal by a safety check and a reason', async () => {
     const call = callOf(caller)
     await acceptGeneration(drape.database, call)
     expect(await appeal(call.generationId)).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
@@ -76,7 +76,7 @@ describe('an appeal', () => {
     expect(await reviews().find(id)).toBeNull()
   })
 
-  it('is limited to 100 without a decision in an account', async () => {
+  it('is limited to 100 open appeals per account', async () => {
     const crowd = await createCaller(drape.database, 1000)
     const ids: string[] = []
     for (let i = 0; i < 101; i++) ids.push(await refuseGeneration(drape.database, crowd))
@@ -90,7 +90,7 @@ describe('an appeal', () => {
     expect((await appeal(ids[100], 'One more.', crowdKey)).status).toBe(200)
   })
 
-  it('is measured by the age of the oldest without a decision, of live accounts alone', async () => {
+  it('is measured by the age of the oldest open appeal, only of live accounts', async () => {
     const { database } = drape
     await database.query(sql.unsafe`update safety_reviews set state = 'REFUSED' where state = 'OPEN'`)
     expect(await reviews().measureOldest()).toBeNull()
@@ -107,7 +107,7 @@ describe('an appeal', () => {
     await createAccounts(database).update(caller.accountId, { isActive: true })
   })
 
-  it('ends with the erasure of its customer, or 90 days after the refusal and its decision unless it is open', async () => {
+  it('is deleted with its customer, or 90 days after refusal and decision, unless it is open', async () => {
     await drape.database.query(sql.unsafe`delete from safety_refusals`)
     const [anna, old, open, unasked] = [
       await refuseGeneration(drape.database, caller, { externalUserId: 'anna' }),

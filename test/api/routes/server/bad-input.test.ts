@@ -46,7 +46,7 @@ describe('bad input', () => {
     }
   })
 
-  it('knows no other route, whatever the key, and names the methods of those it knows', async () => {
+  it('returns 404 for unknown routes, and names the methods of known routes', async () => {
     for (const key of [null, 'sk_wrong', drape.apiKey]) {
       expect((await drape.call('GET', '/tryon/v1/nothing', { key })).body.code).toBe('ROUTE_NOT_FOUND')
     }
@@ -114,20 +114,20 @@ describe('bad input', () => {
     expect(await countRows()).toEqual(before)
   })
 
-  it('takes a file of exactly 10 MB', async () => {
+  it('accepts a file of exactly 10 MB', async () => {
     const file = Buffer.concat([person, Buffer.alloc(MAX_BYTES - person.length)])
     const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file }) })
     expect(upload.status).toBe(201)
   })
 
-  it('refuses an upload without a file, and a fileKey that names none', async () => {
+  it('refuses an upload without a file, and a fileKey without a file', async () => {
     const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { photo: person }) })
     expect(upload).toMatchObject({ status: 400, body: { code: 'FILE_REQUIRED' } })
     const tryOn = await post(formOf(valid(), { me: person }))
     expect(tryOn).toMatchObject({ status: 400, body: { code: 'MULTIPART_FILE_NOT_FOUND' } })
   })
 
-  it('outlives broken multipart bodies', async () => {
+  it('keeps running after broken multipart bodies', async () => {
     const bodies = [
       '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nno end',
       '--x\r\nContent-Disposition: form-data; name="file"\r\n',
@@ -144,7 +144,7 @@ describe('bad input', () => {
     expect((await drape.call('GET', '/tryon/v1/account')).status).toBe(200)
   })
 
-  it('refuses with 402 when no credit is left, and keeps nothing of the call', async () => {
+  it('refuses with 402 without credits, and stores nothing', async () => {
     const poor = await drape.createAccount(0)
     const before = await countRows()
     const answer = await post(formOf(valid(), { me: person, shirt }), { key: poor.apiKey })
@@ -152,7 +152,7 @@ describe('bad input', () => {
     expect(await countRows()).toEqual(before)
   })
 
-  it('shows a generation to its own account only', async () => {
+  it('returns a generation only to its account', async () => {
     const id = await drape.tryOn(valid(), { me: person, shirt })
     const other = await drape.createAccount(1)
     const foreign = await drape.call('GET', `/tryon/v1/generations/${id}`, { key: other.apiKey })
@@ -164,7 +164,7 @@ describe('bad input', () => {
     expect(own.body).not.toHaveProperty('resultImageUrl')
   })
 
-  it('opens no object without its signature', async () => {
+  it('serves no object without a valid signature', async () => {
     const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: person }) })
     const link = new URL(upload.body.imageUrl)
     expect((await fetch(link)).status).toBe(200)

@@ -77,7 +77,7 @@ describe('generations', () => {
   }
 
   describe('cancelled', () => {
-    it('while it waits: it fails, and the credit comes back once', async () => {
+    it('while waiting: it fails, and the credit is refunded once', async () => {
       const before = await drape.balance()
       const id = await accept()
       expect(await drape.balance()).toBe(before - 1)
@@ -90,7 +90,7 @@ describe('generations', () => {
       expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
     })
 
-    it('while it runs: the worker loses its lease and its result is not taken', async () => {
+    it('while running: the worker loses its lease, and its result is discarded', async () => {
       const before = await drape.balance()
       const id = await accept()
       await generations.start({ id, attempt: 1, worker: 'w' })
@@ -100,7 +100,7 @@ describe('generations', () => {
       expect(await drape.balance()).toBe(before)
     })
 
-    it('while a worker waits for its product image: the worker is free for the next', async () => {
+    it('while a worker fetches its product image: the worker takes the next job', async () => {
       let isFetching = true
       const shop = createServer((request) => {
         request.once('close', () => {
@@ -122,7 +122,7 @@ describe('generations', () => {
       shop.close()
     })
 
-    it('after its end: nothing changes', async () => {
+    it('after the end: nothing changes', async () => {
       const id = await accept()
       await generations.start({ id, attempt: 1, worker: 'w' })
       await generations.complete({ id, attempt: 1, outcome: OUTCOME })
@@ -132,7 +132,7 @@ describe('generations', () => {
       expect(await drape.balance()).toBe(before)
     })
 
-    it('by another account: it is refused', async () => {
+    it('by another account: refused', async () => {
       const id = await accept()
       const other = await drape.createAccount(0)
       for (const [method, action] of [
@@ -152,7 +152,7 @@ describe('generations', () => {
   })
 
   describe('waiting', () => {
-    it('have their position in a queue in which accounts take turns, and an estimate', async () => {
+    it('have a position in a queue that alternates between accounts, and an estimate', async () => {
       const busy = await drape.createAccount(20)
       const quiet = await drape.createAccount(20)
       const upload = async (key: string) =>
@@ -205,7 +205,7 @@ describe('generations', () => {
       expect((await events.next()).done).toBe(true)
     })
 
-    it('hear of every step, however fast one follows another', async () => {
+    it('receive every step, however fast', async () => {
       const id = await accept()
       const following = follow(id)
       const events = readEvents(await following)
@@ -218,7 +218,7 @@ describe('generations', () => {
       expect(progress).toEqual([0, 0.25, 0.5, 0.75, 'COMPLETED'])
     })
 
-    it('hear what a worker did', async () => {
+    it('receive the changes of a worker', async () => {
       const id = await accept({ engine: 'mock' })
       const following = follow(id).then(collect)
       await drape.startWorker().then((worker) => following.finally(() => worker.end()))
@@ -230,14 +230,14 @@ describe('generations', () => {
       expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
     })
 
-    it('close at once when it has ended already', async () => {
+    it('close immediately for an ended generation', async () => {
       const id = await accept()
       await drape.call('POST', path(id, '/cancel'))
       const events = await collect(await follow(id))
       expect(events).toMatchObject([{ data: { status: 'FAILED', errorCode: 'GENERATION_CANCELLED' } }])
     })
 
-    it('lose nothing while Redis is away', async () => {
+    it('lose nothing while Redis is unavailable', async () => {
       const id = await accept()
       const events = readEvents(await follow(id))
       await events.next()
@@ -248,7 +248,7 @@ describe('generations', () => {
       await redis.restart()
     })
 
-    it('are many on one connection to Redis, and leave nothing behind when they hang up', async () => {
+    it('share one connection to Redis, and leave nothing behind after a disconnect', async () => {
       const id = await accept()
       const channel = generationChannel(id)
       const subscriptions = async () => (await askRedis(redis.url, `PUBSUB NUMSUB ${channel}`)).match(/:(\d+)/)?.[1]
@@ -261,7 +261,7 @@ describe('generations', () => {
       await drape.call('POST', path(id, '/cancel'))
     })
 
-    it('do not hold up an API that stops', async () => {
+    it('do not delay the stop of the API', async () => {
       const replica = await startProgram('api', drape.env)
       const id = await accept()
       const events = readEvents(await follow(id, { api: replica.url }))

@@ -107,7 +107,7 @@ describe('an error of an image', () => {
     expect(answer.body.details).toEqual([{ path: 'person.image', message: expect.stringMatching(/./) }])
   })
 
-  it('names a photo by its id, also that of another account', async () => {
+  it('names a photo by its ID, even a photo of another account', async () => {
     const unknown = await tryOn(onlyPerson({ id: 'img_none' }))
     expect([unknown.body.code, pathsOf(unknown)]).toEqual(['VALIDATION_FAILED', ['person.image.source.id']])
     const { apiKey } = await drape.createAccount(0)
@@ -119,14 +119,14 @@ describe('an error of an image', () => {
     expect([foreign.body.code, pathsOf(foreign)]).toEqual(['FORBIDDEN', ['person.image.source.id']])
   })
 
-  it('names the field as the caller wrote it', async () => {
+  it('names the field in the format of the caller', async () => {
     const older = { product: { images: [{ fileKey: 'it' }] }, customer: { fileKey: 'me' } }
     expect(pathsOf(await tryOn(older, { it: TEXT, me: photo }))).toEqual(['product.images[0]'])
     expect(pathsOf(await tryOn(older, { it: photo, me: TEXT }))).toEqual(['customer'])
     expect(pathsOf(await tryOn(older, { it: photo, me: TOO_LARGE }))).toEqual(['customer'])
   })
 
-  it('names the part of the form when the JSON comes after the file', async () => {
+  it('names the part of the form if the JSON follows the file', async () => {
     const form = formOf(undefined, { me: TOO_LARGE })
     form.set('data', JSON.stringify(onlyPerson({ fileKey: 'me' })))
     const answer = await drape.call('POST', '/tryon/v1/try-on', { body: form })
@@ -165,7 +165,7 @@ describe('an error of an image', () => {
     expect(batch.body.items[0].error).toMatchObject({ code: 'INVALID_IMAGE_INPUT', details: [{ path: 'images[0]' }] })
   })
 
-  describe('that a worker meets', () => {
+  describe('found by a worker', () => {
     const ended = async (images: unknown[], output = { engine: 'mock' }) => {
       const body = { products: [{ images }], person: { image: file('me') }, output }
       return drape.finish(await drape.tryOn(body, { me: photo }))
@@ -190,7 +190,7 @@ describe('an error of an image', () => {
       })
     })
 
-    it('is in the events and the webhook of the generation', async () => {
+    it('is in events and webhook of the generation', async () => {
       await drape.database.query(sql.unsafe`
         insert into webhook_endpoints (id, account_id, url, event_types, secrets, is_active)
         values ('endpoint_1', ${drape.accountId}, 'https://shop.example/hook', '["generation.failed"]', '[]', true)`)

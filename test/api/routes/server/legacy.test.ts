@@ -5,11 +5,11 @@ import { formatPath } from '../../../../api/shared/schema.ts'
 const source = { url: 'https://shop.example/a.jpg' }
 const now = { products: [{ externalId: 'a', images: [{ source }] }], person: { image: { source: { id: 'img_1' } } } }
 
-describe('a try-on body of an older shape', () => {
+describe('a try-on body in an older format', () => {
   const translate = (body: unknown) => translateTryOn(body).body
   const writtenIn = (body: unknown, ...path: string[]) => formatPath(translateTryOn(body).written(path))
 
-  it('is left as it is when nothing in it is old', () => {
+  it('is unchanged without old fields', () => {
     for (const body of [
       now,
       { ...now, output: { watermark: false }, externalUserId: 'u', more: 1 },
@@ -22,7 +22,7 @@ describe('a try-on body of an older shape', () => {
     }
   })
 
-  it('is not changed itself', () => {
+  it('is not mutated', () => {
     const sent = { product: { images: [{ url: 'x' }] }, customer: { id: 'a' }, useWatermark: false }
     const before = structuredClone(sent)
     translateTryOn(sent)
@@ -43,7 +43,7 @@ describe('a try-on body of an older shape', () => {
       { retentionDays: 3, output: { format: 'png' } },
       { output: { keepForDays: 3, format: 'png' } },
     ],
-  ])('has %s put where it belongs', (_, sent, meant) => {
+  ])('has %s moved to the current field', (_, sent, meant) => {
     expect(translate(sent)).toMatchObject(meant)
   })
 
@@ -55,7 +55,7 @@ describe('a try-on body of an older shape', () => {
     })
   })
 
-  it('gives way to the new shape of the same field, field by field', () => {
+  it('yields to the current format of each field', () => {
     const sent = {
       ...now,
       product: { externalId: 'old' },
@@ -79,7 +79,7 @@ describe('a try-on body of an older shape', () => {
     })
   })
 
-  it('counts what is null as not sent', () => {
+  it('treats null as absent', () => {
     expect(translate({ externalUserId: null, customerId: 'u', person: null, customer: { id: 'a' } })).toMatchObject({
       externalUserId: 'u',
       person: { image: { source: { id: 'a' } } },
@@ -87,7 +87,7 @@ describe('a try-on body of an older shape', () => {
     expect(translate({ useWatermark: null, customer: null })).toEqual({ useWatermark: null, customer: null })
   })
 
-  it('says whether it is deprecated, and which older fields are ignored', () => {
+  it('reports whether it is deprecated, and which older fields are ignored', () => {
     const deprecation = (body: unknown) => {
       const { isDeprecated, warnings } = translateTryOn(body)
       return { isDeprecated, warnings }
@@ -108,11 +108,11 @@ describe('a try-on body of an older shape', () => {
     { ...now, person: { ...now.person, customerId: 'u' }, externalUserId: 'other' },
     { ...now, output: { externalUserId: 'u' } },
     { products: now.products, customer: { id: 'img_1', externalUserId: 'u' } },
-  ])('warns of an end user that an erasure would miss: %j', (body) => {
+  ])('warns if an erasure would miss the end user: %j', (body) => {
     expect(translateTryOn(body).warnings).toEqual(['EXTERNAL_USER_ID_IGNORED'])
   })
 
-  it('knows where the caller wrote a field', () => {
+  it('maps fields to the paths of the caller', () => {
     const sent = {
       product: { images: [{ source }, source] },
       customer: { source: { url: 'x' } },
@@ -133,7 +133,7 @@ describe('a try-on body of an older shape', () => {
     expect(writtenIn(now, 'products', '0', 'images', '0', 'source')).toBe('products[0].images[0].source')
   })
 
-  it('survives whatever stands in the way', () => {
+  it('does not fail for values of wrong types', () => {
     for (const sent of [
       { output: 5, useWatermark: true },
       { products: 'x', product: {} },
@@ -148,8 +148,8 @@ describe('a try-on body of an older shape', () => {
   })
 })
 
-describe('a product body of an older shape', () => {
-  it('has imageUrls and flat entries put where they belong', () => {
+describe('a product body in an older format', () => {
+  it('has imageUrls and flat entries moved to images', () => {
     const { body, written } = translateProduct({ externalId: 'a', imageUrls: ['x', 'y'] })
     expect(body).toMatchObject({ images: [{ source: { url: 'x' } }, { source: { url: 'y' } }] })
     expect(formatPath(written(['images', '1', 'source', 'url']))).toBe('imageUrls[1]')
@@ -159,7 +159,7 @@ describe('a product body of an older shape', () => {
     })
   })
 
-  it('gives way to images', () => {
+  it('yields to images', () => {
     const { body, written } = translateProduct({ images: [{ fileKey: 'new' }], imageUrls: ['old', 'older'] })
     expect(body).toMatchObject({ images: [{ source: { fileKey: 'new' } }] })
     expect(formatPath(written(['images', '0', 'source', 'fileKey']))).toBe('images[0].fileKey')
@@ -167,7 +167,7 @@ describe('a product body of an older shape', () => {
 })
 
 describe('the fields of an older upload', () => {
-  it('have the names of today', () => {
+  it('get the current names', () => {
     const { body, written } = translateUpload({ customerId: 'u', retentionDays: 3 })
     expect(body).toMatchObject({ externalUserId: 'u', keepForDays: 3 })
     expect(formatPath(written(['keepForDays']))).toBe('retentionDays')

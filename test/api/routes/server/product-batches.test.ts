@@ -42,7 +42,7 @@ describe('batches of products', () => {
   const resultsOf = ({ body }: Answer) => body.items.map(({ result }: { result: string }) => result)
   const product = async (externalId: string) => (await drape.call('GET', `/tryon/v1/products/${externalId}`)).body
 
-  it('give each product a result of its own', async () => {
+  it('return a result for each product', async () => {
     await drape.call('POST', '/tryon/v1/products', { body: { externalId: 'b-old', images, title: 'Old' } })
     await drape.call('POST', '/tryon/v1/products', { body: { externalId: 'b-same', images } })
     const answer = await send({
@@ -84,7 +84,7 @@ describe('batches of products', () => {
     expect((await product('b-bare')).code).toBe('PRODUCT_NOT_FOUND')
   })
 
-  it('come as JSON on lines and as CSV too, and errors name the line', async () => {
+  it('accept NDJSON and CSV, and errors name the line', async () => {
     const ndjson = await send(`${lines([{ externalId: 'n-1', images }])}\r\n\n{"externalId":\n{"externalId":"n-2"}\n`, {
       type: NDJSON,
     })
@@ -119,7 +119,7 @@ describe('batches of products', () => {
     expect((await product('half')).code).toBe('PRODUCT_NOT_FOUND')
   })
 
-  it('replay the first answer, and continue after the process was killed, without repeating anything', async () => {
+  it('return the first response again, and continue after a kill without repeating work', async () => {
     const body = lines(Array.from({ length: 500 }, (_, i) => ({ externalId: `r-${i}`, images, title: `${i}` })))
     const headers = { 'x-api-key': drape.apiKey, 'content-type': NDJSON, 'idempotency-key': 'resumed' }
     const replica = await startProgram('api', drape.env)
@@ -192,7 +192,7 @@ describe('batches of products', () => {
     expect(done.items[0].images.failures[0].code).toBe('QUOTA_EXCEEDED')
   })
 
-  it('are their account’s alone, and deleted after 7 days', async () => {
+  it('are accessible only to their account, and deleted after 7 days', async () => {
     const { body } = await send({ products: [{ externalId: 'old', images }] })
     const other = await drape.createAccount(0)
     expect((await get(body.batchId, '', { key: other.apiKey })).body.code).toBe('FORBIDDEN')
@@ -205,7 +205,7 @@ describe('batches of products', () => {
     expect(await product('old')).toHaveProperty('externalId', 'old')
   })
 
-  it('are not needed for 40 products at once', async () => {
+  it('are not required for 40 concurrent products', async () => {
     const { apiKey } = await drape.createAccount(0, {})
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>

@@ -36,7 +36,7 @@ describe('products', () => {
     drape.database.query(sql.unsafe`update products set expires_at = now() where external_id = ${externalId}`)
 
   describe('POST /products', () => {
-    it('creates a product that is kept forever and answers with all of it', async () => {
+    it('creates a product without expiry, and returns it completely', async () => {
       const answer = await post({ externalId: 'full', title: 'Shirt', images, metadata: { size: 'M', tags: ['a'] } })
       expect(answer.status).toBe(200)
       expect(answer.body).toEqual({
@@ -54,7 +54,7 @@ describe('products', () => {
       expect((await get('full')).body).toEqual(answer.body)
     })
 
-    it('changes only what an update names', async () => {
+    it('changes only the fields of an update', async () => {
       const first = (await post({ externalId: 'merge', title: 'Old', images, validForDays: 30, metadata: { a: 1 } }))
         .body
       const second = (await post({ externalId: 'merge', description: 'New' })).body
@@ -64,7 +64,7 @@ describe('products', () => {
       expect(third).toMatchObject({ title: 'Newer', description: 'New', metadata: { b: 2 }, validForDays: 30 })
     })
 
-    it('takes back what GET returns, and nothing changes', async () => {
+    it('accepts the response of GET unchanged', async () => {
       const sent = { externalId: 'echo', validForDays: 20, title: 'Shirt', metadata: { b: 1, a: [1.5, null] } }
       const entries = [
         { source: { fileKey: 'a' }, classifications: { type: 'flat_lay' } },
@@ -93,7 +93,7 @@ describe('products', () => {
       expect(unknown).toMatchObject({ status: 400, body: { code: 'INVALID_IMAGE_INPUT' } })
     })
 
-    it('keeps the order of 50 images, files among them, and refuses 51', async () => {
+    it('keeps the order of 50 images including files, and refuses 51', async () => {
       const urls = Array.from({ length: 50 }, (_, i) => `https://shop.example/${i}.jpg`)
       const { body } = await post({ externalId: 'fifty', images: urls.map((url) => ({ source: { url } })) })
       expect(body.images.map(({ sourceUrl }: { sourceUrl: string }) => sourceUrl)).toEqual(urls)
@@ -123,7 +123,7 @@ describe('products', () => {
       ])
     })
 
-    it('counts the lifetime from the call, keeps it when it is left out, and promotes with null', async () => {
+    it('counts the lifetime from the call, keeps it if omitted, and removes it with null', async () => {
       const first = (await post({ externalId: 'life', images, validForDays: 365 })).body
       expect(first.validForDays).toBe(365)
       expect(Date.parse(first.expiresAt) - Date.parse(first.createdAt)).toBeCloseTo(365 * DAY_MS, -3)
@@ -145,7 +145,7 @@ describe('products', () => {
       expect(used.expiresAt > expiresAt).toBe(true)
     })
 
-    it('takes an expired product for gone: an update needs images, and nothing of the old one stays', async () => {
+    it('treats an expired product as absent: an update requires images, and no old field remains', async () => {
       const old = (await post({ externalId: 'gone', title: 'Old', metadata: { a: 1 }, images, validForDays: 5 })).body
       await tryOn({ externalId: 'gone' })
       await expire('gone')
@@ -156,7 +156,7 @@ describe('products', () => {
       expect(anew.createdAt > old.createdAt).toBe(true)
     })
 
-    it('takes files of a multipart body and shows an opaque, stable name of theirs', async () => {
+    it('accepts files of a multipart body, and returns an opaque, stable name', async () => {
       const data = { externalId: 'files', images: [{ source: { fileKey: 'back' } }, { source: { fileKey: 'front' } }] }
       const first = (await post(formOf(data, { front: image, back: otherImage }))).body
       expect(first.images.map(({ sourceUrl }: { sourceUrl: string }) => sourceUrl)).toEqual([
@@ -168,7 +168,7 @@ describe('products', () => {
       expect(again.images).toEqual(first.images)
     })
 
-    it('takes imageUrls and flat entries for images, and images before imageUrls', async () => {
+    it('accepts imageUrls and flat entries as images, and prefers images to imageUrls', async () => {
       const url = 'https://shop.example/flat.jpg'
       const shown = { images: [{ sourceUrl: url, order: 0, classifications: null }] }
       expect((await post({ externalId: 'alias', imageUrls: [url] })).body).toMatchObject(shown)
@@ -216,14 +216,14 @@ describe('products', () => {
       expect(answer.body.details.map((problem: { path: string }) => problem.path)).toEqual([path])
     })
 
-    it('refuses ids with exactly the reserved prefix only', async () => {
+    it('refuses only IDs with exactly the reserved prefix', async () => {
       for (const externalId of ['_ANON_x', ' _anon_x', '_anon', 'x_anon_']) {
         expect((await post({ externalId, images })).status).toBe(200)
         expect((await get(externalId)).body.externalId).toBe(externalId)
       }
     })
 
-    it('stores names that mean something to JavaScript as data', async () => {
+    it('stores names with a meaning in JavaScript as data', async () => {
       for (const externalId of ['__proto__', 'constructor', 'toString']) {
         const metadata = '{ "__proto__": { "polluted": 1 }, "constructor": { "prototype": 2 } }'
         const body = `{ "externalId": "${externalId}", "imageUrls": ["${URL_OF_SHIRT}"], "metadata": ${metadata} }`
@@ -235,7 +235,7 @@ describe('products', () => {
       expect((await get('valueOf')).body.code).toBe('PRODUCT_NOT_FOUND')
     })
 
-    it('makes one product of the same call sent twenty times at once', async () => {
+    it('creates one product for 20 concurrent equal calls', async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => post({ externalId: 'rush', images })))
       expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
       expect(new Set(answers.map(({ body }) => body.createdAt)).size).toBe(1)
@@ -250,7 +250,7 @@ describe('products', () => {
       (await drape.call('GET', `/tryon/v1/products${query}`, { key })).body
     const namesOf = (page: { items: { externalId: string }[] }) => page.items.map(({ externalId }) => externalId)
 
-    it('pages through the catalog, each product once, whatever is added meanwhile', async () => {
+    it('returns each product once, page by page, whatever is added in the meantime', async () => {
       const { apiKey: key } = await drape.createAccount(0)
       const add = (externalId: string) => post({ externalId, images }, { key })
       for (let i = 0; i < 5; i++) await add(`p${i}`)
@@ -265,14 +265,14 @@ describe('products', () => {
       expect(namesOf(await list('', key))).toEqual(['later', 'p4', 'p3', 'p1', 'p0'])
     })
 
-    it('says that there is no more when the last page is full', async () => {
+    it('returns no cursor after a full last page', async () => {
       const { apiKey: key } = await drape.createAccount(0)
       expect(await list('', key)).toEqual({ items: [], nextCursor: null, hasMore: false, count: 0 })
       for (const externalId of ['a', 'b']) await post({ externalId, images }, { key })
       expect(await list('?limit=2', key)).toMatchObject({ count: 2, hasMore: false, nextCursor: null })
     })
 
-    it('ends a page early when its products are large, and loses none', async () => {
+    it('ends a page early for large products, and omits none', async () => {
       const { id, apiKey: key } = await drape.createAccount(0)
       for (let i = 0; i < 5; i++) await post({ externalId: `large-${i}`, images }, { key })
       await drape.database.query(sql.unsafe`
@@ -284,7 +284,7 @@ describe('products', () => {
       expect([first, second].flatMap(namesOf)).toEqual([4, 3, 2, 1, 0].map((i) => `large-${i}`))
     })
 
-    it('leaves out one-shot products, expired ones and those of others', async () => {
+    it('omits one-shot and expired products, and those of other accounts', async () => {
       const { apiKey: key } = await drape.createAccount(9)
       await post({ externalId: 'stays', images }, { key })
       await post({ externalId: 'ends-now', images, validForDays: 1 }, { key })
@@ -299,12 +299,12 @@ describe('products', () => {
       expect(body).toMatchObject({ code: 'VALIDATION_FAILED', details: [{ path: 'limit' }] })
     })
 
-    it('takes 1 to 200 at once', async () => {
+    it('accepts a limit from 1 to 200', async () => {
       expect((await list('?limit=1', drape.apiKey)).count).toBe(1)
       expect((await list('?limit=200', drape.apiKey)).count).toBeGreaterThan(10)
     })
 
-    it('refuses a cursor that is made up or of another account', async () => {
+    it('refuses a forged cursor, and that of another account', async () => {
       const { nextCursor } = await list('?limit=1', drape.apiKey)
       const other = await drape.createAccount(0)
       for (const [cursor, key] of [
@@ -325,7 +325,7 @@ describe('products', () => {
 
   describe('one product', () => {
     it.each(['a/b', 'a/stats', '../x', 'ümlaut 漢字 👕', '100%', 'a?b#c', 'gid://shop/Product/1', 'a+b c', 'stats'])(
-      'is found and deleted under the id %s',
+      'is found and deleted under the ID %s',
       async (externalId) => {
         await post({ externalId, images })
         expect((await get(externalId)).body.externalId).toBe(externalId)
@@ -335,7 +335,7 @@ describe('products', () => {
       },
     )
 
-    it('is not found under an id that cannot exist', async () => {
+    it('is not found under an invalid ID', async () => {
       for (const name of ['x'.repeat(5000), '%ff', '%E0%A4%A', '%F0%9F']) {
         const answer = await drape.call('GET', `/tryon/v1/products/${name}`)
         expect(answer).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND' } })
@@ -345,7 +345,7 @@ describe('products', () => {
       }
     })
 
-    it('made by a one-shot call is read, counted and deleted by its account, and forbidden to others', async () => {
+    it('of a one-shot call can be read, counted and deleted by its account, and is forbidden to others', async () => {
       const { productExternalId } = await tryOn({ images })
       const other = await drape.createAccount(1)
       for (const [method, path] of [
@@ -364,7 +364,7 @@ describe('products', () => {
       expect((await get(productExternalId)).status).toBe(404)
     })
 
-    it('with an id of the caller’s is unknown to other accounts, which may use the same id', async () => {
+    it('with an ID of the caller is unknown to other accounts, which can use the same ID', async () => {
       await post({ externalId: 'private', title: 'Mine', images })
       const other = await drape.createAccount(0)
       for (const ask of [get, remove]) {
@@ -378,7 +378,7 @@ describe('products', () => {
       expect((await get('private')).body.title).toBe('Mine')
     })
 
-    it('leaves its snapshot on the generations when it is deleted', async () => {
+    it('leaves its snapshot in generations when deleted', async () => {
       await post({ externalId: 'snapshot', title: 'As it was', images })
       const { generationId } = await tryOn({ externalId: 'snapshot' })
       await remove('snapshot')
@@ -390,7 +390,7 @@ describe('products', () => {
       expect(snapshot).toMatchObject({ externalId: 'snapshot', title: 'As it was' })
     })
 
-    it('adds little to the database with each generation, however large it is', async () => {
+    it('adds little to the database per generation, however large it is', async () => {
       await post({ externalId: 'large', title: 'Large', images: Array(10).fill(images[0]) })
       // Stored before metadata and classifications had a limit.
       await drape.database.query(sql.unsafe`
@@ -406,7 +406,7 @@ describe('products', () => {
       expect((await post({ externalId: 'large', title: 'Still large' })).status).toBe(200)
     })
 
-    it('takes metadata up to 64 KB and classifications up to 4 KB', async () => {
+    it('accepts metadata up to 64 KB and classifications up to 4 KB', async () => {
       const text = (kilobytes: number) => 'é'.repeat(kilobytes * 512 - 10)
       const fits = { metadata: { text: text(64) }, images: [{ ...images[0], classifications: { text: text(4) } }] }
       expect((await post({ externalId: 'fits', ...fits })).status).toBe(200)
@@ -428,7 +428,7 @@ describe('products', () => {
       })
     })
 
-    it('cannot be changed by PATCH, which is no route at all', async () => {
+    it('has no PATCH route', async () => {
       await post({ externalId: 'fixed', title: 'Old', images })
       for (const key of [drape.apiKey, 'sk_wrong', null]) {
         const answer = await drape.call('PATCH', pathOf('fixed'), { body: { title: 'New' }, key })
@@ -446,7 +446,7 @@ describe('products', () => {
     const stats = async (externalId: string, query = '') =>
       (await drape.call('GET', `${pathOf(externalId)}/stats${query}`)).body
 
-    it('counts generations by their outcome, with the mean time of the completed ones', async () => {
+    it('counts generations by outcome, with the mean time of completed generations', async () => {
       await post({ externalId: 'counted', images })
       expect(await stats('counted')).toEqual({
         totalGenerations: 0,
@@ -477,7 +477,7 @@ describe('products', () => {
       expect((await stats('counted', '?from=0000-01-01T00:00:00%2B14:00&to=9999-12-31')).totalGenerations).toBe(5)
     })
 
-    it('survives the product', async () => {
+    it('remains after the deletion of the product', async () => {
       await post({ externalId: 'returning', images })
       await tryOn({ externalId: 'returning' })
       await remove('returning')
@@ -486,7 +486,7 @@ describe('products', () => {
       expect((await stats('returning')).totalGenerations).toBe(2)
     })
 
-    it('refuses a window that is none', async () => {
+    it('refuses an invalid window', async () => {
       expect(await stats('counted', '?from=2026-05-13&to=2026-05-12')).toMatchObject({
         code: 'VALIDATION_FAILED',
         details: [{ path: 'from' }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseWindow } from '../../../../api/routes/server/statistics-window.ts'
 
-describe('a window of time', () => {
+describe('a time window', () => {
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())
 
   it.each([
@@ -47,7 +47,7 @@ describe('a window of time', () => {
     )
   })
 
-  it('is refused when it ends before it starts, and names both ends when both are wrong', () => {
+  it('is refused if it ends before it starts; the error names both bounds if both are invalid', () => {
     const detailsOf = (query: Record<string, unknown>) => {
       try {
         return parseWindow(query)

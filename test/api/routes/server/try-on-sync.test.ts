@@ -5,7 +5,7 @@ import { createAccounts } from '../../../../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
 
-describe('many and synchronous try-ons', () => {
+describe('concurrent and synchronous try-ons', () => {
   let drape: Drape
   let person: Buffer
   let imageId: string
@@ -39,7 +39,7 @@ describe('many and synchronous try-ons', () => {
   }
 
   describe('POST /try-on/sync', () => {
-    it('answers with the finished generation', async () => {
+    it('returns the completed generation', async () => {
       const worker = await drape.startWorker()
       const shirt = await readSample('garments/tshirt-navy.jpg')
       const answer = await drape.call('POST', '/tryon/v1/try-on/sync', {
@@ -60,7 +60,7 @@ describe('many and synchronous try-ons', () => {
       expect((await fetch(answer.body.resultImageUrl)).headers.get('content-type')).toBe('image/jpeg')
     })
 
-    it('answers with the failure, too', async () => {
+    it('returns a failed generation', async () => {
       const before = await drape.balance()
       const waiting = post('/try-on/sync', inline('cancelled'))
       await drape.call('POST', `/tryon/v1/generations/${await lastGeneration()}/cancel`)
@@ -74,7 +74,7 @@ describe('many and synchronous try-ons', () => {
       expect(await drape.balance()).toBe(before)
     })
 
-    it('answers 202 with the generation as it is when it cannot wait any longer', async () => {
+    it('returns 202 with the current generation after its time limit', async () => {
       const replica = await startProgram('api', drape.env)
       const waiting = post('/try-on/sync', inline('patient'), replica.url)
       const id = await lastGeneration()
@@ -91,7 +91,7 @@ describe('many and synchronous try-ons', () => {
     })
   })
 
-  it('200 identical inline calls at once, over two replicas, make one product', async () => {
+  it('200 concurrent equal inline calls to two replicas create one product', async () => {
     const replica = await startProgram('api', drape.env)
     const before = await drape.balance()
     const answers = await Promise.all(
@@ -109,7 +109,7 @@ describe('many and synchronous try-ons', () => {
     expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
   })
 
-  it('says QUOTA_EXCEEDED when the account has reached its own limit', async () => {
+  it('returns QUOTA_EXCEEDED at the limit of the account', async () => {
     const { apiKey: key } = await drape.createAccount(5, { concurrentGenerations: 1 })
     const body = () =>
       formOf(

@@ -44,7 +44,7 @@ describe('POST /try-on', () => {
     return answer.body.details.map(({ path, message }: { path: string; message: string }) => `${path} ${message}`)
   }
 
-  it('ignores unknown fields, also those that have the names of ours', async () => {
+  it('ignores unknown fields, even with names of internal fields', async () => {
     const product = { ...products[0], id: 'mine', anonymous: false, accountId: 'acc_other', images_edition: 7 }
     const answer = await post({ products: [product], person: person(), id: 'gen_mine', cost: -5 })
     expect(answer).toMatchObject({ status: 201, body: { productExternalId: expect.stringMatching(/^_anon_/) } })
@@ -54,7 +54,7 @@ describe('POST /try-on', () => {
     expect(row).toEqual({ named: true, anonymous: true, owned: true })
   })
 
-  describe('the life of a result of a photo by id', () => {
+  describe('the lifetime of a result of a photo by ID', () => {
     const lives = async (fields: Record<string, string>, output = {}) => {
       const { imageId: id } = (await upload(fields)).body
       // Half a day of the photo's life is over.
@@ -69,26 +69,26 @@ describe('POST /try-on', () => {
     const setAccount = (retentionDays: number, resultDays: number | null) =>
       createAccounts(drape.database).update(drape.accountId, { retentionDays, settings: { resultDays } })
 
-    it('is what remains of the photo, whatever the call says', async () => {
+    it('is limited to that of the photo, whatever the call says', async () => {
       expect(await lives({ keepForDays: '1' })).toEqual({ hours: 12 })
       expect(await lives({ keepForDays: '1' }, { keepForDays: 7 })).toEqual({ hours: 12 })
       expect(await lives({})).toEqual({ hours: 6 * 24 + 12 })
     })
 
-    it('is what the account says, except for a photo of which the upload chose the days', async () => {
+    it('is that of the account, except for a photo with a lifetime from its upload', async () => {
       await setAccount(7, 30)
       expect(await lives({})).toEqual({ hours: 30 * 24 })
       expect(await lives({ keepForDays: '1' })).toEqual({ hours: 12 })
       await setAccount(7, null)
     })
 
-    it('is at most the window of the account, 1 to 90 days', async () => {
+    it('is at most that of the account, 1 to 90 days', async () => {
       await expect(setAccount(91, null)).rejects.toThrow()
       await expect(setAccount(0, null)).rejects.toThrow()
     })
   })
 
-  it('means the same in today’s shape and in every older one', async () => {
+  it('is equivalent in the current and in every older format', async () => {
     const images = [{ sourceUrl: URL_OF_SHIRT, order: 0 }]
     const meant = { externalUserId: 'user-1', watermark: false, imageId, images }
     const flat = [{ url: URL_OF_SHIRT }]
@@ -103,13 +103,13 @@ describe('POST /try-on', () => {
     }
   })
 
-  it('takes files in older shapes too, and retentionDays for what it stores', async () => {
+  it('accepts files in older formats, and retentionDays', async () => {
     const data = { product: { images: [{ fileKey: 'shirt' }] }, customer: { fileKey: 'me' }, retentionDays: 3 }
     const record = await accepted(formOf(data, { shirt: image, me: image }))
     expect(record).toMatchObject({ days: 3, images: [{ sourceUrl: expect.stringMatching(/^upload:\/\//) }] })
   })
 
-  it('takes the new shape where both were sent', async () => {
+  it('prefers the current format if both are sent', async () => {
     const record = await accepted({
       products,
       product: { externalId: 'nothing' },
@@ -122,7 +122,7 @@ describe('POST /try-on', () => {
     expect(record).toMatchObject({ externalUserId: 'new', watermark: true, imageId })
   })
 
-  it('names problems as the caller wrote the fields', async () => {
+  it('reports problems by the field names of the caller', async () => {
     expect(await problemsOf({ products, customer: { source: { url: 'x' } } })).toEqual([
       'customer.source.url must be an http or https address',
     ])
@@ -184,27 +184,27 @@ describe('POST /try-on', () => {
     ])
   })
 
-  it.each(['1', '365', '7.0', 'null'])('takes a validForDays of %s', async (days) => {
+  it.each(['1', '365', '7.0', 'null'])('accepts a validForDays of %s', async (days) => {
     const inline = { externalId: `for-${days}`, images: products[0].images, validForDays: JSON.parse(days) }
     await accepted({ products: [inline], person: person() })
     const stored = await drape.call('GET', `/tryon/v1/products/for-${days}`)
     expect(stored.body.validForDays).toBe(JSON.parse(days))
   })
 
-  it('takes a keepForDays of 7.0', async () => {
+  it('accepts a keepForDays of 7.0', async () => {
     const data = `{ "products": ${JSON.stringify(products)}, "person": { "image": { "source": { "fileKey": "me" } } }, "output": { "keepForDays": 7.0 } }`
     const form = formOf(undefined, { me: image })
     form.set('data', data)
     expect(await accepted(form)).toMatchObject({ days: 7 })
   })
 
-  it('asks for the photo whatever the shape', async () => {
+  it('requires a photo in every format', async () => {
     for (const body of [{ products }, { product: products[0] }, { products, person: null, customer: null }]) {
       expect(await post(body)).toMatchObject({ status: 400, body: { code: 'CUSTOMER_IMAGE_REQUIRED' } })
     }
   })
 
-  describe('ids', () => {
+  describe('IDs', () => {
     it.each([
       ['_anon_x with images', { externalId: '_anon_x', images: products[0].images }],
       ['_anon_x alone', { externalId: '_anon_x' }],
@@ -218,7 +218,7 @@ describe('POST /try-on', () => {
       }
     })
 
-    it('that only resemble the reserved ones are the caller’s', async () => {
+    it('that only resemble reserved IDs are accepted', async () => {
       for (const externalId of ['_ANON_x', ' _anon_x', '__proto__', 'constructor']) {
         const answer = await post({ products: [{ ...products[0], externalId }], person: person() })
         expect(answer).toMatchObject({ status: 201, body: { productExternalId: externalId } })
@@ -226,7 +226,7 @@ describe('POST /try-on', () => {
       }
     })
 
-    it('that the server gave work again as a reference, whatever is sent beside them that is no field', async () => {
+    it('generated by the server are accepted as a reference, whatever unknown fields are sent', async () => {
       const { productExternalId: externalId } = (await post({ products, person: person() })).body
       const again = await post({ products: [{ externalId, unknown: 1 }], person: person() })
       expect(again).toMatchObject({ status: 201, body: { productExternalId: externalId } })
@@ -234,7 +234,7 @@ describe('POST /try-on', () => {
       expect(unknown).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND' } })
     })
 
-    it('that the server gave another account are forbidden', async () => {
+    it('generated for another account are forbidden', async () => {
       const { productExternalId: externalId } = (await post({ products, person: person() })).body
       const other = await drape.createAccount(5)
       const body = { products: [{ externalId }], person: { image: { source: { fileKey: 'me' } } } }
@@ -243,7 +243,7 @@ describe('POST /try-on', () => {
     })
   })
 
-  it('refuses a product whose images are all of a kind that the engine cannot use', async () => {
+  it('refuses a product without an image of a kind that the engine can use', async () => {
     const refused = { status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION', details: { key: 'flat_lay' } } }
     const worn = [{ ...products[0].images[0], classifications: { on_model: true } }]
     const inline = { externalId: 'worn', images: worn }
@@ -307,7 +307,7 @@ describe('POST /try-on', () => {
         { externalUserId: null, cropMode: 'auto', days: 7 },
       ],
       [{ crop: '' }, { externalUserId: null, cropMode: 'auto', days: 7 }],
-    ])('%j are understood', async (fields, meant) => {
+    ])('%j are accepted', async (fields, meant) => {
       const { status, body } = await upload(fields as Record<string, string>)
       expect(status).toBe(201)
       expect(await stored(body.imageId)).toEqual(meant)

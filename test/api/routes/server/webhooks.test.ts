@@ -66,7 +66,7 @@ describe('listeners and events', () => {
       ...{ accountId: drape.accountId, url: receiver.url, eventTypes: WEBHOOK_EVENTS, secret: SECRET },
     })
 
-  it('a listener gets an event within a second, while it polls', async () => {
+  it('a polling listener gets an event within a second', async () => {
     const id = await listen()
     const polled = eventsOf(id, {})
     await sleep(300)
@@ -90,7 +90,7 @@ describe('listeners and events', () => {
     expect(await eventsOf(id)).toEqual([])
   })
 
-  it('a listener gets only the types that it asks for, and never the events of another account', async () => {
+  it('a listener gets only its types, and never events of another account', async () => {
     const failed = await listen(['generation.failed'])
     const completed = await listen(['generation.completed'])
     const foreign = await listen(undefined, other.apiKey)
@@ -104,7 +104,7 @@ describe('listeners and events', () => {
     await drape.call('DELETE', `/tryon/v1/webhooks/listeners/${foreign}`, { key: other.apiKey })
   })
 
-  it('an event without an outcome comes again, one with an outcome does not', async () => {
+  it('an event is repeated until it has an outcome', async () => {
     const id = await listen()
     await trigger('credits.low')
     const [first] = await eventsOf(id)
@@ -120,7 +120,7 @@ describe('listeners and events', () => {
     expect(row).toEqual({ status: 'failed', last_status: 500 })
   })
 
-  it('outcomes change no deliveries but those of the listener', async () => {
+  it('outcomes change only deliveries of their listener', async () => {
     const [mine, theirs] = [await listen(), await listen()]
     await trigger('credits.low')
     const [event] = await eventsOf(theirs)
@@ -129,7 +129,7 @@ describe('listeners and events', () => {
     expect(await drape.database.oneFirst(status)).toBe('waiting')
   })
 
-  it('an account has at most 5 listeners, also when it asks for all at once', async () => {
+  it('an account has at most 5 listeners, even with concurrent requests', async () => {
     const { id: accountId } = await drape.createAccount(1)
     const insert = (database: Database, i: number) =>
       createWebhookListeners(database).insert({ id: `listener_race_${i}`, accountId, eventTypes: ['credits.low'] })
@@ -142,7 +142,7 @@ describe('listeners and events', () => {
     expect(await sixth).toBeNull()
   })
 
-  it('an account has at most 5 listeners, and one that ended gets nothing and makes room', async () => {
+  it('an account has at most 5 listeners, not counting ended ones, which get nothing', async () => {
     const [first] = await Promise.all([1, 2, 3].map(() => listen()))
     await listen()
     await listen()
@@ -156,7 +156,7 @@ describe('listeners and events', () => {
     await listen()
   })
 
-  it('a sweep deletes what ended listeners did not poll, and the listeners after their deliveries', async () => {
+  it('a sweep deletes undelivered events of ended listeners, then the listeners', async () => {
     const id = await listen()
     await trigger('customer.erased')
     const { deleteEndedListeners } = createRetention(drape.database)
@@ -175,7 +175,7 @@ describe('listeners and events', () => {
     expect(await drape.database.oneFirst(exists)).toBe(0)
   })
 
-  it('a key that is revoked while it waits gets no events', async () => {
+  it('a key that is revoked during a poll gets no events', async () => {
     const { key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
       ...{ scopes: ['webhooks'], expiresAt: null, allowedCidrs: null },
     })
@@ -189,13 +189,13 @@ describe('listeners and events', () => {
     expect(await eventsOf(id)).toHaveLength(1)
   })
 
-  it('polls have a rate limit of their own', async () => {
+  it('polls have a separate rate limit', async () => {
     const id = await listen()
     const answer = await poll(id, { waitSeconds: 0 })
     expect(answer.headers.get('ratelimit-limit')).toBe('300')
   })
 
-  it('an API that stops answers the listeners that wait', async () => {
+  it('an API that stops responds to waiting listeners', async () => {
     const id = await listen()
     const second = await startProgram('api', drape.env)
     const headers = { 'x-api-key': drape.apiKey, 'content-type': 'application/json' }
@@ -209,7 +209,7 @@ describe('listeners and events', () => {
 
   describe('test events', () => {
     it.each(Object.keys(WEBHOOK_MESSAGES) as WebhookMessageType[])(
-      'of the type %s are as the real ones, and marked',
+      'of the type %s are like real events, but marked',
       async (type) => {
         const id = await listen()
         const queued = await trigger(type)
@@ -222,7 +222,7 @@ describe('listeners and events', () => {
       },
     )
 
-    it('reach an endpoint only if they name it, signed and delivered as all events', async () => {
+    it('reach an endpoint only if it is named, signed and delivered like all events', async () => {
       const endpoint = await createEndpoint()
       expect(await trigger('generation.completed')).toMatchObject({ deliveries: 0 })
       const { eventId } = await trigger('generation.completed', { endpointId: endpoint.id })
@@ -238,8 +238,8 @@ describe('listeners and events', () => {
     })
   })
 
-  describe('an event that is sent again', () => {
-    it('reaches the endpoints and the listeners that got it under the same ID, and new listeners', async () => {
+  describe('a resent event', () => {
+    it('reaches its previous receivers under the same ID, and new listeners', async () => {
       const endpoint = await createEndpoint()
       const before = await listen()
       const eventId = `evt_${(await endGeneration()).slice(4)}`
@@ -264,7 +264,7 @@ describe('listeners and events', () => {
       await createWebhooks(drape.database).delete(endpoint.id)
     })
 
-    it('is one delivery if the delivery is named, and known after its listener has ended', async () => {
+    it('is one delivery if the delivery is named, even after the end of its listener', async () => {
       const ended = await listen()
       const { eventId } = await trigger('credits.low')
       const [{ deliveryId }] = await eventsOf(ended)
@@ -277,7 +277,7 @@ describe('listeners and events', () => {
       expect(await eventsOf(next)).toMatchObject([{ eventId, data: { test: true } }])
     })
 
-    it('is not that of another account', async () => {
+    it('cannot be an event of another account', async () => {
       const id = await listen()
       const { eventId } = await trigger('credits.low')
       const [{ deliveryId }] = await eventsOf(id)
@@ -287,7 +287,7 @@ describe('listeners and events', () => {
       }
     })
 
-    it('is not repeated once the customer that it named is forgotten', async () => {
+    it('is refused after the erasure of its customer', async () => {
       const id = await listen()
       const { eventId } = await trigger('customer.erased')
       const [{ deliveryId }] = await eventsOf(id)

@@ -86,7 +86,7 @@ describe('the page on which a shopper appeals a refusal', () => {
     }
   })
 
-  it('is named by the answers of a refused generation, and of no other', async () => {
+  it('is linked only from responses of a refused generation', async () => {
     const { id } = await refuse()
     const url = await urlOf(id)
     expect(url).toMatch(/^https?:\/\/[^/]+\/appeal\/[\w.-]{60,160}$/)
@@ -103,7 +103,7 @@ describe('the page on which a shopper appeals a refusal', () => {
     expect((await read(new URL(url).pathname)).status).toBe(404)
   })
 
-  it('shows the reason without an image, takes one text, and later shows the decision', async () => {
+  it('shows the reason without an image, accepts one text, and later shows the decision', async () => {
     const { id, path } = await refuse()
     const page = await read(path, { accept: HTML_TYPE })
     expect(page).toMatchObject({ status: 200 })
@@ -130,7 +130,7 @@ describe('the page on which a shopper appeals a refusal', () => {
     expect(await reviews().find(id)).toMatchObject({ reason: 'It is a shirt.', state: 'REFUSED' })
   })
 
-  it('shows the answer of the operator to the holder of this reference and the account alone', async () => {
+  it('shows the answer of the operator only to the holder of the reference and the account', async () => {
     const [mine, other] = [await refuse(), await refuse()]
     await send(mine.path)
     await decide(mine.id, 'ALLOWED', 'For you.')
@@ -154,7 +154,7 @@ describe('the page on which a shopper appeals a refusal', () => {
     expect((await read(path)).body).toMatchObject({ state: 'OPEN', reason: 'It is a shirt.' })
   })
 
-  it('answers alike for references that are unknown, foreign, expired or whose refusal is deleted', async () => {
+  it('responds equally to references that are unknown, foreign, expired or of a deleted refusal', async () => {
     const { id, path } = await refuse()
     const reference = path.slice('/appeal/'.length)
     const [name, expires, signature] = reference.split('.')
@@ -274,7 +274,7 @@ describe('the page on which a shopper appeals a refusal', () => {
       expect((await send(refused[10].path, { address: '198.51.101.7' })).status).toBe(200)
     })
 
-    it('without a caller with one reference being able to shut out neighbours', async () => {
+    it('per reference, so that one reference cannot block others of the same address', async () => {
       const [decided, victim] = [await refuse(), await refuse()]
       await send(decided.path)
       await decide(decided.id, 'REFUSED')
@@ -289,7 +289,7 @@ describe('the page on which a shopper appeals a refusal', () => {
       expect([statuses[59], statuses[60]]).toEqual([200, 429])
     })
 
-    it('to 100 of one shop without a decision, which leaves room for the account and other shops', async () => {
+    it('to 100 open appeals per shop, which leaves room for the account and other shops', async () => {
       const full = await createCaller(drape.database, 1000)
       const accountKey = await createAccounts(drape.database).insertKey(full.accountId, 'secret')
       const owner = { ...drape, accountId: full.accountId }
@@ -312,7 +312,7 @@ describe('the page on which a shopper appeals a refusal', () => {
       new URL((await drape.call('GET', `/tryon/v1/generations/${id}`, { key: accountKey })).body.appealUrl).pathname
   })
 
-  it('cannot fill the list of reviews: accounts and their shops take turns', async () => {
+  it('cannot fill the list of reviews, which alternates between accounts and shops', async () => {
     await drape.database.query(sql.unsafe`delete from safety_refusals`)
     const other = await createCaller(drape.database, 100)
     const flooded: string[] = []

@@ -35,18 +35,18 @@ describe('GET /public/check-credits', () => {
   const setShop = (id: string, change: ReturnType<typeof sql.fragment>) =>
     drape.database.query(sql.unsafe`update shops set ${change} where id = ${id}`)
 
-  it('allows a shop whose account has credits, for two minutes', async () => {
+  it('allows a shop whose account has credits, cached for 2 minutes', async () => {
     const { status, headers, body } = await ask(shop.headers)
     expect({ status, body }).toEqual({ status: 200, body: { allowed: true } })
     expect(headers.get('cache-control')).toBe('private, max-age=120')
   })
 
-  it('does not allow one without credits', async () => {
+  it('refuses a shop without credits', async () => {
     const { headers } = await openShop(0)
     expect((await ask(headers)).body).toEqual({ allowed: false })
   })
 
-  it('does not allow one whose billing is stopped, or whose plan has ended', async () => {
+  it('refuses a shop with stopped billing or an ended plan', async () => {
     for (const change of [sql.fragment`billing_allowed = false`, sql.fragment`plan_ends_at = now()`]) {
       const { id, headers } = await openShop(5)
       await setShop(id, change)
@@ -54,7 +54,7 @@ describe('GET /public/check-credits', () => {
     }
   })
 
-  it('does not allow one that has used up its month, or its account’s', async () => {
+  it('refuses a shop at the monthly limit of the shop or its account', async () => {
     const one = await openShop(5)
     await setShop(one.id, sql.fragment`monthly_generations = 2`)
     const other = await openShop(5, { monthlyGenerations: 1 })
@@ -66,7 +66,7 @@ describe('GET /public/check-credits', () => {
     expect((await ask(free.headers)).body).toEqual({ allowed: true })
   })
 
-  it('believes an answer for two minutes, that of each shop by itself', async () => {
+  it('caches the result of each shop for 2 minutes', async () => {
     const { id, headers } = await openShop(5)
     expect((await ask(headers)).body).toEqual({ allowed: true })
     await setShop(id, sql.fragment`billing_allowed = false`)
@@ -74,14 +74,14 @@ describe('GET /public/check-credits', () => {
     expect((await ask((await openShop(0)).headers)).body).toEqual({ allowed: false })
   })
 
-  it('asks for the proof of a shop', async () => {
+  it('requires the signature of a shop', async () => {
     for (const headers of [{}, { 'x-drape-shop': 'nobody.test' }] as Record<string, string>[]) {
       expect(await ask(headers)).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
     }
   })
 
-  describe('when something is wrong on our side', () => {
-    it('allows while Postgres does not answer', async () => {
+  describe('when the service has a fault', () => {
+    it('allows while Postgres does not respond', async () => {
       const { headers } = await openShop(0)
       // Queries of these tables wait for this transaction.
       const release = await holdTables()
@@ -94,13 +94,13 @@ describe('GET /public/check-credits', () => {
       }
     })
 
-    it('does not wait for an answer that never comes', async () => {
+    it('does not wait for a response that never arrives', async () => {
       const server = await startApp(() => new Promise(() => {}))
       expect(await server.ask()).toEqual({ status: 200, body: { allowed: true } })
       server.close()
     })
 
-    it('allows when Postgres refuses, and asks again the next time', async () => {
+    it('allows after an error of Postgres, and does not cache it', async () => {
       let isAway = true
       const server = await startApp(async () => {
         if (isAway) throw new Error('away')
@@ -112,7 +112,7 @@ describe('GET /public/check-credits', () => {
       server.close()
     })
 
-    it('allows when Postgres is not there at all', async () => {
+    it('allows without Postgres', async () => {
       const nowhere = createDatabase('postgres://postgres@127.0.0.1:1/nothing', { poolSize: 1 })
       const server = await startApp(createShopCredits(nowhere).find)
       expect(await server.ask()).toEqual({ status: 200, body: { allowed: true } })
@@ -121,7 +121,7 @@ describe('GET /public/check-credits', () => {
     })
   })
 
-  it('looks once in two minutes, however many ask', async () => {
+  it('queries once in 2 minutes for any number of requests', async () => {
     let looks = 0
     let time = 0
     const server = await startApp(

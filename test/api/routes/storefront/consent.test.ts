@@ -64,7 +64,7 @@ describe('the consent of shoppers', () => {
     return headers
   }
 
-  it('comes before the first byte: without it nothing of a photo is stored', async () => {
+  it('is required before any byte of a photo is stored', async () => {
     const headers = newShopper()
     for (const answer of [await prepare(headers), await upload(headers)])
       expect(answer).toMatchObject({ status: 403, body: { code: 'CONSENT_REQUIRED' } })
@@ -74,7 +74,7 @@ describe('the consent of shoppers', () => {
     expect(await stored(headers)).toBeGreaterThan(0)
   })
 
-  it('is recorded once, with a hash in place of the visitor', async () => {
+  it('is recorded once, with a hash of the visitor', async () => {
     const headers = newShopper()
     const [first, second] = [await agree(headers), await agree(headers, { language: 'de-AT' })]
     expect(second.body).toEqual(first.body)
@@ -87,7 +87,7 @@ describe('the consent of shoppers', () => {
     expect((await get(headers)).body).toMatchObject({ required: true, givenAt: first.body.at })
   })
 
-  it('is asked for in the language of the visitor', async () => {
+  it('is requested in the language of the visitor', async () => {
     const { body } = await get(newShopper(), '?lang=de-AT')
     expect(body).toMatchObject({ language: 'de', policy: shop.domain, version: NEUTRAL, givenAt: null })
     expect(body.text).toMatch(/einverstanden/)
@@ -97,7 +97,7 @@ describe('the consent of shoppers', () => {
     expect((await get(newShopper(), '?lang=<script>')).body.code).toBe('VALIDATION_FAILED')
   })
 
-  it('of another shop or version, or without a visitor, is refused', async () => {
+  it('is refused for another shop or version, or without a visitor', async () => {
     const headers = newShopper()
     const ofSister = { policy: sister.domain }
     expect(await agree(headers, ofSister)).toMatchObject({ status: 400, body: { code: 'CONSENT_POLICY_UNKNOWN' } })
@@ -118,7 +118,7 @@ describe('the consent of shoppers', () => {
     expect(await ledgerOf(headers)).toEqual([])
   })
 
-  it('ends with a new version of the policy, and a replay of the older one is refused', async () => {
+  it('ends with a new version of the policy, and the older version is refused', async () => {
     const renewed = await createDevelopmentShop(drape, 'renewed.test', { requiresConsent: true })
     const headers = newShopper(renewed)
     const ours = { policy: renewed.domain }
@@ -143,7 +143,7 @@ describe('the consent of shoppers', () => {
     expect(stands).toEqual({ policy: renewed.domain, version: '2026-11', at: expect.stringMatching(/Z$/) })
   })
 
-  it('that is withdrawn takes photos and unfinished try-ons along, and is asked for again', async () => {
+  it('can be withdrawn, which erases photos, cancels try-ons, and requires consent again', async () => {
     const headers = await agreed()
     const { body } = await upload(headers)
     const before = await drape.balance()
@@ -167,13 +167,13 @@ describe('the consent of shoppers', () => {
     expect((await upload(headers)).status).toBe(201)
   })
 
-  it('ends with an erasure by the account too', async () => {
+  it('ends with an erasure by the account', async () => {
     const headers = await agreed()
     await drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(idOf(headers))}`)
     expect(await ledgerOf(headers)).toMatchObject([{ withdrawn: true }])
   })
 
-  it('ends again when erasures are repeated after a restore, and is proven for three years', async () => {
+  it('ends again when erasures are repeated after a restore, and is proven for 3 years', async () => {
     const retention = createRetention(drape.database)
     const [headers, later] = [await agreed(), await agreed()]
     const hashOf = (of: Headers) =>
@@ -196,7 +196,7 @@ describe('the consent of shoppers', () => {
     expect([await ledgerOf(headers), await ledgerOf(later)]).toMatchObject([[{ withdrawn: true }], []])
   })
 
-  it('and what was written down for a request of the customer end with an erasure by the account', async () => {
+  it('ends together with recorded data requests of the customer in an erasure by the account', async () => {
     const ask = (customer: string) =>
       drape.database.query(sql.unsafe`
         insert into data_requests (shop_id, request_id, customer_id, email, held)
@@ -208,7 +208,7 @@ describe('the consent of shoppers', () => {
     expect(await drape.database.anyFirst(left)).toEqual(['8'])
   })
 
-  it('of visitors that were never here erases and logs nothing', async () => {
+  it('can be withdrawn by unknown visitors, which erases and logs nothing', async () => {
     const storage = await storageOf(drape)
     const countEntries = async () => {
       let count = 0
@@ -220,7 +220,7 @@ describe('the consent of shoppers', () => {
     expect(await countEntries()).toBe(before)
   })
 
-  it('is not overtaken: what is stored or started while it is withdrawn is gone afterwards', async () => {
+  it('covers data that is stored or started during its withdrawal', async () => {
     await drape.startWorker()
     const warm = await agreed()
     const { body } = await upload(warm)
@@ -274,7 +274,7 @@ describe('the consent of shoppers', () => {
     expect(await listPhotos()).toEqual(before)
   })
 
-  it('leaves only what the data map knows in storage and Redis', async () => {
+  it('leaves only data of the data map in storage and Redis', async () => {
     const isMapped = (places: object) => (key: string) => Object.keys(places).some((prefix) => key.startsWith(prefix))
     const stored: string[] = []
     for await (const page of (await storageOf(drape)).list('')) stored.push(...page.map(({ key }) => key))
@@ -290,7 +290,7 @@ describe('the consent of shoppers', () => {
     expect(keys.filter((key) => !isMapped(REDIS_FAMILIES)(key))).toEqual([])
   })
 
-  it('is limited: a visitor cannot fill the ledger', async () => {
+  it('is limited, so that a visitor cannot fill the ledger', async () => {
     const headers = newShopper()
     const answers = []
     for (let i = 0; i < 22; i++) answers.push((await agree(headers)).status)
@@ -299,14 +299,14 @@ describe('the consent of shoppers', () => {
     expect(await ledgerOf(headers)).toHaveLength(1)
   })
 
-  it('is not asked for where the shop turns it off', async () => {
+  it('is not required if the shop disables it', async () => {
     const free = await createDevelopmentShop(drape, 'free.test')
     const headers = newShopper(free)
     expect((await get(headers)).body).toMatchObject({ required: false })
     expect((await upload(headers)).status).toBe(201)
   })
 
-  it('is on for a new shop', async () => {
+  it('is required by default in a new shop', async () => {
     const { id } = await createShops(drape.database).insert({
       ...{ accountId: drape.accountId, platform: 'development', domain: 'new.test' },
     })
@@ -351,7 +351,7 @@ describe('the consent of shoppers', () => {
       ).not.toHaveProperty('consent')
     })
 
-    it('may name a policy of an app', async () => {
+    it('can name a policy of an app', async () => {
       const name = { accountId: drape.accountId, policy: 'our-app' }
       await createConsents(drape.database).publish(name, { version: '1', texts: { en: 'Yes' } })
       const at = new Date().toISOString()

@@ -70,7 +70,7 @@ describe('downloading an image', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it.each(['png', 'webp'] as const)('gives a result in %s as what it is', async (extension) => {
+  it.each(['png', 'webp'] as const)('returns a result in %s with its media type', async (extension) => {
     const { resultKey: key } = await completeForShop(drape, { shopId: shop.id, image, extension })
     const answer = await download({ url: `${drape.api.url}/objects/${key}`, filename: 'Coat.jpg' })
     expect(answer.headers.get('content-type')).toBe(`image/${extension}`)
@@ -194,7 +194,7 @@ describe('downloading an image', () => {
     expect(await refusal({ url: `${drape.api.url}/objects/${lost}` })).toMatchObject(missing)
   })
 
-  it('is for shops alone', async () => {
+  it('requires the signature of a shop', async () => {
     expect(await drape.call('GET', pathOf({ url }))).toMatchObject({ status: 401 })
   })
 

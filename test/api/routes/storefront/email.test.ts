@@ -49,7 +49,7 @@ describe('POST /public/collect-email', () => {
   const TAKEN = { status: 200, body: { success: true, message: 'Thank you.' } }
   const REFUSED = { status: 200, body: { success: false, message: expect.any(String) } }
 
-  it('keeps the address here where the shop has no platform', async () => {
+  it('stores the address in Drape if the shop has no platform', async () => {
     expect(await collect({ email: 'anna@example.com' })).toMatchObject(TAKEN)
     const anna = await until(() => findLead('anna@example.com'))
     expect(anna).toEqual({
@@ -60,7 +60,7 @@ describe('POST /public/collect-email', () => {
     })
   })
 
-  it('keeps it once, however it is written and however often it comes at once', async () => {
+  it('stores it once, in any case and for any number of concurrent requests', async () => {
     const written = ['berta@example.com', 'Berta@Example.com', ' BERTA@EXAMPLE.COM ']
     const answers = await Promise.all([...written, ...written].map((email) => collect({ email })))
     for (const answer of answers) expect(answer).toMatchObject(TAKEN)
@@ -76,7 +76,7 @@ describe('POST /public/collect-email', () => {
     expect(await findLead('berta@example.com')).toMatchObject({ consent: true })
   })
 
-  it('makes a customer of the shop where it is on Shopify', async () => {
+  it('creates a customer of a shop on Shopify', async () => {
     const signing = { domain: 'leads.myshopify.com', secret: 'hush' }
     await createShops(drape.database).insert({
       accountId: drape.accountId,
@@ -114,7 +114,7 @@ describe('POST /public/collect-email', () => {
     expect(await collect(body, { 'content-type': 'application/json' })).toMatchObject(REFUSED)
   })
 
-  it('takes 10 addresses a minute from one shopper', async () => {
+  it('accepts 10 addresses per minute from one shopper', async () => {
     const headers = { 'x-service-anonymous-id': 'anon_eager' }
     const answers = await Promise.all(
       Array.from({ length: 15 }, (_, i) => collect({ email: `eager${i}@example.com` }, headers)),
@@ -124,7 +124,7 @@ describe('POST /public/collect-email', () => {
     expect(await collect({ email: 'calm@example.com' })).toMatchObject(TAKEN)
   })
 
-  it('takes 20 addresses a minute from one network address, whatever the shopper is called', async () => {
+  it('accepts 20 addresses per minute from one network address, whatever the shopper ID', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.7' }
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, i) => collect({ email: `crowd${i}@example.com` }, headers)),
@@ -132,7 +132,7 @@ describe('POST /public/collect-email', () => {
     expect(answers.filter(({ body }) => body.success)).toHaveLength(20)
   })
 
-  it('stores the address before it says thank you', async () => {
+  it('stores the address before it responds', async () => {
     await drape.database.query(sql.unsafe`update lead_outbox set available_at = now() + interval '1 hour'`)
     expect(await collect({ email: 'frida@example.com' })).toMatchObject(TAKEN)
     const found = await drape.database.any(sql.unsafe`
@@ -141,12 +141,12 @@ describe('POST /public/collect-email', () => {
     expect(found).toHaveLength(1)
   })
 
-  it('is for shops alone', async () => {
+  it('requires the signature of a shop', async () => {
     const answer = await drape.call('POST', PATH, { key: null, body: { email: 'anna@example.com' } })
     expect(answer).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
   })
 
-  it('leaves no address in the log', async () => {
+  it('writes no address into the log', async () => {
     await collect({ email: 'emil@example.com' })
     await until(() => findLead('emil@example.com'))
     await drape.api.end()

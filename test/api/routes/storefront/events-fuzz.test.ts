@@ -12,7 +12,7 @@ import { createDevelopmentShop } from '../../../support/shop.ts'
 const RUNS = process.env.LONG_TESTS === '1' ? 5000 : 300
 const options = { numRuns: RUNS, seed: 20_261_121 }
 
-describe('whatever is sent as events', () => {
+describe('any batch of events', () => {
   let drape: Drape
   let headers: Record<string, string>
 
@@ -49,7 +49,7 @@ describe('whatever is sent as events', () => {
     expect(await countAll()).toBeGreaterThan(RUNS)
   })
 
-  it('gets an answer that says whether it was taken', { timeout: 300_000 }, async () => {
+  it('gets a response that tells whether it was accepted', { timeout: 300_000 }, async () => {
     const texts = fc.oneof(
       { weight: 6, arbitrary: fc.oneof(spoiled(good(StorefrontBatch)), spoiled(good(TrackingBatch))).map(jsonOf) },
       { weight: 2, arbitrary: hostileValues.map(jsonOf) },
@@ -69,7 +69,7 @@ describe('whatever is sent as events', () => {
     expect(drape.api.output()).not.toMatch(/request failed|storing events failed|unhandled/i)
   })
 
-  it('has its good events kept, each once, and the first bad one named', { timeout: 300_000 }, async () => {
+  it('has its valid events stored once each, and its first invalid event named', { timeout: 300_000 }, async () => {
     const bad = fc.constantFrom<object | null>(
       null,
       { event: 'widget:clicked' },

@@ -52,7 +52,7 @@ describe('events while Postgres is unavailable', () => {
     body: { success: false, message: 'Events cannot be stored right now. Send the batch again.' },
   }
 
-  it('are refused with a retryable error soon', async () => {
+  it('are refused with a retryable error within a time limit', async () => {
     const [known, unknown] = [await appHeaders(drape), await appHeaders(drape)]
     expect((await sendEvent(known, 'before')).body).toEqual({ success: true })
     link.suffer({ partitioned: true })

@@ -43,7 +43,7 @@ describe('events', () => {
   let number = 0
   const newId = () => `id-${number++}`
 
-  it('from an app are stored with all that is known of them', async () => {
+  it('from an app are stored with all fields', async () => {
     const happened = new Date(Date.now() - 5000)
     const answer = await send(
       {
@@ -82,7 +82,7 @@ describe('events', () => {
     expect(plain.context).toEqual({ ...APP_CONTEXT, integration: 'sdk', $host: null })
   })
 
-  it('from the widget are stored for the shop of its proxy, whatever shop the sender names', async () => {
+  it('from the widget are stored for the shop of the proxy, whatever shop the sender names', async () => {
     const claims = { 'x-service-customer-id': '77', 'x-service-customer-email': 'a@shop.test' }
     const { body } = await drape.call('POST', TRACKING, {
       key: null,
@@ -105,7 +105,7 @@ describe('events', () => {
     ])
   })
 
-  it('may also come to the first endpoint through a proxy, with or without the header', async () => {
+  it('are accepted at both endpoints through a proxy, with or without the header', async () => {
     const passed: Record<string, string>[] = [{}, { 'x-service-anonymous-id': APP_CONTEXT.anonymous_id }]
     for (const anonymous of passed) {
       const id = newId()
@@ -119,7 +119,7 @@ describe('events', () => {
     }
   })
 
-  it('from a storefront of Shopify are stored for the customer whom its proxy has signed', async () => {
+  it('from Shopify are stored for the customer that the proxy signed', async () => {
     const own = { domain: 'events.myshopify.com', secret: 'hush' }
     const { id: shopId } = await createShops(drape.database).insert({
       accountId: drape.accountId,
@@ -146,7 +146,7 @@ describe('events', () => {
     }
   })
 
-  it('from the plugin of a shop are stored as their proxy has signed them, body and all', async () => {
+  it('from a plugin are stored as signed, including the body', async () => {
     const own = { domain: 'plugin.test', secret: 'hush' }
     const { id: shopId } = await createShops(drape.database).insert({
       accountId: drape.accountId,
@@ -177,7 +177,7 @@ describe('events', () => {
   it.each([
     ['the first endpoint', STOREFRONT_EVENT_NAMES as readonly string[], (events: unknown) => sendEvents(events)],
     ['the widget’s endpoint', TRACKING_EVENT_NAMES as readonly string[], (events: unknown) => track(events)],
-  ])('have the names of %s and no others', async (_, known, to) => {
+  ])('have only the names of %s', async (_, known, to) => {
     for (const event of [...names, 'Widget:button_click', 'widget:button_click ', 'widget', '', null, 7]) {
       const id = newId()
       const isKnown = known.includes(event as string)
@@ -187,7 +187,7 @@ describe('events', () => {
     }
   })
 
-  it('that are good are kept when others of the batch are not; the first bad one is named', async () => {
+  it('that are valid are stored even if others of the batch are not; the first invalid one is named', async () => {
     const [first, last] = [newId(), newId()]
     const { status, body } = await sendEvents([
       eventOf(first),
@@ -246,7 +246,7 @@ describe('events', () => {
     expect(await stored(good)).toHaveLength(1)
   })
 
-  it('may have every JSON as property, up to 8 KB, and names like any other', async () => {
+  it('can have any JSON as a property, up to 8 KB, with any name', async () => {
     const id = newId()
     const properties =
       '{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":"x","é😀":[null,1e300,{"":[]}]}'
@@ -267,7 +267,7 @@ describe('events', () => {
     expect(await stored(filled)).toHaveLength(1)
   })
 
-  it('happen at any time, as far as it can be', async () => {
+  it('can have any time that Postgres can store', async () => {
     const [past, future, offset, leap] = [newId(), newId(), newId(), newId()]
     const { body } = await sendEvents([
       eventOf(past, { timestamp: '0001-01-01T00:00:00Z' }),
@@ -285,7 +285,7 @@ describe('events', () => {
     expect(Math.abs(await ageInDays(offset))).toBeLessThan(0.01)
   })
 
-  it('need no properties, which may also be null', async () => {
+  it('require no properties, and accept null', async () => {
     const [without, withNull] = [newId(), newId()]
     const { body } = await sendEvents([
       eventOf(without, { properties: undefined }),
@@ -295,7 +295,7 @@ describe('events', () => {
     expect([await stored(without), await stored(withNull)].map((rows) => rows.length)).toEqual([1, 1])
   })
 
-  it('happen in UTC when their time has no offset', async () => {
+  it('have a time in UTC without an offset', async () => {
     const id = newId()
     const timestamp = new Date(Date.now() - 3_600_000).toISOString().slice(0, -1)
     expect((await sendEvents([eventOf(id, { timestamp })])).body).toEqual({ success: true })
@@ -345,7 +345,7 @@ describe('events', () => {
     expect(await countAll()).toBe(before)
   })
 
-  it('name the header that is missing, or that contradicts the context', async () => {
+  it('are refused with the name of a missing or contradicting header', async () => {
     const { authorization } = await appHeaders(drape)
     const post = async (headers: Record<string, string>) => {
       const body = JSON.stringify({ events: [eventOf(newId())], context: APP_CONTEXT })
@@ -389,7 +389,7 @@ describe('events', () => {
     ['a key of 10 kB', { authorization: `Bearer pk_${'a'.repeat(10_000)}` }, 'INVALID_API_KEY'],
     ['an unknown shop', { 'x-drape-shop': 'nowhere.test' }, 'PROXY_SIGNATURE_INVALID'],
     ['a wrong signature', { 'x-drape-signature': 'aa' }, 'PROXY_SIGNATURE_INVALID'],
-  ])('are refused from senders that prove themselves with %s', async (_, proof, code) => {
+  ])('are refused from senders that authenticate with %s', async (_, proof, code) => {
     const answer = await drape.call('POST', STOREFRONT, {
       key: null,
       headers: proof,
@@ -398,7 +398,7 @@ describe('events', () => {
     expect([answer.status, answer.body.code, answer.body.status]).toEqual([401, code, 401])
   })
 
-  it('are refused from senders with a secret key, also in the other header', async () => {
+  it('are refused from senders with a secret key, even in the other header', async () => {
     const proofs: Record<string, string>[] = [
       { authorization: `Bearer ${drape.apiKey}` },
       { 'x-api-key': drape.apiKey },
@@ -424,7 +424,7 @@ describe('events', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1.1 401 /)
   })
 
-  it('of the widget are refused without a shop’s proxy', async () => {
+  it('of the widget are refused without the proxy of a shop', async () => {
     for (const proof of [{}, headers, { 'x-drape-shop': 'nowhere.test' }]) {
       const answer = await drape.call('POST', TRACKING, {
         key: null,
@@ -435,7 +435,7 @@ describe('events', () => {
     }
   })
 
-  it('are refused within 5 seconds after their key was revoked, on another replica too', async () => {
+  it('are refused within 5 seconds after the revocation of their key, by every replica', async () => {
     const replica = await startProgram('api', drape.env)
     const own = await appHeaders(drape)
     const post = (url: string) =>
@@ -452,7 +452,7 @@ describe('events', () => {
     await replica.end()
   })
 
-  it('are counted once when two replicas get the same batches at the same time', async () => {
+  it('are counted once when two replicas receive the same batches concurrently', async () => {
     const replica = await startProgram('api', drape.env)
     const events = Array.from({ length: 50 }, (_, i) => eventOf(`both-${i}`))
     const answers = await Promise.all(
@@ -473,7 +473,7 @@ describe('events', () => {
     await replica.end()
   })
 
-  it('have a place for days to come as soon as an API has started', async () => {
+  it('have partitions for the next days as soon as an API has started', async () => {
     const days = await until(async () => {
       const made = await drape.database.anyFirst(sql.unsafe`
         select to_regclass(event_partition((now() at time zone 'UTC')::date + ahead))::text
@@ -483,7 +483,7 @@ describe('events', () => {
     expect(days).toHaveLength(5)
   })
 
-  it('have their outcomes counted', async () => {
+  it('are counted by outcome', async () => {
     const read = async () => {
       const lines = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
       const of = (outcome: string) =>

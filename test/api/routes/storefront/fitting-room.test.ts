@@ -92,7 +92,7 @@ describe('POST /public/fitting-room', () => {
     return { id, account, by, userImageId: await upload(by) }
   }
 
-  it('is asked once under one Idempotency-Key, and again after it was blocked', async () => {
+  it('runs once per Idempotency-Key, and again after it was blocked', async () => {
     const { id, account, by, userImageId } = await openShop(1)
     const keyed = (key: string) => enter({ userImageId }, { ...by, 'idempotency-key': key })
     const first = await keyed('wish-1')
@@ -108,7 +108,7 @@ describe('POST /public/fitting-room', () => {
     expect(await drape.database.oneFirst(asked)).toBe(2)
   })
 
-  it('comes before the catalogue run of its account, also when it asks for batch', async () => {
+  it('runs before batch jobs of its account, even if it requests batch', async () => {
     const { account, by, userImageId } = await openShop()
     const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
       ...{ key: account.apiKey, body: formOf(undefined, { file: photo }) },
@@ -136,7 +136,7 @@ describe('POST /public/fitting-room', () => {
     expect(new Set(positions).size).toBe(ids.length)
   })
 
-  it('takes garments worn by a model where the Engine resource of the default engine says so', async () => {
+  it('accepts garments worn by a model if the Engine resource of the default engine does', async () => {
     const publish = (name: string, garmentTypes: readonly string[]) =>
       update(sql.unsafe`
         insert into published_engines (namespace, name, license, max_slots, garment_types)
@@ -207,7 +207,7 @@ describe('POST /public/fitting-room', () => {
     },
   )
 
-  it('gives no shopper the response to another who sent the same Idempotency-Key', async () => {
+  it('returns no response of another shopper with the same Idempotency-Key', async () => {
     const { by, userImageId } = await openShop()
     const keyed = { 'idempotency-key': 'shared-wish' }
     const first = await enter({ userImageId }, { ...by, ...keyed })
@@ -260,7 +260,7 @@ describe('POST /public/fitting-room', () => {
   })
 
   describe('finds the product', () => {
-    it('under its whole gid before its id alone', async () => {
+    it('by its full gid rather than by its ID alone', async () => {
       await createProduct('gid://shopify/Product/7002')
       await createProduct('7002')
       await createProduct('7003')
@@ -270,12 +270,12 @@ describe('POST /public/fitting-room', () => {
       expect(await productOf(await accepted({ productId: 'gid://shopify/Product/7003' }))).toBe('7003')
     })
 
-    it('for whichever variant', async () => {
+    it('for any variant', async () => {
       const variantId = 'gid://shopify/ProductVariant/1'
       expect(await productOf(await accepted({ variantId }))).toBe(SHIRT)
     })
 
-    it('only in its own account, and while it lives', async () => {
+    it('only in its account, and until it expires', async () => {
       const other = await drape.createAccount(1)
       await createProduct('7004', { key: other.apiKey })
       await createProduct('7005')
@@ -286,7 +286,7 @@ describe('POST /public/fitting-room', () => {
       }
     })
 
-    it('on the platform of the shop, and keeps it', async () => {
+    it('on the platform of the shop, and stores it', async () => {
       const admin = await startShopifyAdmin()
       const variant = { id: 'gid://shopify/ProductVariant/81', images: ['https://cdn.example/blue.jpg'] }
       const [productId, front] = ['gid://shopify/Product/8001', 'https://cdn.example/front.jpg']
@@ -329,24 +329,24 @@ describe('POST /public/fitting-room', () => {
       })
     })
 
-    it('unless none of its images will do', async () => {
+    it('unless none of its images is usable', async () => {
       await createProduct('7007', { classifications: { type: 'on_model' } })
       const answer = await enter({ productId: 'gid://shopify/Product/7007' })
       expect(answer).toMatchObject({ status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION' } })
     })
   })
 
-  describe('has no photo', () => {
+  describe('refuses a photo', () => {
     const missing = { status: 404, body: { code: 'IMAGE_NOT_FOUND', message: expect.any(String) } }
 
-    it('that is none, or has expired', async () => {
+    it('that does not exist or has expired', async () => {
       const userImageId = await upload(headers)
       await update(sql.unsafe`update images set expires_at = now() where id = ${userImageId}`)
       for (const id of ['img_nothing', userImageId, 'gen_1'])
         expect(await enter({ userImageId: id })).toMatchObject(missing)
     })
 
-    it('that another shop’s shopper, or a caller of the server API, has sent', async () => {
+    it('of a shopper of another shop, or of a caller of the server API', async () => {
       const foreign = await openShop()
       const form = formOf(undefined, { file: photo })
       const { body } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
@@ -357,7 +357,7 @@ describe('POST /public/fitting-room', () => {
       expect(await enter({ userImageId: imageId }, newShopper(sister))).toMatchObject(missing)
     })
 
-    it('without which the product is not fetched', async () => {
+    it('before the product is fetched', async () => {
       expect(await enter({ userImageId: 'img_nothing', productId: 'gid://shopify/Product/0' })).toMatchObject(missing)
     })
   })
@@ -373,7 +373,7 @@ describe('POST /public/fitting-room', () => {
       expect({ status, body }).toEqual({ status: 402, body: quota })
     })
 
-    it('by the month of the shop, and by that of the account', async () => {
+    it('by the monthly limit of the shop, and by that of the account', async () => {
       const one = await openShop()
       await update(sql.unsafe`update shops set monthly_generations = 1 where id = ${one.id}`)
       const other = await openShop()
@@ -386,7 +386,7 @@ describe('POST /public/fitting-room', () => {
       }
     })
 
-    it('by the plan of the shop, from one call to the next', async () => {
+    it('by the plan of the shop, from the next call', async () => {
       const { id, by, userImageId } = await openShop()
       for (const change of [sql.fragment`billing_allowed = false`, sql.fragment`plan_ends_at = now()`]) {
         await accepted({ userImageId }, by)
@@ -397,7 +397,7 @@ describe('POST /public/fitting-room', () => {
       }
     })
 
-    it('after ten in a week, exactly, though thirty come at once to two replicas and Redis forgets everything', async () => {
+    it('after exactly 10 per week, even for 30 concurrent calls to two replicas without Redis data', async () => {
       const ask = (i: number) =>
         fetch(`${i % 2 === 0 ? drape.api.url : replica.url}/public/fitting-room`, {
           method: 'POST',
@@ -422,7 +422,7 @@ describe('POST /public/fitting-room', () => {
       }
     })
 
-    it('by the week of a customer, whichever browser they use', async () => {
+    it('by the weekly limit of a customer in any browser', async () => {
       const [domain, secret] = ['real.myshopify.com', 'hush']
       const { id } = await createShops(drape.database).insert({
         accountId: drape.accountId,
@@ -455,7 +455,7 @@ describe('POST /public/fitting-room', () => {
       expect(owners).toEqual([`${id}:customer:77`, `${id}:customer:78`])
     })
 
-    it('not by what has failed', async () => {
+    it('not by failed generations', async () => {
       const ids: string[] = []
       for (let i = 0; i < 10; i++) ids.push(await accepted())
       expect((await enter()).status).toBe(429)
@@ -466,7 +466,7 @@ describe('POST /public/fitting-room', () => {
     })
   })
 
-  it('asks for the proof of a shop', async () => {
+  it('requires the signature of a shop', async () => {
     const body = { userImageId: imageId, productId: SHIRT }
     for (const by of [{}, { 'x-drape-shop': 'nobody.test' }] as Record<string, string>[]) {
       const answer = await drape.call('POST', '/public/fitting-room', { headers: by, body })
@@ -474,7 +474,7 @@ describe('POST /public/fitting-room', () => {
     }
   })
 
-  it('gives back and forgets what an erased shopper has asked for', async () => {
+  it('refunds and erases generations of an erased shopper', async () => {
     const userImageId = await upload(headers)
     const before = await drape.balance()
     const jobId = await accepted({ userImageId })

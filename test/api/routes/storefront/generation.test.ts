@@ -37,7 +37,7 @@ describe('a shopper’s generation', () => {
   const follow = (id: string, { headers }: { headers: Readonly<Record<string, string>> } = shop) =>
     fetch(`${drape.api.url}/public/generation/${id}/events`, { headers })
 
-  it('is made from an upload and a product of the catalog, and followed to its end', async () => {
+  it('is created from an upload and a product of the catalog, and polled until its end', async () => {
     const worker = await drape.startWorker()
     const form = formOf(undefined, { file: photo })
     const upload = await drape.call('POST', '/public/upload-image', { key: null, headers: shop.headers, body: form })

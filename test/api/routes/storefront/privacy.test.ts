@@ -35,7 +35,7 @@ describe('the privacy page of a shop', () => {
       headers: { 'x-forwarded-for': `203.0.113.${visitors++ % 250}`, ...headers },
     })
 
-  it('says what the settings say, now', async () => {
+  it('shows the current settings', async () => {
     const { body: before, headers } = await open(shop.id)
     for (const text of [
       ...['The Test Shop', 'linen.test', 'Fit &#38; Co, Example Street 1', 'Software: warp', 'without generative AI'],
@@ -81,7 +81,7 @@ describe('the privacy page of a shop', () => {
     expect((await open(shop.id)).body).toContain('<a href="/removal">Did someone else have an image of you made?')
   })
 
-  it('speaks the language of the visitor, and the policy the nearest that it has', async () => {
+  it('uses the language of the visitor, and the closest language of the policy', async () => {
     expect((await open(shop.id, { 'accept-language': 'de-CH, en;q=0.5' })).body).toMatch(
       /<html lang="de">.*Datenschutz/s,
     )
@@ -90,7 +90,7 @@ describe('the privacy page of a shop', () => {
     expect(body).toMatch(/<html lang="en">/)
   })
 
-  it('takes every text for text', async () => {
+  it('escapes every text', async () => {
     const name = { accountId: drape.accountId, policy: 'hostile.test' }
     const hostile = await createDevelopmentShop(drape, 'hostile.test', { requiresConsent: true })
     const texts = { en: HOSTILE.repeat(60) }
@@ -102,7 +102,7 @@ describe('the privacy page of a shop', () => {
       }
   })
 
-  it('is found by the id of the shop alone, also when the shop has ended', async () => {
+  it('is found only by the ID of the shop, even if the shop is inactive', async () => {
     for (const id of ['linen.test', 'shop_none', 'x'.repeat(2000), '%00']) expect((await open(id)).status, id).toBe(404)
     expect((await open('shop_none')).body).toContain('The page does not exist')
     const ended = await createDevelopmentShop(drape, 'ended.test')
@@ -114,13 +114,13 @@ describe('the privacy page of a shop', () => {
     expect(body).not.toContain('neutral-1')
   })
 
-  it('is limited for each address', async () => {
+  it('is limited per network address', async () => {
     const busy = { 'x-forwarded-for': '198.51.100.7' }
     for (let i = 0; i < 60; i++) await open(shop.id, busy)
     expect((await open(shop.id, busy)).status).toBe(429)
   })
 
-  it.skipIf(browserReason)('is good for everybody, large and small, light and dark', async () => {
+  it.skipIf(browserReason)('is accessible in large and small viewports, light and dark', async () => {
     await using browser = await startBrowser()
     const page = await browser.newPage()
     const complaints: string[] = []

@@ -46,7 +46,7 @@ describe('a request to remove an image', () => {
     }
   }
 
-  it('has the same answer whether or not a copy is stored, and stores no image', async () => {
+  it('gets the same response whether or not a copy is stored, and stores no image', async () => {
     const before = await drape.database.oneFirst(sql.unsafe`select count(*)::int from objects`)
     const [mine, other] = [await send(photo), await send(stranger)]
     expect([mine.status, other.status]).toEqual([200, 200])
@@ -67,7 +67,7 @@ describe('a request to remove an image', () => {
     )
   })
 
-  it('is one request when its form is sent twice, and refuses the number for another', async () => {
+  it('is stored once for a form that is sent twice, and its number is refused for another request', async () => {
     const reference = 'A'.repeat(22)
     expect((await send(photo, { reference })).status).toBe(200)
     expect((await send(photo, { reference })).status).toBe(200)
@@ -78,7 +78,7 @@ describe('a request to remove an image', () => {
     expect(hits).toBe(1)
   })
 
-  it('refuses images without detail, what is no image, and floods', async () => {
+  it('is refused without an image, without image detail, and above the limits', async () => {
     const flat = await sharp({ create: { width: 300, height: 300, channels: 3, background: '#a98' } })
       .png()
       .toBuffer()
@@ -95,7 +95,7 @@ describe('a request to remove an image', () => {
     expect((await send(flat, { address: '198.51.100.9' })).status).toBe(429)
   })
 
-  it('shows pages with a form and with the state, and knows no other number', async () => {
+  it('has pages for the form and for the state, and returns 404 for other numbers', async () => {
     const accept = 'text/html,*/*;q=0.8'
     const page = await fetch(`${drape.api.url}/removal`, { headers: { accept } })
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -104,7 +104,7 @@ describe('a request to remove an image', () => {
     expect((await fetch(`${drape.api.url}/removal/${'b'.repeat(22)}`)).status).toBe(404)
   })
 
-  it('finds a copy that was made smaller and mirrored, and erases it with everything made of it', async () => {
+  it('finds a reduced and mirrored copy, and erases it with everything made from it', async () => {
     const copy = await sharp(photo).resize(300).flop().webp({ quality: 50 }).toBuffer()
     const { body } = await send(copy, { email: 'copy@example.com' })
     const { database } = drape
@@ -138,7 +138,7 @@ describe('a request to remove an image', () => {
     expect((await removals.find(request?.id ?? ''))?.hashes).toEqual([])
   })
 
-  it('is open again while more copies are stored than an operator was shown', async () => {
+  it('is open again while more copies are stored than the operator saw', async () => {
     const { database } = drape
     const upload = async () => {
       const body = new FormData()
@@ -167,14 +167,14 @@ describe('a request to remove an image', () => {
     expect(await database.oneFirst(sql.unsafe`select count(*)::int from images`)).toBe(0)
   })
 
-  it('that is granted after the images are gone says so', async () => {
+  it('cannot be granted after the images are erased, and says so', async () => {
     const { body } = await send(photo, { email: 'late@example.com' })
     const removals = createRemovals(drape.database)
     const request = (await removals.list(100)).find(({ email }) => email === 'late@example.com')
     const assigned = drape.database.transaction((transaction) =>
       createRemovalCandidates(withinTransaction(drape.database, transaction)).assign(request?.id ?? '', [imageId]),
     )
-    await expect(assigned).rejects.toThrow('meanwhile')
+    await expect(assigned).rejects.toThrow('in the meantime')
     await removals.decline(request?.id ?? '', 'Nothing was found.')
     expect(await stateOf(body.reference)).toMatchObject({ state: 'DECLINED', answer: 'Nothing was found.' })
   })

@@ -30,7 +30,7 @@ describe('sharing a generation', () => {
     drape.database.oneFirst(sql.unsafe`
       select count(*)::int from share_links where generation_id = ${generationId}`)
 
-  it('gives a link that cannot be guessed and lasts as long as the image', async () => {
+  it('creates an unguessable link that is valid as long as the image', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     const answer = await share(shop, { generationId })
@@ -43,7 +43,7 @@ describe('sharing a generation', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  it('never gives one that lasts longer than 30 days', async () => {
+  it('creates links for at most 30 days', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     await drape.database.query(sql.unsafe`
@@ -54,7 +54,7 @@ describe('sharing a generation', () => {
     expect(days).toBeLessThanOrEqual(30)
   })
 
-  it('gives the link that there is for the same domain, in whatever case, and another one for another domain', async () => {
+  it('returns the existing link for the same domain in any case, and another link for another domain', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     const first = await share(shop, { generationId })
@@ -66,7 +66,7 @@ describe('sharing a generation', () => {
     expect(await countLinks(generationId)).toBe(2)
   })
 
-  it('names the domain of the shop where a page names a domain of someone else', async () => {
+  it('uses the domain of the shop instead of a foreign domain', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     const own = await share(shop, { generationId })
@@ -83,7 +83,7 @@ describe('sharing a generation', () => {
     expect(await page.text()).not.toContain('evil.example')
   })
 
-  it('leads to the domain of the shop from links that an earlier version stored for another domain', async () => {
+  it('leads to the domain of the shop for links that an earlier version stored with another domain', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     const { body } = await share(shop, { generationId })
@@ -96,7 +96,7 @@ describe('sharing a generation', () => {
     expect(await merchant()).toMatchObject({ domain: 'evil.example' })
   })
 
-  it('gives a new one when the old one has ended', async () => {
+  it('creates a new link after the expiry of the old one', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     const { body: old } = await share(shop, { generationId })
@@ -107,7 +107,7 @@ describe('sharing a generation', () => {
     expect(fresh.body.shareToken).not.toBe(old.shareToken)
   })
 
-  it('makes one link of many calls at once', async () => {
+  it('creates one link for concurrent calls', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     const answers = await Promise.all(Array.from({ length: 15 }, () => share(shop, { generationId })))
@@ -133,7 +133,7 @@ describe('sharing a generation', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED', message: expect.any(String) } })
   })
 
-  it('knows only generations of the shop itself', async () => {
+  it('returns 404 for generations of other shops', async () => {
     const [shop, neighbour] = [await openShop(), await openShop()]
     const { generationId } = await complete(neighbour)
     const foreign = await share(shop, { generationId })
@@ -144,7 +144,7 @@ describe('sharing a generation', () => {
     expect(await countLinks(generationId)).toBe(0)
   })
 
-  it('shares nothing that has no result yet, or none any more', async () => {
+  it('refuses generations without a result, or with an expired result', async () => {
     const shop = await openShop()
     const waiting = await acceptForShop(drape, { shopId: shop.id })
     expect(await share(shop, { generationId: waiting })).toMatchObject({
@@ -163,13 +163,13 @@ describe('sharing a generation', () => {
     expect(await share(shop, { generationId })).toMatchObject({ status: 410, body: { code: 'SHARE_LINK_GONE' } })
   })
 
-  it('is for shops alone', async () => {
+  it('requires the signature of a shop', async () => {
     const { generationId } = await complete(await openShop())
     const answer = await drape.call('POST', '/public/share-generation', { body: { generationId } })
     expect(answer).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
   })
 
-  it('is done at most 20 times a minute, however many replicas are asked', async () => {
+  it('is limited to 20 per minute, across replicas', async () => {
     const others = await Promise.all([1, 2].map(() => startProgram('api', drape.env)))
     const urls = [drape.api, ...others].map(({ url }) => url)
     const askAll = async () => {
@@ -193,7 +193,7 @@ describe('sharing a generation', () => {
     await Promise.all(others.map((other) => other.end()))
   })
 
-  it('is not done for a shop that has been closed', async () => {
+  it('is refused for an inactive shop', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     await createShops(drape.database).update(shop.id, { isActive: false })

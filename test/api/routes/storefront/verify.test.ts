@@ -48,7 +48,7 @@ describe('the page that verifies images', () => {
     }
   }
 
-  it('says who made an image and how', async () => {
+  it('shows who made an image and how', async () => {
     const { status, body } = await send(ours)
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -63,14 +63,14 @@ describe('the page that verifies images', () => {
     expect(page.headers.get('cache-control')).toBe('no-store')
   })
 
-  it('does not take the word of a signer that it does not know, nor markup in it', async () => {
+  it('does not trust an unknown signer, and escapes its name', async () => {
     expect((await send(foreign)).body).toMatchObject({ status: 'valid', madeHere: false })
     const { text } = await send(foreign, { accept: BROWSER })
     expect(text).toContain('<h1>Signed by someone else</h1>')
     expect(text).not.toContain('<script')
   })
 
-  it('finds a changed image, one without credentials and what is no image', async () => {
+  it('reports a changed image, an image without credentials and a file that is not an image', async () => {
     const changed = ours.map((byte, i) => (i === ours.length - 20 ? byte ^ 1 : byte))
     expect((await send(changed)).body).toMatchObject({
       ...{ status: 'invalid', madeHere: false, problems: ['The image was changed after it was signed.'] },
@@ -82,7 +82,7 @@ describe('the page that verifies images', () => {
     })
   })
 
-  it('has a form, refuses what is too large or missing, and limits each address', async () => {
+  it('has a form, refuses a missing or too large file, and is limited per network address', async () => {
     const form = await fetch(`${drape.api.url}/verify`, { headers: { accept: BROWSER } })
     expect(await form.text()).toContain('<form method="post" action="/verify" enctype="multipart/form-data">')
     expect(await send(new Uint8Array(10 * 1024 * 1024 + 1))).toMatchObject({
@@ -100,7 +100,7 @@ describe('the page that verifies images', () => {
 })
 
 describe('hostile credentials', () => {
-  it('are refused before they take long', async () => {
+  it('are refused within a time limit', async () => {
     const { verifyProvenance } = await import('../../../../api/shared/provenance/verify.ts')
     // 2 million segments of a JPEG; a chunk of a WebP with a manifest of 5 MB.
     const segments = Buffer.alloc(8_000_000, Buffer.from([0xff, 0xe1, 0, 2]))

@@ -35,17 +35,17 @@ describe('the errors of the database', async () => {
     ['a serialization failure', `raise exception using errcode = '40001'`],
     ['a deadlock', `raise exception using errcode = '40P01'`],
     ['a statement that takes too long', 'perform pg_sleep(10)'],
-  ])('say that the service is away for a moment: %s', async (_, statement) => {
+  ])('are SERVICE_UNAVAILABLE if a retry can succeed: %s', async (_, statement) => {
     expect(await failure(statement)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })
   })
 
-  it('stay what they are when no moment helps', async () => {
+  it('are unchanged if no retry can succeed', async () => {
     expect(await failure('perform 1 / 0')).not.toHaveProperty('retryable')
     expect(await failure(`raise exception using errcode = '23505'`)).not.toHaveProperty('retryable')
   })
 })
 
-describe('a database that has answered', async () => {
+describe('a database that has responded', async () => {
   const { url, drop } = await createTestDatabase()
   const database = createDatabase(url, { poolSize: 2, statementSeconds: 1 })
   afterAll(async () => {
@@ -53,7 +53,7 @@ describe('a database that has answered', async () => {
     await drop()
   })
 
-  it('is not taken for a silent one by a process that was too busy to listen', async () => {
+  it('does not count as silent in a process that was too busy to read', async () => {
     const one = rowType(Type.Object({ one: Type.Integer() }))
     const ask = () => database.oneFirst(sql.type(one)`select 1 as one`)
     await ask()

@@ -51,7 +51,7 @@ describe('the life of a generation', () => {
     expect(await generations.find(id)).toMatchObject({ status: 'PROCESSING', attempt: 1, progress: 0 })
   })
 
-  it('is spared three times under the same attempt when devices of workers fail, and no more', async () => {
+  it('is returned at most 3 times within one attempt when devices fail', async () => {
     expect(await generations.spare({ id, attempt: 1, fault: 'device' })).toBe(false)
     for (let fault = 1; fault <= MAX_DEVICE_FAILURES; fault++) {
       await generations.start({ id, attempt: 1, worker: `w${fault}` })
@@ -68,7 +68,7 @@ describe('the life of a generation', () => {
     expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 2 })
   })
 
-  it('is spared without limit, for any worker, while no key can sign', async () => {
+  it('is returned without limit, for any worker, while no key can sign', async () => {
     for (let time = 0; time <= MAX_DEVICE_FAILURES; time++) {
       await start(1)
       expect(await generations.spare({ id, attempt: 1, fault: 'signing' })).toBe(true)
@@ -90,7 +90,7 @@ describe('the life of a generation', () => {
     expect(await database.exists(sql.unsafe`select from outbox where generation_id = ${id}`)).toBe(false)
   })
 
-  it('gives the credit back once when it fails, however often the failure is reported', async () => {
+  it('refunds the credit once on failure, however often the failure is reported', async () => {
     await start(1)
     const failure = { id, attempt: 1, code: 'NO_PERSON_DETECTED', message: 'The photo shows no person.' } as const
     expect(await Promise.all([generations.fail(failure), generations.fail(failure)])).toContain(true)
@@ -110,7 +110,7 @@ describe('the life of a generation', () => {
     expect(await balance()).toBe(4)
   })
 
-  it('discards what a lost worker says after its attempt was taken back', async () => {
+  it('discards reports of a lost worker after the end of its attempt', async () => {
     await start(1)
     await loseWorker()
     expect(await generations.recoverLost(10)).toBe(1)
@@ -122,7 +122,7 @@ describe('the life of a generation', () => {
     expect(await generations.complete({ id, attempt: 2, outcome })).toBe(true)
   })
 
-  it('gives up after three attempts, with a refund', async () => {
+  it('fails after three attempts, with a refund', async () => {
     for (const attempt of [1, 2, 3]) {
       expect(await start(attempt)).not.toBeNull()
       await loseWorker()
@@ -132,7 +132,7 @@ describe('the life of a generation', () => {
     expect(await balance()).toBe(5)
   })
 
-  it('is tried again under a new attempt after a fault that may pass', async () => {
+  it('is retried in a new attempt after a retryable error', async () => {
     await start(1)
     await generations.retry({ id, attempt: 1, delaySeconds: 30 })
     const waiting = await database.one(sql.unsafe`
@@ -149,7 +149,7 @@ describe('the life of a generation', () => {
     expect(await balance()).toBe(5)
   })
 
-  it('has an updatedAt that strictly grows with its status and is not changed by progress', async () => {
+  it('has an updatedAt that increases with each status, but not with progress', async () => {
     const times = [(await generations.find(id))?.updatedAt]
     await start(1)
     times.push((await generations.find(id))?.updatedAt)
