@@ -1,7 +1,7 @@
 import { createAccounts } from '../../api/stores/accounts.ts'
 import type { Drape } from './drape.ts'
 
-/** The part of a test's events that differs, as a sender writes it. */
+/** The variable part of the events of a test, as sent. */
 export interface SentEvent {
   readonly event?: unknown
   readonly properties?: unknown
@@ -11,12 +11,12 @@ export interface SentEvent {
 
 const NOW = new Date().toISOString()
 
-/** An event that both endpoints take. */
+/** An event that both endpoints accept. */
 export function eventOf(insertId: string, more: SentEvent = {}) {
   return { event: 'widget:button_click', properties: {}, timestamp: NOW, $insert_id: insertId, ...more }
 }
 
-/** What `/storefront/v1/events` asks of a context, from an app without a page. */
+/** A context that `/storefront/v1/events` accepts, of an app without a page. */
 export const APP_CONTEXT = {
   anonymous_id: 'anon_1f',
   session_id: 'sess_1f',
@@ -30,7 +30,7 @@ export const APP_CONTEXT = {
   $timezone: 'Europe/Berlin',
 } as const
 
-/** What `/public/tracking/events` asks of a context. */
+/** A context that `/public/tracking/events` accepts. */
 export const PAGE_CONTEXT = {
   $current_url: 'https://shop.test/products/shirt?colour=blue',
   $pathname: '/products/shirt',

@@ -10,16 +10,16 @@ export interface CapturedEvent {
   readonly properties: Readonly<Record<string, unknown>>
 }
 
-/** What it does with a batch: answers with a status and headers, hangs up, or never answers. */
+/** Reaction to a batch: a response with status and headers, a disconnect, or no response. */
 export type Mood = { readonly status: number; readonly headers?: Record<string, string> } | 'hang up' | 'silent'
 
 export interface AnalyticsServer {
   readonly url: string
-  /** Of every batch that came, whatever it did with it. */
+  /** Data of all received batches, whatever the reaction. */
   readonly requests: { readonly at: number; readonly events: readonly CapturedEvent[] }[]
-  /** What it has taken, by `uuid`: as the provider does, the same event twice is one. */
+  /** Accepted events by `uuid`: like the provider, it stores a repeated event once. */
   readonly taken: Map<string, CapturedEvent>
-  /** What it does with the batches to come; a list is used up, one each, and ends in taking them. */
+  /** Reactions to the next batches; after a list, one each, it accepts batches. */
   moods: Mood[]
   /** Answers 400 to every batch with such an event. */
   refuses: (event: CapturedEvent) => boolean
@@ -28,7 +28,7 @@ export interface AnalyticsServer {
 
 const TAKEN: Mood = { status: 200 }
 
-/** A provider of analytics that takes batches as PostHog is documented to, with the key `phc_test`. */
+/** An analytics provider that accepts batches as documented by PostHog, with the key `phc_test`. */
 export async function startAnalyticsServer(): Promise<AnalyticsServer> {
   const silent = new Set<ServerResponse>()
   const server = createServer(async (request, response) => {

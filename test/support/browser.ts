@@ -4,14 +4,14 @@ import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
 import { reasonWithout } from './missing.ts'
 import { requestService } from './request-service.ts'
 
-/** Why no browser can be started, or an empty text. Without `--allow-missing` that fails. */
+/** Why no browser can start, or an empty text. Fails without `--allow-missing`. */
 export const browserReason = await reasonWithout('chromium')
 
-/** A Chromium without a window, which does not outlive the tests; with these arguments beside its own. */
+/** A headless Chromium with additional arguments; ends with the tests at the latest. */
 export async function startBrowser({ args = [] }: { args?: readonly string[] } = {}): Promise<Browser> {
   const browser = await puppeteer.launch({
     executablePath: REQUIREMENTS.chromium.find(),
-    // In containers tests run as root, where its sandbox cannot.
+    // In containers tests run as root, for which the sandbox does not work.
     args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
     protocolTimeout: 120_000,
   })
@@ -19,7 +19,7 @@ export async function startBrowser({ args = [] }: { args?: readonly string[] } =
   return browser
 }
 
-/** Ends the processes of this browser with the tests, also after a crash. */
+/** Ends the processes of this browser with the tests, even after a crash. */
 export async function guardBrowser(browser: Browser, name: string): Promise<void> {
   const pid = browser.process()?.pid
   const startedAt = pid === undefined ? undefined : inspectProcess(pid)?.startedAt

@@ -13,7 +13,7 @@ import {
 const DAY_MS = 86_400_000
 const ALGORITHM = { name: 'Ed25519' }
 
-/** A certificate authority for signing keys, as an organisation would have one. */
+/** A certificate authority for signing keys, like that of an organisation. */
 export async function createAuthority(name = 'CN=Test authority, O=Example') {
   const keys = (await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair
   const [notBefore, notAfter] = [new Date(Date.now() - DAY_MS), new Date(Date.now() + 1000 * DAY_MS)]

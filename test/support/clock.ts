@@ -7,7 +7,7 @@ export function wrongClock(seconds: number): Record<string, string> | null {
   return {
     LD_PRELOAD: library,
     FAKETIME: `${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}s`,
-    // Timers measure time that passes, which is right also on such a machine.
+    // Timers use the monotonic clock, which is correct even with a wrong wall clock.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   }
 }

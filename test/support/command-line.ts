@@ -9,7 +9,7 @@ export interface Said {
   readonly stderr: string
 }
 
-/** What a command says beside its warnings. */
+/** Output of a command without its warnings. */
 export function withoutWarnings(stderr: string): string {
   return stderr.replaceAll(/^warning: .*\n/gm, '')
 }
@@ -23,7 +23,7 @@ export function createCommandLine(databaseUrl: string, variables: Readonly<Recor
         resolve({ code: Number(error?.code ?? 0), output, stderr }),
       )
     })
-  /** What a command that has nothing to complain about answers. */
+  /** Runs a command that must succeed without warnings, and returns its output. */
   const answered = async (...args: string[]) => {
     const { code, output, stderr } = await drape(...args)
     expect({ code, stderr: withoutWarnings(stderr) }).toEqual({ code: 0, stderr: '' })

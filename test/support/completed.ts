@@ -16,9 +16,9 @@ export interface ShopGeneration {
 export interface ShopGenerationOptions {
   readonly shopId: string
   readonly accountId?: string
-  /** Whose it is; a browser without a customer when it is not given. */
+  /** Default: a browser without a customer. */
   readonly shopper?: string
-  /** A product of its own when it is not given. */
+  /** Default: a new product. */
   readonly productId?: string
   readonly title?: string | null
   readonly description?: string | null
@@ -27,7 +27,7 @@ export interface ShopGenerationOptions {
   readonly extension?: 'jpg' | 'png' | 'webp'
 }
 
-/** A generation that a shopper of a shop has asked for and that no worker has seen. */
+/** A waiting generation of a shopper. */
 export async function acceptForShop(drape: Drape, options: Omit<ShopGenerationOptions, 'image'>): Promise<string> {
   const { shopId, accountId = drape.accountId, shopper = 'browser:anon_tester' } = options
   const { productId = `gid://shopify/Product/${uuidv7()}` } = options
@@ -64,7 +64,7 @@ export async function acceptForShop(drape: Drape, options: Omit<ShopGenerationOp
   return call.generationId
 }
 
-/** The same, finished with an image. */
+/** A completed generation of a shopper, with an image. */
 export async function completeForShop(drape: Drape, options: ShopGenerationOptions): Promise<ShopGeneration> {
   const generationId = await acceptForShop(drape, options)
   const generations = createGenerations(drape.database)
@@ -79,7 +79,7 @@ export async function completeForShop(drape: Drape, options: ShopGenerationOptio
   return { generationId, resultKey }
 }
 
-/** The storage that the API reads, which makes no links. */
+/** The storage of the API; creates no links. */
 export function storageOf(drape: Drape): Promise<ObjectStorage> {
   return createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret: '' })
 }

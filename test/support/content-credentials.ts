@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 
-/** What the reference implementation of C2PA says of an image. */
+/** The result of the reference implementation of C2PA for an image. */
 export interface Judgement {
   readonly state: 'Trusted' | 'Valid' | 'Invalid'
-  /** Status codes of what it did not accept. */
+  /** Status codes of rejected parts. */
   readonly failures: readonly string[]
   readonly manifest: ManifestSeen | null
 }
@@ -35,7 +35,7 @@ const FILES: Readonly<Record<string, string>> = {
 const PAGE = `<link rel="icon" href="data:,"><script type="importmap">
 {"imports":{"highgain":"/highgain.js","ts-deepmerge":"/ts-deepmerge.js"}}</script>`
 
-/** Opens `@contentauth/c2pa-web` in a page; what is returned judges an image with these trusted certificates, in PEM. */
+/** Opens `@contentauth/c2pa-web` in a page. Returns a function that verifies an image with these trusted certificates, in PEM. */
 export async function openJudge(page: Page) {
   await page.setRequestInterception(true)
   page.on('request', answer)
@@ -59,7 +59,7 @@ function answer(request: HTTPRequest): void {
   const { protocol, pathname } = new URL(request.url())
   if (protocol !== 'http:') return void request.continue()
   if (pathname === '/') return void request.respond({ contentType: 'text/html', body: PAGE })
-  // Its chunks lie beside the entry.
+  // Its chunks are in the folder of the entry.
   const file = FILES[pathname] ? import.meta.resolve(FILES[pathname]) : new URL(`.${pathname}`, ENTRY).href
   const contentType = pathname.endsWith('.wasm') ? 'application/wasm' : 'text/javascript'
   request.respond({ contentType, body: readFileSync(fileURLToPath(file)) })

@@ -1,14 +1,14 @@
 import { HTTP_STATUS } from '../../api/middleware/errors.ts'
 import { type DocumentedOperation, openDocument } from './openapi-document.ts'
 
-/** An answer of the service to a request. */
+/** A response of the service to a request. */
 export interface Observed {
   readonly method: string
-  /** With its query, if it has one. */
+  /** Includes the query. */
   readonly path: string
   readonly status: number
   readonly contentType: string | null
-  /** Parsed JSON, or null without a body; of a page or an image whatever is not null. */
+  /** Parsed JSON, or null without a body; any other value for a page or an image. */
   readonly body: unknown
 }
 
@@ -17,7 +17,7 @@ export interface Contract {
   hold(observed: Observed): void
 }
 
-/** The contract that an OpenAPI document makes. */
+/** The contract of an OpenAPI document. */
 export function createContract(document: object): Contract {
   const { operations, compile } = openDocument(document)
   const paths = new Map(operations.map(({ path }) => [path, patternOf(path)]))
@@ -67,7 +67,7 @@ function isDescribed(type: string, bodies: ReadonlyMap<string, unknown>): boolea
 /** Responses that the document lists. */
 const SURFACES = /^\/(tryon\/v1|storefront\/v1|public|s|webhooks)\//
 
-/** Routes take any case, and a slash at the end. */
+/** Routes accept any case, and a trailing slash. */
 function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`)
 }
@@ -79,7 +79,7 @@ function isRefusal({ method, status, body }: Observed): boolean {
   return isKnown && HTTP_STATUS[code] === status && typeof message === 'string'
 }
 
-/** What a browser asks before it lets a page of another origin call. The server API allows no cross-origin requests. */
+/** A preflight request of a browser. The server API allows no cross-origin requests. */
 function isPreflight({ method, path, status, body }: Observed): boolean {
   return method.toUpperCase() === 'OPTIONS' && status === 204 && body === null && !path.startsWith('/tryon/')
 }

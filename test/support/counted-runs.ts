@@ -1,6 +1,6 @@
 import type { Session } from '../../worker/inference/session.ts'
 
-/** The same graphs, with the runs of those named counted. */
+/** The same graphs; counts the runs of the named ones. */
 export function countRuns<G extends object, N extends keyof G & string>(
   graphs: G & Readonly<Record<N, Session>>,
   names: readonly N[],

@@ -12,14 +12,14 @@ import { createShops } from '../../api/stores/shops.ts'
 import { createWebhooks } from '../../api/stores/webhooks.ts'
 import { readSample } from './drape.ts'
 
-/** What the dashboard can show, and where. */
+/** Data for the dashboard, and its pages. */
 export interface DashboardContents {
   readonly accountId: string
   readonly shopId: string
   readonly endpointId: string
   readonly completedId: string
   readonly failedId: string
-  /** Every page that can be opened by its address. */
+  /** Every page that has a URL. */
   readonly pages: readonly string[]
 }
 
@@ -28,7 +28,7 @@ const BASE = process.env.SCREENSHOTS ? sql.fragment`date_trunc('hour', now())` :
 
 const Id = rowType(Type.Object({ id: Type.String() }))
 
-/** An account with all that it can have, under this name, and a day's generations. */
+/** An account of this name with all kinds of data, and the generations of a day. */
 export async function fillDashboard(
   { database, storage }: { database: Database; storage: ObjectStorage },
   name: string,
@@ -91,7 +91,7 @@ export async function fillDashboard(
   return { accountId, shopId, endpointId, completedId, failedId, pages }
 }
 
-/** A request to remove an image that no stored one resembles. */
+/** A removal request for an image without a similar stored image. */
 async function insertRemoval(database: Database): Promise<string> {
   const id = `rem_${uuidv7()}`
   const [reference, hashes] = [randomBytes(32).toString('hex'), ['0'.repeat(64)]]

@@ -19,7 +19,7 @@ import { TEST_SECRETS } from './secrets.ts'
 
 export const OPERATOR = { email: 'ada@example.com', password: 'correct horse battery' }
 
-/** A page without the one script that a page may load, which copies. */
+/** A page without its only allowed script, which copies texts. */
 export function withoutOwnScript(text: string): string {
   return text.replace('<script src="/dashboard.js" defer></script>', '')
 }
@@ -30,7 +30,7 @@ export interface PageAnswer {
   readonly text: string
 }
 
-/** What an operator's browser does: holds the cookies and sends the forms of pages as they are, but for what is typed in. */
+/** The browser of an operator: stores cookies, and sends the forms of pages with the typed values. */
 export interface OperatorBrowser {
   cookie: string
   get(path: string): Promise<PageAnswer>
@@ -39,7 +39,7 @@ export interface OperatorBrowser {
   submit(page: string, action: string, typed?: Readonly<Record<string, string | Blob>>): Promise<PageAnswer>
 }
 
-/** The dashboard over a database, a Redis and a storage of its own. */
+/** The dashboard with its own database, Redis and storage. */
 export interface TestDashboard {
   readonly url: string
   readonly database: Database
@@ -47,10 +47,10 @@ export interface TestDashboard {
   readonly storage: DashboardOptions['storage']
   /** Every route behind the sign-in, as `GET /accounts/:id`. */
   readonly routes: readonly string[]
-  /** How often a password was hashed. */
+  /** Number of computed password hashes. */
   countHashes(): number
   openBrowser(): OperatorBrowser
-  /** A browser in which this operator is signed in, without a try that counts. */
+  /** A browser in which this operator is signed in, without a counted attempt. */
   signIn(email?: string): Promise<OperatorBrowser>
   stop(): Promise<void>
 }
@@ -111,7 +111,7 @@ export async function startDashboard({
   }
 }
 
-/** Routers leave themselves on the middleware that they make. */
+/** Routers add themselves to the middleware that they create. */
 function listRoutes({ middleware }: ReturnType<typeof createDashboard>): string[] {
   const routers = middleware.flatMap((one) => ('router' in one ? [one.router as Router] : []))
   return routers

@@ -2,9 +2,9 @@ import { createSocket } from 'node:dgram'
 import { isIPv4 } from 'node:net'
 
 export interface DnsServer {
-  /** As c-ares and `FETCH_DNS_SERVERS` take it. */
+  /** Address in the format of c-ares and `FETCH_DNS_SERVERS`. */
   readonly address: string
-  /** Names that were asked for. */
+  /** Queried names. */
   readonly asked: string[]
   stop(): Promise<void>
 }
@@ -54,7 +54,7 @@ function readQuestion(query: Buffer): { name: string; type: number; question: Bu
   }
 }
 
-/** An A record of the name in the question, valid for no time. */
+/** An A record of the name in the question, with a TTL of 0. */
 function recordOf(address: string): Buffer {
   const fixed = Buffer.from([0xc0, 12, 0, A, 0, 1, 0, 0, 0, 0, 0, 4])
   return Buffer.concat([fixed, Buffer.from(address.split('.').map(Number))])

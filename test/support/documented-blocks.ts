@@ -4,18 +4,18 @@ import MarkdownIt from 'markdown-it'
 import { run } from '../../scripts/stack/commands.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
 
-/** A block of code of a page. */
+/** A code block of a page. */
 export interface Block {
   /** The heading above it. */
   readonly heading: string
-  /** That of the fence; `indented` for a block without a fence. */
+  /** Language of the fence; `indented` for a block without a fence. */
   readonly language: string
   readonly text: string
 }
 
 const markdown = new MarkdownIt()
 
-/** The blocks of code of a page, also those in lists, by its path from the root of the clone, in order. */
+/** The code blocks of a page in order, including those in lists. `page` is its path from the root of the clone. */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = []
   let heading = ''
@@ -28,13 +28,13 @@ export function blocksOf(page: string): Block[] {
   return blocks
 }
 
-/** The nth block of commands below a heading. Throws where the page has no such block. */
+/** The nth block of commands below a heading. Throws if the page has no such block. */
 export function commandsOf(page: string, heading: string, index = 0): string {
   return codeOf(page, 'sh', { heading, index })
 }
 
 /**
- * Runs the commands of a block in the folder and returns what they write. Programs of `scripts` are those of the clone; `placeholders`
+ * Runs the commands of a block in the folder and returns their output. Programs of `scripts` are those of the clone; `placeholders`
  * replaces other texts of the page. Throws at the first command that fails.
  */
 export function runCommands(
@@ -53,7 +53,7 @@ export function runCommands(
   return run('bash', ['--norc', '-euo', 'pipefail', '-c', text], { cwd: folder, env })
 }
 
-/** The nth block of a language on a page, or below one of its headings. Throws where the page has no such block. */
+/** The nth block of a language on a page, or below one of its headings. Throws if the page has no such block. */
 export function codeOf(page: string, language: string, { heading, index = 0 }: Partial<Place> = {}): string {
   const blocks = blocksOf(page).filter(
     (block) => block.language === language && (heading === undefined || block.heading === heading),

@@ -24,7 +24,7 @@ export const missingLanguages: Readonly<Record<Language, string>> = {
 
 /**
  * Runs the only block of the language in the page, followed by a driver that reads JSON from standard input and writes JSON. Returns
- * what the driver writes.
+ * the output of the driver.
  */
 export async function runDocumented(
   page: string,

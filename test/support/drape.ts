@@ -17,7 +17,7 @@ export interface Answer {
   readonly body: any
 }
 
-/** An API over a database, a Redis and a storage of its own, with an account; workers are started by the test. */
+/** An API with its own database, Redis and storage, and an account. The test starts workers. */
 export interface Drape {
   readonly api: TestProgram
   readonly database: Database
@@ -31,7 +31,7 @@ export interface Drape {
    * does not list the response.
    */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
-  /** Posts a try-on with files and resolves with its id. Throws with what the API logged last when it is not accepted. */
+  /** Posts a try-on with files, and returns its ID. If refused, throws with the last log lines of the API. */
   tryOn(body: unknown, files?: Readonly<Record<string, Uint8Array>>): Promise<string>
   /** Polls until the generation has ended. */
   finish(generationId: string): Promise<Answer['body']>
@@ -50,8 +50,8 @@ const PLENTY = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000 }
 const PLENTY_OF_EVENTS = { ADDRESS_EVENTS_PER_MINUTE: '1000000', ADDRESS_EVENT_BYTES_PER_MINUTE: '1000000000' }
 
 /**
- * Workers answer orders for the warp engine with the photo as it is, by the mock engine, which starts 10 s of processor time
- * sooner. A test of results, or of refusals by the warp engine, sets `defaultEngines`.
+ * Workers run try-ons for the warp engine with the mock engine, which returns the photo and needs 10 s less processor time to
+ * start. A test of results, or of refusals by the warp engine, sets `defaultEngines`.
  */
 export async function startDrape({
   credits = 20,
@@ -146,7 +146,7 @@ export async function startDrape({
   return drape
 }
 
-/** A multipart body: `data` as JSON beside named files. */
+/** A multipart body: `data` as JSON, and named files. */
 export function formOf(data: unknown, files: Readonly<Record<string, Uint8Array>>): FormData {
   const form = new FormData()
   if (data !== undefined) form.set('data', JSON.stringify(data))

@@ -2,12 +2,12 @@ import { box } from './heic-file.ts'
 import { findHeicBox } from './heic-images.ts'
 
 const SIDE = 31
-/** Bytes of a box's size and type. */
+/** Bytes of size and type of a box. */
 const BOX_HEADER = 8
 
 /**
- * A small file that asks for long work: a grid (ISO/IEC 23008-12, 6.6.2.3) of 31 × 31 tiles that all are the coded image of
- * `file`, while the image to show is no larger than one of them.
+ * A small file that takes long to decode: a grid (ISO/IEC 23008-12, 6.6.2.3) of 31 × 31 tiles that are all the coded image of
+ * `file`, while the image to show is no larger than one tile.
  */
 export function endlessHeic(file: Buffer): Buffer {
   return gridHeic(file, { columns: SIDE, rows: SIDE, shown: partOf(file, 'ispe').subarray(12), copies: 1 })
@@ -36,7 +36,7 @@ function partOf(file: Buffer, type: string): Buffer {
 interface Grid extends Tiles {
   /** Width and height of the image to show, as the file writes them. */
   readonly shown: Buffer
-  /** Of the coded image; the tiles share one copy or have one each. */
+  /** Copies of the coded image: shared by all tiles, or one per tile. */
   readonly copies: number
 }
 

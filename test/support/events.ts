@@ -1,11 +1,11 @@
-/** One server-sent event, or a comment between them. */
+/** A server-sent event or comment. */
 export interface ReceivedEvent {
   readonly id: string | null
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what the service says, whatever its shape is
   readonly data: any
 }
 
-/** The events of a `text/event-stream` answer until it ends; comments are left out. */
+/** The events of a `text/event-stream` response until its end, without comments. */
 export async function* readEvents(response: Response): AsyncGenerator<ReceivedEvent, void, undefined> {
   let text = ''
   for await (const chunk of response.body ?? []) {

@@ -14,8 +14,8 @@ export interface Exported {
 }
 
 /**
- * The path of a Python that has what `scripts/export-engine` and its tests need, and why there is none if it is empty. The
- * packages are brought once, into `.cache/engines`. Throws as `failUnlessAllowed` does.
+ * The path of a Python with the packages of `scripts/export-engine` and its tests, or an empty path and the reason. The
+ * packages are installed once, into `.cache/engines`. Throws like `failUnlessAllowed`.
  */
 export async function findEnginePython(): Promise<{ readonly python: string; readonly reason: string }> {
   const missing = await reasonWithout('python')
@@ -30,7 +30,7 @@ export async function findEnginePython(): Promise<{ readonly python: string; rea
   }
 }
 
-/** Runs `scripts/export-engine`; `limit` is a command of the shell that comes before it, as `ulimit` is. */
+/** Runs `scripts/export-engine`; `limit` is a shell command before it, for example `ulimit`. */
 export async function exportEngine(args: readonly string[], { limit = ':' } = {}): Promise<Exported> {
   const child = spawn('sh', ['-c', `${limit}; exec "$@"`, 'sh', resolve(ROOT, 'scripts/export-engine'), ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -39,7 +39,7 @@ export async function exportEngine(args: readonly string[], { limit = ':' } = {}
   return { code, errors }
 }
 
-/** Runs a Python program that can import the packages of `scripts/` and returns what it wrote to stdout. */
+/** Runs a Python program that can import the packages of `scripts/`, and returns its stdout. */
 export function runPython(python: string, args: readonly string[]): Promise<string> {
   return run(python, args, {
     cwd: ROOT,

@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What happens to a request on its way. */
+/** A fault of a request in transit. */
 export type Fault =
   /** The service never gets the request. */
   | { readonly answer: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown }
-  /** The connection breaks while the body is being sent; the service has a part of it. */
+  /** The connection breaks while the body is sent; the service receives a part of it. */
   | 'cut-request'
-  /** The service has done its work, and its answer is lost. */
+  /** The service handles the request, and its response is lost. */
   | 'cut-answer'
-  /** The connection breaks after the first bytes of the answer. */
+  /** The connection breaks after the first bytes of the response. */
   | 'cut-stream'
   /** Sends no response. */
   | 'silence'
@@ -18,30 +18,30 @@ export interface SeenRequest {
   readonly method: string
   readonly path: string
   readonly idempotencyKey: string | undefined
-  /** Ms since 1970, when its headers were there. */
+  /** Time at which its headers arrived, in ms since 1970. */
   readonly at: number
 }
 
 export interface FaultyProxy extends AsyncDisposable {
   readonly url: string
-  /** Every request so far that has the method. */
+  /** All requests with the method so far. */
   seen(method: string): SeenRequest[]
-  /** What happens to the next requests, one each, whose path ends so, or whose `METHOD /path` is so; the others pass. */
+  /** Faults of the next requests, one each, whose path ends with the text, or whose `METHOD /path` equals it; others pass. */
   fail(path: string | RegExp, ...faults: Fault[]): void
-  /** Down, nothing gets through at all, and what is on its way is lost. Up again, everything does, whatever was to happen to it. */
+  /** While down, nothing passes, and requests in transit are lost. Once up again, everything passes, without pending faults. */
   setUp(isUp: boolean): void
 }
 
 export interface FaultyProxyOptions {
-  /** Added to every request, as a shop's own server does. */
+  /** Headers added to every request, as by the server of a shop. */
   readonly apiKey?: string
-  /** What the server has of its own, by path: files of a page. */
+  /** Own files of the server, by path. */
   readonly files?: Readonly<Record<string, { readonly type: string; readonly text: string }>>
-  /** Any free one when it is not given. */
+  /** Default: any free port. */
   readonly port?: number
 }
 
-/** A line to the service on which things go wrong. */
+/** A proxy of the service that injects faults. */
 export async function startFaultyProxy(
   serviceUrl: string,
   { apiKey, files = {}, port = 0 }: FaultyProxyOptions = {},

@@ -4,10 +4,10 @@ import { guardBrowser } from './browser.ts'
 import { reasonWithout } from './missing.ts'
 import { requestService } from './request-service.ts'
 
-/** Why no Firefox can be started, or an empty text. Without `--allow-missing` that fails. */
+/** Why no Firefox can start, or an empty text. Fails without `--allow-missing`. */
 export const firefoxReason = await reasonWithout('firefox')
 
-/** A Firefox without a window, driven by WebDriver BiDi. Neither its processes nor its profile outlive the tests. */
+/** A headless Firefox, controlled by WebDriver BiDi. Processes and profile end with the tests at the latest. */
 export async function startFirefox(): Promise<Browser> {
   const { path: userDataDir } = await requestService('folder', null)
   const browser = await puppeteer.launch({

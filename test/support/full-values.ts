@@ -4,13 +4,13 @@ type Keywords = Readonly<Record<string, unknown>>
 type Path = readonly (string | number)[]
 
 export interface Examples {
-  /** What a reference in a schema leads to. */
+  /** The schema of a reference. */
   resolve(schema: JsonSchema): JsonSchema
-  /** Values that lead somewhere, by the name of the field. */
+  /** Values that refer to existing data, by the name of the field. */
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/** A value that a schema allows, with every member that the schema names; of members that exclude each other the first. */
+/** A valid value with every member of the schema; of mutually exclusive members, the first. */
 export function fullValueOf(schema: JsonSchema, examples: Examples, field = ''): unknown {
   if (Object.hasOwn(examples.values, field)) return examples.values[field]
   const keywords = keywordsOf(schema, examples)
@@ -28,7 +28,7 @@ export function fullValueOf(schema: JsonSchema, examples: Examples, field = ''):
   return Object.fromEntries(some.map(([name, property]) => [name, fullValueOf(property, examples, name)]))
 }
 
-/** Where the optional members of a value are for which null is no value of its own; also of members that the value lacks. */
+/** Paths of the optional members of a value that are not nullable, including members that the value lacks. */
 export function optionalMembersOf(schema: JsonSchema, value: unknown, examples: Examples, at: Path = []): Path[] {
   const keywords = keywordsOf(schema, examples)
   if (Array.isArray(value)) return optionalMembersOf(keywords.items as JsonSchema, value[0], examples, [...at, 0])
@@ -41,7 +41,7 @@ export function optionalMembersOf(schema: JsonSchema, value: unknown, examples: 
   ])
 }
 
-/** A copy with another member at that place; undefined leaves it out. */
+/** A copy with another member at that path; undefined removes it. */
 export function withMember(value: unknown, [name, ...rest]: Path, member: unknown): unknown {
   if (Array.isArray(value)) return value.map((inner, i) => (i === name ? withMember(inner, rest, member) : inner))
   const object = value as Record<string | number, unknown>

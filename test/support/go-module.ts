@@ -1,7 +1,7 @@
 import { run } from '../../scripts/stack/commands.ts'
 import { findGo } from '../../scripts/stack/go-tool.ts'
 
-/** A release of a Go module, and the checksum of its files as go.sum has it. */
+/** A release of a Go module, with the checksum of its files as in go.sum. */
 export interface GoModule {
   readonly path: string
   readonly version: string
@@ -9,8 +9,8 @@ export interface GoModule {
 }
 
 /**
- * The folder with the files of a module, as Go keeps it; brought once. Where it cannot be had, the reason why. Throws where its
- * files are others than they were.
+ * The folder of a module in the module cache of Go; downloaded once. Returns the reason if the download fails. Throws if the
+ * checksum differs.
  */
 export async function findGoModule({
   path,
@@ -30,7 +30,7 @@ async function download(
   module: string,
 ): Promise<{ readonly Dir: string; readonly Sum: string } | { readonly unavailable: string }> {
   try {
-    // Outside of any module, so that nothing of another one's go.mod counts.
+    // Outside of any module, so that no other go.mod applies.
     const env = { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off', GO111MODULE: 'on' }
     return JSON.parse(await run(go, ['mod', 'download', '-json', module], { cwd: '/', env }))
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** As much of GraphQL as documents of ours need: one operation with variables, arguments and inline fragments. */
+/** The part of GraphQL that Drape uses: one operation with variables, arguments and inline fragments. */
 export interface Schema {
   readonly query: Readonly<Record<string, RootField>>
   readonly mutation: Readonly<Record<string, RootField>>
@@ -40,7 +40,7 @@ interface Operation {
   readonly selections: readonly Selection[]
 }
 
-/** Executes the document, or answers with its errors. `before` is called with the name of each valid operation. */
+/** Executes the document, or returns its errors. Calls `before` with the name of each valid operation. */
 export function executeGraphql(
   schema: Schema,
   document: string,

@@ -3,7 +3,7 @@ interface Extent {
   readonly height: number
 }
 
-/** The boxes of a HEIC file with one `ispe` property per extent, and no pixels. `brands`: the major one, then the compatible. */
+/** The boxes of a HEIC file with one `ispe` property per extent, without pixels. `brands`: the major brand, then the compatible ones. */
 export function heicFile(brands: readonly string[], extents: readonly Extent[]): Buffer {
   const [major, ...compatible] = brands
   const properties = box('ipco', box('hvcC', '1234'), ...extents.map(extentBox))

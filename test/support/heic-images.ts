@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 const FOLDER = resolve(import.meta.dirname, '../fixtures/images')
 
-/** A file of `test/fixtures/images`, which all show one image. */
+/** A file of `test/fixtures/images`; all show the same image. */
 export function heicImage(name: string): Buffer {
   return readFileSync(resolve(FOLDER, `${name}.heic`))
 }
@@ -34,7 +34,7 @@ export function pixelSeenAt(orientation: number, x: number, y: number): [x: numb
   return places[orientation - 1]
 }
 
-/** The whole box of this type, found by its name. */
+/** The complete box of this type. */
 export function findHeicBox(file: Buffer, type: string): { start: number; end: number } {
   const start = file.indexOf(type, 0, 'latin1') - 4
   return { start, end: start + file.readUInt32BE(start) }

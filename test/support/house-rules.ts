@@ -25,7 +25,7 @@ function mayImport(from: string, to: string): boolean {
   return to.startsWith(own) || to.startsWith('api/shared/')
 }
 
-/** What leaves the house for machines of others imports nothing but itself, neither of the house nor of any package. */
+/** Code that runs on machines of others imports only its own files, and no package. */
 export function findTies(sources: Sources, folder: string): string[] {
   return importsOf(sources)
     .filter(({ from, to, isPackage }) => from.startsWith(folder) && (isPackage || !to.startsWith(folder)))
@@ -48,7 +48,7 @@ export function findUnshared(sources: Sources, exceptions: ReadonlySet<string> =
 
 function reachableFrom(main: string, sources: Sources): Set<string> {
   const reached = new Set([main])
-  // A set yields what is added while it is walked.
+  // A set also iterates values that are added during the iteration.
   for (const path of reached) {
     const text = sources.get(path) ?? ''
     for (const to of [...specifiersOf(text), ...startedFiles(text)])
@@ -57,7 +57,7 @@ function reachableFrom(main: string, sources: Sources): Set<string> {
   return reached
 }
 
-/** Rule 3: no file imports itself by way of others. One line per ring found. */
+/** Rule 3: no import cycles. One line per cycle. */
 export function findRings(sources: Sources): string[] {
   const rings: string[] = []
   const done = new Set<string>()
@@ -76,8 +76,8 @@ export function findRings(sources: Sources): string[] {
 }
 
 /**
- * Rule 4: of two folders directly below `parent` one at most imports the other, whatever their files are. Each pair that does not keep
- * to it, as `api/openapi ↔ api/routes`.
+ * Rule 4: two folders directly below `parent` do not import each other, by any of their files. One line per violation, for example
+ * `api/openapi ↔ api/routes`.
  */
 export function findMutualFolders(sources: Sources, parent: string): string[] {
   const folderOf = (path: string) => /^[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
@@ -91,14 +91,14 @@ export function findMutualFolders(sources: Sources, parent: string): string[] {
   return pairs.map((pair) => pair.join(' ↔ ')).sort()
 }
 
-/** Imports from a folder into one that it must not know. `forbidden` says so for a folder's file and what it imports. */
+/** Forbidden imports between folders. `forbidden` decides for a file of the folder and a file that it imports. */
 export function findReaches(sources: Sources, forbidden: (from: string, to: string) => boolean): string[] {
   return importsOf(sources)
     .filter(({ from, to, isPackage }) => !isPackage && forbidden(from, to))
     .map(({ from, to }) => `${from} must not import ${to}`)
 }
 
-/** The longest chain of imports within a folder, as paths from its top to its bottom. There must be no ring in it. */
+/** The longest chain of imports within a folder, as paths from top to bottom. The folder must have no import cycle. */
 export function findLongestChain(sources: Sources, folder: string): string[] {
   const below = new Map<string, string[]>()
   const chainFrom = (path: string): string[] => {
@@ -120,7 +120,7 @@ function longestOf(chains: readonly string[][]): string[] {
   return chains.reduce((longest, chain) => (chain.length > longest.length ? chain : longest), [])
 }
 
-/** Rule 5: a package is imported only where its door is. */
+/** Rule 5: a package is imported only in its one place. */
 export function findSideDoors(sources: Sources, doors: Doors): string[] {
   return importsOf(sources)
     .filter(({ from, to, isPackage }) => {
@@ -131,8 +131,8 @@ export function findSideDoors(sources: Sources, doors: Doors): string[] {
 }
 
 /**
- * Functions at the top of a file that have more than `max` lines, with all that they close over, as `api/app.ts: createApp`. They
- * end, as Biome formats them, where a line starts with their closing brace.
+ * Top-level functions of more than `max` lines, including nested functions, for example `api/app.ts: createApp`. A function
+ * formatted by Biome ends at the line that starts with its closing brace.
  */
 export function findLongFunctions(sources: Sources, max: number): string[] {
   return [...sources].flatMap(([path, text]) =>
@@ -144,7 +144,7 @@ export function findLongFunctions(sources: Sources, max: number): string[] {
 
 const FUNCTION = /^(?:export )?(?:async )?function (\w+)[\s\S]*?^\}$/gm
 
-/** No file or folder that says nothing about what is inside. */
+/** No file or folder with a generic name. */
 export function findHubs(paths: Iterable<string>): string[] {
   return [...paths].filter((path) => path.split('/').some((part) => HUBS.has(part.split('.', 1)[0])))
 }

@@ -10,9 +10,9 @@ export interface Person {
   readonly groups?: readonly string[]
 }
 
-/** A provider of OpenID Connect that knows these people by their login, whatever password they type. */
+/** An OpenID Connect provider that accepts these people by their login with any password. */
 export interface TestIdentityProvider extends AsyncDisposable {
-  /** Under another name than the dashboard, so that browsers take it for another site. */
+  /** URL with another host than the dashboard, so that browsers treat it as another site. */
   readonly issuer: string
 }
 

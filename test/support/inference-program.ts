@@ -1,6 +1,6 @@
 import type { FromProcess, ToProcess } from '../../worker/inference/protocol.ts'
 
-// Stands in for the inference process: does what the work says, be it to die.
+// Replaces the inference process: does what the work says, for example exit.
 
 const send = (message: FromProcess) => process.send?.(message)
 

@@ -19,7 +19,7 @@ export function segment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([header, data])
 }
 
-/** The file with these segments in front of its own. */
+/** The file with these segments before its own. */
 export function insertSegments(file: Buffer, ...added: readonly Buffer[]): Buffer {
   return Buffer.concat([file.subarray(0, 2), ...added, file.subarray(2)])
 }

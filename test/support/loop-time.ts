@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** No request may block the event loop for more than 50 ms of an idle core; those of test machines may be half as fast. */
 export const MAX_LOOP_MS = 100
 
-/** After an answer the process may still collect garbage or write its log. */
+/** After a response the process may still collect garbage or write its log. */
 const SETTLE_MS = 5
 
 /**

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 
-/** A TCP line to a server on which answers can be lost after the server has done its work. */
+/** A TCP proxy that can lose responses after the server has handled the request. */
 export interface LosingLine extends AsyncDisposable {
   readonly port: number
-  /** From now on, cuts a connection when the server answers a request that contains the text. Returns what ends it. */
+  /** From now on, closes a connection when the server responds to a request that contains the text. Returns a function that ends this. */
   loseAnswersTo(text: string): () => void
-  /** Answers that were lost so far. */
+  /** Number of lost responses so far. */
   readonly lost: number
 }
 

@@ -2,8 +2,8 @@ import { installMissing } from '../../scripts/testing/install.ts'
 import type { RequirementName } from '../../scripts/testing/requirements.ts'
 
 /**
- * Fails the test file where what it needs is missing. With `scripts/test --allow-missing` it returns null instead, with one
- * line on the console, and its tests are skipped.
+ * Fails the test file if a requirement is missing. With `scripts/test --allow-missing` it returns null instead, prints one
+ * line, and the tests are skipped.
  */
 export function failUnlessAllowed(reason: string): null {
   if (process.env.ALLOW_MISSING !== '1') throw new Error(`${reason} Or skip such tests: scripts/test --allow-missing.`)
@@ -11,7 +11,7 @@ export function failUnlessAllowed(reason: string): null {
   return null
 }
 
-/** Installs what is missing. Returns why tests are skipped, or an empty text; throws as `failUnlessAllowed` does. */
+/** Installs missing requirements. Returns why tests are skipped, or an empty text; throws like `failUnlessAllowed`. */
 export async function reasonWithout(...names: RequirementName[]): Promise<string> {
   const lines = await installMissing(names)
   if (lines.length === 0) return ''

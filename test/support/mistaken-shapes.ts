@@ -13,7 +13,7 @@ const ELLIPSES = [
 const WIDTH = 200
 const HEIGHT = 250
 
-/** A PNG of ellipses on grey, 400 × 500 px, that the classifier holds for nudity with a probability of 0.98. */
+/** A PNG of ellipses on grey, 400 × 500 px, that the classifier takes for nudity with a probability of 0.98. */
 export async function mistakenShapes(): Promise<Buffer> {
   const data = new Uint8Array(WIDTH * HEIGHT * 3).fill(200)
   for (const [cx, cy, rx, ry, angle, ...colour] of ELLIPSES) {

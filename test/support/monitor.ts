@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 
-/** What the clients of a Redis send to it. */
+/** Commands that clients send to a Redis. */
 export interface Monitor {
   /** Names of the commands since the last call, in lower case; those that a script runs inside the server are not sent. */
   take(): string[]

@@ -4,7 +4,7 @@ import { box } from './heic-file.ts'
 import { heicImage, IMAGE_SIZE, imageColour } from './heic-images.ts'
 import { exifSegment, insertSegments, jpegSegments, segment } from './jpeg-segments.ts'
 
-/** A file that is not quite as its format prescribes, and that viewers show nevertheless. */
+/** A file that violates its format slightly, and that viewers still display. */
 export interface OddImage {
   readonly name: string
   readonly format: 'JPEG' | 'PNG' | 'WebP' | 'HEIC'

@@ -10,7 +10,7 @@ export interface DocumentedParameter {
   readonly schema: JsonSchema
 }
 
-/** What an OpenAPI document says of one method of one path. */
+/** The operation of one method and path in an OpenAPI document. */
 export interface DocumentedOperation {
   readonly id: string
   readonly method: string
@@ -33,9 +33,9 @@ export interface DocumentedAnswer {
 
 export interface OpenDocument {
   readonly operations: readonly DocumentedOperation[]
-  /** The schema that a reference leads to; any other schema as it is. */
+  /** The schema of a reference; any other schema unchanged. */
   resolve(schema: JsonSchema): JsonSchema
-  /** The schema as a check, which keeps its reasons in `errors`. */
+  /** A validator of the schema, which stores its problems in `errors`. */
   compile(schema: JsonSchema): ReturnType<Ajv2020['compile']>
 }
 
@@ -54,10 +54,10 @@ interface RawOperation {
 
 type RawContent = Readonly<Record<string, { readonly schema: JsonSchema }>>
 
-/** An OpenAPI 3.1 document, ready to be asked. */
+/** A parsed OpenAPI 3.1 document. */
 export function openDocument(document: object): OpenDocument {
   const { paths, components } = document as RawDocument
-  // OpenAPI knows formats and keywords that say nothing to a validator.
+  // OpenAPI has formats and keywords that validators do not know.
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, logger: false })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'document', components })
@@ -106,7 +106,7 @@ function codesOf(schema: JsonSchema | undefined): ErrorCode[] {
   return properties?.code?.enum ?? []
 }
 
-/** References within the document, for a schema that was taken out of it. */
+/** References within the document, for a schema that was extracted from it. */
 function absolute(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(absolute)
   if (value === null || typeof value !== 'object') return value

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** A span as a receiver of OpenTelemetry's protocol (OTLP/HTTP with JSON) sees it. */
+/** A span as received by OTLP/HTTP with JSON. */
 export interface ReceivedSpan {
   readonly service: string
   readonly name: string
@@ -19,15 +19,15 @@ export interface ReceivedSpan {
 }
 
 export interface OtlpReceiver {
-  /** Variables that make a program send its spans here, soon. */
+  /** Variables with which a program sends its spans here, with little delay. */
   readonly env: Readonly<Record<string, string>>
   spans(): ReceivedSpan[]
-  /** Everything that arrived, as it came. */
+  /** All received data, unchanged. */
   received(): string
   stop(): void
 }
 
-/** `answers: false` makes a receiver that takes everything and never says so. */
+/** With `answers: false`, the receiver reads everything and never responds. */
 export async function startOtlpReceiver({ answers = true } = {}): Promise<OtlpReceiver> {
   const bodies: string[] = []
   const server = createServer(async (request, response) => {

@@ -5,7 +5,7 @@ import type { Page } from 'puppeteer-core'
 import { expect } from 'vitest'
 import { releasePage, stillPage } from './still-page.ts'
 
-/** Folder for screenshots of the pages; none without it. */
+/** Folder for screenshots of the pages; without it, none are taken. */
 const SCREENSHOTS = process.env.SCREENSHOTS
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
 export const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
@@ -59,10 +59,10 @@ export async function inspectLooks(
 }
 
 async function inspect(page: Page): Promise<string[]> {
-  // Pages may allow no script; the protocol of the browser runs it all the same.
+  // Pages may forbid scripts; the browser protocol runs it anyway.
   await page.evaluate(await readFile(AXE, 'utf8'))
   const found = (await page.evaluate('axe.run()')) as Record<'passes' | 'violations', Finding[]>
-  // A page of which axe sees nothing would pass too.
+  // axe would also accept a page in which it sees nothing.
   expect(found.passes.length).toBeGreaterThan(10)
   return found.violations.map(({ id, nodes }) => `${id} in ${nodes[0].html}`)
 }

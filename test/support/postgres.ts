@@ -8,7 +8,7 @@ import { spawnProcess } from './process.ts'
 import { createProcessRoles } from './process-roles.ts'
 import { requestService } from './request-service.ts'
 
-/** An empty database with all migrations applied, for one test file. `drop` ends whatever is still connected. */
+/** An empty database with all migrations applied, for one test file. `drop` closes open connections. */
 export async function createTestDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const { templateUrl } = await requestService('postgres', null)
   const template = new URL(templateUrl).pathname.slice(1)
@@ -20,7 +20,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop: () => P
   }
 }
 
-/** A backup of a database that is in use, as a database of its own. Its connections are ended while the copy is made. */
+/** A copy of a database in use, as a separate database. Closes its connections during the copy. */
 export async function copyTestDatabase(url: string): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = new URL(url).pathname.slice(1)
   const copy = `copy_${randomUUID().replaceAll('-', '')}`
@@ -51,17 +51,17 @@ function withDatabase(url: string, name: string): string {
   return changed.href
 }
 
-/** A database server of one test file, for tests that stop it. What it has committed, it keeps. */
+/** A database server of one test file, for tests that stop it. Keeps committed data. */
 export interface OwnPostgres {
-  /** Of a database with all migrations applied. */
+  /** URL of a database with all migrations applied. */
   readonly url: string
   /** Kills the server without a checkpoint and without waiting for clients, as a crash does. */
   crash(): Promise<void>
-  /** Starts it again on the same port and resolves when it answers. */
+  /** Starts it again on the same port, and resolves when it responds. */
   start(): Promise<void>
 }
 
-/** Starts a server whose data lie in `folder`, or in one that is deleted after all tests. */
+/** Starts a server with its data in `folder`, by default a folder that is deleted after all tests. */
 export async function startOwnPostgres({ folder }: { folder?: string } = {}): Promise<OwnPostgres> {
   const dataFolder = join(folder ?? (await requestService('folder', null)).path, 'postgres')
   const { port, release } = await reserveFreePort()

@@ -3,7 +3,7 @@ import { type GrantedProcess, grantRights } from '../../scripts/commands/databas
 
 const PROCESSES: readonly GrantedProcess[] = ['api', 'worker', 'controller']
 
-/** Makes a role with least rights for each process in the database of the URL and its copies, with the password of the URL's. */
+/** Creates a role with minimal rights for each process in the database of the URL and its copies, with the password of the URL. */
 export async function createProcessRoles(url: string): Promise<void> {
   const { password } = new URL(url)
   const client = new pg.Client({ connectionString: url })
@@ -19,7 +19,7 @@ export async function createProcessRoles(url: string): Promise<void> {
   }
 }
 
-/** The URL by which this process connects. */
+/** The URL with which this process connects. */
 export function asProcess(url: string, process: GrantedProcess): string {
   const changed = new URL(url)
   changed.username = `drape_${process}`

@@ -9,10 +9,10 @@ import { inspectProcess, killGroup } from '../../scripts/stack/processes.ts'
 import { asProcess } from './process-roles.ts'
 import { requestService } from './request-service.ts'
 
-/** A process that a test started and may kill; it does not outlive the tests. */
+/** A process that a test started and can kill; it ends with the tests at the latest. */
 export interface TestProcess {
   readonly pid: number
-  /** Everything it has written so far. */
+  /** Its output so far. */
   output(): string
   /** Sends the signal and resolves when the process and its children have ended, with its exit code; at once if it has. */
   end(signal?: NodeJS.Signals): Promise<number | null>
@@ -22,9 +22,9 @@ export interface TestProcess {
 
 /** One of the programs of the repository under test. */
 export interface TestProgram extends TestProcess {
-  /** Of its probes and metrics. */
+  /** URL of its probes and metrics. */
   readonly probeUrl: string
-  /** Of its public port. */
+  /** URL of its public port. */
   readonly url: string
 }
 
@@ -49,7 +49,7 @@ export async function startProgram(
       NODE_ENV: 'development',
       PUBLIC_URL: url,
       ...env,
-      // With the least rights, as in an installation that is well kept.
+      // With minimal database rights, as recommended for installations.
       ...(env.DATABASE_URL !== undefined && { DATABASE_URL: asProcess(env.DATABASE_URL, name) }),
       PORT: String(port.port),
       PROBE_PORT: String(probePort.port),
@@ -61,7 +61,7 @@ export async function startProgram(
   return { ...started, url, probeUrl }
 }
 
-/** More than any process takes to end, with all that it finishes before. */
+/** Longer than any process needs to finish its work and exit. */
 const END_MS = 240_000
 
 /** Starts a process in a group of its own. */

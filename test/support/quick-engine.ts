@@ -1,7 +1,7 @@
 import { type Database, sql } from '../../api/shared/database/database.ts'
 
 /**
- * Replaces the warp engine by the mock engine in every job of this database. Callers still order and pay for the warp engine, so
+ * Replaces the warp engine by the mock engine in every job of this database. Callers still request and pay for the warp engine, but
  * a job takes milliseconds and costs a credit.
  */
 export async function useQuickEngine(database: Database): Promise<void> {

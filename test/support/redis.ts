@@ -4,7 +4,7 @@ import { findRedis, prepareRedis, waitForRedis } from '../../scripts/stack/redis
 import { spawnProcess } from './process.ts'
 import { requestService } from './request-service.ts'
 
-/** The URL of an empty database in the Redis that all test files share. Channels of pub/sub are common to all. */
+/** The URL of an empty database in the Redis that all test files share. Pub/sub channels are shared. */
 export async function createTestRedis(): Promise<string> {
   return (await requestService('redis', null)).url
 }
@@ -13,7 +13,7 @@ export async function createTestRedis(): Promise<string> {
 export interface OwnRedis {
   readonly url: string
   readonly pid: number
-  /** Ends the server at once; it keeps nothing. */
+  /** Kills the server, which loses its data. */
   kill(): Promise<void>
   /** Starts it again on the same port, empty. */
   restart(): Promise<void>

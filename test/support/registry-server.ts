@@ -13,7 +13,7 @@ const REGISTRY = {
   source: { version: 'v3.1.2' },
 }
 
-/** The path of a real registry of images. Fails or returns null as `failUnlessAllowed` does. */
+/** The path of a real image registry. Fails or returns null like `failUnlessAllowed`. */
 export async function findRegistryServer(): Promise<string | null> {
   const found = await findGoTool(REGISTRY)
   return typeof found === 'string' ? found : failUnlessAllowed(`${found.unavailable}.`)

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import type { ServiceRequests } from './services.ts'
 
-/** Asks the services that run beside all test files. */
+/** Sends a request to the services of all test files. */
 export async function requestService<K extends keyof ServiceRequests>(
   name: K,
   body: ServiceRequests[K]['body'],

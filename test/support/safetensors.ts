@@ -1,4 +1,4 @@
-/** Where a tensor lies in a safetensors file. */
+/** The position of a tensor in a safetensors file. */
 export interface TensorEntry {
   readonly dtype: string
   readonly shape: readonly number[]
@@ -6,7 +6,7 @@ export interface TensorEntry {
   readonly data_offsets: readonly [number, number]
 }
 
-/** The bytes of a safetensors file whose header has been changed; its numbers stay what they are. */
+/** The bytes of a safetensors file with a changed header and unchanged numbers. */
 export function changeHeader(
   file: Buffer,
   change: (tensors: Readonly<Record<string, TensorEntry>>) => Readonly<Record<string, TensorEntry>>,
@@ -19,7 +19,7 @@ export function changeHeader(
   return Buffer.concat([length, header, file.subarray(end)])
 }
 
-/** The bytes of a safetensors file without the tensor that lies last in it. */
+/** The bytes of a safetensors file without its last tensor. */
 export function dropLast(file: Buffer): Buffer {
   let dropped = 0
   const rest = changeHeader(file, (tensors) => {
@@ -31,7 +31,7 @@ export function dropLast(file: Buffer): Buffer {
   return rest.subarray(0, rest.length - dropped)
 }
 
-/** The bytes of a safetensors file in which the first number of a tensor of 32-bit floats is another one. */
+/** The bytes of a safetensors file with another first number of a tensor of 32-bit floats. */
 export function changeFirst(file: Buffer, name: string, value: number): Buffer {
   const end = 8 + Number(file.readBigUInt64LE())
   const entry: TensorEntry = JSON.parse(file.subarray(8, end).toString())[name]
@@ -40,7 +40,7 @@ export function changeFirst(file: Buffer, name: string, value: number): Buffer {
   return changed
 }
 
-/** A safetensors file of 32-bit floats with every number cut to what bfloat16 holds: as it was, and written as bfloat16. */
+/** A safetensors file of 32-bit floats with every number truncated to bfloat16: as 32-bit floats, and as bfloat16. */
 export function cutToBfloat16(file: Buffer): { wide: Buffer; narrow: Buffer } {
   const end = 8 + Number(file.readBigUInt64LE())
   const wide = Buffer.from(file)
@@ -66,7 +66,7 @@ export function cutToBfloat16(file: Buffer): { wide: Buffer; narrow: Buffer } {
   return { wide, narrow: Buffer.concat([header, narrow]) }
 }
 
-/** The tensors of a safetensors file that hold 32-bit floats, by name. */
+/** The tensors of 32-bit floats of a safetensors file, by name. */
 export function readFloats(
   file: Buffer,
 ): Record<string, { shape: readonly number[]; data: Float32Array<ArrayBuffer> }> {
@@ -82,7 +82,7 @@ export function readFloats(
           data_offsets: [start, stop],
         },
       ]) => {
-        // A copy, because numbers in a file need not lie at addresses that a Float32Array can start at.
+        // A copy, because numbers in a file may not be aligned for a Float32Array.
         const bytes = new Uint8Array(file.subarray(end + start, end + stop))
         return [name, { shape, data: new Float32Array(bytes.buffer) }]
       },

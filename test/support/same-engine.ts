@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { fingerprintFiles } from './fingerprints.ts'
 
-/** Expects the same files to the byte, but for what was computed in them: other processors round otherwise. */
+/** Expects byte-identical files except for computed numbers, because processors round differently. */
 export async function expectSameEngine(found: string, wanted: string): Promise<void> {
   const { 'engine.json': _, 'kubernetes.yaml': __, ...graphs } = await fingerprintFiles(wanted)
   expect(await fingerprintFiles(found)).toMatchObject(graphs)

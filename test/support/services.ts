@@ -15,17 +15,17 @@ import { findPrograms } from '../cluster/programs.ts'
 import { createProcessRoles } from './process-roles.ts'
 
 /**
- * What the services do for test files, which run in other processes. Nothing is started before a file asks for it, so tests
- * of pure functions wait for nothing.
+ * Services for test files, which run in other processes. A service starts on its first request, so tests
+ * of pure functions do not wait.
  */
 export interface ServiceRequests {
   /** The URL of a migrated database that serves as template: no connection to it is allowed. */
   postgres: { body: null; answer: { templateUrl: string } }
-  /** The URL of an empty Redis database for this test alone. Channels of pub/sub are common to all. */
+  /** The URL of an empty Redis database for one test. Pub/sub channels are shared. */
   redis: { body: null; answer: { url: string } }
-  /** Ends the process, should it outlive all tests. */
+  /** Ends the process if it still runs after all tests. */
   guard: { body: Stoppable; answer: null }
-  /** A Kubernetes control plane that all test files share, or why there is none; `pending` asks to ask again. */
+  /** A Kubernetes control plane that all test files share, or why there is none; `pending`: ask again. */
   controlPlane: { body: null; answer: ControlPlane | { unavailable: string } | { pending: true } }
   /** A folder that is deleted after all tests. */
   folder: { body: null; answer: { path: string } }
@@ -79,7 +79,7 @@ function createHandlers(undo: AsyncDisposableStack): Handlers {
   return {
     postgres,
     redis: async () => ({ url: `${await redis()}/${redisDatabases++}` }),
-    // Building one takes longer than an HTTP client waits.
+    // A build takes longer than the timeout of an HTTP client.
     controlPlane: () => Promise.race([controlPlane(), sleep(30_000, { pending: true as const }, { ref: false })]),
     guard: async (process) => {
       const { reaper } = await base()
@@ -96,7 +96,7 @@ function createHandlers(undo: AsyncDisposableStack): Handlers {
 
 async function createBase(undo: AsyncDisposableStack) {
   const dataFolder = await mkdtemp(join(tmpdir(), 'drape-test-'))
-  // Under root the database belongs to another user, who has to get in.
+  // As root, the database runs as another user, who needs access.
   await chmod(dataFolder, 0o755)
   const reaper = await startReaper({})
   reaper.remove(dataFolder)

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 
 export type Parameters = readonly (readonly [name: string, value: string])[]
 
-/** A request as it goes over the wire; headers may come more than once. */
+/** A request as sent; headers can be repeated. */
 export interface Sent {
   readonly method: string
   /** Path and query. */
@@ -12,7 +12,7 @@ export interface Sent {
   readonly body: string | Uint8Array
 }
 
-/** The query that an app proxy of Shopify would make of these parameters at this time (ms). */
+/** The query that an app proxy of Shopify would sign for these parameters at this time (ms). */
 export function signedByShopify(
   shop: { domain: string; secret: string },
   { parameters = [], now = Date.now() }: { parameters?: Parameters; now?: number } = {},
@@ -58,7 +58,7 @@ export function signedByPlugin(
   }
 }
 
-/** Sends it as it is, which fetch would not. */
+/** Sends a request without the changes that fetch makes. */
 export async function send(url: string, { method, path, headers, body }: Sent) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>()
   const { hostname, port } = new URL(url)

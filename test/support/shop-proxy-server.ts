@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 
 export interface ShopProxy {
-  /** Of the shop, where browsers go. */
+  /** URL of the shop in browsers. */
   readonly url: string
   stop(): Promise<void>
 }
@@ -26,7 +26,7 @@ const FILES: Readonly<Record<string, { file: string; type: string }>> = {
   '/widget.js': { file: 'widget.js', type: 'text/javascript' },
 }
 
-/** A shop with a widget on its page, and before it an app proxy that signs as Shopify's does. */
+/** A shop page with the widget, behind an app proxy that signs like Shopify. */
 export async function startShopProxy(options: ShopProxyServerOptions): Promise<ShopProxy> {
   const server = createServer((asked, answer) => {
     const { pathname } = new URL(asked.url ?? '/', 'http://shop')
@@ -35,7 +35,7 @@ export async function startShopProxy(options: ShopProxyServerOptions): Promise<S
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    // A name that browsers find by themselves, and another one than the API's.
+    // Browsers resolve this name without DNS; it differs from the host of the API.
     url: `http://shop.localhost:${(server.address() as AddressInfo).port}`,
     stop: () =>
       new Promise((resolve) => {
@@ -49,7 +49,7 @@ async function serve(pathname: string, answer: ServerResponse): Promise<void> {
   const known = FILES[pathname]
   if (!known) return void answer.writeHead(404).end()
   answer.setHeader('Content-Type', known.type)
-  // The strictest that a page can ask of what it shows from elsewhere.
+  // The strictest policy of a page for embedded resources.
   answer.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
   answer.end(await readFile(join(WIDGET, known.file)))
 }
@@ -68,7 +68,7 @@ function forward(asked: IncomingMessage, answer: ServerResponse, options: ShopPr
   asked.pipe(asking)
 }
 
-/** The query with what Shopify adds: who the shop is, who is logged in, when, and the HMAC of all of it. */
+/** The query with the parameters of Shopify: shop, signed-in customer, time and HMAC. */
 function sign(query: URLSearchParams, { shop, secret, customerId }: ShopProxyServerOptions): URLSearchParams {
   const signed = new URLSearchParams(query)
   signed.set('shop', shop)

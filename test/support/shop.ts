@@ -4,7 +4,7 @@ import type { Drape } from './drape.ts'
 export interface TestShop {
   readonly id: string
   readonly domain: string
-  /** Names the shop and the browser to an API that runs in development. */
+  /** Headers that identify the shop and the browser to an API in development. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -20,7 +20,7 @@ export async function createDevelopmentShop(
     domain,
     name: 'The Test Shop',
     extraDomains: ['www.shop.example'],
-    // A test asks in a minute for what the visitors of a day ask for.
+    // A test sends the requests of a day in a minute.
     requiresConsent,
     ...{ addressGenerations: 1_000_000, visitorGenerations: 1_000_000 },
   })

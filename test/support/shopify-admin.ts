@@ -22,13 +22,13 @@ export interface AdminProduct {
   readonly description: string
   readonly images: readonly string[]
   readonly variants?: readonly AdminVariant[]
-  /** ACTIVE unless given: DRAFT, ARCHIVED. */
+  /** ACTIVE by default; DRAFT, ARCHIVED. */
   readonly status?: string
-  /** Null for one that is not published; a date unless given. */
+  /** Null for an unpublished product; a date by default. */
   readonly publishedAt?: string | null
 }
 
-/** What the server does instead of answering, once. */
+/** One reaction of the server instead of a response. */
 export type Mishap =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | { readonly throttled: { readonly requested: number; readonly available: number } }
@@ -44,7 +44,7 @@ export interface ShopifyAdminServer {
   readonly segments: { name: string; query: string }[]
   /** Access scopes that the token has. */
   readonly scopes: Set<string>
-  /** Happen to the next requests, one each. */
+  /** Reactions to the next requests, one each. */
   readonly mishaps: Mishap[]
   /** Called before each operation that is executed, with its name. */
   before: (operation: string) => void
@@ -56,8 +56,8 @@ export interface ShopifyAdminServer {
 const RESTORE_RATE = 50
 
 /**
- * A store's GraphQL Admin API, version 2026-07, as far as Drape needs it: it answers documents that fit its schema, as the
- * documentation says. (shopify.dev: GraphQL Admin API, API limits)
+ * The GraphQL Admin API of a store, version 2026-07, as far as Drape uses it: executes documents that match its schema, as
+ * documented. (shopify.dev: GraphQL Admin API, API limits)
  */
 export async function startShopifyAdmin(): Promise<ShopifyAdminServer> {
   const server = createServer(async (request, response) => {
@@ -141,7 +141,7 @@ function schemaOf(admin: ShopifyAdminServer): Schema {
     admin.customers.find((customer) => customer.email.toLowerCase() === String(email).toLowerCase())
   const findById = (id: unknown) => admin.customers.find((customer) => customer.id === id)
   const media = (images: readonly string[]) => ({
-    // A film among the images.
+    // A video among the images.
     nodes: [
       ...images.map((url) => ({ __typename: 'MediaImage', image: { url } })),
       { __typename: 'Video', image: undefined },

@@ -1,6 +1,6 @@
 import type { Page } from 'puppeteer-core'
 
-/** Texts that differ between two runs of one tree, and what a screenshot shows instead; times first, as parts of others. */
+/** Texts that differ between runs, and their replacements in screenshots; times first, because other texts contain them. */
 const CHANGING: readonly (readonly [string, string])[] = [
   ['\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d(:\\d\\d(\\.\\d+Z?)?)?', '2027-01-31 12:00:00'],
   ['\\d{4}-\\d\\d-\\d\\d', '2027-01-31'],
@@ -20,8 +20,8 @@ const CHANGING: readonly (readonly [string, string])[] = [
 ]
 
 /**
- * Makes a page look the same in every run: its fonts and images have loaded, nothing moves, and times, IDs and secrets have
- * fixed values. For screenshots only.
+ * Makes a page look the same in every run: waits for fonts and images, stops animations, and replaces times, IDs and secrets by
+ * fixed values. Only for screenshots.
  */
 export async function stillPage(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
@@ -52,7 +52,7 @@ export async function stillPage(page: Page): Promise<void> {
   })()`)
 }
 
-/** Gives the page back its texts, which tests read. */
+/** Restores the texts of the page, which tests read. */
 export async function releasePage(page: Page): Promise<void> {
   await page.evaluate(`for (const [place, text] of globalThis.stilled) {
     if (place instanceof Text) place.data = text

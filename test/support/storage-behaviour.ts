@@ -21,7 +21,7 @@ function withQuery(url: string, change: (query: URLSearchParams) => void): strin
   return changed.href
 }
 
-/** What every storage does, whatever lies below it. */
+/** Tests of the behaviour that all storages share. */
 export function behavesAsStorage(storage: () => ObjectStorage): void {
   it('returns the stored bytes', async () => {
     const bytes = randomBytes(300_000)

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { findCommand, isExecutable, run } from '../../scripts/stack/commands.ts'
 
 /**
- * What `pg_dump` writes of a database, with every value as text. Without a `pg_dump` of the server's version, which must not be older
+ * The output of `pg_dump` for a database, with every value as text. Without a `pg_dump` of the server's version, which must not be older
  * than the server, every row of every table.
  */
 export async function readDump(databaseUrl: string): Promise<string> {
@@ -30,7 +30,7 @@ async function findPgDump(databaseUrl: string): Promise<string | null> {
   return null
 }
 
-/** Every row of every table of a database as text, as a dump holds them. */
+/** Every row of every table of a database as text, as in a dump. */
 export async function readStoredText(databaseUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path'
 import { readBytes } from './safetensors.ts'
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures')
-/** Of `bottoms` among the embedded categories. */
+/** Index of `bottoms` in the embedded categories. */
 const BOTTOMS = 2
 
-/** A copy of a tiny engine in a folder that does not exist yet. */
+/** A copy of a tiny engine in a new folder. */
 export function copyTinyEngine(folder: string, engine: 'fashn-vton' | 'catvton' = 'fashn-vton'): Promise<void> {
   return cp(join(FIXTURES, engine, 'engine'), folder, { recursive: true })
 }
 
-/** Changes a file of an engine and, unless it is to be noticed, its entry in `engine.json`. */
+/** Changes a file of an engine and, unless the change should be detected, its entry in `engine.json`. */
 export async function changeEngineFile(
   folder: string,
   file: string,
@@ -36,7 +36,7 @@ export async function changeEngineManifest(folder: string, change: (manifest: an
   await writeFile(path, JSON.stringify(manifest))
 }
 
-/** Makes the model return no numbers for trousers and skirts, and for nothing else. */
+/** Makes the model return NaN only for trousers and skirts. */
 export async function spoilBottoms(folder: string): Promise<void> {
   const embedded = readBytes(await readFile(join(FIXTURES, 'fashn-vton/tiny.state.safetensors')), 'y_embedder.weight')
   const row = Buffer.from(embedded.subarray((BOTTOMS * embedded.length) / 4, ((BOTTOMS + 1) * embedded.length) / 4))

@@ -6,13 +6,13 @@ import { text } from 'node:stream/consumers'
 export interface TransitServer {
   readonly keyUrl: string
   readonly token: string
-  /** Answers 503 to everything while it is set, as a sealed server does. */
+  /** While set, responds with 503 to everything, like a sealed server. */
   isSealed: boolean
-  /** Refuses to sign while it is set, as for a token whose policy does not contain it. */
+  /** While set, refuses to sign, as for a token without the permission. */
   refusesToSign: boolean
-  /** Answers signatures of another key while it is set. */
+  /** While set, returns signatures of another key. */
   isForging: boolean
-  /** Makes another version of the key, which encrypts and signs from now on. */
+  /** Creates another version of the key, which encrypts and signs from now on. */
   rotate(): void
   countCalls(): number
   stop(): Promise<void>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Looks again and again and resolves with the first truthy value. The test's own time limit ends the waiting. */
+/** Polls until the first truthy value. Only the time limit of the test ends the wait. */
 export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, false | undefined | null>> {
   for (;;) {
     const seen = await look()

@@ -3,7 +3,7 @@ import { createEvents } from '../../api/stores/events.ts'
 
 const MINUTE_MS = 60_000
 
-/** Stores the events of a visitor of a shop, a minute between two events; the last one just now. */
+/** Stores the events of a visitor of a shop, one per minute, the last one now. */
 export async function storeVisit(
   database: Database,
   { accountId, shopId, visitor }: { accountId: string; shopId: string | null; visitor: string },

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
-/** What it does with a message: answers with a status, headers and a body, hangs up, or never answers. */
+/** Reaction to a message: a response with status, headers and body, a disconnect, or no response. */
 export type Mood =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'hang up'
@@ -14,7 +14,7 @@ export interface ReceivedWebhook {
   readonly path: string
   readonly id: string
   readonly headers: IncomingHttpHeaders
-  /** As it came, byte by byte. */
+  /** The received bytes. */
   readonly body: string
   /** The body, parsed. */
   readonly message: {
@@ -27,12 +27,12 @@ export interface ReceivedWebhook {
 export interface WebhookReceiver {
   readonly url: string
   readonly port: number
-  /** Everything that came, whatever it did with it. */
+  /** All received messages, whatever the reaction. */
   readonly received: ReceivedWebhook[]
-  /** What it does with the messages to come, one each; after the last of them, with all. */
+  /** Reactions to the next messages, one each; the last one applies to all later messages. */
   moods: Mood[]
   mood: Mood
-  /** Messages that it never answered and that still wait for it. */
+  /** Messages without a response that are still open. */
   open(): number
   stop(): Promise<void>
 }
@@ -77,7 +77,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   return receiver
 }
 
-/** Whether a message is what a holder of this secret sent, no more than five minutes ago, to the verifier of Standard Webhooks. */
+/** Whether the verifier of Standard Webhooks accepts a message under this secret, at most 5 minutes old. */
 export function isGenuine({ headers, body }: Pick<ReceivedWebhook, 'headers' | 'body'>, secret: string): boolean {
   try {
     new Webhook(secret).verify(body, headers as Record<string, string>)

@@ -1,9 +1,9 @@
 import { type Bitmap, decodeImage } from '../../api/shared/image.ts'
 import { readSample } from './drape.ts'
 
-/** What the graph of `fixtures/parser` takes for a top and for pants. */
+/** Colours that the graph of `fixtures/parser` labels as top and pants. */
 const COLOURS = { top: [230, 30, 30], pants: [20, 200, 30] } as const
-/** Where the sample's person has them, in px. */
+/** Their places on the person of the sample, in px. */
 const PLACES = {
   top: { x: 270, y: 230, width: 160, height: 190 },
   pants: { x: 270, y: 440, width: 160, height: 320 },

@@ -11,7 +11,7 @@ export interface Body {
 const BOUNDARY = 'x-boundary-x'
 const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`
 
-/** Bodies of an operation: as documented, nearly so, and not at all; null where it takes none. */
+/** Bodies of an operation: valid, almost valid and arbitrary; null for an operation without a body. */
 export function bodiesOf(
   { bodies }: DocumentedOperation,
   { vocabulary, files }: { vocabulary: Vocabulary; files: readonly Buffer[] },
@@ -176,7 +176,7 @@ const damages = fc.record({
 })
 type Damage = typeof damages extends fc.Arbitrary<infer T> ? T : never
 
-/** The body with one of its parts lost, changed, put in or doubled. */
+/** The body with one part removed, changed, added or duplicated. */
 function damaged({ contentType, bytes }: Body, { kind, at, bytes: more }: Damage): Body {
   const middle = Math.floor(at * bytes.length)
   const [before, after] = [bytes.subarray(0, middle), bytes.subarray(middle)]

@@ -51,7 +51,7 @@ export const hostileTexts: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('x', '\u{1f4a5}', '"\\').map((unit) => unit.repeat(30_000)) },
 )
 
-/** JSON values that no field is made for. */
+/** JSON values that no field expects. */
 export const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: hostileTexts },
   {
@@ -91,7 +91,7 @@ function nest(depth: number): unknown {
   return value
 }
 
-/** One change of a value, at a place that `seed` chooses. */
+/** One change of a value, at a place chosen by `seed`. */
 const edits = fc.record({
   seed: fc.nat(),
   kind: fc.constantFrom('replace', 'delete', 'add', 'wrap' as const),
@@ -99,7 +99,7 @@ const edits = fc.record({
   value: hostileValues,
 })
 
-/** The values with a few changes that mostly make them wrong. */
+/** The values with a few changes that usually make them invalid. */
 export function spoiled(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc
     .tuple(values, fc.array(edits, { minLength: 1, maxLength: 3 }))
@@ -109,7 +109,7 @@ export function spoiled(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
 type Edit = typeof edits extends fc.Arbitrary<infer T> ? T : never
 
 function applyEdit(root: unknown, { seed, kind, name, ...edit }: Edit): unknown {
-  // One value may come in several edits, and would become part of itself.
+  // Several edits can insert the same value, which could then contain itself.
   const value = structuredClone(edit.value)
   const holder = { root }
   const places = listPlaces(holder)

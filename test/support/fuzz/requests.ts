@@ -11,16 +11,16 @@ export interface FuzzedRequest {
   readonly body: Buffer | null
 }
 
-/** What requests are made of. */
+/** Data for requests. */
 export interface World {
   readonly vocabulary: Vocabulary
-  /** Files that bodies carry; the first one is a good photo. */
+  /** Files for bodies; the first one is a valid photo. */
   readonly files: readonly Buffer[]
-  /** Headers by which callers prove who they are, mostly right ones. */
+  /** Headers that authenticate callers, most of them valid. */
   credentialsOf(operation: DocumentedOperation): fc.Arbitrary<Readonly<Record<string, string>>>
 }
 
-/** Requests to one operation: as documented, nearly so, and not at all. */
+/** Requests to one operation: valid, almost valid and arbitrary. */
 export function requestsOf(operation: DocumentedOperation, world: World): fc.Arbitrary<FuzzedRequest> {
   return fc
     .record({
@@ -52,7 +52,7 @@ function methodsOf({ method }: DocumentedOperation): fc.Arbitrary<string> {
   )
 }
 
-/** Segments of paths that are no name of anything, written as they go over the line. */
+/** Path segments that name nothing, encoded as sent. */
 const oddSegments = fc.constantFrom(
   '',
   '%',
@@ -114,7 +114,7 @@ function queriesOf({ parameters }: DocumentedOperation, { vocabulary }: World): 
 }
 
 function headersOf(operation: DocumentedOperation, { credentialsOf }: World): fc.Arbitrary<Record<string, string>> {
-  // Mostly none: with all of them few requests would get past all of them.
+  // Usually none: with all headers, few requests would pass.
   return fc
     .tuple(
       credentialsOf(operation),
@@ -126,7 +126,7 @@ function headersOf(operation: DocumentedOperation, { credentialsOf }: World): fc
     .map(([credentials, more]) => ({ ...credentials, ...Object.fromEntries(more) }))
 }
 
-/** What may stand in a header at all. */
+/** Characters that a header can contain. */
 export const headerTexts = fc
   .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0xa0, max: 0xff })), { maxLength: 300 })
   .map((codes) => String.fromCharCode(...codes).trim())
@@ -134,7 +134,7 @@ export const headerTexts = fc
 const oddHeaders = fc.oneof(
   ...Object.entries({
     'idempotency-key': fc.oneof(
-      // Often the same: keys that come with another request are refused.
+      // Often the same: a key with a different request is refused.
       { weight: 6, arbitrary: fc.constantFrom('a', 'b') },
       { weight: 1, arbitrary: fc.constantFrom('', 'k'.repeat(255), 'k'.repeat(256)) },
       { weight: 1, arbitrary: headerTexts },

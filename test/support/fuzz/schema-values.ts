@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import type { JsonSchema } from '../openapi-document.ts'
 
 export interface Vocabulary {
-  /** What a reference in a schema leads to. */
+  /** The schema of a reference. */
   resolve(schema: JsonSchema): JsonSchema
-  /** Texts that lead somewhere, by the name of the field they may stand in. */
+  /** Texts that refer to existing data, by the name of the field. */
   readonly texts: Readonly<Record<string, readonly string[]>>
 }
 

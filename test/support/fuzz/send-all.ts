@@ -4,7 +4,7 @@ import type { Contract } from '../contract.ts'
 import type { Drape } from '../drape.ts'
 import type { FuzzedRequest } from './requests.ts'
 
-/** Requests are made in parts, so that all of them need not be in memory. */
+/** Requests are generated in parts, to limit memory. */
 const PART = 500
 const AT_ONCE = 8
 const ANSWER_MS = 5000
@@ -20,8 +20,8 @@ export interface Storm {
 }
 
 /**
- * Sends every request and resolves with how often each status was answered. Throws at the first that gets no answer within 5 s,
- * a 5xx other than the refusal of `maxWaitSeconds`, or an answer that the contract does not name.
+ * Sends every request and returns the counts of statuses. Throws at the first that gets no response within 5 s,
+ * a 5xx other than the refusal of `maxWaitSeconds`, or an undocumented response.
  */
 export async function sendAll(storm: Storm): Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
