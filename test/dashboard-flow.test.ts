@@ -36,7 +36,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     page.evaluate(
       `(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()`,
     ) as Promise<string>
-  /** Moves on by Tab until something of this name has the focus. */
+  /** Presses Tab until an element with this name has the focus. */
   const tabTo = async (name: string) => {
     const passed: string[] = []
     for (let i = 0; i < 150; i++) {

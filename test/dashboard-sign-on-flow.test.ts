@@ -20,7 +20,7 @@ const PEOPLE = {
 }
 if (browserReason) console.warn(`Single sign-on is skipped: ${browserReason}`)
 
-/** A real provider on another site than the dashboard, and a browser that knows the difference. */
+/** A real provider on another site than the dashboard, in a browser that distinguishes both. */
 describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${browserReason})`}`, () => {
   let dashboard: TestDashboard
   let provider: TestIdentityProvider

@@ -64,7 +64,7 @@ describe('the data in the docs', () => {
   })
 })
 
-/** What the schema does not allow of the members that the page shows; it may leave others out. */
+/** Problems of the members that the page shows; it may omit other members. */
 function issuesOf(shown: Readonly<Record<string, unknown>>, schema: JsonSchema): string[] {
   const properties = propertiesOf(schema)
   return Object.entries(shown).flatMap(([name, value]) => {

@@ -98,7 +98,7 @@ describe('the safety level of an account', () => {
   it('strict asks for a review of a face that looks young, which an operator lets pass once', async () => {
     await set({ safetyLevel: 'strict' })
     const before = await drape.balance()
-    // The model takes the plain face of the rendered figure for that of a child.
+    // The model estimates a child for the plain face of the rendered figure.
     const young = await readSample('persons/down-half-teal.jpg')
     const refused = await tryOn({ me: young })
     expect(refused).toMatchObject({

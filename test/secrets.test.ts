@@ -8,7 +8,7 @@ import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
 import { type OtlpReceiver, startOtlpReceiver } from './support/otlp-receiver.ts'
 import { until } from './support/until.ts'
 
-/** What callers trust the service with, by the name of its kind. Logs and traces are read by many more people. */
+/** Secrets of callers by kind. Many more people read logs and traces. */
 describe('logs and spans', () => {
   let receiver: OtlpReceiver
   let drape: Drape

@@ -43,7 +43,7 @@ const { vectors } = JSON.parse(readFileSync(join(DOCS, 'signing-vectors.json'), 
 const PLUGIN = vectors.filter((vector) => vector.platform === 'plugin')
 const SHOPIFY = vectors.filter((vector) => vector.platform === 'shopify')
 
-/** What follows the code of the page: it reads requests as JSON from standard input, and writes the headers of each. */
+/** Code after that of the page: reads requests as JSON from standard input, and writes the headers of each. */
 const DRIVERS: Readonly<Record<Language, string>> = {
   ts: `
 import { readFileSync } from 'node:fs'
@@ -102,7 +102,7 @@ describe('the code of docs/signing.md', () => {
     await rm(folder, { recursive: true })
   })
 
-  /** The headers that the code of the page in this language makes. */
+  /** The headers that the code of the page returns in this language. */
   const run = async (language: Language, requests: readonly Request[]) =>
     (await runDocumented(PAGE, { language, driver: DRIVERS[language], folder, input: requests })) as Record<
       string,

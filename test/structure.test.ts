@@ -25,7 +25,7 @@ const only =
   (path: string) =>
     places.some((place) => path === place || (place.endsWith('/') && path.startsWith(place)))
 
-/** The one place that knows a package; where that is a folder, the files of the folder are the door. */
+/** The only place that may import a package; for a folder, all of its files. */
 const DOORS: Doors = {
   koa: inApi,
   '@koa/*': inApi,
@@ -78,7 +78,7 @@ const STAGES = ['fit', 'warp', 'shade', 'remove', 'compose']
 /** Files that a reader must know below the preview engine's entry, at most, to know the deepest one. */
 const MAX_FLOORS = 8
 
-/** Engines know what they share, but not each other. */
+/** Engines import shared files, but not each other. */
 function isSiblingEngine(from: string, to: string): boolean {
   const [own, other] = [from, to].map((path) => /^worker\/engines\/([^/]+)\//.exec(path)?.[1])
   return own !== undefined && other !== undefined && own !== other && other !== 'diffusion'

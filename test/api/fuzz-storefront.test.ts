@@ -41,7 +41,7 @@ describe('any request of a shop', () => {
       parts: PARTS,
       seed: SEED,
     })
-    // Else most requests would fail at the same gate.
+    // Otherwise most requests would fail at the same check.
     for (const status of [200, 201, 204, 400, 401, 403, 404, 405, 410, 429]) {
       expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(0)
     }

@@ -38,7 +38,7 @@ describe('any request', () => {
     const contract = createContract(text as object)
     const requests = await arbitraryRequests(text as object)
     const statuses = await sendAll({ drape, pool, contract, requests, parts: PARTS, seed: SEED })
-    // Else most requests would fail at the same gate.
+    // Otherwise most requests would fail at the same check.
     for (const status of [200, 201, 400, 401, 402, 403, 404, 405, 409, 422]) {
       expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(0)
     }
@@ -58,14 +58,14 @@ describe('any request', () => {
       ...operations
         .filter(({ path }) => path.startsWith('/tryon/v1/'))
         .map((operation) => ({
-          // There is more to get wrong in a body.
+          // A body has more variants.
           weight: operation.bodies.size > 0 ? 4 : 1,
           arbitrary: requestsOf(operation, world),
         })),
     )
   }
 
-  /** Accounts that may have nothing in work make the synchronous calls, which then end at once. */
+  /** Accounts without concurrent generations send the synchronous calls, which then end immediately. */
   async function createWorld(resolve: World['vocabulary']['resolve']): Promise<World> {
     const photo = await readSample('persons/astronaut.jpg')
     const upload = new FormData()

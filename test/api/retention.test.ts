@@ -63,7 +63,7 @@ describe('retention', () => {
     const names = await readdir(drape.env.STORAGE_URL.slice('file:'.length), { recursive: true })
     return names.filter((name) => name.startsWith(`${folder}/`) && /\.\w+$/.test(name))
   }
-  /** How many rows of the whole database hold this text anywhere. */
+  /** Number of rows in the whole database that contain this text. */
   const countRows = async (text: string) => {
     const tables = await drape.database.anyFirst(sql.unsafe`
       select table_name::text from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`)
@@ -437,7 +437,7 @@ describe('retention', () => {
     })
   })
 
-  /** How many keys of Redis hold this text. */
+  /** Number of Redis keys that contain this text. */
   async function inQueue(text: string): Promise<number> {
     const { createClient } = await import('redis')
     const client = await createClient({ url: drape.env.REDIS_URL }).connect()

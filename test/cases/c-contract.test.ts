@@ -56,7 +56,7 @@ describe('the API contract', () => {
     expect(answer.status).toBe(status)
     if (method === 'HEAD') expect(answer.text).toBe('')
     if (status === 405) expect(answer.allow).toMatch(/GET|POST|DELETE/)
-    // What TRACE would give back includes the key.
+    // A TRACE response would contain the key.
     expect(answer.text).not.toContain(drape.apiKey)
     expect(await state()).toEqual(before)
   })

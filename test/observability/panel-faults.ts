@@ -15,7 +15,7 @@ const MAX_VALUES: Readonly<Record<string, number>> = {
 /** Rounding, and rates at the edges of a range. */
 const TOLERANCE = 1.001
 
-/** What is wrong with a panel that shows these series, one list per query. */
+/** Problems of a panel that shows these series, one list per query. */
 export function findPanelFaults(panel: Panel, results: readonly (readonly Series[])[]): string[] {
   return [
     ...findLegendFaults(panel, results),

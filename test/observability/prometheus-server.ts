@@ -16,19 +16,19 @@ export interface RuleState {
   readonly lastError?: string
 }
 
-/** A real Prometheus that reads some processes every second. */
+/** A real Prometheus that scrapes processes every second. */
 export interface PrometheusServer {
-  /** Reads these processes from now on, by their name. */
+  /** From now on, scrapes these processes, by name. */
   watch(targets: Readonly<Record<string, Pick<TestProgram, 'probeUrl'>>>): Promise<void>
   /** Trace IDs that it stores as exemplars of the series that a query names. */
   findExemplars(expr: string): Promise<readonly string[]>
-  /** What a query gave, from the start of the server until now. Throws what Prometheus says of a query that is wrong. */
+  /** Results of a query since the start of the server. Throws the error of Prometheus for an invalid query. */
   query(expr: string): Promise<readonly Series[]>
   rules(): Promise<readonly RuleState[]>
   end(): Promise<unknown>
 }
 
-/** Starts `program` with files of rules, as texts. All that it reads is of this namespace. */
+/** Starts `program` with the texts of rule files. All scraped metrics get this namespace. */
 export async function startPrometheus(
   program: string,
   { rules, namespace }: { rules: readonly string[]; namespace: string },

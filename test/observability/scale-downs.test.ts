@@ -86,7 +86,7 @@ describe.skipIf(!controlPlane?.hasControllers)('1,000 scale-downs', () => {
       const [counted] = await prometheus.query('drape_wrong_victim_total')
       expect(counted.values.length).toBeGreaterThan(100)
       expect(new Set(counted.values.map(([, value]) => value))).toEqual(new Set(['0']))
-      // The rules are reckoned: the alert would have been pending or firing.
+      // The rules are evaluated: the alert would be pending or firing.
       await until(async () => (await prometheus.rules()).every(({ health }) => health === 'ok'))
       expect(await prometheus.query('ALERTS{alertname="DrapeWrongVictim"}')).toEqual([])
       const [decided] = await prometheus.query('drape_scaling_decisions_total{direction="Down"}')

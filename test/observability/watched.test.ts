@@ -88,7 +88,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
       namespace: NAMESPACE,
     })
     await prometheus.watch({ api: drape.api, controller, ...gpus.targets })
-    // From the first sample on: what is counted before cannot be seen to grow.
+    // From the first sample on: an increase before it is not visible.
     await seen('drape_leader')
     await applyObjects()
     await makeTraffic()
@@ -282,7 +282,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
     await apply(retentionPolicies.type, 'would-delete', { ...kept, ttlSeconds: 172_800 })
   }
 
-  /** Something of everything that happens to generations and images. */
+  /** Produces every kind of event of generations and images. */
   async function makeTraffic(): Promise<void> {
     const [person, garment] = await Promise.all(
       ['persons/down-half-teal.jpg', 'garments/tshirt-mustard.jpg'].map(readSample),

@@ -64,7 +64,7 @@ type Infer = (
   run: { signal: AbortSignal; onProgress: (share: number) => void },
 ) => Promise<TryOnResult>
 
-// Real database and storage; the inference is a function of each test, so that every way in which it ends can be had.
+// Real database and storage; each test replaces the inference by a function, to test every outcome.
 describe('a try-on job', () => {
   let folder: string
   let database: Database

@@ -17,7 +17,7 @@ describe('a worker of a pool', () => {
   let drape: Drape
   let redis: Redis
   let registry: PoolRegistry
-  /** Answers no request. */
+  /** Responds to no request. */
   const images = createServer(() => {})
   const portOf = (server: typeof images) => String((server.address() as AddressInfo).port)
 
@@ -69,7 +69,7 @@ describe('a worker of a pool', () => {
   })
 
   it('returns its job without using an attempt when its node shuts down first', async () => {
-    // A product image that never arrives keeps the job in hand.
+    // A product image that never arrives keeps the job running.
     const url = `http://127.0.0.1:${portOf(images)}/shirt.jpg`
     const asked = once(images, 'request')
     const id = await drape.tryOn(

@@ -13,7 +13,7 @@ beforeEach(async () => {
   const url = await createTestRedis()
   redis = createRedis(url, { role: 'consumer', log })
   await until(() => redis.isReady())
-  // No heartbeat and no look comes by itself.
+  // No heartbeat and no poll happens by itself.
   vi.useFakeTimers({ toFake: ['setInterval'] })
 })
 afterEach(async () => {
@@ -96,7 +96,7 @@ it('a draining worker returns its jobs after their remaining time, unless releas
   const look = async (limitMs: number | null) => {
     await registry.limitJobs('ending', limitMs)
     const read = vi.spyOn(registry, 'readJobLimit')
-    // A look that is under way leaves out the next.
+    // A running poll skips the next one.
     await until(() => {
       vi.advanceTimersByTime(1000)
       return read.mock.results.length > 0

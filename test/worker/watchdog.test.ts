@@ -8,7 +8,7 @@ describe('the queue watchdog', () => {
     for (const stop of stops.splice(0)) stop()
   })
 
-  /** A queue of which every look finds what the test says; resolves with how often a look was taken and what was stuck. */
+  /** A queue with the given counts at each poll; returns the number of polls and the reported problems. */
   function watch({ waiting = 1, isIdle = true, takes = false, canWork = true }) {
     let looks = 0
     let taken = 0

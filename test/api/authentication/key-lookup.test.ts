@@ -35,7 +35,7 @@ describe('a key', () => {
     const find = createKeyLookup({ keys: keys(), kind: 'secret', now: () => at })
     const { key } = await make({ expiresAt: new Date(at + 2000) })
     expect((await find(key, '127.0.0.1'))?.account.id).toBe(accountId)
-    // Less than the 3 s for which it is remembered.
+    // Less than the 3 s for which it is cached.
     at += 2001
     await expect(find(key, '127.0.0.1')).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
   })

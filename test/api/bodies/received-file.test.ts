@@ -21,7 +21,7 @@ describe('a request body received into a file', () => {
     server.close()
   })
 
-  /** A server that answers with what became of the body. `ended` resolves with the same. */
+  /** A server that responds with the outcome of the body. `ended` resolves with the same. */
   async function start(limits: ReceiveLimits = LIMITS, path = join(folder, 'file')) {
     const { promise: ended, resolve } = Promise.withResolvers<{ code: string; details?: unknown }>()
     server = createServer(async (request, response) => {

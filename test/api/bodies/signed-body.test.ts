@@ -29,7 +29,7 @@ describe('a body that is buffered until its signature is verified', () => {
     }
   })
 
-  /** A server that answers whether each body came whole, or with what is wrong with it; it proves those of `x-proof`. */
+  /** A server that responds whether each body arrived completely, or with the error; requests with `x-proof` authenticate the shop. */
   async function start(options: BodyReceiverOptions, mayEnd = Promise.resolve()) {
     const receive = createBodyReceiver({ folder, ...options })
     const outcomes: string[] = []

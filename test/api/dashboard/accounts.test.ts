@@ -220,7 +220,7 @@ describe('accounts in the dashboard', () => {
     expect((await browser.submit(page, `${page}/keys/${revoked}/revoke`)).status).toBe(303)
     expect(await find(second)).toBeNull()
     const sent = () => browser.post(`${page}/keys/${revoked}/revoke`, new URLSearchParams(again))
-    // Its form is on the page no more: the page says it.
+    // The page no longer has the form, so the page shows the message.
     expect(await sent()).toMatchObject({ status: 400, text: expect.stringContaining('has no active key') })
     expect((await browser.submit(page, `${page}/keys`, { kind: 'secret' })).text).toContain('>Enter a value.<')
   })

@@ -8,7 +8,7 @@ import { createOperators, ROLES, type Role } from '../../../api/stores/operators
 import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
 
-/** What only some roles may do; every role may open everything else. */
+/** Actions of some roles only; every role can open everything else. */
 const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
   admin:
     /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*|policies)|POST \/webhooks\/:id\/delete)$/,

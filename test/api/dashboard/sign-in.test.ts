@@ -108,7 +108,7 @@ describe('signing in to the dashboard', () => {
       for (const email of [EMAIL, OTHER]) await operators.insert({ email, name: null, passwordHash, role: 'admin' })
       known = [await signInAs(EMAIL), await signInAs(EMAIL), await signInAs(EMAIL)]
       foreign = await signInAs(OTHER)
-      // With the first sign-ins, all tries that strangers have for the operator.
+      // With the first sign-ins, all attempts of unknown browsers for the operator.
       for (let i = known.length; i < 10; i++) await attempt('', `guess ${i}`)
     })
     afterAll(() => guarded.stop())

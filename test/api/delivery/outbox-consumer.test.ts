@@ -41,7 +41,7 @@ describe('an outbox consumer', () => {
   it('claims items up to the limit, and more as soon as one ends', async () => {
     const { consumer, open, claims } = start(['a', 'b', 'c', 'd'])
     await until(() => open.size === 2)
-    // It is full: waking it must not claim.
+    // It is full: a notification must not claim.
     consumer.wake()
     await settle()
     expect([[...open.keys()], claims.length]).toEqual([['a', 'b'], 1])

@@ -27,7 +27,7 @@ describe('batched acceptance', () => {
     await drop()
   })
 
-  /** As an API process accepts, and what each of its statements was asked for. */
+  /** Acceptance as in an API process, and the calls of each statement. */
   function createReplica(of = database) {
     const statements: (readonly Acceptance[])[] = []
     const accept = acceptTogether((calls) => {

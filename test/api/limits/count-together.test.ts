@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Counted, countTogether } from '../../../api/limits/count-together.ts'
 
-/** A counter that answers on command. */
+/** A counter that responds on command. */
 function createCounter() {
   const totals = new Map<string, number>()
   const asked: { id: string; requests: number; answer: (fault?: Error) => void }[] = []

@@ -15,10 +15,10 @@ describe('a time limit', () => {
   })
 
   it('accepts a response that arrived while the process was busy', async () => {
-    // After an answer that was just read, Node runs its timers before it reads again.
+    // After reading a response, Node runs its timers before it reads again.
     await stat('.')
     const answer = within(20, stat('.'))
-    // Long enough for the answer to lie there, and for the limit to pass.
+    // Long enough for the response to arrive unread, and for the limit to pass.
     const end = performance.now() + 200
     while (performance.now() < end);
     expect((await answer).isDirectory()).toBe(true)

@@ -21,7 +21,7 @@ describe('the rate limit', () => {
 
   const read = (key: string, api = drape.api.url): Promise<Response> =>
     fetch(`${api}/tryon/v1/account/credits`, { headers: { 'x-api-key': key } })
-  // A body that is refused as invalid: it counts all the same, and nothing else happens.
+  // An invalid body: the request counts, and has no other effect.
   const write = (key: string, api = drape.api.url): Promise<Response> =>
     fetch(`${api}/tryon/v1/try-on`, {
       method: 'POST',
@@ -32,14 +32,14 @@ describe('the rate limit', () => {
     responses.filter((response) => response.status === status).length
   const limited = (answer: Answer | Response) => answer.status === 429
 
-  /** Calls that a replica has counted alone, because Redis did not answer in time. */
+  /** Calls that a replica counted locally because Redis did not respond in time. */
   const countLocal = async () => {
     const pages = await Promise.all(
       [drape.api, replica].map(async ({ probeUrl }) => (await fetch(`${probeUrl}/metrics`)).text()),
     )
     return pages.reduce((sum, page) => sum + Number(/^drape_rate_limit_local_total (\d+)$/m.exec(page)?.[1] ?? 0), 0)
   }
-  /** Sends the same again, with an account of its own, until Redis has counted all of it: a loaded machine may hold Redis up. */
+  /** Repeats the calls with a new account until Redis has counted all of them, because a loaded machine can delay Redis. */
   const countedByRedis = async <T>(settings: object, send: (apiKey: string) => Promise<T>) => {
     for (let round = 1; ; round++) {
       const { apiKey } = await drape.createAccount(0, settings)
@@ -74,7 +74,7 @@ describe('the rate limit', () => {
     expect(refused.length).toBeGreaterThan(10)
     const waits = refused.map(({ headers }) => Number(headers.get('retry-after')))
     expect(Math.min(...waits)).toBe(1)
-    // Requests that came together are spread over the seconds that follow.
+    // Concurrent requests are spread over the next seconds.
     expect(Math.max(...waits)).toBeGreaterThan(1)
     await new Promise((resolve) => setTimeout(resolve, 1100))
     expect((await write(apiKey)).status).toBe(400)

@@ -16,7 +16,7 @@ const content = createDocument(ROUTES, { publicUrl: 'https://try.example', servi
 const document = openDocument(content)
 const components = content.components.examples as Readonly<Record<string, { value: unknown }>>
 
-/** Every body of the document, the same one once, by where it is. */
+/** Every body of the document without repetitions, by its location. */
 const bodies = [
   ...new Map(
     [...contentsOf(content.paths, 'paths'), ...contentsOf(content.webhooks, 'webhooks')].map((entry) => [

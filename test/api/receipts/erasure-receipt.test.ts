@@ -70,7 +70,7 @@ describe('the receipt of an erasure', () => {
   }
   const keyIds = async () =>
     (await drape.call('GET', '/receipts/keys')).body.keys.map(({ kid }: { kid: string }) => kid)
-  /** Stands for the time by which everything that was under way has arrived. */
+  /** Replaces the time after which no bytes can arrive. */
   const settleUploads = () =>
     drape.database.query(sql.unsafe`update objects set created_at = created_at - interval '11 minutes'`)
   const sweepLate = async () => {
@@ -79,7 +79,7 @@ describe('the receipt of an erasure', () => {
     )
     await sweepOnce(drape.database, { storage, policies: undefined })
   }
-  /** Stands for the lifetime of caches. */
+  /** Replaces the lifetime of caches. */
   const expireCaches = () =>
     drape.database.query(sql.unsafe`update erasures set cached_until = now(), check_at = now() where issued_at is null`)
 
@@ -119,7 +119,7 @@ describe('the receipt of an erasure', () => {
     expect(receipt.leaves).toContain(leafOf(`persons/${drape.accountId}/${photo}.jpg`))
     expect(receipt.leaves).toContain(leafOf(`results/${drape.accountId}/${generationId}-1.jpg`))
     expect(JSON.stringify(receipt)).not.toMatch(/anna|img_|gen_|persons\//)
-    // Only the receipt is left of the list of what was erased.
+    // The list of erased objects is deleted; only the receipt remains.
     for (const table of ['erased_objects', 'erased_rows', 'erased_jobs'])
       expect(
         await drape.database.oneFirst(sql.type(Count)`select count(*) as count from ${sql.identifier([table])}`),
@@ -131,7 +131,7 @@ describe('the receipt of an erasure', () => {
     const key = `persons/${drape.accountId}/${photo}.jpg`
     const path = await erase('early')
     await waitFor(path, 'uploads')
-    // As a put that lost the race would leave them.
+    // As after a put that lost the race.
     await storage.put(key, person, { contentType: 'image/jpeg' })
     await settleUploads()
     await waitFor(path, 'storage')

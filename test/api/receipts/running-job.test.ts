@@ -33,11 +33,11 @@ describe('a worker whose customer is erased during a job', () => {
     await until(async () => (await statusOf()) === 'PROCESSING')
     const answer = await drape.call('DELETE', '/tryon/v1/customers/drawn')
     const path = answer.headers.get('location') ?? ''
-    // A worker keeps the lock of its job until it has let go of the photo.
+    // A worker keeps the lock of its job until it has dropped the photo.
     const countLocks = async () => (await redis.client.keys('bull:try-on*:lock')).length
     expect(await countLocks()).toBe(1)
     await until(async () => {
-      // Stands for the lifetime of caches, and for the time by which every upload has arrived.
+      // Replaces the lifetime of caches, and the time after which no upload can arrive.
       await drape.database.query(sql.unsafe`update objects set created_at = created_at - interval '11 minutes'`)
       await drape.database.query(sql.unsafe`
         update erasures set cached_until = now(), check_at = now() where issued_at is null`)

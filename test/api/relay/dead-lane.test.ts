@@ -6,7 +6,7 @@ import { createRedis } from '../../../api/shared/redis.ts'
 import { type Drape, readSample, startDrape } from '../../support/drape.ts'
 import { until } from '../../support/until.ts'
 
-/** As long as a worker counts as live after its last announcement. */
+/** Time for which a worker counts as live after its last announcement. */
 const SILENT_SECONDS = 12
 const DEAD = { queues: ['try-on'], engines: ['mock', 'warp'], worker: 'killed-1', slots: 4 } as const
 

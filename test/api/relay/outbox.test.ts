@@ -36,7 +36,7 @@ describe('the outbox', () => {
     return caller.accountId
   }
 
-  /** What a relay takes for a queue that may be of any depth. */
+  /** Jobs that a relay takes for a queue without a limit. */
   async function claim(limit: number) {
     const { jobs } = await createOutbox(database).claim({ ...LANE, limit, depth: 1000 })
     return jobs
@@ -216,7 +216,7 @@ describe('the outbox', () => {
       notified += 1
       listening.resolve()
     })
-    // It is called when it begins to listen, too.
+    // It is also called when it starts to listen.
     await listening.promise
     await createOutbox(database).notifyDemand()
     await until(() => notified === 2)

@@ -34,7 +34,7 @@ it('hashes images of an earlier version like uploads, and skips damaged images',
   const before = await read()
   expect(before).toHaveLength(NAMES.length)
   await database.query(sql.unsafe`delete from image_hashes`)
-  // An object that was stored a moment ago may still be on its way.
+  // An object that was just stored may belong to an unfinished upload.
   await database.query(sql.unsafe`update objects set created_at = created_at - interval '1 hour'`)
   const [damaged, missing, whole] = before
   await storage.put(damaged.key, Buffer.from('no image'), { contentType: 'image/jpeg' })

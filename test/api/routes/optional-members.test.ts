@@ -13,11 +13,11 @@ const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'multipart/form-data'
 /** Shopify defines what it sends, null included, and signs it. */
 const FOREIGN = ['receiveShopifyWebhook']
-/** What is sent by an account that may have nothing in work, so that no call waits for a worker. */
+/** Requests of an account without concurrent generations, so that no call waits for a worker. */
 const KEPT_OUT = ['createTryOnAndWait']
 /** Its only field is a text, and its address belongs to a refused try-on. */
 const TEXT_ONLY = ['requestShopperAppeal']
-/** Members of answers that no two calls share. */
+/** Members of responses that differ between calls. */
 const UNIQUE = /(At|Id|Url|Token|estimatedSeconds|estimatedStartSeconds|estimatedStartRange|queuePosition)$/
 
 const withJson = operations.filter(({ id, bodies }) => bodies.has(JSON_TYPE) && !FOREIGN.includes(id))
@@ -51,7 +51,7 @@ describe('an optional member of a request', () => {
     form.set('crop', 'false')
     const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
     const listener = await drape.call('POST', '/tryon/v1/webhooks/listeners', {
-      // An event that does not happen here: the answers of two polls are then the same.
+      // An event that does not happen here, so the responses of two polls are equal.
       body: { events: ['customer.erased'] },
     })
     listenerId = listener.body.listenerId
@@ -88,13 +88,13 @@ describe('an optional member of a request', () => {
       for (const schema of shapesOf(operation.bodies.get(JSON_TYPE))) {
         const body = fullValueOf(schema, examples)
         const members = optionalMembersOf(schema, body, examples)
-        // Else all calls would fail at the same gate.
+        // Otherwise all calls would fail at the same check.
         if (members.length > 0 && !KEPT_OUT.includes(operation.id)) {
           expect((await send(operation, body)).status, JSON.stringify(body)).toBeLessThan(300)
         }
         for (const path of members) {
           const absent = withMember(body, path, undefined)
-          // The first call may make what later ones find.
+          // The first call may create data that later calls find.
           await send(operation, absent)
           const answer = await send(operation, withMember(body, path, null))
           expect(answer, path.join('.')).toEqual(await send(operation, absent))
@@ -125,7 +125,7 @@ describe('an optional member of a request', () => {
     },
   )
 
-  /** Of the shapes that a body may have, each. */
+  /** Each alternative of a body. */
   function shapesOf(schema: JsonSchema | undefined): JsonSchema[] {
     const { anyOf } = schema as { anyOf?: JsonSchema[] }
     return anyOf ?? [schema ?? true]

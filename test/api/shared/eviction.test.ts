@@ -12,7 +12,7 @@ describe('the maxmemory-policy of Redis', () => {
     redis = await startOwnRedis()
     const client = await createClient({ url: redis.url }).connect()
     await client.configSet('maxmemory-policy', 'allkeys-lru')
-    // As managed services have it.
+    // As in managed services.
     await client.aclSetUser('managed', ['on', '>secret', '~*', '&*', '+@all', '-config'])
     await client.aclSetUser('silent', ['on', '>secret', '~*', '&*', '+@all', '-config', '-info'])
     client.destroy()

@@ -53,7 +53,7 @@ afterAll(() => {
   servers.forEach(close)
 })
 
-/** A fetcher that may visit this machine: where every host is found unless a test says otherwise. */
+/** A fetcher that may connect to this machine, to which every host resolves by default. */
 function fetcher(changes: Partial<ImageFetcherSettings> = {}) {
   return createImageFetcher({
     failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED',

@@ -29,7 +29,7 @@ describe('a keyring', () => {
 
   const open = (changes: Partial<typeof NONE> = {}) =>
     readKeyring({ ...NONE, transitKey: server.keyUrl, token: server.token, ...changes })
-  /** Lets the list of versions become old. */
+  /** Expires the cached list of versions. */
   const passTime = () => {
     const now = performance.now()
     vi.spyOn(performance, 'now').mockReturnValue(now + 6000)
@@ -92,7 +92,7 @@ describe('a keyring', () => {
     await expect(version.sign(MESSAGE)).rejects.toMatchObject(fault)
     await expect(open().list()).rejects.toMatchObject(fault)
     await expect(open({ token: 'another' }).list()).rejects.toMatchObject(fault)
-    // A failure is not remembered.
+    // A failure is not cached.
     const later = open()
     await expect(later.list()).rejects.toMatchObject(fault)
     server.isSealed = false

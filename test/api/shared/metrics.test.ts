@@ -3,7 +3,7 @@ import { createDocument } from '../../../api/openapi/document.ts'
 import { ROUTES } from '../../../api/routes/routes.ts'
 import { createMetrics } from '../../../api/shared/metrics.ts'
 
-/** As many as Prometheus should have to take from one process. */
+/** Maximum number of series per process. */
 const MAX_SERIES = 2000
 /** Responses that the document does not list for each route. */
 const ALWAYS = [404, 405, 500, 503]
@@ -24,7 +24,7 @@ it('has fewer than 2,000 series when every route has returned every possible res
   const series = (await metrics.scrape()).text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   expect(Object.keys(paths).length).toBeGreaterThan(20)
   expect(series.length).toBeGreaterThan(500)
-  // Other parts of the process add a quarter of it at most.
+  // Other parts of the process add at most a quarter.
   expect(series.length).toBeLessThan((MAX_SERIES * 3) / 4)
 })
 

@@ -11,7 +11,7 @@ const NEW = 'a new key of some length'
 const expiresAt = Date.UTC(2030, 1, 1)
 const now = expiresAt - 60_000
 
-/** Everything that callers hold and send back: made with a secret, then verified with another. */
+/** All signed values that callers return: created with one secret, verified with another. */
 const SIGNED = {
   cursor: (secret: string) => {
     const place = { list: 'products', accountId: 'acc_1' }

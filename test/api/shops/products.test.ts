@@ -22,7 +22,7 @@ describe('a product of a shop', () => {
   let shop: ShopRecord
   let imageId: string
   let questions: (string | null)[][]
-  /** What the platform of the shop knows. */
+  /** Products of the platform of the shop. */
   let answer: (variant: string | null) => PlatformProduct | null
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('a product of a shop', () => {
     questions.push([product, variant])
     return answer(variant)
   }
-  /** What a generation of it sees. */
+  /** Images that a generation of the product gets. */
   async function wear(variant: string | null = null, product = PRODUCT) {
     const gid: ProductGid = { product, variant }
     const { accountId, id: shopId } = shop

@@ -40,10 +40,10 @@ describe('the start of the API with a restored database', { timeout: 120_000 }, 
   const upload = (externalUserId: string) => createShopperCalls(drape, person).upload(externalUserId)
   const tryOn = (imageId: string, externalUserId: string) =>
     createShopperCalls(drape, person).tryOn(imageId, externalUserId)
-  /** The first calls may find connections that the copying has ended. */
+  /** The first calls may use connections that the copy has closed. */
   const erase = (externalUserId: string) =>
     until(async () => (await drape.call('DELETE', `/tryon/v1/customers/${externalUserId}`)).status === 204)
-  /** A backup of now, in which erasures that follow are missing. */
+  /** A backup, which lacks later erasures. */
   const backUp = async () => {
     const copy = await copyTestDatabase(drape.env.DATABASE_URL)
     const database = createDatabase(copy.url, { poolSize: 1 })

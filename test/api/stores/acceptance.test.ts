@@ -244,7 +244,7 @@ describe('acceptance', () => {
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 
-  /** Resolves when a statement waits for what another has locked. */
+  /** Resolves when a statement waits for a lock. */
   async function untilWaiting(): Promise<void> {
     const isWaiting = () =>
       database.oneFirst(sql.type(rowType(Type.Object({ waits: Type.Boolean() })))`

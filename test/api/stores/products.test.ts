@@ -35,7 +35,7 @@ describe('the stored images of products', () => {
   const insertObject = async (accountId: string, key: string, expiresAt: Date | null) => {
     await createObjects(database).insert({ key, accountId, externalUserId: null, kind: 'product', bytes: 1, expiresAt })
   }
-  /** A product with these stored images, as a call would name it that has just put their bytes. */
+  /** A product with these images, as in a call that has just stored their bytes. */
   const withImages = async (accountId: string, externalId: string, names: readonly string[]): Promise<ProductInput> => {
     for (const name of names) await insertObject(accountId, keyOf(accountId, name), new Date(Date.now() + HOUR_MS))
     const images = names.map((name, order) => ({
@@ -48,7 +48,7 @@ describe('the stored images of products', () => {
   }
   const save = async (accountId: string, externalId: string, names: readonly string[]) =>
     products.upsert(accountId, await withImages(accountId, externalId, names))
-  /** Names of the objects that are kept for good, and of those that a sweep will find when it is time. */
+  /** Names of the objects without expiry, and of those that a later sweep deletes. */
   const objectsOf = async (accountId: string) => {
     const rows = await database.any(sql.type(Stored)`
       select regexp_replace(key, '^products/[^/]+/|\.jpg$', '', 'g') as name, expires_at is not null as ends from objects

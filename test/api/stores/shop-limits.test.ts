@@ -67,7 +67,7 @@ describe('limits of a shop', () => {
     await acceptGeneration(database, call)
     return call.generationId
   }
-  /** The ids that were accepted, and how often each code was met. */
+  /** The accepted IDs, and the count of each error code. */
   async function acceptMany(shopper: Shopper, count: number) {
     const results = await Promise.allSettled(Array.from({ length: count }, () => accept(shopper)))
     const refusals: Record<string, number> = {}

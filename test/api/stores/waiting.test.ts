@@ -20,7 +20,7 @@ describe('the queue position', () => {
     const made = await createTestDatabase()
     drop = made.drop
     database = createDatabase(made.url, { poolSize: 5 })
-    // Every estimate is made from a look of its own.
+    // Every estimate reads the current state.
     estimate = (id) => estimator().ofGeneration(id)
   })
   afterAll(async () => {
@@ -54,7 +54,7 @@ describe('the queue position', () => {
       order.push(...jobs.map(({ generationId }) => generationId))
     }
     expect(order.map((id) => predicted.get(id))).toEqual(ids.map((_, i) => i + 1))
-    // In the queue they stand as they were taken.
+    // In the queue they keep the order in which they were claimed.
     for (const [i, id] of order.entries()) expect(await positionOf(id)).toBe(i + 1)
     await clear()
   })

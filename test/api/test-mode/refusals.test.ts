@@ -87,7 +87,7 @@ describe('a test key', () => {
     return body
   }
 
-  /** Does what the row of the table says. Bodies are those that would succeed. */
+  /** Sends the request of a row of the table, with a body that would succeed. */
   async function ask(way: Simulated): Promise<Answer> {
     const input = `test_${way.code}`
     const [method, path] = way.route.split(' ')

@@ -24,7 +24,7 @@ export const fairness: Scenario<{ backlog: number; singles: number; jobTimes: nu
       const { waited, job } = await untilStarted(platform.database, String(generationId))
       waits.push(waited / job)
     }
-    // What is left of the backlog has shown what it can.
+    // The rest of the backlog is not needed.
     await platform.database.query(sql.unsafe`
       update generations set deadline_at = now() where account_id = ${big.accountId} and status = 'PENDING'`)
     await platform.settle()
@@ -39,7 +39,7 @@ export const fairness: Scenario<{ backlog: number; singles: number; jobTimes: nu
   },
 }
 
-/** Seconds that it waited, and those that the jobs before it took. */
+/** Seconds that it waited, and duration of the jobs before it. */
 async function untilStarted(database: Database, generationId: string) {
   return until(() =>
     database.maybeOne(sql.type(Times)`

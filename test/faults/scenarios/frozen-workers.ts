@@ -5,8 +5,8 @@ import type { Platform } from '../support/platform.ts'
 import type { Scenario } from '../support/scenario.ts'
 
 /**
- * Twice the time that a worker's lock on its job lasts, more than its lease, and less than the time by which it gives up a
- * statement without an answer: what it was about to say, it says.
+ * Twice the lifetime of the lock of a worker on its job, longer than its lease, and shorter than its timeout of a
+ * statement: a thawed worker still sends its pending statements.
  */
 const FROZEN_MS = 12_000
 const SLOW_MS = 400
@@ -26,7 +26,7 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
       const busy = await keepBusy({ platform, shop, workers: victims, imageMs: () => 0, atLeast: size.atOnce })
       await sleep(random.between(0, 3 * SLOW_MS))
       for (const { worker } of busy) process.kill(-worker.pid, 'SIGSTOP')
-      // What was sent before arrives, and is not late.
+      // Statements sent before arrive, and are not late.
       await sleep(3 * SLOW_MS)
       const frozen = await findBusy(platform.database, victims.members)
       late.push(...frozen.map(({ inHand }) => inHand))
@@ -35,7 +35,7 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
       await platform.settle()
     }
     platform.links['worker-postgres'].suffer()
-    // What came back has time to do harm.
+    // Late statements have time to cause damage.
     await sleep(3000)
     const effective = await findEffective(platform, late)
     await Promise.all([victims.stop(), others.stop()])
@@ -48,7 +48,7 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
   },
 }
 
-/** Attempts of which a result is kept. */
+/** Attempts with a stored result. */
 async function findEffective(platform: Platform, attempts: readonly Attempt[]): Promise<readonly Attempt[]> {
   const stored = await platform.listResults()
   return attempts.filter(({ id, attempt }) => stored.some((key) => key.includes(`${id}-${attempt}.`)))

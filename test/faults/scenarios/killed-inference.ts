@@ -20,7 +20,7 @@ export const killedInference: Scenario<{ kills: number; hangs: number }> = {
     for (const fault of faults) {
       const [{ worker }] = await keepBusy({ platform, shop, workers, imageMs: () => random.between(500, 900) })
       const pids = inferenceOf(worker)
-      // Frozen before its work comes, so that it has it in hand.
+      // Frozen before its job arrives, so that it is running the job.
       for (const pid of pids) signal(pid, 'SIGSTOP')
       await sleep(1000)
       if (fault === 'kill') for (const pid of pids) signal(pid, 'SIGKILL')
@@ -44,13 +44,13 @@ export const killedInference: Scenario<{ kills: number; hangs: number }> = {
   },
 }
 
-/** After three crashes in a row the worker has to say that it cannot work, and that it can when it can. */
+/** After 3 consecutive crashes the worker must report that it is not ready, and later that it is ready again. */
 async function crashThrice(worker: TestProgram): Promise<string[]> {
   let last = 0
   for (let crash = 0; crash < 3; crash++) {
     const pid = await until(() => inferenceOf(worker).find((other) => other !== last))
     last = pid
-    // A process that has just begun dies as one does that finds no memory.
+    // A starting process dies, as without memory.
     signal(pid, 'SIGKILL')
   }
   await until(async () => inferenceOf(worker).find((other) => other !== last))

@@ -10,7 +10,7 @@ import type { Scenario } from '../support/scenario.ts'
 
 const Ending = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer(), workers: Type.Integer() }))
 
-/** Long enough for the process that will work on it to be frozen before. */
+/** Long enough to freeze the process before it runs the job. */
 const IMAGE_MS = 2000
 /** Time from the arrival of the images until the job runs, in ms. A process that is killed earlier loses no job. */
 const HANDING_MS = 2500
@@ -36,9 +36,9 @@ export const poison: Scenario<{ poisonous: number; harmless: number }> = {
       for (let attempt = 1; attempt <= 3; attempt++) {
         const worker = await until(() => findHolder(platform, workers.members, { id: String(generationId), attempt }))
         freeze(worker)
-        // Time for the image to come, so that the job is at work.
+        // Time for the image to arrive, so that the job runs.
         await sleep(IMAGE_MS + HANDING_MS)
-        // The next attempt has all images at once: its worker has to hang as well.
+        // The next attempt has all images immediately: its worker must hang too.
         for (const other of workers.members) if (other !== worker) freeze(other)
         for (const pid of inferenceOf(worker)) signal(pid, 'SIGKILL')
       }
@@ -57,7 +57,7 @@ export const poison: Scenario<{ poisonous: number; harmless: number }> = {
   },
 }
 
-/** The worker that has this attempt in hand. */
+/** The worker that runs this attempt. */
 async function findHolder(
   { database }: Platform,
   members: readonly TestProgram[],

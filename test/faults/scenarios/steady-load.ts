@@ -17,7 +17,7 @@ export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRa
     await platform.replicas.whole()
     const fleets = { api: [...platform.replicas.members], worker: [...workers.members] }
     const programs = [...fleets.api, ...fleets.worker]
-    /** Resolves with the most memory that each program had meanwhile. */
+    /** Resolves with the peak memory of each program. */
     const orderFor = async (seconds: number): Promise<number[]> => {
       const peaks = programs.map(() => 0)
       const watch = setInterval(() => {
@@ -33,7 +33,7 @@ export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRa
       return peaks
     }
     await orderFor(size.seconds / 4)
-    // Peaks, because a collector gives memory back whenever it likes.
+    // Peaks, because a garbage collector frees memory at any time.
     const before = await orderFor(size.seconds / 4)
     await orderFor(size.seconds / 4)
     const after = await orderFor(size.seconds / 4)
@@ -60,7 +60,7 @@ export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRa
   },
 }
 
-/** What Linux says of it; elsewhere nothing grows. */
+/** Memory as reported by Linux; constant on other systems. */
 function residentBytes(pid: number): number {
   if (process.platform !== 'linux') return PAGE_BYTES
   return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES

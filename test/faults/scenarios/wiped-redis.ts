@@ -48,7 +48,7 @@ export const wipedRedis: Scenario<{ wipes: number; jobs: number; rebuiltMs: numb
   },
 }
 
-/** The queue's ids of what it should hold. */
+/** IDs of the jobs that the queue should contain. */
 async function findQueued({ database }: Platform): Promise<string[]> {
   const rows = await database.any(sql.type(JobId)`
     select outbox.generation_id || '-' || attempt as id

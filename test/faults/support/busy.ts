@@ -4,10 +4,10 @@ import { type Busy, countUnfinished, findBusy } from './moments.ts'
 import type { Platform } from './platform.ts'
 import type { Shop } from './shop.ts'
 
-/** Wait for the workers before the next orders. */
+/** Time to wait for the workers before the next try-ons. */
 const PATIENCE_MS = 2000
 
-/** Orders jobs that last `imageMs` until `atLeast` workers run one at the same time, and returns these workers. */
+/** Requests try-ons of `imageMs` until `atLeast` workers run one concurrently, and returns these workers. */
 export async function keepBusy({
   platform,
   shop,

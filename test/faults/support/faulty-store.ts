@@ -10,21 +10,21 @@ import type { Random } from './random.ts'
 const PREFIX = 'drape/'
 const CALLER_GIVES_UP_MS = 30_000
 
-/** An S3 server that can be made to answer badly. */
+/** An S3 server with injected faults. */
 export interface FaultyStore {
-  /** What programs need to know of it. */
+  /** Settings for programs. */
   readonly env: Readonly<Record<string, string>>
-  /** Past the faults. */
+  /** A storage without the faults. */
   readonly storage: ObjectStorage
   listResults(): Promise<readonly string[]>
-  /** This share of the requests is refused, cut or never answered; by turns before and after the server has done its work. */
+  /** This share of the requests is refused, cut or never answered; alternately before and after the server has handled them. */
   suffer(share: number): void
-  /** Requests that were answered badly. */
+  /** Number of faulty requests. */
   readonly faults: number
   stop(): Promise<void>
 }
 
-/** When there is no S3 server here, the reason why. */
+/** Returns the reason if no S3 server can run here. */
 export async function startFaultyStore(random: Random): Promise<FaultyStore | { readonly unavailable: string }> {
   const server = await startS3Server()
   return 'unavailable' in server ? server : startBefore(server, random)

@@ -3,18 +3,18 @@ import type { TestProgram } from '../../support/process.ts'
 
 /** Several processes of one program. */
 export interface Fleet {
-  /** Those that run now. */
+  /** Running processes. */
   readonly members: readonly TestProgram[]
-  /** Ends one as `kill -9` does and starts another in its place. Resolves when the first is gone. */
+  /** Kills one with SIGKILL and starts a replacement. Resolves when the first has ended. */
   kill(member: TestProgram): Promise<void>
   /** Stops one, waits for its exit, and starts another in its place. Returns the exit code. */
   terminate(member: TestProgram): Promise<number | null>
-  /** Resolves when as many run as should. */
+  /** Resolves when the configured number runs. */
   whole(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A process that exits by itself is replaced as well. */
+/** A process that exits by itself is also replaced. */
 export async function startFleet(launch: () => Promise<TestProgram>, size: number): Promise<Fleet> {
   const members: TestProgram[] = []
   const launches = new Set<Promise<void>>()

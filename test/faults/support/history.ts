@@ -1,6 +1,6 @@
 import { type Database, sql } from '../../../api/shared/database/database.ts'
 
-/** From now on the database notes every move of every generation, however short it lasts. */
+/** From now on, the database records every state change of every generation. */
 export async function recordHistory(database: Database): Promise<void> {
   await database.query(sql.unsafe`
     create table history (

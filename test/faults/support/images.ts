@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Garment images of a shop. The delay of an image is the min duration of a try-on with it. */
 export interface GarmentImages {
   readonly port: number
-  /** The address of an image that was never fetched. */
+  /** URL of a new image, which was never fetched. */
   next(ms: number): string
   close(): void
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { TestProgram } from '../../support/process.ts'
 
-/** The inference processes that a worker has now. */
+/** The current inference processes of a worker. */
 export function inferenceOf(worker: TestProgram): number[] {
   const all = process.platform === 'linux' ? readProc() : askPs()
   return all
@@ -39,7 +39,7 @@ function askPs(): Running[] {
   })
 }
 
-/** Ends a process, should it still be there. */
+/** Ends a process if it still runs. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)

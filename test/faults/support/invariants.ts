@@ -16,7 +16,7 @@ export interface World {
 const Id = rowType(Type.Object({ id: Type.String() }))
 const Result = rowType(Type.Object({ id: Type.String(), key: Type.String() }))
 
-/** What must hold after every fault, as sentences about what does not; empty when nothing was lost and nothing charged twice. */
+/** Violations of the common invariants, one sentence each; empty if nothing was lost or charged twice. */
 export async function findViolations(world: World, accepted: readonly string[]): Promise<string[]> {
   return [
     ...(await findLost(world.database, accepted)),
@@ -79,7 +79,7 @@ async function findWrongMoves(database: Database): Promise<string[]> {
   })
 }
 
-/** Everything is made older by an hour and swept before. */
+/** Before the check, all data is made 1 hour older, and swept. */
 async function findWrongResults({ database, storage, listResults }: World): Promise<string[]> {
   await database.query(sql.unsafe`
     update objects set expires_at = expires_at - interval '61 minutes', created_at = created_at - interval '61 minutes'`)

@@ -8,18 +8,18 @@ const Count = rowType(Type.Object({ count: Type.Integer() }))
 const Failures = rowType(Type.Object({ code: Type.String(), count: Type.Integer() }))
 const Seconds = rowType(Type.Object({ seconds: Type.Union([Type.Number(), Type.Null()]) }))
 
-/** An attempt that a worker has in hand. */
+/** An attempt that a worker is running. */
 export interface Attempt {
   readonly id: string
   readonly attempt: number
 }
 
-/** By which name a worker signs what it takes. */
+/** Name of a worker in its attempts. */
 export function nameOf(worker: TestProgram): string {
   return `${hostname()}-${worker.pid}`
 }
 
-/** What the workers have in hand now, by worker. */
+/** Running attempts by worker. */
 export async function findInHand(database: Database): Promise<Map<string, Attempt>> {
   const rows = await database.any(sql.type(InHand)`
     select id, attempt, worker from generations where status = 'PROCESSING'`)
@@ -31,7 +31,7 @@ export interface Busy {
   readonly inHand: Attempt
 }
 
-/** Those of the workers that have something in hand now. */
+/** The workers that are running an attempt. */
 export async function findBusy(database: Database, members: readonly TestProgram[]): Promise<Busy[]> {
   const all = await findInHand(database)
   return members.flatMap((worker) => {
@@ -45,19 +45,19 @@ export function countUnfinished(database: Database): Promise<number> {
     select count(*) as count from generations where status in ('PENDING', 'PROCESSING')`)
 }
 
-/** How many of these generations took more than one attempt. */
+/** Number of these generations with more than one attempt. */
 export function countRepeated(database: Database, ids: readonly string[]): Promise<number> {
   return database.oneFirst(sql.type(Count)`
     select count(*) as count from generations where attempt > 1 and id = any(${sql.array([...ids], 'text')})`)
 }
 
-/** How many of these generations failed. */
+/** Number of these generations that failed. */
 export async function countFailed(database: Database, ids: readonly string[]): Promise<number> {
   const counts = Object.values(await countFailures(database, ids))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** How many of these generations failed, by the code of the error. */
+/** Number of these generations that failed, by error code. */
 export async function countFailures(database: Database, ids: readonly string[]): Promise<Record<string, number>> {
   const rows = await database.any(sql.type(Failures)`
     select error_code as code, count(*) as count from generations
@@ -65,14 +65,14 @@ export async function countFailures(database: Database, ids: readonly string[]):
   return Object.fromEntries(rows.map(({ code, count }) => [code, count]))
 }
 
-/** Seconds from the moment until an attempt after this one was started; null when none was. */
+/** Seconds from the time until the start of an attempt after this one; null without such an attempt. */
 export function secondsUntilNext(database: Database, { id, attempt }: Attempt, moment: Date): Promise<number | null> {
   return database.oneFirst(sql.type(Seconds)`
     select extract(epoch from min(at) - ${moment.toISOString()}::timestamptz)::float8 as seconds from history
     where generation_id = ${id} and attempt > ${attempt} and status = 'PROCESSING'`)
 }
 
-/** How many attempts a worker started after the moment. */
+/** Number of attempts that a worker started after the time. */
 export function countStarts(database: Database, worker: string, after: Date): Promise<number> {
   return database.oneFirst(sql.type(Count)`
     select count(*) as count from (

@@ -22,22 +22,22 @@ import { createLink, type Link } from './tcp-proxy.ts'
 export const LINKS = ['api-postgres', 'api-redis', 'worker-postgres', 'worker-redis'] as const
 export type LinkName = (typeof LINKS)[number]
 
-/** A whole installation on real processes. Whatever an API or a worker says to another process goes over a link. */
+/** A complete installation of real processes. All connections of APIs and workers to other processes pass a link. */
 export interface Platform extends World {
-  /** Connected past all links. */
+  /** Connected directly, without a link. */
   readonly database: Database
   readonly postgres: OwnPostgres
   readonly redis: OwnRedis
   readonly links: Readonly<Record<LinkName, Link>>
   readonly images: GarmentImages
   readonly replicas: Fleet
-  /** Workers, each dead one replaced at once. They are stopped at the end of the scenario. */
+  /** Workers; a dead one is replaced immediately. Stopped at the end of the scenario. */
   startWorkers(size: number, env?: Readonly<Record<string, string>>): Promise<Fleet>
-  /** An account with credits, its photo, and what it asked for. */
+  /** An account with credits, a photo and its generations. */
   openShop(options: { credits: number; at?: Fleet }): Promise<Shop>
-  /** One more API replica, which is not among the others. */
+  /** Another API replica, which is not one of `replicas`. */
   startReplica(env: Readonly<Record<string, string>>): Promise<Fleet>
-  /** Resolves when all that was accepted has ended. */
+  /** Resolves when all accepted generations have ended. */
   settle(): Promise<void>
   /** Log lines of crashes and unhandled rejections. Expected: none. */
   outbursts(): string[]
@@ -53,9 +53,9 @@ export interface PlatformOptions {
   readonly random: Random
   /** API replicas. */
   readonly replicas?: number
-  /** A folder is used when there is none. */
+  /** Default: a folder. */
   readonly store?: Store
-  /** Where the database keeps its data. */
+  /** Data folder of the database. */
   readonly postgresFolder?: string
 }
 

@@ -1,8 +1,8 @@
-/** Numbers that look random and come in the same order for the same seed. */
+/** Reproducible pseudo-random numbers. */
 export interface Random {
   /** At least 0, less than 1. */
   next(): number
-  /** A whole number of `least` to `most`. */
+  /** An integer from `least` to `most`. */
   between(least: number, most: number): number
   chance(share: number): boolean
   pick<T>(from: readonly T[]): T

@@ -13,7 +13,7 @@ export interface Entry extends Findings {
 
 const PATH = resolve(import.meta.dirname, '../../../.cache/faults/report.json')
 
-/** Writes what was injected and found for machines, and returns it as a table for people. */
+/** Writes faults and results as JSON, and returns them as a table. */
 export async function writeReport(entries: readonly Entry[]): Promise<string> {
   await mkdir(dirname(PATH), { recursive: true })
   await writeFile(PATH, JSON.stringify(entries, null, 2))

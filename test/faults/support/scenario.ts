@@ -1,29 +1,29 @@
 import type { Platform } from './platform.ts'
 import type { Random } from './random.ts'
 
-/** Numbers that say how much of a fault there is. */
+/** Extent of a fault. */
 export type Size = Readonly<Record<string, number>>
 
-/** One row of the table of faults: what is done to a platform under load, and what must hold while it is. */
+/** One row of the table of faults: a fault of a platform under load, and the required behaviour. */
 export interface Scenario<S extends Size = Size> {
   readonly id: string
   readonly what: string
-  /** Some seconds' worth, for every run of the tests. */
+  /** Extent in every test run: a few seconds. */
   readonly quick: S
   readonly full: S
   run(world: { platform: Platform; size: S; random: Random }): Promise<Findings>
 }
 
 export interface Findings {
-  /** The ids of all that was accepted. */
+  /** IDs of all accepted generations. */
   readonly accepted: readonly string[]
-  /** What was done, counted. */
+  /** Counts of injected faults. */
   readonly injected: Readonly<Record<string, number>>
-  /** What was measured on the way. */
+  /** Measurements. */
   readonly measured?: Readonly<Record<string, number>>
-  /** What did not hold, beyond what must hold after every fault. */
+  /** Violations in addition to those of the common invariants. */
   readonly violations?: readonly string[]
-  /** Why it could not be tried here. */
+  /** Reason why the scenario cannot run here. */
   readonly skipped?: string
 }
 

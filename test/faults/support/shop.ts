@@ -2,7 +2,7 @@ import { formOf } from '../../support/drape.ts'
 import type { Fleet } from './fleet.ts'
 import type { GarmentImages } from './images.ts'
 
-/** What became of one request. */
+/** Outcome of one request. */
 export interface Order {
   /** Null if the request was refused or got no response. */
   readonly generationId: string | null
@@ -18,19 +18,19 @@ export interface OrderOptions {
   readonly product?: Readonly<Record<string, unknown>>
   readonly idempotencyKey?: string
   readonly deadlineSeconds?: number
-  /** How long the caller waits for the answer. */
+  /** Time that the caller waits for the response. */
   readonly patienceMs?: number
 }
 
-/** A caller with an account, who remembers what was promised. */
+/** A caller with an account, which records the accepted try-ons. */
 export interface Shop {
   readonly accountId: string
   readonly orders: readonly Order[]
-  /** The ids of all that was accepted. */
+  /** IDs of all accepted generations. */
   readonly accepted: readonly string[]
-  /** Asks a replica, one after the other, for a try-on. Never throws. */
+  /** Requests a try-on from the replicas in turn. Never throws. */
   order(options?: OrderOptions): Promise<Order>
-  /** Sends a photo and resolves with the status of the answer. */
+  /** Sends a photo and returns the status of the response. */
   upload(bytes?: Uint8Array): Promise<number | null>
 }
 

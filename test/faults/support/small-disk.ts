@@ -3,12 +3,12 @@ import { appendFileSync, chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { requestService } from '../../support/request-service.ts'
 
-/** A file system that is soon full. */
+/** A small file system. */
 export interface SmallDisk {
   readonly folder: string
   /** Leaves no byte free. */
   fill(): void
-  /** Gives back what `fill` took. */
+  /** Frees the space that `fill` used. */
   free(): void
   unmount(): void
 }

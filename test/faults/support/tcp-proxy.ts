@@ -3,22 +3,22 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 import type { Random } from './random.ts'
 
 export interface LinkFaults {
-  /** Added to each direction. */
+  /** Latency added in each direction. */
   readonly latencyMs?: number
-  /** Of the pieces that a client sends: the connection is reset instead. */
+  /** Share of the chunks of a client at which the connection is reset. */
   readonly cutShare?: number
   /** Holds all bytes without closing a connection, and delivers them after the link is restored. */
   readonly partitioned?: boolean
 }
 
-/** The line between two processes, which can be made slow, torn or cut. */
+/** A link between two processes with injected faults. */
 export interface Link {
   readonly port: number
-  /** Replaces what was set before; nothing makes the line whole. */
+  /** Replaces the current faults; no faults by default. */
   suffer(faults?: LinkFaults): void
-  /** Resets every connection that is open now. Returns how many. */
+  /** Resets all open connections. Returns the count. */
   reset(): number
-  /** Connections that were cut since it was made. */
+  /** Number of connections cut so far. */
   readonly cuts: number
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ interface Pair {
   readonly far: Socket
 }
 
-/** Passes connections on to a port of this machine. */
+/** Forwards connections to a local port. */
 export async function createLink(target: number, random: Random): Promise<Link> {
   let faults: LinkFaults = {}
   let cuts = 0

@@ -79,7 +79,7 @@ describe('adding a watermark', () => {
 
   it('blends by alpha, rounded to the nearest value', async () => {
     const bitmap = noise({ width: 100, height: 100 })
-    // Of just the size it is shown in, so that every pixel can be foretold.
+    // Exactly of the drawn size, so that every pixel is predictable.
     const logo = noise({ width: 18, height: 12 }, 4)
     const marked = await addWatermark(bitmap, logo)
     const at = placeWatermark(bitmap, logo)
@@ -100,7 +100,7 @@ describe('adding a watermark', () => {
   it('shows the image where the logo is transparent, without a dark edge', async () => {
     const bitmap = flat(SIZE, [90, 90, 90])
     const logo = flat({ width: 360, height: 180 }, [255, 255, 255, 0])
-    // White left half on nothing: what is fully transparent is black underneath, as editors leave it.
+    // White left half; transparent pixels are black, as editors store them.
     for (let i = 0; i < 360 * 180; i++) logo.data.set(i % 360 < 180 ? [255, 255, 255, 255] : [0, 0, 0, 0], i * 4)
     const marked = await addWatermark(bitmap, logo)
     expect(marked.data.every((value) => value >= 90)).toBe(true)

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 type Golden = { golden?: number[] }
 
-/** What the self-test of the tiny engine says, after a change of its manifest and with these variables. */
+/** Result of the self-test of the tiny engine, with a changed manifest and these variables. */
 async function prove(change: (manifest: Golden) => void, env: Parameters<typeof readConformance>[0]): Promise<void> {
   const at = await mkdtemp(join(directory, 'copy-'))
   await copyTinyEngine(join(at, NAME), NAME)

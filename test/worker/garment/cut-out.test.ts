@@ -64,7 +64,7 @@ describe('cutOut on rendered product photos', () => {
     const { bitmap, mask, landmarks } = await readGarment(name)
     const { alpha } = cutOut(bitmap)
     const armpit = landmarks.get(name === 'glued_brown' ? 'armpit_r' : 'armpit_l') ?? { x: 0, y: 0 }
-    // What lies within a tenth of the image below the armpit and is no garment.
+    // Pixels within a tenth of the image below the armpit that are not garment.
     let [background, left] = [0, 0]
     for (let y = Math.round(armpit.y); y < armpit.y + 0.12 * bitmap.height; y++) {
       for (let x = Math.round(armpit.x) - 40; x < armpit.x + 60; x++) {

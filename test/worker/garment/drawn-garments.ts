@@ -109,7 +109,7 @@ export const CUTS = {
   },
 } satisfies Record<string, Cut>
 
-/** A flat-lay product photo drawn from polygons, with everything that is true of it. */
+/** A flat-lay product photo drawn from polygons, with its ground truth. */
 export function drawGarment(drawing: Drawing): DrawnGarment {
   const size = drawing.size ?? 700
   const { cut } = drawing

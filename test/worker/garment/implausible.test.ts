@@ -6,7 +6,7 @@ import type { Bitmap, Size } from '../../../worker/raster/plane.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
 import { readGarment } from './known-garments.ts'
 
-/** Something of one colour on a light background. */
+/** A shape of one colour on a light background. */
 function drawn({ width, height }: Size, isThing: (x: number, y: number) => boolean): Bitmap {
   const data = new Uint8Array(width * height * 3).fill(236)
   for (let i = 0; i < width * height; i++) if (isThing(i % width, Math.floor(i / width))) data.set([150, 40, 50], i * 3)

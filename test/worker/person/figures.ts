@@ -8,7 +8,7 @@ export const FIGURES = ['apose-full', 'crossed-half', 'heavy-half', 'walk-full']
 
 export const readBitmap = async (path: string): Promise<Bitmap> => decodeImage(await readFile(path))
 
-/** A rendered figure: the image, and what is true about it in px. */
+/** A rendered figure: the image, and its ground truth in px. */
 export interface Figure {
   readonly bitmap: Bitmap
   readonly mask: Mask

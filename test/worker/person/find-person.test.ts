@@ -95,7 +95,7 @@ describe('the main person', () => {
 
   it('is found from the side, bent over a camera', async () => {
     const person = found(await findPerson(await readBitmap('scripts/samples/persons/photographer.jpg'), models))
-    // The ear that is seen lies at about 210; his hair at (220, 90), grass at (450, 300).
+    // The visible ear is at about 210, the hair at (220, 90), grass at (450, 300).
     expect(person.landmarks.rightEar.x).toBeGreaterThan(190)
     expect(person.landmarks.rightEar.x).toBeLessThan(240)
     expect(person.mask.data[90 * 512 + 220]).toBeGreaterThan(0.95)

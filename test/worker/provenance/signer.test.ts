@@ -36,7 +36,7 @@ describe('a signer with a key of a key service', () => {
     })
     return { signer, keys, faults }
   }
-  /** Lets everything that was found be old. */
+  /** Expires everything that is cached. */
   const passTime = () => {
     const now = performance.now()
     vi.spyOn(performance, 'now').mockReturnValue(now + 11_000)
@@ -104,7 +104,7 @@ describe('a signer with a key of a key service', () => {
     expect(failure).toBeInstanceOf(SigningUnavailable)
     expect(signer.fault()).toBe(failure)
     expect(faults).toHaveLength(2)
-    // What no key could sign is the fault of the image.
+    // An image that cannot be signed with any key is the cause of the error.
     server.isSealed = false
     await expect(signer.sign({ ...made, image: new Uint8Array(9) })).rejects.not.toBeInstanceOf(SigningUnavailable)
   })

@@ -16,7 +16,7 @@ const masks: Mask[] = [0.03, 0.5, 0.95].flatMap((share) =>
   ].map((size) => maskWhere(size, () => random() < share)),
 )
 
-// Every pixel with one of this value within the disc; beyond the image there is none.
+// Every pixel with a pixel of this value within the disc; there are none outside the image.
 function spread({ width, height, data }: Mask, radius: number, value: 0 | 1): Mask {
   const out = createMask({ width, height })
   if (value === 0) out.data.fill(1)

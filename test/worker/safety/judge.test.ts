@@ -17,7 +17,7 @@ import { mistakenShapes } from '../../support/mistaken-shapes.ts'
 const STANDARD = { level: 'standard', allowsSwimwear: false } as const
 const STRICT = { level: 'strict', allowsSwimwear: false } as const
 const SWIMWEAR = { level: 'strict', allowsSwimwear: true } as const
-/** The model takes the plain faces of the rendered figures for those of children. */
+/** The model estimates children for the plain faces of the rendered figures. */
 const RENDERED = [{ check: 'age', image: 'person' }] as const
 
 describe('the safety check', () => {

@@ -70,7 +70,7 @@ describe('refusals by safety checks', () => {
     expect(await refusals().findBlocked(pairOf(31))).toEqual([null])
     expect(await refusals().findBlocked(pairOf(32))).toEqual([])
     expect(await refusals().findBlocked(pairOf(0, { product: TROUSERS }))).toEqual([])
-    // A block of the photo alone stands beside it.
+    // A separate block of the photo alone exists.
     await decide(await refuse(pairOf(0), NUDE_PHOTO), 'BLOCKED')
     expect(await refusals().findBlocked(pairOf(0, { product: TROUSERS }))).toEqual(['person'])
     expect(await createSafetyBlocks(database).list(10)).toMatchObject([
@@ -106,7 +106,7 @@ describe('refusals by safety checks', () => {
       await client.query(migration).finally(() => client.end())
     }
     await database.query(sql.unsafe`delete from safety_refusals`)
-    /** What earlier versions stored: the hashes, and neither their kind nor a product. */
+    /** A block of an earlier version: only the hashes, without their kind or a product. */
     const forget = () =>
       database.query(sql.unsafe`update safety_blocks set image = null, product_hash = null, account_id = null`)
     await decide(await refuse(pairOf(0), NUDE_RESULT), 'BLOCKED')
@@ -118,7 +118,7 @@ describe('refusals by safety checks', () => {
     expect(await refusals().findBlocked(pairOf(0))).toEqual([null])
     expect(await createSafetyBlocks(database).list(10)).toMatchObject([{ kind: 'pair', accountId: caller.accountId }])
 
-    // The photo itself was blocked too, or nothing tells what was blocked: the block stays.
+    // The block stays if the photo was blocked too, or if it is unknown what was blocked.
     await database.query(sql.unsafe`delete from safety_blocks`)
     await decide(await refuse(pairOf(0), NUDE_PHOTO), 'BLOCKED')
     await forget()

@@ -165,7 +165,7 @@ describe('generations', () => {
       const late = { id: await accept({}, URL_OF_NOTHING, { key: quiet.apiKey, image: quietImage }), key: quiet.apiKey }
       const look = async ({ id, key }: { id: string; key: string }) => (await drape.call('GET', path(id), { key })).body
 
-      // The relay moves the first of them on meanwhile: two looks that agree are of one moment.
+      // The relay dispatches the first of them in the meantime: two equal reads are consistent.
       const seen = await until(async () => {
         const [once, again] = [await Promise.all(places.map(look)), await Promise.all(places.map(look))]
         return isDeepStrictEqual(once, again) && once

@@ -27,7 +27,7 @@ describe('products', () => {
     const body = formOf({}, { file: image })
     return (await drape.call('POST', '/tryon/v1/images/upload', { body, key })).body.imageId as string
   }
-  /** A try-on of this product; answers with the body. */
+  /** A try-on of this product; returns the body of the response. */
   const tryOn = async (product: unknown, key = drape.apiKey) => {
     const body = { products: [product], person: { image: { source: { id: await upload(key) } } } }
     return (await drape.call('POST', '/tryon/v1/try-on', { body, key })).body

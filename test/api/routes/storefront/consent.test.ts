@@ -385,7 +385,7 @@ describe('the consent of shoppers', () => {
       ])
         expect((await tryOn(consent)).body.code, JSON.stringify(consent)).toBe(code)
       expect(await photos()).toBe(before)
-      // A clock that is a minute ahead is forgiven.
+      // A clock that is a minute ahead is tolerated.
       const ahead = new Date(Date.now() + 60_000).toISOString()
       expect((await tryOn({ policy: 'asking.test', version: NEUTRAL, at: ahead })).status).toBe(201)
     })

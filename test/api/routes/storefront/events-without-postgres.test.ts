@@ -8,7 +8,7 @@ import { startProgram, type TestProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { until } from '../../../support/until.ts'
 
-/** Less than a statement may take, with its answer; far more than an answer does on a busy machine. */
+/** Less than the time limit of a statement; much more than a response takes on a busy machine. */
 const SOON_MS = 12_000
 
 describe('events while Postgres is unavailable', () => {

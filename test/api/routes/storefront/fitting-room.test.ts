@@ -315,7 +315,7 @@ describe('POST /public/fitting-room', () => {
         body: { code: 'PRODUCT_NOT_FOUND' },
       })
       await admin.stop()
-      // It is known now.
+      // It is stored now.
       expect((await ask(productId)).status).toBe(200)
       expect(await ask('gid://shopify/Product/8003')).toMatchObject({
         status: 503,

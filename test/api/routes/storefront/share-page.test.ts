@@ -281,7 +281,7 @@ function metaOf(page: string): Record<string, string> {
   return Object.fromEntries([...tags].map(([, name, content]) => [name, readMarkup(content)]))
 }
 
-/** As a browser reads what stands in markup. */
+/** Text of markup as read by a browser. */
 function readMarkup(text: string): string {
   return text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
 }

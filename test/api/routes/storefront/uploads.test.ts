@@ -162,7 +162,7 @@ describe('uploads of shoppers', () => {
     const { uploadKey } = await send(headers, photo)
     expect((await complete(headers, uploadKey)).status).toBe(201)
     const imageId = `img_${uploadKey.slice(4)}`
-    // A second look for the person would find this out and fill it again.
+    // A second person detection would fill this again.
     await drape.database.query(sql.unsafe`update images set person_detected = null where id = ${imageId}`)
     const { status, body } = await complete(headers, uploadKey)
     expect(status).toBe(200)

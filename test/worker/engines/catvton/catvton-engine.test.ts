@@ -299,7 +299,7 @@ function shrinkFloats(bytes: Buffer, factor: number): Buffer {
   return bytes
 }
 
-/** The pixels of a picture at twice its width and height. */
+/** The pixels of an image at twice its width and height. */
 function doubled({ width, height, data }: { width: number; height: number; data: Uint8Array }): Uint8Array {
   const out = new Uint8Array(data.length * 4)
   for (let y = 0, to = 0; y < 2 * height; y++) {

@@ -7,7 +7,7 @@ import { type Fitted, layGarment } from './lay-garment.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 
-/** A top of the fixtures laid on a rendered figure, of which everything is known. */
+/** A top of the fixtures fitted to a rendered figure with ground truth. */
 export async function layOnFigure(
   models: Models,
   names: { person: string; garment: string },

@@ -18,7 +18,7 @@ export interface Fitted {
   readonly flat: FlatGarment
 }
 
-/** Everything that is known when a garment has been laid on a person. */
+/** A garment fitted to a person, with all intermediate results. */
 export function layGarment(person: Person, photo: Bitmap, garment: UpperGarment): Fitted {
   const body = measureBody(person)
   const parts = findParts(photo, person, body)

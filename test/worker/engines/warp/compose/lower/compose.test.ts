@@ -11,7 +11,7 @@ import { bitmapToColours, countSet, type Mask, maskWhere, subset } from '../../.
 import { COLOURS, type DrawnPerson, drawPerson } from '../../../../body/drawn-person.ts'
 import { readGarment } from '../../../../garment/known-garments.ts'
 
-// An opaque garment over the whole photo: what it leaves free lies before it.
+// An opaque garment over the whole photo: uncovered pixels are in front of it.
 async function coveredShare(
   beside: (arms: Mask, lower: Mask) => Mask,
   { topUntil = Number.POSITIVE_INFINITY, isPatterned = false } = {},
