@@ -113,3 +113,25 @@ export function presentDocument({
 </html>
 `.markup
 }
+
+/** A public page with a heading, the content and the name of the service. */
+export function presentTextPage({
+  heading,
+  content,
+  serviceName,
+  language,
+}: {
+  heading: string
+  content: Html
+  serviceName: string
+  language?: string
+}): string {
+  const body = html`
+    <main>
+      <section class="text">
+        <h1>${heading}</h1>${content}
+        <small>${serviceName}</small>
+      </section>
+    </main>`
+  return presentDocument({ title: `${heading} – ${serviceName}`, head: html``, body, language })
+}

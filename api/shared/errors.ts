@@ -1,3 +1,18 @@
+/** Codes of failed generations that no request gets. */
+const GENERATION_CODES = [
+  'GENERATION_FAILED',
+  'GENERATION_TIMEOUT',
+  'GENERATION_CANCELLED',
+  'NO_PERSON_DETECTED',
+  'RESULT_REJECTED',
+  'NUDITY_DETECTED',
+  'EXPOSURE_NOT_ALLOWED',
+  'SEVERAL_PEOPLE',
+  'AGE_REVIEW',
+  'IMAGE_LISTED',
+  'SAFETY_UNAVAILABLE',
+] as const
+
 /** All public error codes. The API maps each to one HTTP status (`api/middleware/errors.ts`). */
 export const ERROR_CODES = [
   'MISSING_API_KEY',
@@ -35,17 +50,7 @@ export const ERROR_CODES = [
   'IDEMPOTENCY_KEY_REUSED',
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
-  'GENERATION_FAILED',
-  'GENERATION_TIMEOUT',
-  'GENERATION_CANCELLED',
-  'NO_PERSON_DETECTED',
-  'RESULT_REJECTED',
-  'NUDITY_DETECTED',
-  'EXPOSURE_NOT_ALLOWED',
-  'SEVERAL_PEOPLE',
-  'AGE_REVIEW',
-  'IMAGE_LISTED',
-  'SAFETY_UNAVAILABLE',
+  ...GENERATION_CODES,
   // Storefront API.
   'PROXY_SIGNATURE_INVALID',
   'WEBHOOK_SIGNATURE_INVALID',
@@ -67,17 +72,7 @@ export type ErrorCode = (typeof ERROR_CODES)[number]
 
 /** Codes with which a generation can fail after the API accepted it. */
 export const FAILURE_CODES: readonly ErrorCode[] = [
-  'GENERATION_FAILED',
-  'GENERATION_TIMEOUT',
-  'GENERATION_CANCELLED',
-  'NO_PERSON_DETECTED',
-  'RESULT_REJECTED',
-  'NUDITY_DETECTED',
-  'EXPOSURE_NOT_ALLOWED',
-  'SEVERAL_PEOPLE',
-  'AGE_REVIEW',
-  'IMAGE_LISTED',
-  'SAFETY_UNAVAILABLE',
+  ...GENERATION_CODES,
   'INVALID_IMAGE',
   'UNSUPPORTED_IMAGE_TYPE',
   'FILE_TOO_LARGE',

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../answers/html.ts'
-import { presentDocument } from '../../answers/public-page.ts'
+import { presentTextPage } from '../../answers/public-page.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { ShopperAppeal } from './appeal.schema.ts'
 import ar from './appeal-texts/ar.json' with { type: 'json' }
@@ -29,13 +29,13 @@ export function presentAppeal({
   const { state } = appeal
   if (state === null) {
     const content = html`<p>${texts.lead}</p>${refusalOf(appeal, texts)}${formOf(reference, options.language)}`
-    return present({ heading: texts.title, content, ...options })
+    return presentTextPage({ heading: texts.title, content, ...options })
   }
   const { heading, text } = texts.states[state]
   const content = html`
         <p>${text}</p>${appeal.reason === null ? html`<p>${texts.byShop}</p>` : html``}${reviewOf(appeal, texts)}
         <p>${texts.keep}</p>`
-  return present({ heading, content, ...options })
+  return presentTextPage({ heading, content, ...options })
 }
 
 function formOf(reference: string, language: string): Html {
@@ -82,21 +82,5 @@ export function presentAppealRefusal({ code, ...options }: PageOptions & { reado
   const { failed, problems } = APPEAL_TEXTS[options.language]
   if (!Object.hasOwn(problems, code)) return null
   const content = html`<p>${problems[code as keyof typeof problems]}</p>`
-  return present({ heading: failed, content, ...options })
-}
-
-function present({
-  heading,
-  content,
-  serviceName,
-  language,
-}: PageOptions & { readonly heading: string; readonly content: Html }): string {
-  const body = html`
-    <main>
-      <section class="text">
-        <h1>${heading}</h1>${content}
-        <small>${serviceName}</small>
-      </section>
-    </main>`
-  return presentDocument({ title: `${heading} – ${serviceName}`, head: html``, body, language })
+  return presentTextPage({ heading: failed, content, ...options })
 }

@@ -1,5 +1,5 @@
-import { type Html, html } from '../../answers/html.ts'
-import { presentDocument } from '../../answers/public-page.ts'
+import { html } from '../../answers/html.ts'
+import { presentTextPage } from '../../answers/public-page.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { RemovalState, RemovalStatus } from '../../stores/removals.ts'
 
@@ -14,7 +14,7 @@ export function presentRemovalForm({ serviceName, reference }: { serviceName: st
           <label>Why should it be removed?<textarea name="reason" rows="4" minlength="3" maxlength="1000" required></textarea></label>
           <button>Ask for removal</button>
         </form>`
-  return present({ heading: 'Remove an image of me', content, serviceName })
+  return presentTextPage({ heading: 'Remove an image of me', content, serviceName })
 }
 
 const STATES: Readonly<Record<RemovalState, { heading: string; text: string }>> = {
@@ -50,7 +50,7 @@ export function presentRemovalState({
         <p>${text}</p>
         <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd dir="auto">${value}</dd>`)}</dl>
         <p>Keep the address of this page: <a href="/removal/${reference}">/removal/${reference}</a>. It cannot be guessed.</p>`
-  return present({ heading, content, serviceName })
+  return presentTextPage({ heading, content, serviceName })
 }
 
 const REFUSALS: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -68,20 +68,9 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, string>>> = {
 export function presentRemovalRefusal(code: ErrorCode, serviceName: string): string | null {
   const text = REFUSALS[code]
   const content = html`<p>${text ?? ''}</p><p><a href="/removal">Back to the form</a></p>`
-  return text === undefined ? null : present({ heading: 'That did not work', content, serviceName })
+  return text === undefined ? null : presentTextPage({ heading: 'That did not work', content, serviceName })
 }
 
 function presentTime(time: Date): string {
   return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-}
-
-function present({ heading, content, serviceName }: { heading: string; content: Html; serviceName: string }): string {
-  const body = html`
-    <main>
-      <section class="text">
-        <h1>${heading}</h1>${content}
-        <small>${serviceName}</small>
-      </section>
-    </main>`
-  return presentDocument({ title: `${heading} – ${serviceName}`, head: html``, body })
 }
