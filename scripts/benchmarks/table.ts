@@ -13,8 +13,12 @@ export function presentTable(results: readonly Result[]): string {
     reached ? 'reached' : 'missed',
     `${what} (${unit})`,
   ])
-  const rows = [head, ...lines]
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column].length)))
+  return alignColumns([head, ...lines])
+}
+
+/** Rows as lines with aligned columns. */
+export function alignColumns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)))
   return rows
     .map((row) =>
       row

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { alignColumns } from '../../../scripts/benchmarks/table.ts'
 import type { Findings, Size } from './scenario.ts'
 
 export interface Entry extends Findings {
@@ -26,22 +27,10 @@ export async function writeReport(entries: readonly Entry[]): Promise<string> {
     listed(entry.measured ?? {}),
     entry.skipped ? 'skipped' : entry.violations.length === 0 ? 'held' : `${entry.violations.length} violations`,
   ])
-  return columns([['id', 'seed', 's', 'jobs', 'injected', 'measured', 'found'], ...rows])
+  return alignColumns([['id', 'seed', 's', 'jobs', 'injected', 'measured', 'found'], ...rows])
 }
 
 function listed(counts: Size): string {
   const texts = Object.entries(counts).map(([name, count]) => `${name} ${Math.round(count * 100) / 100}`)
   return texts.join(', ') || '–'
-}
-
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
 }
