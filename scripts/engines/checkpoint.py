@@ -24,7 +24,7 @@ class Checkpoint:
         try:
             self.file = safe_open(path, framework="numpy")
         except (SafetensorError, OSError) as error:
-            raise ExportFailure(f"{path} cannot be read as a safetensors file (is it cut?): {error}") from error
+            raise ExportFailure(f"{path} cannot be read as a safetensors file (is it truncated?): {error}") from error
         self.names = {(names or {}).get(name, name): name for name in self.file.keys()}
         slices = {name: self.file.get_slice(written) for name, written in self.names.items()}
         self.shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}

@@ -60,7 +60,7 @@ def read_graph(path):
     try:
         model = onnx.load(path, load_external_data=False)
     except (OSError, DecodeError) as error:
-        raise ExportFailure(f"{path} cannot be read as an ONNX graph (is it cut?): {error}") from error
+        raise ExportFailure(f"{path} cannot be read as an ONNX graph (is it truncated?): {error}") from error
     if not model.graph.output:
         raise ExportFailure(f"{path} cannot be read as an ONNX graph: it has no outputs")
     if any(weight.external_data for weight in model.graph.initializer):
