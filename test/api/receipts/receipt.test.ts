@@ -75,7 +75,7 @@ describe('a receipt', () => {
     const twice = text.replace('"statement":{', '"statement":{"cancelledJobs":9,')
     expect(verifyReceipt(twice, [key.keyId])).toMatchObject({
       status: 'invalid',
-      problems: [expect.stringMatching(/repeated/)],
+      problems: [expect.stringMatching(/repeats/)],
     })
     expect(verify({ ...receipt, note: 'paid' }).status).toBe('invalid')
   })
