@@ -41,7 +41,7 @@ function examineVersion(version: number): Finding {
 
 async function examineSecrets(database: Database): Promise<Finding[]> {
   const { opened, closed } = await createStoredSecrets(database).openSamples()
-  const cure = 'Set SECRETS_KEY as it was when the secrets were stored, or restore it from the backup.'
+  const cure = 'Set SECRETS_KEY to the key with which the secrets were stored, or restore it from the backup.'
   if (closed.length > 0) return [problem('stored secrets', closed.join(' '), cure)]
   return [
     ok(

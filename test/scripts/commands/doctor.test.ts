@@ -115,7 +115,7 @@ describe('drape doctor', () => {
       })
       expect(find(findings, `port ${port}`)).toMatchObject(isProblem(/^in use/, 'set PORT'))
       expect(find(findings, 'migrations')).toMatchObject(isProblem(/lacks 0015-retention.sql/, 'drape migrate'))
-      expect(find(findings, 'stored secrets')).toMatchObject(isProblem(/./, 'Set SECRETS_KEY to the value of the API'))
+      expect(find(findings, 'stored secrets')).toMatchObject(isProblem(/./, 'Set SECRETS_KEY to the key'))
       expect(find(findings, 'redis maxmemory-policy')).toMatchObject(isProblem(/^allkeys-lru/, 'noeviction'))
       expect(find(findings, 'queue mock')).toMatchObject(isProblem(/^1 try-ons wait for \d+ s/, 'Start a worker'))
     } finally {
