@@ -1,7 +1,8 @@
 /** Variables that a program needs to find its files, libraries and accelerator. They contain no secret. */
 const NAMES: ReadonlySet<string> = new Set([
   ...['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'LANG', 'LC_ALL', 'TZ', 'SYSTEMROOT', 'XDG_CACHE_HOME'],
-  ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'NODE_ENV', 'NODE_OPTIONS', 'NODE_V8_COVERAGE', 'UV_THREADPOOL_SIZE'],
+  ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'UV_THREADPOOL_SIZE'],
+  ...['NODE_COMPILE_CACHE', 'NODE_ENV', 'NODE_OPTIONS', 'NODE_V8_COVERAGE'],
 ])
 /** Variables of the allocator, ONNX Runtime, its math libraries and its accelerators. */
 const PREFIXES = [

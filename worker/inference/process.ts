@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { splitList } from '../../api/shared/config.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
 import { readConformance } from '../engines/conformance.ts'
@@ -112,3 +113,5 @@ async function exitUnready(error: unknown): Promise<never> {
 }
 
 send({ type: 'ready', engines: proofs, manifests })
+// Node writes the cache on exit, but the worker ends this process with a signal.
+flushCompileCache()
