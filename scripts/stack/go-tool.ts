@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto'
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCommand, isExecutable, run } from './commands.ts'
 import { acquireLock } from './lock.ts'
+import { userCache } from './user-cache.ts'
 
-/** Per user, not per clone: a cold build of all programs takes 20 minutes on two cores. */
-const CACHE = join(
-  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
-  'drape/bin',
-  `${process.platform}-${process.arch}`,
-)
+/** A cold build of all programs takes 20 minutes on two cores. */
+const CACHE = join(userCache('bin'), `${process.platform}-${process.arch}`)
 const GO = '/usr/local/go/bin/go'
 
 /** A program built from its Go module. */

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../stack/session.ts'
 import { type Counts, countTests } from '../stack/test-counts.ts'
+import { userCache } from '../stack/user-cache.ts'
 import { ALLOWED_SKIPS } from './allowed-skips.ts'
 import type { TestArguments } from './arguments.ts'
 import { keepDurations } from './durations.ts'
@@ -35,7 +35,7 @@ export async function runTests(paths: readonly string[], settings: TestArguments
     ...(allowMissing ? { ALLOW_MISSING: '1' } : {}),
     ...(profile ? { TEST_PROFILE: profilePath, TEST_PROFILE_GROUP: group } : {}),
     // Compiles repeatedly started programs once.
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(ROOT, '.cache/compiled'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? userCache('compiled'),
   }
   const first = await runGroups(paths, options, env)
   const { report, succeeded } = paths.length === 0 ? await runFailedAgain(first, [...options], env) : first

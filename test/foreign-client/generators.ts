@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../scripts/stack/commands.ts'
 import { installNpmPackages, installPythonPackages } from '../../scripts/stack/install-once.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
 
 const HERE = import.meta.dirname
 
@@ -22,7 +23,8 @@ export async function generateTypescriptClient(documentUrl: string): Promise<Gen
   const program = (name: string) => join(packages, 'node_modules/.bin', name)
   const document = await saveDocument(documentUrl, folder)
   await run(program('openapi-typescript'), [document, '-o', join(folder, 'schema.d.ts')])
-  const objection = await run(program('tsc'), ['--project', folder]).then(
+  const types = join(ROOT, 'node_modules/@types')
+  const objection = await run(program('tsc'), ['--project', folder, '--typeRoots', types]).then(
     () => [],
     (error: Error) => [error.message],
   )
