@@ -2,8 +2,9 @@ import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { type AddressRule, createAddressRule } from './addresses.ts'
 import { DrapeError } from './errors.ts'
-import { type GuardedResponse, type ResponseHeaders, requestGuarded, vetUrl } from './guarded-request.ts'
+import { type GuardedResponse, type ResponseHeaders, requestGuarded } from './guarded-request.ts'
 import type { LookUpHost } from './host-lookup.ts'
+import { vetUrl } from './vet-url.ts'
 
 /** Fetches the bytes of a caller's URL. */
 export type FetchImage = (url: string) => Promise<Buffer>

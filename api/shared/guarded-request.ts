@@ -1,8 +1,9 @@
-import { isIP, type LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { Agent, request } from 'undici'
 import type { AddressRule } from './addresses.ts'
 import type { LookUpHost } from './host-lookup.ts'
+import { literalAddress } from './vet-url.ts'
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
@@ -22,26 +23,6 @@ export interface GuardedResponse {
 }
 
 const MAX_HEADER_BYTES = 16_384
-
-const PORTS = new Map([
-  ['http:', 80],
-  ['https:', 443],
-])
-
-/**
- * A permitted URL, with its host not yet resolved; or the reason why the URL is not permitted.
- * @param base base URL of a relative URL
- */
-export function vetUrl(
-  text: string,
-  { allowPorts, base }: { allowPorts: readonly number[]; base?: URL },
-): URL | string {
-  const url = URL.parse(text, base?.href)
-  if (!url || !PORTS.has(url.protocol)) return 'the URL is not a valid http or https URL'
-  if (url.username || url.password) return 'the URL contains credentials'
-  const port = url.port ? Number(url.port) : PORTS.get(url.protocol)
-  return port !== undefined && allowPorts.includes(port) ? url : 'the port of the URL is not allowed'
-}
 
 /**
  * Requests a caller's URL and prevents server-side request forgery: every address of the host must be allowed, and the
@@ -72,12 +53,6 @@ async function allowedAddresses(url: URL, { isAllowed, lookup, signal }: Guarded
   const addresses = literal === null ? await rejectOnAbort(lookup(url.hostname, signal), signal) : [literal]
   if (addresses.length > 0 && addresses.every(isAllowed)) return addresses
   throw new Error('The host has no address or an address that is not allowed')
-}
-
-/** IP address in the URL; null when the URL contains a host name. */
-export function literalAddress({ hostname }: URL): string | null {
-  const literal = hostname.replace(/^\[|\]$/g, '')
-  return isIP(literal) ? literal : null
 }
 
 /** Cancelled queries take a while to end; the caller does not wait. */

@@ -1,5 +1,5 @@
 import type { AddressRule } from '../shared/addresses.ts'
-import { literalAddress } from '../shared/guarded-request.ts'
+import { literalAddress } from '../shared/vet-url.ts'
 
 /**
  * Reason why the token of a shop must not be sent to this address of a platform's API; null when it may: over https, or

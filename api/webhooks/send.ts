@@ -1,7 +1,8 @@
 import { createAddressRule } from '../shared/addresses.ts'
 import { readBounded } from '../shared/bounded-body.ts'
-import { type GuardedResponse, requestGuarded, vetUrl } from '../shared/guarded-request.ts'
+import { type GuardedResponse, requestGuarded } from '../shared/guarded-request.ts'
 import type { LookUpHost } from '../shared/host-lookup.ts'
+import { vetUrl } from '../shared/vet-url.ts'
 import { createMessage } from '../shared/webhook-message.ts'
 import type { ClaimedDelivery } from '../stores/webhook-deliveries.ts'
 

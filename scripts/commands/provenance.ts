@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { normaliseImage } from '../../api/shared/image.ts'
 import { nameIngredient } from '../../api/shared/provenance/ingredient.ts'
-import { type ProvenanceReport, verifyProvenance } from '../../api/shared/provenance/verify.ts'
+import type { ProvenanceReport } from '../../api/shared/provenance/verify.ts'
 import type { FoundMark } from '../../worker/mark/find-mark.ts'
 import { type Answer, type FreeCommand, inClone } from './command.ts'
 import { argument, type Options, option, required, UsageError } from './options.ts'
@@ -24,6 +24,8 @@ export const provenanceCommands: Readonly<Record<string, FreeCommand>> = {
 async function verify({ file, trust, ingredient, salt, mark: folder }: Options): Promise<Answer> {
   const bytes = await read(required(file, 'file'))
   const anchors = trust === undefined ? [] : readCertificates(String(await read(trust)))
+  // Its packages take as long to load as most commands to run.
+  const { verifyProvenance } = await import('../../api/shared/provenance/verify.ts')
   const report = await verifyProvenance(bytes, { anchors })
   const isIngredient = ingredient === undefined ? undefined : await contains(report, await read(ingredient), salt)
   const mark = folder === undefined ? undefined : await readMark(bytes, folder)
