@@ -27,7 +27,10 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
   const browserErrors: string[] = []
 
   beforeAll(async () => {
-    ;[front, dashboard] = await Promise.all([startStorefront({ launch: startFirefox }), startDashboard()])
+    ;[front, dashboard] = await Promise.all([
+      startStorefront({ answering: 'warp', launch: startFirefox }),
+      startDashboard(),
+    ])
     contents = await fillDashboard(dashboard, 'The Linen House')
     await createShops(front.drape.database).insert({
       ...{ ...SHOP, accountId: front.drape.accountId, secret: 'hush' },

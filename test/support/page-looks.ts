@@ -13,6 +13,8 @@ const SCHEMES = ['light', 'dark'] as const
 /** Each size and each scheme once. The long form, and a run for screenshots, use all four combinations. */
 const EACH_ONCE = ['desktop light', 'phone dark']
 const SEES_ALL = SCREENSHOTS !== undefined || process.env.LONG_TESTS !== undefined
+/** Whether people look at the results of try-ons: they must be those of the warp engine. */
+export const showsResults = SCREENSHOTS !== undefined
 
 type Size = keyof typeof SIZES
 

@@ -24,7 +24,7 @@ describe.skipIf(browserReason)(
     let widget: WidgetPage
 
     beforeAll(async () => {
-      front = await startStorefront()
+      front = await startStorefront({ answering: 'refusing' })
     })
     afterAll(() => front?.stop())
     beforeEach(async () => {

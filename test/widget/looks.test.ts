@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../scripts/stack/session.ts'
 import { browserReason } from '../support/browser.ts'
-import { inspectLooks } from '../support/page-looks.ts'
+import { inspectLooks, showsResults } from '../support/page-looks.ts'
 import { until } from '../support/until.ts'
 import { type Storefront, startStorefront } from './storefront.ts'
 import { createWidgetPage } from './widget-page.ts'
@@ -26,7 +26,7 @@ describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (sk
   let front: Storefront
 
   beforeAll(async () => {
-    front = await startStorefront()
+    front = await startStorefront({ answering: showsResults ? 'warp' : 'refusing' })
   })
   afterAll(() => front?.stop())
 

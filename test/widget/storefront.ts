@@ -10,6 +10,7 @@ import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { startBrowser } from '../support/browser.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts'
+import { useQuickEngine } from '../support/quick-engine.ts'
 
 /** The demo shop and its own service. A proxy that can inject faults connects the service to the shop and the browser. */
 export interface Storefront {
@@ -30,19 +31,32 @@ export interface Storefront {
 
 const SITE = { platform: 'plugin', domain: 'halden.example', name: 'Halden', secret: 'silence' } as const
 
+/**
+ * What answers orders for the warp engine: the mock engine, with the photo as it is; the mock engine, and the warp engine for
+ * photos without a person (`refusing`); or the warp engine, whose start and results take seconds of processor time.
+ */
+type Answering = 'mock' | 'refusing' | 'warp'
+
 /** `env` is for the service. `launch` starts another browser than Chromium; `openPage` needs Chromium. */
 export async function startStorefront({
   credits = 50,
+  answering = 'mock',
   env = {},
   launch = () => startBrowser({ args: ['--use-fake-device-for-media-stream'] }),
 }: {
   credits?: number
+  answering?: Answering
   env?: Readonly<Record<string, string>>
   launch?: () => Promise<Browser>
 } = {}): Promise<Storefront> {
   const reserved = await reserveFreePort()
   const proxyUrl = `http://127.0.0.1:${reserved.port}`
-  const drape = await startDrape({ credits, env: { ...env, PUBLIC_URL: proxyUrl }, defaultEngines: true })
+  const drape = await startDrape({
+    credits,
+    env: { ...env, PUBLIC_URL: proxyUrl },
+    defaultEngines: answering !== 'mock',
+  })
+  if (answering === 'refusing') await useQuickEngine(drape.database, { refusals: true })
   await drape.startWorker({ PUBLIC_URL: proxyUrl })
   await reserved.release()
   const proxy = await startFaultyProxy(drape.api.url, { port: reserved.port })

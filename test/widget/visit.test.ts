@@ -18,7 +18,7 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
   let widget: WidgetPage
 
   beforeAll(async () => {
-    front = await startStorefront()
+    front = await startStorefront({ answering: 'refusing' })
   })
   afterAll(() => front?.stop())
   afterEach(() => page.browserContext().close())
