@@ -126,11 +126,11 @@ describe('metrics', () => {
   })
 
   it('of a new worker are 0 instead of absent, so that rate() includes its first generation', async () => {
-    const fresh = await scrape(await drape.startWorker())
+    const fresh = await scrape(await drape.startWorker({ ENGINES: 'mock' }))
     for (const serviceClass of ['standard', 'premium', 'batch']) {
-      const labels = `engine="warp",class="${serviceClass}"`
+      const labels = `engine="mock",class="${serviceClass}"`
       expect(fresh.get(`drape_generation_start_seconds_count{${labels},outcome="started"}`)).toBe(0)
-      const failed = `engine="warp",status="FAILED",code="GENERATION_FAILED",class="${serviceClass}"`
+      const failed = `engine="mock",status="FAILED",code="GENERATION_FAILED",class="${serviceClass}"`
       expect(fresh.get(`drape_generations_finished_total{${failed}}`)).toBe(0)
     }
   })

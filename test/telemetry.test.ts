@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './support/otlp-receiver.ts'
 import { linesOf, startProgram, type TestProgram } from './support/process.ts'
+import { useQuickEngine } from './support/quick-engine.ts'
 import { until } from './support/until.ts'
 
 describe('traces', () => {
@@ -95,6 +96,8 @@ describe('traces', () => {
       // Timings are whole ms.
       expect(last).toBeLessThanOrEqual(end + 2_000_000n)
     }
+    // The traces below need no stages.
+    await useQuickEngine(drape.database)
   })
 
   it('contain the person detection of an uploaded photo', async () => {
