@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import { type AccountSettings, createAccounts } from '../../api/stores/accounts.ts'
-import { createContract } from './contract.ts'
+import { type Contract, createContract } from './contract.ts'
 import { createTestDatabase } from './postgres.ts'
 import { linesOf, startProgram, type TestProgram } from './process.ts'
 import { useQuickEngine } from './quick-engine.ts'
@@ -85,7 +85,7 @@ export async function startDrape({
     settings: PLENTY,
   })
   const api = await startProgram('api', variables)
-  const contract = createContract((await (await fetch(`${api.url}/tryon/v1/openapi.json`)).json()) as object)
+  const contract = await readContract(api.url, env.PUBLIC_URL ?? api.url)
   const workers: TestProgram[] = []
 
   const drape: Drape = {
@@ -144,6 +144,18 @@ export async function startDrape({
     },
   }
   return drape
+}
+
+/** By document. Files of a worker share the compiled schemas. */
+const contracts = new Map<string, Contract>()
+
+/** The contract of the service at `url`, whose document differs from others by `publicUrl` only. */
+async function readContract(url: string, publicUrl: string): Promise<Contract> {
+  const document = await (await fetch(`${url}/tryon/v1/openapi.json`)).text()
+  const shared = document.replaceAll(publicUrl, 'https://try.example')
+  const contract = contracts.get(shared) ?? createContract(JSON.parse(shared))
+  contracts.set(shared, contract)
+  return contract
 }
 
 /** A multipart body: `data` as JSON, and named files. */
