@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -249,27 +248,6 @@ describe('a try-on from end to end', () => {
     expect(await warningsOf({ seed: 7, mode: 'fast' })).toEqual(['SEED_IGNORED', 'MODE_IGNORED'])
   })
 
-  it('completes on another worker after its worker is killed, charged once', async () => {
-    const before = await drape.balance()
-    const ids = await Promise.all(
-      Array.from({ length: 4 }, () => drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt })),
-    )
-    await worker.end('SIGKILL')
-    worker = await drape.startWorker()
-    for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
-    expect(await drape.balance()).toBe(before - 4)
-    expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
-  })
-
-  it('completes after the inference process was killed', async () => {
-    const children = execFileSync('pgrep', ['-P', String(worker.pid), '-f', 'inference/process.ts'], {
-      encoding: 'utf8',
-    })
-    process.kill(Number(children.trim().split('\n')[0]), 'SIGKILL')
-    const id = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt })
-    expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
-  })
-
   it('keeps the pixels of the photo outside of the garment', async () => {
     const output = { format: 'png' }
     const [mock, warped] = await Promise.all(
@@ -290,5 +268,17 @@ describe('a try-on from end to end', () => {
     for (let i = 0; i < mock.data.length; i++) same += mock.data[i] === warped.data[i] ? 1 : 0
     expect(same / mock.data.length).toBeGreaterThan(0.3)
     expect(same / mock.data.length).toBeLessThan(0.97)
+  })
+
+  it('completes on another worker after its worker is killed, charged once', async () => {
+    const before = await drape.balance()
+    const ids = await Promise.all(
+      Array.from({ length: 2 }, () => drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt })),
+    )
+    await worker.end('SIGKILL')
+    worker = await drape.startWorker()
+    for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+    expect(await drape.balance()).toBe(before - 2)
+    expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
   })
 })
