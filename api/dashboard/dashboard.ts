@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Router from '@koa/router'
 import Koa from 'koa'
-import { withPalette } from '../answers/palette.ts'
+import { pageStyle } from '../answers/page-style.ts'
 import { createBudget } from '../limits/budget.ts'
 import { trimForwarded } from '../middleware/forwarded-headers.ts'
 import { createRangeRule } from '../shared/addresses.ts'
@@ -112,7 +112,7 @@ const TRIES = {
   code: { points: 5, seconds: 900 },
 } as const
 
-const STYLE = withPalette(readFileSync(new URL('dashboard.css', import.meta.url), 'utf8'))
+const STYLE = pageStyle(readFileSync(new URL('dashboard.css', import.meta.url), 'utf8'))
 const SCRIPT = readFileSync(new URL('browser/copy.js', import.meta.url))
 
 /** The dashboard for operators, a separate application that is never part of the public API. */

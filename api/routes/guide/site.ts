@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { withPalette } from '../../answers/palette.ts'
+import { pageStyle } from '../../answers/page-style.ts'
 import { presentReference } from '../../openapi/reference/pages.ts'
 import { createLinks, markdownPathOf, rewriteLinks } from './links.ts'
 import { anchorOf, renderPage } from './markdown.ts'
@@ -83,7 +83,7 @@ function readAssets(): [string, SiteFile][] {
   return [
     [
       '/guide/assets/guide.css',
-      { type: 'text/css', body: withPalette(readFileSync(new URL('guide.css', BROWSER), 'utf8')) },
+      { type: 'text/css', body: pageStyle(readFileSync(new URL('guide.css', BROWSER), 'utf8')) },
     ],
     ['/guide/assets/search.js', { type: 'text/javascript', body: readFileSync(new URL('search.js', BROWSER), 'utf8') }],
     ['/guide/assets/minisearch.js', script],

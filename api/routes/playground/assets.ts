@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { withPalette } from '../../answers/palette.ts'
+import { pageStyle } from '../../answers/page-style.ts'
 import { SAMPLES } from './samples.ts'
 import { stripTypes } from './strip-types.ts'
 
@@ -41,10 +41,10 @@ export function readAssets(): Assets {
   for (const name of readdirSync(PAGE).sort()) {
     const url = new URL(name, PAGE)
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
-    const read = async () => (name === STYLE ? withPalette(await readFile(url, 'utf8')) : await readFile(url))
+    const read = async () => (name === STYLE ? pageStyle(await readFile(url, 'utf8')) : await readFile(url))
     add(name, url, { type, read })
   }
-  hash.update(withPalette(''))
+  hash.update(pageStyle(''))
   const scripts = once(readClient)
   for (const name of clientFiles()) {
     const read = async () => (await scripts()).get(name) ?? ''
