@@ -197,11 +197,13 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await tabTo('Sign out')
   })
 
-  it('sees no page wider than a phone, and no browser error', async () => {
+  it('sees no page wider than a phone, no label over another one, and no browser error', async () => {
     await page.setViewport(SIZES.phone)
+    const cut = '[...document.querySelectorAll("td")].filter((one) => one.scrollHeight > one.clientHeight + 1).length'
     for (const path of contents.pages) {
       await open(path)
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
+      expect(await page.evaluate(cut), path).toBe(0)
     }
     expect(complaints.filter((text) => !/40[04]/.test(text))).toEqual([])
   })

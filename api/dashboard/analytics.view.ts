@@ -63,6 +63,7 @@ function presentFunnel(sum: (column: Counted) => number): Html {
     rows: STEPS.map((step) => [ANALYTICS_COLUMNS[step], count(sum(step)), share(sum(step), sum(STEPS[0]))]),
     empty: '',
     numeric: [1, 2],
+    narrow: true,
   })
 }
 
@@ -79,6 +80,7 @@ function presentConversion(sum: (column: Counted) => number): Html {
     rows: rates.map(([name, part, whole]) => [name, count(sum(part)), count(sum(whole)), share(sum(part), sum(whole))]),
     empty: '',
     numeric: [1, 2, 3],
+    narrow: true,
   })
 }
 

@@ -48,10 +48,12 @@ export interface TableOptions {
   readonly empty: Content
   /** Indices of numeric columns. */
   readonly numeric?: readonly number[]
+  /** Whether the columns fit beside each other on a phone. */
+  readonly narrow?: boolean
 }
 
-/** A table that scrolls horizontally when it is too wide, also with the keyboard. On a phone each row is a card. */
-export function table({ caption, head, rows, empty, numeric = [] }: TableOptions): Html {
+/** A table that scrolls horizontally when it is too wide, also with the keyboard. On a phone each row is a card, unless the table is narrow. */
+export function table({ caption, head, rows, empty, numeric = [], narrow = false }: TableOptions): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
   const kind = (place: number) => (numeric.includes(place) ? 'number' : 'text')
   const headings = head.map((title, i) => html`<th scope="col" class="${kind(i)}">${title}</th>`)
@@ -61,7 +63,7 @@ export function table({ caption, head, rows, empty, numeric = [] }: TableOptions
     ) => html`<tr>${cells.map((cell, i) => html`<td class="${kind(i)}" data-label="${head[i]}">${cell}</td>`)}</tr>
 `,
   )
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="${narrow ? 'narrow-table' : 'cards'}">
 <caption class="unseen">${caption}</caption><thead><tr>${headings}</tr></thead><tbody>
 ${lines}</tbody></table></div>`
 }

@@ -173,6 +173,7 @@ export function presentFailures(failures: readonly FailureCount[], accountId?: s
     ]),
     empty: 'No generation failed, was refused or was cancelled in this time.',
     numeric: [1],
+    narrow: true,
   })
 }
 

@@ -44,6 +44,7 @@ export function presentWaterfall(timings: Readonly<Record<string, number>>): Htm
     ]),
     empty: 'No durations recorded. Workers report them when a generation completes.',
     numeric: [1],
+    narrow: true,
   })
 }
 
