@@ -26,11 +26,11 @@ export function presentAccounts(
   return html`${searchForm({
     action: '/accounts',
     forms,
-    body: ({ field }) => field({ name: 'q', label: 'Name, e-mail address or id', type: 'search', value: q }),
+    body: ({ field }) => field({ name: 'q', label: 'Name, e-mail address or ID', type: 'search', value: q }),
   })}
 ${table({
   caption: 'Accounts',
-  head: ['Name', 'E-mail', 'State', 'Credits', 'Images stored for', 'Since'],
+  head: ['Name', 'E-mail', 'State', 'Credits', 'Images stored for', 'Created (UTC)'],
   rows: accounts.map(({ id, name, email, balance, isActive, retentionDays, createdAt }) => [
     accountLink({ id, name }),
     email ?? '',
@@ -69,9 +69,9 @@ export function presentNewKeys({
     keys.length === 1
       ? 'This key is shown once. Copy it now: only its hash is stored.'
       : 'These keys are shown once. Copy them now: only their hashes are stored.'
-  return html`<p class="problem" role="status">${note}</p>
+  return html`<p class="caution" role="status">${note}</p>
 ${facts(keys.map(([name, key]) => [name, copied(key)]))}
-<p><a class="button" href="/accounts/${accountId}">Open the account</a></p>`
+<p><a class="button quiet" href="/accounts/${accountId}">Open the account</a></p>`
 }
 
 interface AccountPage {
@@ -91,17 +91,15 @@ export function presentAccount(page: AccountPage): Html {
   const { account, forms } = page
   const { id, edition } = account
   return html`${facts([
-    ['Id', copiedId(id)],
+    ['ID', copiedId(id)],
     ['State', stateOf(account.isActive)],
     ['Credits', count(account.balance)],
-    ['Images are stored for', days(account.retentionDays)],
-    ['Since', time(account.createdAt)],
+    ['Images stored for', days(account.retentionDays)],
+    ['Created (UTC)', time(account.createdAt)],
   ])}
-<div class="columns">${section('Credits', presentCredits(page))}${section('Settings', presentSettings(page))}</div>
+<div class="columns"><div>${section('Credits', presentCredits(page))}${section('Shops', presentShops(page.shops, id))}${section('Webhooks', presentEndpoints(page.endpoints, id))}${section('Logo', presentLogo(account, forms))}</div>${section('Settings', presentSettings(page))}</div>
 ${section('Keys', presentKeys({ accountId: id, keys: page.keys, forms }))}
 ${section('Usage in the last 14 days', html`${plotUsage(page.steps, { step: 'day', within: 'the last 14 days' })}${presentFailures(page.failures, id)}`)}
-<div class="columns">${section('Shops', presentShops(page.shops, id))}${section('Webhooks', presentEndpoints(page.endpoints, id))}</div>
-${section('Logo', presentLogo(account, forms))}
 ${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edition, isActive: account.isActive, forms }))}`
 }
 
@@ -187,9 +185,9 @@ ${choice({ name: 'defaultEngine', label: SETTING_NAMES.defaultEngine, options: e
 <div class="pair">${field({ name: 'fallbackEngines', label: SETTING_NAMES.fallbackEngines, value: settings.fallbackEngines?.join(', '), hint: 'Used when the engine of a try-on is unavailable, in this order, separated by commas.' })}
 ${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSeconds, type: 'number', min: 0, max: 3600, value: settings.fallbackAfterSeconds, hint: 'Estimated seconds until the start. Empty: only while no worker runs the engine.' })}</div>
 ${field({ name: 'minQualityPercent', label: SETTING_NAMES.minQualityPercent, type: 'number', min: 0, max: 100, value: settings.minQualityPercent, hint: 'Results below it are generated again if the engine can, otherwise refused. Empty: all results are delivered.' })}
-<div class="pair">${choice({ name: 'safetyLevel', label: SETTING_NAMES.safetyLevel, options: LEVELS, value: settings.safetyLevel })}
-${tick({ name: 'allowsSwimwear', label: SETTING_NAMES.allowsSwimwear, value: 'true', checked: settings.allowsSwimwear ?? false })}</div>
-<fieldset><legend>Limits. Empty: the default of the installation</legend><div class="pair">
+${choice({ name: 'safetyLevel', label: SETTING_NAMES.safetyLevel, options: LEVELS, value: settings.safetyLevel })}
+${tick({ name: 'allowsSwimwear', label: SETTING_NAMES.allowsSwimwear, value: 'true', checked: settings.allowsSwimwear ?? false })}
+<fieldset><legend>Limits</legend><p class="hint">Empty: the default of the installation.</p><div class="pair">
 ${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('failedGenerationsPerHour', 1)}${limit('storageMegabytes', 0)}${limit('creditsLowAt', 0)}</div></fieldset>`
 }
 
@@ -210,7 +208,7 @@ function presentShops(shops: readonly ShopRecord[], accountId: string): Html {
 function presentEndpoints(endpoints: readonly WebhookEndpoint[], accountId: string): Html {
   return html`${table({
     caption: 'Webhooks of the account',
-    head: ['Address', 'State'],
+    head: ['URL', 'State'],
     rows: endpoints.map(({ id, url, isActive }) => [html`<a href="/webhooks/${id}">${url}</a>`, stateOf(isActive)]),
     empty: 'The account has no webhooks. Add an endpoint to be notified when a generation ends, instead of polling.',
   })}<p><a href="/webhooks/new?account=${encodeURIComponent(accountId)}">New endpoint</a></p>`

@@ -1,7 +1,7 @@
 import { type Html, html } from '../answers/html.ts'
 import type { PolicyVersion } from '../stores/consents.ts'
 import type { ShopRecord } from '../stores/shops.ts'
-import { code, count, disclosure, facts } from './elements.ts'
+import { code, count, disclosure, facts, when } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
@@ -25,19 +25,19 @@ export function presentPolicy(shop: ShopRecord, { current, given, withdrawn, for
   const texts = Object.entries(current.texts).map(
     ([language, text]) => html`<dt>${language}</dt><dd lang="${language}" dir="auto">${text}</dd>`,
   )
+  const form = actForm({
+    action: `/shops/${shop.id}/policies`,
+    forms,
+    submit: 'Publish version',
+    body: ({
+      field,
+    }) => html`${field({ name: 'version', label: 'New version', required: true, hint: 'For example 2026-11. A published version cannot be changed, and visitors are asked again.' })}
+${POLICY_LANGUAGES.map(([language, label]) => field({ name: language, label: `Text in ${label}`, rows: 4, hint: 'Plain text, at most 4,000 characters.' }))}`,
+  })
   return html`${facts([
     ['Required before a photo is stored', shop.requiresConsent ? 'yes' : 'no'],
     ['Version', code(current.version)],
     ['Consents', count(given)],
     ['Withdrawn', count(withdrawn)],
-  ])}${disclosure('Text that visitors agree to', html`<dl>${texts}</dl>`)}
-${actForm({
-  action: `/shops/${shop.id}/policies`,
-  forms,
-  submit: 'Publish version',
-  body: ({
-    field,
-  }) => html`${field({ name: 'version', label: 'New version', required: true, hint: 'For example 2026-11. A published version cannot be changed, and visitors are asked again.' })}
-${POLICY_LANGUAGES.map(([language, label]) => field({ name: language, label: `Text in ${label}`, rows: 4, hint: 'Plain text, at most 4,000 characters.' }))}`,
-})}`
+  ])}${disclosure('Text that visitors agree to', html`<dl>${texts}</dl>`)}${when(form.markup, disclosure('Publish a new version …', form))}`
 }

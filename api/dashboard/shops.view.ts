@@ -86,22 +86,22 @@ function settingFields({ field, choice, tick }: Fields, shop: ShopRecord | null,
   const engines = [['', 'default of the account'] as const, ...names.map((name) => [name, name] as const)]
   return html`${field({ name: 'name', label: SHOP_SETTINGS.name, value: shop?.name })}
 ${field({ name: 'extraDomains', label: SHOP_SETTINGS.extraDomains, value: shop?.extraDomains.join(', '), hint: 'More domains that share links may point to, separated by commas.' })}
-${field({ name: 'monthlyGenerations', label: SHOP_SETTINGS.monthlyGenerations, type: 'number', min: 0, value: shop?.monthlyGenerations, hint: 'Empty: the limit of the account.' })}
+<div class="pair">${field({ name: 'monthlyGenerations', label: SHOP_SETTINGS.monthlyGenerations, type: 'number', min: 0, value: shop?.monthlyGenerations, hint: 'Empty: the limit of the account.' })}
 ${field({ name: 'addressGenerations', label: SHOP_SETTINGS.addressGenerations, type: 'number', min: 0, value: shop?.addressGenerations, hint: `Of visitors who are not signed in. Empty: ${DEFAULT_ADDRESS_GENERATIONS}.` })}
-${field({ name: 'visitorGenerations', label: SHOP_SETTINGS.visitorGenerations, type: 'number', min: 0, value: shop?.visitorGenerations, hint: `Of all visitors who are not signed in. Empty: ${DEFAULT_VISITOR_GENERATIONS}.` })}
+${field({ name: 'visitorGenerations', label: SHOP_SETTINGS.visitorGenerations, type: 'number', min: 0, value: shop?.visitorGenerations, hint: `Of all visitors who are not signed in. Empty: ${DEFAULT_VISITOR_GENERATIONS}.` })}</div>
 ${tick({ name: 'requiresVisitorToken', label: SHOP_SETTINGS.requiresVisitorToken, value: 'true', checked: shop?.requiresVisitorToken ?? false })}
 ${tick({ name: 'requiresConsent', label: SHOP_SETTINGS.requiresConsent, value: 'true', checked: shop?.requiresConsent ?? true })}
 ${field({ name: 'privacyContact', label: SHOP_SETTINGS.privacyContact, value: shop?.privacyContact, hint: 'Shown on the privacy page: an e-mail address, an https URL or an address. Empty: visitors contact the shop.' })}
 ${choice({ name: 'defaultEngine', label: SHOP_SETTINGS.defaultEngine, options: engines, value: shop?.defaultEngine ?? '' })}
-<div class="pair">${choice({ name: 'safetyLevel', label: SHOP_SETTINGS.safetyLevel, options: SHOP_LEVELS, value: shop?.safetyLevel ?? '' })}
-${choice({ name: 'allowsSwimwear', label: SHOP_SETTINGS.allowsSwimwear, options: SWIMWEAR, value: String(shop?.allowsSwimwear ?? '') })}</div>
+${choice({ name: 'safetyLevel', label: SHOP_SETTINGS.safetyLevel, options: SHOP_LEVELS, value: shop?.safetyLevel ?? '' })}
+${choice({ name: 'allowsSwimwear', label: SHOP_SETTINGS.allowsSwimwear, options: SWIMWEAR, value: String(shop?.allowsSwimwear ?? '') })}
 ${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: shop?.adminUrl, hint: 'https only. Empty: the domain of the shop.' })}`
 }
 
 /** Shows a new secret, once. */
 export function presentShopSecret({ id, secret }: { id: string; secret: string }): Html {
-  return html`<p class="problem" role="status">This secret is shown once. Configure it in the shop’s proxy now.</p>
-${facts([['Secret', copied(secret)]])}<p><a class="button" href="/shops/${id}">Open the shop</a></p>`
+  return html`<p class="caution" role="status">This secret is shown once. Configure it in the shop’s proxy now.</p>
+${facts([['Secret', copied(secret)]])}<p><a class="button quiet" href="/shops/${id}">Open the shop</a></p>`
 }
 
 interface ShopPage {
@@ -118,16 +118,14 @@ export function presentShop(
   { accountName, engines, forms, spent, refused, consents }: ShopPage,
 ): Html {
   return html`${facts([
-    ['Id', copiedId(shop.id)],
+    ['ID', copiedId(shop.id)],
     ['Domain', shop.domain],
     ['Platform', shop.platform],
     ['State', stateOf(shop.isActive)],
     ['Account', accountLink({ id: shop.accountId, name: accountName })],
     ['End of the plan (UTC)', time(shop.planEndsAt)],
   ])}
-<div class="columns">${section('Settings', settings(shop, { engines, forms }))}${section('Secrets', secrets(shop, forms))}</div>
-${section('Consent', presentPolicy(shop, { ...consents, forms }))}
-${section('Visitors today (UTC)', visitorsToday(shop, spent))}
+<div class="columns">${section('Settings', settings(shop, { engines, forms }))}<div>${section('Secrets', secrets(shop, forms))}${section('Consent', presentPolicy(shop, { ...consents, forms }))}${section('Visitors today (UTC)', visitorsToday(shop, spent))}</div></div>
 ${section('Refused requests of the last 24 hours', refusedRequests(refused, 'All requests were signed correctly.'))}`
 }
 
