@@ -26,7 +26,7 @@ ${fields.field({ name: 'name', label: 'Name' })}${roleChoice(fields, 'viewer')}`
   })
   return html`${table({
     caption: 'Operators',
-    head: ['E-mail', 'Name', 'Role', 'State', 'Second factor', 'Since (UTC)', 'Change'],
+    head: ['E-mail', 'Name', 'Role', 'State', 'Second factor', 'Created (UTC)', 'Change'],
     rows: operators.map((operator): Content[] => [
       operator.email,
       operator.name ?? '',
@@ -61,9 +61,9 @@ function changes({ id, email, role, isActive, hasSecondFactor }: OperatorRecord,
 
 /** Shows a new password, once. */
 export function presentNewPassword({ email, password }: { email: string; password: string }): Html {
-  return html`<p class="problem" role="status">The password is shown once. Give it to the operator now.</p>
+  return html`<p class="caution" role="status">The password is shown once. Give it to the operator now.</p>
 ${facts([
   ['E-mail', email],
   ['Password', copied(password)],
-])}<p><a class="button" href="/operators">All operators</a></p>`
+])}<p><a class="button quiet" href="/operators">All operators</a></p>`
 }

@@ -1,5 +1,5 @@
 import { type Html, html } from '../answers/html.ts'
-import { code, disclosure, facts, section, time, when } from './elements.ts'
+import { code, copied, disclosure, facts, section, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
@@ -14,9 +14,12 @@ interface SecondFactorPage {
 
 export function presentSecondFactor({ factor, required, asked, forms }: SecondFactorPage): Html {
   if (factor === null || factor.confirmedAt === null) {
-    return html`${when(asked, html`<p class="problem" role="alert">Your role requires a second factor. Set one up to continue.</p>`)}
-<p>An authenticator app on your phone makes a code that you type in after your password. A stolen password is then not sufficient.</p>
-${actForm({ action: '/second-factor/start', forms, submit: 'Set up an authenticator app' })}`
+    return html`${when(asked, html`<p class="caution" role="alert">Your role requires a second factor. Set one up to continue.</p>`)}
+${section(
+  'Authenticator app',
+  html`<p>An authenticator app on your phone makes a code that you type in after your password. A stolen password is then not sufficient.</p>
+${actForm({ action: '/second-factor/start', forms, submit: 'Set up an authenticator app' })}`,
+)}`
   }
   const codeField = ({ field }: Fields) =>
     field({ name: 'code', label: 'Authenticator code or recovery code', required: true })
@@ -37,8 +40,8 @@ interface Enrolment {
 
 export function presentEnrolment({ secret, uri, forms }: Enrolment): Html {
   const groups = secret.match(/.{1,4}/g) ?? []
-  return html`<ol><li>Add an account to your authenticator app with this key (time-based, 6 digits):
-${facts([['Key', code(groups.join(' '))]])}
+  const steps = html`<ol class="steps"><li>Add an account to your authenticator app with this key (time-based, 6 digits):
+${facts([['Key', copied(groups.join(' '))]])}
 <p>On a phone: <a href="${uri}">open it in the app</a></p></li>
 <li>Type in the code that the app shows.
 ${actForm({
@@ -47,11 +50,13 @@ ${actForm({
   submit: 'Confirm',
   body: ({ field }) => field({ name: 'code', label: 'Code', required: true, autocomplete: 'one-time-code' }),
 })}</li></ol>`
+  return html`<section>${steps}</section>`
 }
 
 /** Shows the recovery codes, once. */
 export function presentRecoveryCodes(codes: readonly string[]): Html {
-  return html`<p class="problem" role="status">These codes are shown once. Store them where you can find them without your phone. Each code works once in place of an authenticator code.</p>
-<ul>${codes.map((one) => html`<li>${code(one.match(/.{1,4}/g)?.join('-') ?? one)}</li>`)}</ul>
-<p><a class="button" href="/">Open the overview</a></p>`
+  return html`<p class="caution" role="status">These codes are shown once. Store them where you can find them without your phone. Each code works once in place of an authenticator code.</p>
+<section><ul class="codes" id="codes">${codes.map((one) => html`<li>${code(one.match(/.{1,4}/g)?.join('-') ?? one)}</li>\n`)}</ul>
+<p class="secret"><button type="button" data-copy="codes" hidden>Copy all</button><span role="status"></span></p></section>
+<p><a class="button quiet" href="/">Open the overview</a></p>`
 }

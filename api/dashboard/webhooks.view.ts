@@ -23,7 +23,7 @@ import { presentSecrets } from './secrets.view.ts'
 export function presentEndpoints(endpoints: readonly WebhookEndpoint[], names: ReadonlyMap<string, string>): Html {
   return html`${table({
     caption: 'Webhook endpoints',
-    head: ['Address', 'State', 'Events', 'Failing since (UTC)', 'Account'],
+    head: ['URL', 'State', 'Events', 'Failing since (UTC)', 'Account'],
     rows: endpoints.map(({ id, url, isActive, eventTypes, failingSince, accountId }) => [
       html`<a href="/webhooks/${id}">${url}</a>`,
       stateOf(isActive),
@@ -69,8 +69,8 @@ function eventTicks({ ticks }: Fields, chosen: readonly string[]): Html {
 
 /** Shows a new secret, once. */
 export function presentEndpointSecret({ id, secret }: { id: string; secret: string }): Html {
-  return html`<p class="problem" role="status">This secret is shown once. The receiver verifies webhooks with it.</p>
-${facts([['Secret', copied(secret)]])}<p><a class="button" href="/webhooks/${id}">Open the endpoint</a></p>`
+  return html`<p class="caution" role="status">This secret is shown once. The receiver verifies webhooks with it.</p>
+${facts([['Secret', copied(secret)]])}<p><a class="button quiet" href="/webhooks/${id}">Open the endpoint</a></p>`
 }
 
 interface EndpointPage {
@@ -84,15 +84,15 @@ interface EndpointPage {
 export function presentEndpoint({ accountName, endpoint, deliveries, failed, forms }: EndpointPage): Html {
   const { id, isActive, disabledReason } = endpoint
   return html`${facts([
-    ['Id', copiedId(id)],
-    ['Address', code(endpoint.url)],
+    ['ID', copiedId(id)],
+    [ENDPOINT_SETTINGS.url, code(endpoint.url)],
     ['State', html`${stateOf(isActive)}${when(disabledReason, html`<br>${disabledReason ?? ''}`)}`],
     ['Failing since (UTC)', time(endpoint.failingSince)],
     ['Account', accountLink({ id: endpoint.accountId, name: accountName })],
   ])}
 ${section('Deliveries of the last 14 days', presentDeliveries({ endpoint, deliveries, failed, forms }))}
 <div class="columns">${section('Settings', settings(endpoint, forms))}${section('Secrets', secrets(endpoint, forms))}</div>
-${section('Delete', disclosure('With all its deliveries …', actForm({ action: `/webhooks/${id}/delete`, forms, submit: 'Delete the endpoint', danger: true })))}`
+${section('Delete', disclosure('Delete the endpoint and all its deliveries …', actForm({ action: `/webhooks/${id}/delete`, forms, submit: 'Delete the endpoint', danger: true })))}`
 }
 
 const TONES: Readonly<Record<WebhookDelivery['status'], Tone>> = { waiting: 'busy', delivered: 'good', failed: 'bad' }
@@ -103,9 +103,9 @@ function presentDeliveries({ endpoint, deliveries, failed, forms }: Omit<Endpoin
     ? html`<a href="/webhooks/${id}">Show all</a>`
     : html`<a href="?only=failed">Show failed deliveries only</a>`
   const test = actForm({ action: `/webhooks/${id}/test`, forms, submit: 'Send a test' })
-  return html`<p>${other}</p>${when(isActive, test)}${table({
+  return html`<div class="actions">${when(isActive, test)}<p>${other}</p></div>${table({
     caption: 'Deliveries, newest first',
-    head: ['Id', 'Event', 'State', 'Attempts', 'Last response', 'Last attempt (UTC)', 'Again'],
+    head: ['ID', 'Event', 'State', 'Attempts', 'Last response', 'Last attempt (UTC)', 'Replay'],
     rows: deliveries.map((delivery): Content[] => [
       String(delivery.id),
       html`${code(delivery.type)}${when(delivery.data, disclosure('Payload', html`<pre tabindex="0">${JSON.stringify(delivery.data, null, 2)}</pre>`))}`,
