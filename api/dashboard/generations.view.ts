@@ -28,7 +28,7 @@ export function presentGenerations(
 ): Html {
   const { query, isFull, forms, account, suggestions } = page
   const statuses = STATUSES.map((status) => [status, status.toLowerCase()] as const)
-  const body = ({ field, choice }: Fields) => html`${field({ name: 'id', label: 'Id', type: 'search' })}
+  const body = ({ field, choice }: Fields) => html`${field({ name: 'id', label: 'ID', type: 'search' })}
 ${field({ name: 'account', label: 'Account', type: 'search', value: account, suggestions })}
 ${choice({ name: 'status', label: 'Status', options: [['', 'any'], ...statuses], value: query.get('status') ?? '' })}
 ${field({ name: 'code', label: 'Error code', type: 'search', value: query.get('code') })}
@@ -37,7 +37,7 @@ ${field({ name: 'to', label: 'To (UTC)', type: 'datetime-local', value: query.ge
   return html`${searchForm({ action: '/generations', forms, body })}
 ${table({
   caption: 'Generations, newest first',
-  head: ['Id', 'Status', 'Account', 'Product', 'Engine', 'Seconds', 'Accepted (UTC)'],
+  head: ['ID', 'Status', 'Account', 'Product', 'Engine', 'Seconds', 'Accepted (UTC)'],
   rows: found.map((generation): Content[] => [
     html`<a href="/generations/${generation.id}">${shortId(generation.id)}</a>`,
     html`${badge(generation.status.toLowerCase(), TONES[generation.status])}${when(generation.errorCode, html`<br>${code(generation.errorCode ?? '')}`)}`,
@@ -61,7 +61,7 @@ export function presentGeneration(
 ): Html {
   const { id, status, errorCode, errorMessage, errorDetails, warnings } = generation
   return html`${facts([
-    ['Id', copiedId(id)],
+    ['ID', copiedId(id)],
     ['Status', badge(status.toLowerCase(), TONES[status])],
     ...(errorCode === null
       ? []

@@ -49,8 +49,8 @@ async function showOverview(ctx: DashboardContext, { usage, backlog, redis, pool
   )
   showPage(ctx, {
     title: 'Overview',
+    actions: html`<nav aria-label="Time range"><ul class="spans">${links}</ul></nav>`,
     body: html`${when(isStuck({ unfinished, workers }), STUCK)}<div class="tiles">${tiles({ steps, unfinished, workers, overdue })}</div>
-<nav aria-label="Time range"><ul class="spans">${links}</ul></nav>
 ${plotUsage(steps, { ...span, within: `the last ${span.name}` })}
 <div class="columns">${section('Queue', presentQueue(unfinished))}${section('Failed, refused and cancelled by code', presentFailures(failures))}</div>
 ${section('Workers', presentWorkers(workers))}
@@ -102,7 +102,7 @@ function tiles({ steps, unfinished, workers, overdue }: Glance) {
   const entries: [string, string, Tone?][] = [
     ['Completed', count(completed)],
     // A photo without a person and a cancellation are not failures of the service.
-    ['Failed', ended === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
+    ['Failed', failed === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
     ['Refused images', count(sum((step) => step.refused))],
     ['Cancelled', count(sum((step) => step.cancelled))],
     ['Credits spent', count(sum((step) => step.credits))],

@@ -39,14 +39,14 @@ async function showProducts(ctx: DashboardContext, { searches, accounts }: Produ
   const accountId = account === null ? null : await readAccount(accounts, account)
   const [shown, suggestions] = [await describeAccount(accounts, accountId), await suggestAccounts(accounts)]
   const found = kept === null ? await searches.search({ accountId, text: q, before, limit: PAGE }) : []
-  const fields = ({ field }: Fields) => html`${field({ name: 'q', label: 'Title or id', type: 'search', value: q })}
+  const fields = ({ field }: Fields) => html`${field({ name: 'q', label: 'Title or ID', type: 'search', value: q })}
 ${field({ name: 'account', label: 'Account', type: 'search', value: shown, suggestions })}`
   showPage(ctx, {
     title: 'Products',
     body: html`${searchForm({ action: '/products', forms, body: fields })}
 ${table({
   caption: 'Products, newest first',
-  head: ['Id', 'Title', 'Account', 'Images', 'Last used (UTC)', 'Expires (UTC)'],
+  head: ['ID', 'Title', 'Account', 'Images', 'Last used (UTC)', 'Expires (UTC)'],
   rows: found.map((product) => [
     code(product.externalId),
     product.title ?? '',

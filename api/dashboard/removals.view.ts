@@ -48,7 +48,7 @@ export function presentRemoval(
   const { id, email, reason, state, answer, createdAt, dueAt, decidedAt } = removal
   const isOpen = state === 'OPEN'
   return html`${facts([
-    ['Id', copiedId(id)],
+    ['ID', copiedId(id)],
     ['State', stateOf(removal)],
     ['Due', time(dueAt)],
     ['Received', time(createdAt)],
