@@ -151,6 +151,29 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     context.clearPermissionOverrides()
   })
 
+  it('sees the controls of a row level, whatever the length of their labels', async () => {
+    const tops = async (path: string) => {
+      await open(path)
+      return page.$$eval('.pair > .field input', (inputs) => inputs.map((one) => one.getBoundingClientRect().top))
+    }
+    await page.setViewport(SIZES.desktop)
+    const [writes, reads, monthly] = (await tops('/accounts/new')).slice(4)
+    expect([reads, monthly]).toEqual([writes, writes])
+    expect(new Set(await tops('/shops/new')).size).toBe(1)
+  })
+
+  it('returns from a page to its list, and from an unknown page to the overview', async () => {
+    const follow = async (selector: string) => {
+      await Promise.all([page.waitForNavigation(), page.click(selector)])
+      return new URL(page.url()).pathname
+    }
+    await open(`/accounts/${contents.accountId}/ledger`)
+    expect(await follow('.within a')).toBe('/accounts')
+    expect(await page.$('.within')).toBeNull()
+    await open('/nothing')
+    expect(await follow('main a.button')).toBe('/')
+  })
+
   it('creates a key, sees it on one line and copies it', async () => {
     await page.setViewport(SIZES.desktop)
     await browser.defaultBrowserContext().setPermission(dashboard.url, {
@@ -164,6 +187,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await Promise.all([page.waitForNavigation(), page.click(`form[action="${account}/keys"] button`)])
     const key = await page.$eval('.secret code', ({ textContent }) => textContent ?? '')
     expect(key).toMatch(/^sk_\w{36}$/)
+    expect(await page.$eval('main > [role=status]', ({ className }) => className)).toBe('caution')
     await page.click('.secret button')
     await page.waitForFunction(`document.querySelector('.secret [role=status]').textContent === 'Copied'`)
     expect(await inspectLooks(page, { name: 'key-created' })).toEqual([])
@@ -226,7 +250,11 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await look('second-factor-wrong-code')
     await page.type('[name=code]', codeAt(secret, Math.floor(Date.now() / 30_000)))
     await submit('/second-factor/confirm')
-    expect(await page.$$eval('main li code', (codes) => codes.length)).toBe(10)
+    const codes = await page.$$eval('main li code', (all) => all.map(({ textContent }) => textContent))
+    expect(codes.length).toBe(10)
+    await page.click('[data-copy=codes]')
+    await page.waitForFunction(`document.querySelector('main .secret [role=status]').textContent === 'Copied'`)
+    expect(((await page.evaluate('navigator.clipboard.readText()')) as string).trim().split(/\s+/)).toEqual(codes)
     await look('second-factor-recovery-codes')
     await open('/second-factor')
     await look('second-factor-in-use')

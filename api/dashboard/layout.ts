@@ -71,7 +71,7 @@ ${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
 <a class="skip" href="#content">Skip to content</a>
 ${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
 ${operator === null ? html`<main id="content" class="door" tabindex="-1">${BRAND}` : html`<main id="content" tabindex="-1">`}
-${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), explainLostForm(kept))}
+${listAbove(ctx.path)}${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), explainLostForm(kept))}
 ${actions === undefined ? html`<h1>${title}</h1>` : html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`}
 ${{ markup: content }}
 </main>
@@ -84,6 +84,12 @@ const LOGO = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="t
 
 /** Logo above the pages for visitors who are not signed in. */
 const BRAND = html`<p class="face">${LOGO}<span><strong>Drape</strong> Operators’ dashboard</span></p>`
+
+/** Link to the list that the page belongs to; nothing on pages of the menu. */
+function listAbove(path: string): Html {
+  const list = PLACES.find(([place]) => place !== '/' && path.startsWith(`${place}/`))
+  return list === undefined ? html`` : html`<p class="within"><a href="${list[0]}">${list[1]}</a></p>`
+}
 
 /** Explains a refused form that the page no longer shows. */
 function explainLostForm(kept: KeptForm | null): Html {

@@ -24,8 +24,8 @@ export function refuseByPage(): DashboardMiddleware {
       showPage(ctx, {
         title: HEADINGS[status] ?? 'The request failed',
         body: html`<p>${error.message}</p>
-<ul>${problems.map(({ path, message }) => html`<li><strong>${path}</strong> ${message}</li>`)}</ul>
-${when(ctx.method === 'POST', presentSent(ctx.state.form))}`,
+${when(problems.length > 0, html`<ul>${problems.map(({ path, message }) => html`<li><strong>${path}</strong> ${message}</li>`)}</ul>`)}
+${ctx.method === 'POST' ? presentSent(ctx.state.form) : html`<p><a class="button quiet" href="/">Open the overview</a></p>`}`,
       })
     }
   }

@@ -42,7 +42,7 @@ ${field({ name: 'code', label: 'Error code', type: 'search', value: pick('code')
 ${field({ name: 'from', label: 'From (UTC)', type: 'datetime-local', value: pick('from') })}
 ${field({ name: 'to', label: 'To (UTC)', type: 'datetime-local', value: pick('to') })}`
   const isFiltered = [...query.keys()].length > 0
-  return html`<p class="actions"><a href="/accounts/${accountId}">Account</a></p>
+  return html`<p class="actions"><a href="/accounts/${accountId}">Open the account</a></p>
 ${searchForm({ action: `/accounts/${accountId}/requests`, forms, body, submit: 'Filter' })}
 ${table({
   caption: 'Requests, newest first',
