@@ -12,7 +12,7 @@ export function presentRemovalForm({ serviceName, reference }: { serviceName: st
           <label>Image (JPEG, PNG, WebP or HEIC, at most 10 MB)<input type="file" name="file" accept="image/*" required></label>
           <label>Your e-mail address<input type="email" name="email" autocomplete="email" maxlength="254" required></label>
           <label>Why should it be removed?<textarea name="reason" rows="4" minlength="3" maxlength="1000" required></textarea></label>
-          <button>Ask for removal</button>
+          <button>Request removal</button>
         </form>`
   return presentTextPage({ heading: 'Remove an image of me', content, serviceName })
 }

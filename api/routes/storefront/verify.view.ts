@@ -80,7 +80,7 @@ function present({
   )
   const body = html`
     <main>
-      <section>
+      <section class="text">
         <h1>${heading}</h1>
         <p>${text}</p>${
           known.length === 0
