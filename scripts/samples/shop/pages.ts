@@ -103,9 +103,9 @@ function queryOf({ direct, onlyProxy, language }: Way): string {
 }
 
 const WAYS = [
-  ['', 'Through the proxy of the shop'],
+  ['', 'Proxy of the shop'],
   ['?way=key', 'Events with a publishable key'],
-  ['?way=only-proxy', 'Nothing but the proxy'],
+  ['?way=only-proxy', 'Proxy only'],
 ] as const
 
 function presentPage({ title, main, way }: { title: string; main: Html; way: Way }): string {
