@@ -63,7 +63,7 @@ describe('the second factor of an operator', () => {
   const codeOf = (secret: string) => codeAt(secret, Math.floor(at / 30_000))
   const enrol = async (browser: OperatorBrowser) => {
     const { text } = await browser.submit('/second-factor', '/second-factor/start')
-    const secret = (text.match(/<code>([A-Z2-7 ]{39})<\/code>/)?.[1] ?? '').replaceAll(' ', '')
+    const secret = (text.match(/<code\b[^>]*>([A-Z2-7 ]{39})<\/code>/)?.[1] ?? '').replaceAll(' ', '')
     const [, form = ''] =
       text.match(/action="\/second-factor\/confirm">\s*<input type="hidden" name="form" value="([^"]+)"/) ?? []
     const confirm = (code: string) => browser.post('/second-factor/confirm', new URLSearchParams({ form, code }))
