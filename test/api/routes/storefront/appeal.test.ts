@@ -7,7 +7,9 @@ import { acceptGeneration } from '../../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../../api/stores/accounts.ts'
 import { createSafetyReviews } from '../../../../api/stores/safety-reviews.ts'
 import { type Caller, callOf, createCaller } from '../../../support/accepted.ts'
+import { browserReason, startBrowser } from '../../../support/browser.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
+import { inspectLooks } from '../../../support/page-looks.ts'
 import { refuseGeneration } from '../../../support/refused.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 
@@ -145,6 +147,19 @@ describe('the page on which a shopper appeals a refusal', () => {
     expect(body).toMatchObject({ state: 'REFUSED', reason: null, answer: null })
     expect(text).not.toContain('Words')
     expect((await read(other.path, { accept: HTML_TYPE })).text).toContain('The shop itself asked')
+  })
+
+  it.skipIf(browserReason)('is accessible, before and after the text is sent', async () => {
+    await using browser = await startBrowser()
+    const page = await browser.newPage()
+    await page.setExtraHTTPHeaders({ 'x-forwarded-for': newAddress() })
+    const { path } = await refuse()
+    await page.goto(`${drape.api.url}${path}?lang=en`)
+    const violations = await inspectLooks(page, { name: 'appeal' })
+    await page.type('textarea', 'It is a shirt.')
+    await Promise.all([page.waitForNavigation(), page.click('button')])
+    violations.push(...(await inspectLooks(page, { name: 'appeal-received' })))
+    expect(violations).toEqual([])
   })
 
   it('keeps the text of a shopper when the account appeals too', async () => {
