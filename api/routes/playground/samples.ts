@@ -50,10 +50,24 @@ export const SAMPLES: readonly Sample[] = [
   },
   {
     kind: 'product',
+    file: 'tshirt-mustard.jpg',
+    url: new URL('../../../scripts/samples/garments/tshirt-mustard.jpg', import.meta.url),
+    text: 'Mustard T-shirt',
+    title: 'T-shirt',
+  },
+  {
+    kind: 'product',
     file: 'tshirt-vneck-red.jpg',
     url: new URL('../../../scripts/samples/garments/tshirt-vneck-red.jpg', import.meta.url),
     text: 'Red T-shirt with a V neck',
     title: 'V-neck T-shirt',
+  },
+  {
+    kind: 'product',
+    file: 'longsleeve-grey.jpg',
+    url: new URL('../../../scripts/samples/garments/longsleeve-grey.jpg', import.meta.url),
+    text: 'Striped pullover',
+    title: 'Pullover',
   },
   {
     kind: 'product',
