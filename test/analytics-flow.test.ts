@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createShops } from '../api/stores/shops.ts'
 import { browserReason, startBrowser } from './support/browser.ts'
 import { type Drape, startDrape } from './support/drape.ts'
+import { inspectLooks } from './support/page-looks.ts'
 import { until } from './support/until.ts'
 import { storeVisit } from './support/visits.ts'
 
@@ -65,6 +66,8 @@ describe.skipIf(browserReason)('the analytics page', { timeout: 60_000 }, () => 
     expect((await rows('funnel'))[0]).toEqual(['Widget used', '2', '100.0 %'])
     expect((await rows('rates'))[0]).toEqual(['Cart, of visitors of product pages', '1', '2', '50.0 %'])
     expect(await rows('days')).toHaveLength(14)
+    expect(await inspectLooks(page, { name: 'analytics' })).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     await page.type('#shop', 'own.example')
     await page.click('#range button')
     await statusIncludes('own.example')

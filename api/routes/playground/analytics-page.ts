@@ -41,6 +41,6 @@ ${field('to', 'Last day (UTC)', html`<input id="to" type="date">`)}
 
 function report(id: string, title: string, head: readonly string[]): Html {
   const cells = head.map((text) => html`<th scope="col">${text}</th>`)
-  return html`<section class="card report" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>
+  return html`<section class="card report"><h2 id="${id}-title">${title}</h2>
 <div class="wide" tabindex="0" role="region" aria-labelledby="${id}-title"><table><thead><tr>${cells}</tr></thead><tbody id="${id}"></tbody></table></div></section>`
 }
