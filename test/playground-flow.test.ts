@@ -474,6 +474,8 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     violations.push(...(await inspectLooks(page, { name: 'playground-done' })))
     expect(violations).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    const heights = await page.$$eval('[role=tab]', (tabs) => tabs.map((tab) => tab.getBoundingClientRect().height))
+    expect(Math.max(...heights), 'tabs on one line').toBeLessThan(45)
   })
 
   it('violates no content security policy, and puts the key into no URL and no log', () => {

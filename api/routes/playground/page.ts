@@ -14,7 +14,7 @@ export function presentPage({ serviceName, assets }: PageOptions): string {
     account: html`<div class="account" id="account" hidden><span id="account-name"></span><strong id="credits"></strong>
 <button type="button" class="quiet" id="forget">Remove key</button></div>`,
     content: html`<h1>Try a product on a person</h1>
-<p class="lead">Choose a photo and a product. The code below does the same from your own program.</p>
+<p class="lead">Choose a photo and a product. The code below sends the same request from your own program.</p>
 <noscript><p class="problem">This page needs JavaScript. The <a href="/docs">API reference</a> works without JavaScript.</p></noscript>
 ${keyForm()}
 <form id="try-on" novalidate>
