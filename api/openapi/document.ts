@@ -29,7 +29,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Engines: 'Engines that render try-ons, and how long each engine takes to start.',
   Customers: 'Erasure of all stored data of an end user.',
   Webhooks: 'Events of the account, listeners of the command line, and webhooks of shop platforms.',
-  Document: 'This document.',
+  Document: 'The OpenAPI document of this API.',
   Storefront: 'Routes that the pages of a shop call through the proxy of the shop.',
   Analytics: 'Events of shoppers, and the counts of visitors and orders made of them.',
 }

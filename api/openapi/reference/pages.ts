@@ -121,7 +121,7 @@ function presentStart(
 
 function presentList(members: readonly NamedOperation[]): string {
   const rows = members.map(({ name, heading, address }) => [`[${toProse(heading)}](${address})`, quote(name)])
-  return table(['Operation', 'Request or event'], rows)
+  return table(['Operation', members.some(({ isEvent }) => isEvent) ? 'Request or event' : 'Request'], rows)
 }
 
 function presentOperation(
@@ -210,7 +210,7 @@ function presentAnswer({ status, description, content }: StatusAnswer, schemas: 
   const values = Object.values(examples).flatMap(({ value }) => (value === undefined ? [] : [value]))
   const language = type === 'application/json' ? 'json' : 'text'
   return joinParts([
-    `### Answer ${status}`,
+    `### Response ${status}`,
     type === '' || type === 'application/json' ? description : `${description} As ${quote(type)}.`,
     schema === undefined ? '' : presentFields(schema, schemas, { marked: 'optional' }),
     ...values.map((value) => fence(language, typeof value === 'string' ? value : JSON.stringify(value, null, 2))),

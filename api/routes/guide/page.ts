@@ -34,10 +34,10 @@ export function presentGuidePage({ serviceName, page, markup, markdownPath, page
 <p class="brand"><a href="/guide">${serviceName} guide</a></p>
 <form role="search" id="search" hidden><label for="query">Search</label>
 <input id="query" type="search" autocomplete="off" spellcheck="false" aria-controls="found"></form>
-<nav aria-label="Service"><a href="/docs">API reference</a><a href="/playground">Playground</a></nav>
+<nav aria-label="Service"><a class="to-pages" href="#pages">All pages</a><a href="/docs">API reference</a><a href="/playground">Playground</a></nav>
 </header>
 <div class="columns">
-<nav aria-label="Pages">
+<nav id="pages" aria-label="Pages">
 ${[...Map.groupBy(pages, ({ section }) => section)].map(
   ([
     section,
