@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNRESTRICTED } from '../../api/keys/restrictions.ts'
@@ -110,10 +110,12 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
 
   it.each([...found])('is installed from a clone on Python %s', async (version, python) => {
     const installed = join(folder, `installed-${version}`)
-    await run(python, ['-m', 'venv', installed])
+    // Without a pip of its own, which takes longer to install than the client.
+    await run(python, ['-m', 'venv', '--without-pip', installed])
     const commands = commandsOf('clients/python/README.md', 'drape-client')
-    const path = `${installed}/bin:${process.env.PATH}`
-    await runCommands(commands, { folder: ROOT, env: { ...process.env, PATH: path } })
+    const PATH = `${dirname(await environment(version))}:${process.env.PATH}`
+    const PIP_PYTHON = join(installed, 'bin/python')
+    await runCommands(commands, { folder: ROOT, env: { ...process.env, PATH, PIP_PYTHON } })
     const program = 'import drape_client, os; print(os.path.dirname(drape_client.__file__)); drape_client.AsyncDrape'
     const { stdout } = await run(join(installed, 'bin/python'), ['-c', program], { cwd: folder })
     expect(stdout).toContain(installed)
