@@ -127,8 +127,11 @@ export const COVERING_SEAM = { over: 0.012, max: 1.22 } as const
 export const TROUSER_SAG = 0.06
 /** F of a skirt's waistband if no worn waistband is visible. */
 export const NATURAL_WAIST = 0.8
-/** F by which a waistband covers the worn one, and its F range. */
-export const WAISTBAND = { over: 0.03, min: 0.6, max: 0.88 } as const
+/**
+ * F by which a waistband covers the worn one, its F range where no worn one is higher, and the max gap between a top and the worn
+ * waistband in which no skin is visible.
+ */
+export const WAISTBAND = { over: 0.03, min: 0.6, max: 0.88, gap: 0.05 } as const
 /** Body units by which the middle of a waistband hangs. */
 export const WAIST_SAG = 0.025
 /** Width of an average waist over that of the hips, and distance from the waist down to the hips in trunks. */
@@ -153,10 +156,10 @@ export const DRESS_CLOTH = { chest: [0.4, 0.8], thighs: [1.2, 1.5], across: 0.3,
 /** F from which all pixels of the person that are not skin are clothes of the legs. */
 export const LEGS_FROM = 1.2
 /**
- * Forearms in sleeves: F above which trousers cannot be meant, min area of cloth, and its ratio to skin. Chosen by eye on photos whose
- * sleeves have the colour of the trousers. compose/lower/compose.test.ts, "in the colour of the worn trousers".
+ * Forearms in sleeves: F above which trousers cannot be meant, min area of cloth, and its ratio to skin; max share of a forearm's core with
+ * the label of trousers. Chosen by eye on photos whose sleeves have the colour of the trousers. compose/lower/compose.test.ts, "in the colour of the worn trousers".
  */
-export const SLEEVED = { until: 0.9, area: 0.005, overSkin: 3 } as const
+export const SLEEVED = { until: 0.9, area: 0.005, overSkin: 3, misread: 0.25 } as const
 /** Min share of the distance from hip to ankle for shoes. dress-lower.test.ts, "above the shoes". */
 export const SHOES_FROM = 0.86
 /** Max ΔE of a pixel from the cloth, and factor by which a dark pixel must be nearer to the cloth's tint (a and b) than to the shoes'. */

@@ -32,11 +32,14 @@ export function findWornWaist({ along, across, top, lower }: Parts): WornWaist {
 
 /**
  * The row of the new waistband: as high as the product's rise requires, and at least as high as the worn waistband, to
- * hide it.
+ * hide it, also where the top ends in it.
  */
 export function chooseWaist(natural: number, { lowerTop, topHem }: WornWaist): number {
-  const covering = lowerTop > 0 ? lowerTop - WAISTBAND.over : natural
-  return Math.min(Math.max(Math.min(natural, covering, topHem - WAISTBAND.over), WAISTBAND.min), WAISTBAND.max)
+  const isSeen = lowerTop > 0
+  const isBelowTop = isSeen && lowerTop - topHem < WAISTBAND.gap
+  const worn = isSeen ? (isBelowTop ? Math.min(lowerTop, topHem) : lowerTop) - WAISTBAND.over : natural
+  const highest = isSeen ? Math.min(WAISTBAND.min, worn) : WAISTBAND.min
+  return Math.min(Math.max(Math.min(natural, worn, topHem - WAISTBAND.over), highest), WAISTBAND.max)
 }
 
 /** The waistband's corners on the person. */

@@ -1,5 +1,6 @@
 import { findBareBody } from '../../../../body/bare-body.ts'
-import { forearmCores, forearmMask } from '../../../../body/forearms.ts'
+import { forearmCore, forearmMask, forearmWithHand } from '../../../../body/forearms.ts'
+import { bothSides } from '../../../../body/keypoints.ts'
 import { type Lab, tintApart } from '../../../../raster/colour.ts'
 import { componentsTouching } from '../../../../raster/components.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
@@ -42,7 +43,7 @@ export function findWornLower(input: PlacedLegs): WornLower {
 
 // Sleeves in nearly the colour of the trousers have their label next to the hips. If the forearms are clothed above the hips, pixels
 // before the hips that are closer to the colour of the sleeves than to that of the trousers are sleeves. Patterns have colours of both:
-// pixels around the bones, and further out than the trousers above and below the arm, are sleeves in any colour.
+// where labels misread a forearm, pixels around its bones, and further out than the trousers above and below it, are sleeves in any colour.
 function sleevesOf(input: PlacedLegs, arms: Mask): Mask {
   const { person, body, parts } = input
   const { lower, skin, top, along, lab } = parts
@@ -55,12 +56,35 @@ function sleevesOf(input: PlacedLegs, arms: Mask): Mask {
   const [sleeve, leg] = [medianLab(cloth), medianLab(trousers)]
   const apart = (i: number, [l, a, b]: Lab) =>
     Math.hypot(lab.data[3 * i] - l, lab.data[3 * i + 1] - a, lab.data[3 * i + 2] - b)
-  const cores = forearmCores(skin, body)
+  const misread = misreadForearms(input)
   const isBeyondLeg = beyondLegs(input, arms)
-  const isSleeve = (i: number) => cores.data[i] === 1 || isBeyondLeg(i) || apart(i, sleeve) <= apart(i, leg)
+  const isSleeve = (i: number) =>
+    misread.cores.data[i] === 1 || (misread.arms.data[i] === 1 && isBeyondLeg(i)) || apart(i, sleeve) <= apart(i, leg)
   const sleeves = subset(arms, (i) => lower.data[i] === 1 && person.mask.data[i] > 0.5 && isSleeve(i))
-  const found = componentsTouching(open(sleeves, 1), dilate(union(cloth, cores), 2))
+  const found = componentsTouching(
+    open(sleeves, 1),
+    dilate(
+      union(
+        subset(top, (i) => arms.data[i] === 1),
+        misread.cores,
+      ),
+      2,
+    ),
+  )
   return close(found, 0.03 * body.unit)
+}
+
+// Forearms much of whose cores have the label of trousers or a skirt.
+function misreadForearms({ body, parts: { lower, top } }: PlacedLegs): { cores: Mask; arms: Mask } {
+  const [left, right] = bothSides((side) => {
+    const core = forearmCore(lower, body, side)
+    const seen = countSet(subset(core, (i) => lower.data[i] + top.data[i] > 0))
+    const isMisread = countSet(subset(core, (i) => lower.data[i] === 1)) > SLEEVED.misread * seen
+    return isMisread
+      ? { cores: core, arms: forearmWithHand(lower, body, side) }
+      : { cores: createMask(core), arms: createMask(core) }
+  })
+  return { cores: union(left.cores, right.cores), arms: union(left.arms, right.arms) }
 }
 
 function beyondLegs({ legs, fields, parts: { lower } }: PlacedLegs, arms: Mask): (i: number) => boolean {
