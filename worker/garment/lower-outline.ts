@@ -1,7 +1,13 @@
+import { largestComponent } from '../raster/components.ts'
 import { findBays } from '../raster/contour.ts'
+import { open } from '../raster/morphology.ts'
 import type { Point } from '../raster/plane.ts'
 import { farthestAlong } from './chain.ts'
-import type { Shape } from './upright.ts'
+import { type Shape, shapeOf } from './upright.ts'
+
+// Half of the max width of a thread, over the garment's width, and at least this many px of the shape.
+const THREAD = 0.025
+const MIN_THREAD = 2
 
 /** Landmarks of trousers in px of the shape; pairs are [left, right] of the image. */
 export interface TrousersLandmarks {
@@ -16,6 +22,11 @@ export interface TrousersLandmarks {
 export interface SkirtLandmarks {
   readonly waist: readonly [Point, Point]
   readonly hem: readonly [Point, Point]
+}
+
+/** The shape without dangling threads of a frayed hem, which are no corners of it. */
+export function withoutThreads({ mask, axis, width }: Shape): Shape {
+  return shapeOf(largestComponent(open(mask, Math.max(MIN_THREAD, THREAD * width))), axis)
 }
 
 /** The crotch: a deep bay from below on the axis, between two legs; null if the outline is not that of trousers. */

@@ -14,6 +14,7 @@ import {
   looksLikeSkirt,
   type SkirtLandmarks,
   type TrousersLandmarks,
+  withoutThreads,
 } from './lower-outline.ts'
 import { findNeckCorners } from './neck-corner.ts'
 import { findSleeve } from './sleeve.ts'
@@ -75,20 +76,20 @@ export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'
   if (symmetry.score < MIN_SYMMETRY) throw unknownOutline()
   const check = (kind: GarmentKind) =>
     refuseImplausible(shape, { kind, pieces: upright.pieces, expected: expected !== undefined })
-  const base = { canvas, contour: shape.contour.map(toCanvas), symmetry: symmetry.score, angle: symmetry.angle }
+  const common = { canvas, symmetry: symmetry.score, angle: symmetry.angle }
   const crotch = findCrotch(shape)
-  if (crotch) {
-    check('trousers')
-    return { ...base, kind: 'trousers', landmarks: mapTrousers(findTrousersLandmarks(shape, crotch), toCanvas) }
-  }
-  if (expected === 'lower' || (!expected && looksLikeSkirt(shape))) {
-    check('skirt')
-    return { ...base, kind: 'skirt', landmarks: mapSkirt(findSkirtLandmarks(shape), toCanvas) }
+  if (crotch || expected === 'lower' || (!expected && looksLikeSkirt(shape))) {
+    check(crotch ? 'trousers' : 'skirt')
+    const whole = withoutThreads(shape)
+    const base = { ...common, contour: whole.contour.map(toCanvas) }
+    if (crotch)
+      return { ...base, kind: 'trousers', landmarks: mapTrousers(findTrousersLandmarks(whole, crotch), toCanvas) }
+    return { ...base, kind: 'skirt', landmarks: mapSkirt(findSkirtLandmarks(whole), toCanvas) }
   }
   check('top')
   const upper = findUpper(upright)
   if (symmetry.score < MIN_UNSURE_SYMMETRY && upper.guessedArmpits.every((guessed) => guessed)) throw unknownOutline()
-  return { ...base, ...upper, ...upperKind(upper, expected) }
+  return { ...common, contour: shape.contour.map(toCanvas), ...upper, ...upperKind(upper, expected) }
 }
 
 function upperKind(

@@ -78,7 +78,11 @@ export function standUpright(alpha: Plane): UprightGarment {
 
 function drawShape(piece: Mask, toSmall: Affine, axis: number): Shape {
   const drawn = warpAffinePlane(maskToPlane(piece), toSmall, { width: SHAPE_SIDE, height: SHAPE_SIDE })
-  const mask = largestComponent(threshold(gaussianBlur(drawn, 2), 0.5))
+  return shapeOf(largestComponent(threshold(gaussianBlur(drawn, 2), 0.5)), axis)
+}
+
+/** The shape of one piece, around the column `axis`. */
+export function shapeOf(mask: Mask, axis: number): Shape {
   const contour = followContour(mask).map(({ x, y }) => ({ x: x - axis, y }))
   const { left, top, right, bottom } = boundsOf(contour)
   return { contour, mask, axis, top, height: bottom - top, width: right - left }

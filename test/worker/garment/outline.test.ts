@@ -209,6 +209,21 @@ describe('findOutline', () => {
     [30, 95],
   ] as const
 
+  it('finds the hems of trousers, not the threads that hang from them', () => {
+    const thread = [
+      [68.5, 85],
+      [68, 97],
+      [67, 97],
+      [67, 85],
+    ] as const
+    const frayed = [[35, 5], [65, 5], [70, 85], ...thread, [55, 85], [50, 35], [45, 85], [30, 85]] as const
+    const points = frayed.map(([x, y]) => ({ x: 5 * x, y: 5 * y }))
+    const outline = findOutline(coverPolygon({ width: 500, height: 500 }, points))
+    if (outline.kind !== 'trousers') throw new Error(`seen as ${outline.kind}`)
+    const { ankleOuter } = outline.landmarks
+    expect(Math.abs(ankleOuter[1].y - ankleOuter[0].y) / outline.canvas.side).toBeLessThan(0.02)
+  })
+
   it('distinguishes skirts and trousers from tops', () => {
     expect(kindOf(skirt)).toBe('skirt')
     expect(kindOf(trousers)).toBe('trousers')
