@@ -123,6 +123,8 @@ export const OVER_SHOE = 0.05
 export const LEG_WIDTH = { max: 2.4, outer: 0.6, inner: 0.45, outerSlack: 1.04, innerSlack: 1.05 } as const
 /** Body units beyond a worn outer seam, and max factor by which a leg is widened to cover it. */
 export const COVERING_SEAM = { over: 0.012, max: 1.22 } as const
+/** F from which the width of the torso limits that of a leg less, and the F after which no more. Chosen by eye on photos of bare legs. */
+export const BELOW_HIPS = { from: 1.1, over: 0.35 } as const
 /** Depth of a trouser hem's curve over its width. */
 export const TROUSER_SAG = 0.06
 /** F of a skirt's waistband if no worn waistband is visible. */

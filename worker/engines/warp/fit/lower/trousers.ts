@@ -8,6 +8,7 @@ import { arcLength, interpolate, resample } from '../../../../raster/polyline.ts
 import { between, distance, dot, move, subtract } from '../../../../raster/vector.ts'
 import { fillPatch, resampleInTwo } from '../patch.ts'
 import {
+  BELOW_HIPS,
   COVERING_SEAM,
   CROTCH,
   HIPS_ROW,
@@ -161,11 +162,12 @@ function outerPoint(way: number, { body, profile, side, width, reach }: Edge): P
   const radius = interpolate(profile.along, profile.outer, way)
   const f = dot(subtract(bone, body.shoulders), body.down) / body.trunk
   const beside = dot(subtract(bone, body.shoulders), outwards(body, side))
-  // A hand beside the hip widens the mask: limit the width by that of the torso, which excludes arms.
+  // A hand beside the hip widens the mask: limit the width by that of the torso, which excludes arms. Further down legs stand apart.
   const torso = Math.min(halfWidthAt(body, f, side), 0.54 * hipWidth(body))
-  const hip = f < 1.55 ? Math.max(torso - beside, 0.12 * body.unit) : radius
+  const hip = Math.min(radius, Math.max(torso - beside, 0.12 * body.unit))
+  const onLeg = Math.min(1, Math.max(0, (f - BELOW_HIPS.from) / BELOW_HIPS.over))
   const loose = LEG_WIDTH.outerSlack + LEG_WIDTH.outer * (width(way) - 1)
-  const natural = Math.min(radius, hip) * loose + 0.008 * body.unit
+  const natural = (hip + (radius - hip) * onLeg) * loose + 0.008 * body.unit
   // Slightly wider, to hide the worn garment.
   return besideLeg(
     profile,

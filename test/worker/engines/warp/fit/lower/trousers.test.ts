@@ -4,6 +4,8 @@ import { findParts } from '../../../../../../worker/body/parts.ts'
 import { createView } from '../../../../../../worker/body/view.ts'
 import { fitLower } from '../../../../../../worker/engines/warp/fit/lower/fit.ts'
 import { prepareGarment } from '../../../../../../worker/garment/prepare-garment.ts'
+import { maskToPlane, type Point } from '../../../../../../worker/raster/plane.ts'
+import { fillCapsules } from '../../../../../../worker/raster/polygon.ts'
 import { drawPerson } from '../../../../body/drawn-person.ts'
 import { readGarment } from '../../../../garment/known-garments.ts'
 
@@ -23,3 +25,40 @@ it('draws both legs of shorts equally long, even if one inseam follows a frayed 
   expect(a / b).toBeGreaterThan(0.85)
   expect(a / b).toBeLessThan(1.15)
 })
+
+it('draws a seam without a step below the hips of legs that stand apart', async () => {
+  const drawn = drawPerson()
+  const { landmarks } = drawn.person
+  const apart = Object.fromEntries(
+    Object.entries(landmarks).map(([name, point]) => [name, /Knee|Ankle|Heel|Foot/.test(name) ? spread(point) : point]),
+  ) as typeof landmarks
+  const mask = maskToPlane(fillCapsules(drawn.person.mask, legOf(apart, 'left'), [40, 34, 28]))
+  const other = fillCapsules(drawn.person.mask, legOf(apart, 'right'), [40, 34, 28])
+  for (let i = 0; i < mask.data.length; i++)
+    mask.data[i] = Math.max(mask.data[i], other.data[i], drawn.person.mask.data[i])
+  const view = await createView(drawn.photo, { ...drawn.person, landmarks: apart, mask }, { long: true })
+  const { person, analysed } = view
+  const body = measureBody(person)
+  const jeans = prepareGarment((await readGarment('jeans_blue')).bitmap, { category: 'bottoms' })
+  if (jeans.kind !== 'trousers') throw new Error(`seen as ${jeans.kind}`)
+  const { placement } = fitLower({ long: true, view, person, body, parts: findParts(analysed, person, body) }, jeans)
+  for (const { target } of placement.pieces) {
+    const seam = target.map((row) => row[1])
+    const steps = seam.slice(12, -4).map((_, k) => bend(seam.slice(k + 11, k + 14)))
+    expect(Math.max(...steps)).toBeLessThan(0.12)
+  }
+})
+
+function spread<P extends Point>(point: P): P {
+  return { ...point, x: point.x + (point.x > 240 ? 1 : -1) * (point.y > 600 ? 70 : 35) }
+}
+
+function legOf(landmarks: Readonly<Record<string, Point>>, side: 'left' | 'right'): Point[] {
+  return ['Hip', 'Knee', 'Ankle'].map((joint) => landmarks[`${side}${joint}`])
+}
+
+// The change of direction at the middle of three points, in radians.
+function bend([a, b, c]: readonly Point[]): number {
+  const turn = Math.atan2(c.y - b.y, c.x - b.x) - Math.atan2(b.y - a.y, b.x - a.x)
+  return Math.abs(Math.atan2(Math.sin(turn), Math.cos(turn)))
+}
