@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 
-const [PALETTE, BASE] = ['palette.css', 'base.css'].map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
+const PALETTE = readFileSync(new URL('palette.css', import.meta.url), 'utf8')
+const BASE = readFileSync(new URL('base.css', import.meta.url), 'utf8')
 
 /** The style sheet of a page, after the colours and the base that all pages share. */
 export function pageStyle(style: string): string {

@@ -12,7 +12,7 @@ export interface Needs {
  * Follows the imports, child processes and `new URL(…, import.meta.url)` references of the programs in `entries`, then the
  * dependencies of the packages among them, as installed below `root`. Does not follow files in `leftOut`, which the programs do
  * not need.
- * @throws Error if a package is not installed.
+ * @throws Error if a package is not installed, or if a file reference has no name in the text.
  */
 export function traceNeeds(
   root: string,
@@ -25,6 +25,8 @@ export function traceNeeds(
   for (const file of files) {
     if (!file.endsWith('.ts')) continue
     const text = readFileSync(join(root, file), 'utf8')
+    if (NAMELESS_REFERENCE.test(text))
+      throw new Error(`${file} refers to a file without its name in the text: write the name in new URL(…)`)
     for (const specifier of importsOf(text)) {
       const path = specifier.startsWith('.') ? join(dirname(file), specifier) : undefined
       if (path !== undefined && !leftOut.includes(path)) files.add(path)
@@ -41,6 +43,7 @@ export function traceNeeds(
 const IMPORT =
   /^\s*(?:import|export)\s(?!type\s)(?:[^'"`;]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)|\bresolve\('([^']+)'\)/gm
 const REFERENCE = /new URL\(\s*(?:'([^']+)'|`([^`$]*)\$\{[^`]*`),\s*import\.meta\.url\)/g
+const NAMELESS_REFERENCE = /new URL\(\s*[^\s'`][^'`]*?,\s*import\.meta\.url\)/
 
 function importsOf(text: string): string[] {
   return [...text.matchAll(IMPORT)].map(([, ...found]) => found.find((name) => name !== undefined) ?? '')

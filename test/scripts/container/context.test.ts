@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { LEFT_OUT, PROGRAMS } from '../../../scripts/container/programs.ts'
@@ -11,6 +12,20 @@ describe('the build context of images', () => {
     const { files } = traceNeeds(ROOT, PROGRAMS[target], { leftOut: LEFT_OUT[target] })
     expect(files.length).toBeGreaterThan(20)
     expect(files.filter(isIgnored)).toEqual([])
+  })
+
+  it('cannot be traced through a file reference without a name', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'drape-trace-'))
+    await writeFile(join(folder, 'style.css'), '')
+    const trace = async (text: string) => {
+      await writeFile(join(folder, 'main.ts'), text)
+      return traceNeeds(folder, ['main.ts']).files
+    }
+    expect(await trace("new URL('style.css', import.meta.url)")).toEqual(['main.ts', 'style.css'])
+    await expect(trace("['style.css'].map((name) => new URL(name, import.meta.url))")).rejects.toThrow(
+      'main.ts refers to',
+    )
+    await rm(folder, { recursive: true })
   })
 
   it('excludes files that no image contains', async () => {
