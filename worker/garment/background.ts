@@ -1,5 +1,6 @@
 import { solveLinearSystem } from '../raster/linear-system.ts'
 import type { Colours } from '../raster/plane.ts'
+import { median } from '../raster/statistics.ts'
 
 /** The plain background behind a garment, as smooth colour surfaces that continue behind the garment. */
 export interface Background {
@@ -118,11 +119,6 @@ function residualsOf({ count, terms, values }: FrameSamples, surface: Float64Arr
     residuals[i] = Math.sqrt(sum)
   }
   return residuals
-}
-
-function median(values: Float64Array): number {
-  if (values.length === 0) return 0
-  return values.toSorted()[values.length >> 1]
 }
 
 function shareSet(kept: Uint8Array): number {

@@ -2,7 +2,18 @@ import { connectedComponents, connectedToBorder } from '../raster/components.ts'
 import { distanceTo } from '../raster/distance.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
-import { countSet, createMask, invert, type Mask, maskToPlane, maskWhere, type Plane, subset } from '../raster/plane.ts'
+import {
+  countSet,
+  createMask,
+  invert,
+  longSide,
+  type Mask,
+  maskToPlane,
+  maskWhere,
+  type Plane,
+  subset,
+} from '../raster/plane.ts'
+import { median } from '../raster/statistics.ts'
 import { addHoles } from './background-holes.ts'
 import type { ComparedImage } from './shadow.ts'
 
@@ -28,7 +39,7 @@ export function addFaintCloth(image: ComparedImage, silhouette: Mask): Mask {
   const reached = reachedFromBorder(image.comparison.difference, where(FAINT))
   const background = addHoles(image, { background: reached, sure: where(SAME), inStripes: createMask(reached) })
   const cloth = invert(background)
-  const smear = Math.ceil(SMEAR * Math.max(silhouette.width, silhouette.height))
+  const smear = Math.ceil(SMEAR * longSide(silhouette))
   const known = dilate(silhouette, smear)
   const beyond = subset(cloth, (i) => !known.data[i])
   const added = keepCloth(open(beyond, 2), { image, difference, depth: distanceTo(background) })
@@ -43,7 +54,7 @@ export function addFaintCloth(image: ComparedImage, silhouette: Mask): Mask {
     1,
   )
   // Compression leaves a ragged edge where the contrast is very low; the edge of the original silhouette is clean.
-  const smooth = gaussianBlur(maskToPlane(whole), ROUNDING * Math.max(whole.width, whole.height))
+  const smooth = gaussianBlur(maskToPlane(whole), ROUNDING * longSide(whole))
   return maskWhere(whole, (i) => smooth.data[i] >= 0.5 || silhouette.data[i] === 1)
 }
 
@@ -96,16 +107,12 @@ function keepCloth(
   }
   const kept = seen.map(({ all, rim, inside, bright, deep }) => {
     if (all.length < LEAST * labels.length) return false
-    const middle = medianOf(all)
+    const middle = median(all)
     if (bright > BRIGHTER.share * all.length) return true
     const isEven = all.filter((value) => Math.abs(value - middle) < EVEN).length > 0.6 * all.length
     // A thin strip beside the garment is mostly its shadow.
     if (deep < THICK * all.length) return false
-    return middle > SAME && !isEven && medianOf(rim) >= FADING * medianOf(inside)
+    return middle > SAME && !isEven && median(rim) >= FADING * median(inside)
   })
   return maskWhere(parts, (i) => labels[i] > 0 && kept[labels[i] - 1])
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.toSorted((a, b) => a - b)[values.length >> 1]
 }

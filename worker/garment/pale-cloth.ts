@@ -2,7 +2,17 @@ import { connectedComponents, connectedToBorder } from '../raster/components.ts'
 import { distanceTo } from '../raster/distance.ts'
 import { gaussianBlur, gradientLength } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
-import { createMask, invert, type Mask, maskToPlane, maskWhere, type Plane, threshold } from '../raster/plane.ts'
+import {
+  createMask,
+  invert,
+  longSide,
+  type Mask,
+  maskToPlane,
+  maskWhere,
+  type Plane,
+  threshold,
+} from '../raster/plane.ts'
+import { percentile } from '../raster/statistics.ts'
 import { addHoles } from './background-holes.ts'
 import { backgroundTolerance, type ComparedImage } from './shadow.ts'
 
@@ -125,14 +135,6 @@ function shadowTest({ background, comparison }: ComparedImage): (index: number) 
   return (i) => light.data[i] < 1 && tint.data[i] < limit
 }
 
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(share * values.length)] ?? 0
-}
-
 function breakOf(plane: Plane): number {
   return Math.max(1, Math.round((BREAK * longSide(plane)) / 768))
-}
-
-function longSide({ width, height }: { width: number; height: number }): number {
-  return Math.max(width, height)
 }

@@ -6,6 +6,7 @@ import {
   countSet,
   createMask,
   invert,
+  longSide,
   type Mask,
   maskToPlane,
   subset,
@@ -180,8 +181,4 @@ function without(a: Mask, b: Mask): Mask {
   const out = createMask(a)
   for (let i = 0; i < out.data.length; i++) out.data[i] = a.data[i] & ~b.data[i]
   return out
-}
-
-function longSide({ width, height }: Mask): number {
-  return Math.max(width, height)
 }

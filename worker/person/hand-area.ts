@@ -20,6 +20,7 @@ import {
 } from '../raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
+import { median } from '../raster/statistics.ts'
 import { distance, dot, move, perpendicular, subtract, unit } from '../raster/vector.ts'
 import { type HandPoints, INDEX_BASE, MIDDLE_BASE, PINKY_BASE, RING_BASE, WRIST } from './hand.ts'
 import type { Hand } from './person.ts'
@@ -210,11 +211,6 @@ function visibleSamples(lab: Colours, core: Mask, skin: Lab | null): Samples {
   const isSkin = subset(core, (i) => apartInLight(lab, i, { colour: skin, lightness: SKIN.lightness }) < SKIN.apart)
   const bare = samplesOf(lab, isSkin)
   return countOf(bare) > SKIN.share * countOf(all) ? bare : all
-}
-
-function median(values: Float32Array): number {
-  const sorted = values.slice().sort()
-  return sorted[sorted.length >> 1] ?? 0
 }
 
 function drawnToEdges(bitmap: Bitmap, rgb: Colours, likely: Plane, radius: number): Plane {

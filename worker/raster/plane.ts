@@ -72,6 +72,10 @@ export function subset(mask: Mask, test: (index: number) => boolean): Mask {
   return { width, height, data: out }
 }
 
+export function longSide({ width, height }: Size): number {
+  return Math.max(width, height)
+}
+
 /** The pixels that are set in either mask. */
 export function union(a: Mask, b: Mask): Mask {
   return maskWhere(a, (i) => (a.data[i] | b.data[i]) === 1)

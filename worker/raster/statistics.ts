@@ -6,3 +6,13 @@ export function medianOf(colours: Colours, mask: Mask, channel: number): number 
   for (let i = 0; i < mask.data.length; i += 7) if (mask.data[i]) values.push(colours.data[i * 3 + channel])
   return values.length > 0 ? Float32Array.from(values).sort()[values.length >> 1] : 0
 }
+
+/** The value below which `share` of the values are; 0 without values. */
+export function percentile(values: ArrayLike<number>, share: number): number {
+  return Float64Array.from(values).sort()[Math.floor(share * values.length)] ?? 0
+}
+
+/** The upper median; 0 without values. */
+export function median(values: ArrayLike<number>): number {
+  return percentile(values, 0.5)
+}
