@@ -2,13 +2,14 @@ import { largestComponent } from '../raster/components.ts'
 import { findBays, followContour } from '../raster/contour.ts'
 import type { Colours, Mask, Point } from '../raster/plane.ts'
 import { type ComparedImage, distanceToShadow } from './shadow.ts'
+import { boundsOf } from './upright.ts'
 
 /**
  * The gap between two legs: max distance from the middle over the garment's width; min depth of its known part, min level of its
  * mouth and of its upper end below the garment's top, over the garment's height.
  */
 const GAP = { beside: 0.15, depth: 0.03, mouth: 0.6, end: 0.12 } as const
-// Rows between the end of the known part, which is rounded, and the row where the search starts.
+// Max rows between the end of the known part, which is rounded, and the row where the search starts: never below its mouth.
 const START = 8
 // Max ΔE of the gap from the background in shadow, and from the nearest pixel of its last row.
 const LIKE = { shadow: 6, last: 5 } as const
@@ -52,8 +53,7 @@ interface KnownGap {
 function findKnownGap(piece: Mask): KnownGap | null {
   const contour = followContour(piece)
   if (contour.length === 0) return null
-  const [left, right] = rangeOf(contour.map(({ x }) => x))
-  const [top, bottom] = rangeOf(contour.map(({ y }) => y))
+  const { left, right, top, bottom } = boundsOf(contour)
   const [width, height] = [right - left, bottom - top]
   const gaps = findBays(contour).filter((bay) => {
     const feet = Math.min(contour[bay.from].y, contour[bay.to].y)
@@ -61,12 +61,13 @@ function findKnownGap(piece: Mask): KnownGap | null {
     return aside < GAP.beside * width && bay.depth > GAP.depth * height && feet > top + GAP.mouth * height
   })
   if (gaps.length === 0) return null
-  const { deepest } = gaps.reduce((a, b) => (b.depth > a.depth ? b : a))
-  return { start: rowBelow(piece, contour[deepest]), end: top + GAP.end * height, bridge: MAX_BRIDGE * height }
+  const { deepest, depth } = gaps.reduce((a, b) => (b.depth > a.depth ? b : a))
+  const start = rowBelow(piece, contour[deepest], Math.min(START, Math.floor(depth / 2)))
+  return { start, end: top + GAP.end * height, bridge: MAX_BRIDGE * height }
 }
 
-function rowBelow({ width, data }: Mask, { x, y }: Point): Run {
-  const row = y + START
+function rowBelow({ width, data }: Mask, { x, y }: Point, rows: number): Run {
+  const row = y + rows
   let [left, right] = [x, x]
   while (left > 0 && data[row * width + left - 1] === 0) left--
   while (right < width - 1 && data[row * width + right + 1] === 0) right++
@@ -104,8 +105,4 @@ function runAbove(image: ComparedImage, last: Run, y: number): Run | null {
 
 function differenceOf({ data }: Colours, a: number, b: number): number {
   return Math.hypot(...[0, 1, 2].map((channel) => data[3 * a + channel] - data[3 * b + channel]))
-}
-
-function rangeOf(values: readonly number[]): [number, number] {
-  return [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))]
 }

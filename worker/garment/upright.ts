@@ -122,7 +122,8 @@ function scaling(x: number, y: number): Affine {
   return [x, 0, (x - 1) / 2, 0, y, (y - 1) / 2]
 }
 
-function boundsOf(points: readonly Point[]): { left: number; top: number; right: number; bottom: number } {
+/** The smallest box with all points. */
+export function boundsOf(points: readonly Point[]): { left: number; top: number; right: number; bottom: number } {
   let left = Number.POSITIVE_INFINITY
   let top = Number.POSITIVE_INFINITY
   let right = Number.NEGATIVE_INFINITY

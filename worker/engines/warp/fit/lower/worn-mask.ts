@@ -57,7 +57,7 @@ function sleevesOf(input: PlacedLegs, arms: Mask): Mask {
   const apart = (i: number, [l, a, b]: Lab) =>
     Math.hypot(lab.data[3 * i] - l, lab.data[3 * i + 1] - a, lab.data[3 * i + 2] - b)
   const misread = misreadForearms(input)
-  const isBeyondLeg = beyondLegs(input, arms)
+  const isBeyondLeg = countSet(misread.arms) > 0 ? beyondLegs(input, arms) : () => false
   const isSleeve = (i: number) =>
     misread.cores.data[i] === 1 || (misread.arms.data[i] === 1 && isBeyondLeg(i)) || apart(i, sleeve) <= apart(i, leg)
   const sleeves = subset(arms, (i) => lower.data[i] === 1 && person.mask.data[i] > 0.5 && isSleeve(i))
