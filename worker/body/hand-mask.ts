@@ -4,7 +4,7 @@ import type { Person } from '../person/person.ts'
 import { apartInLight, rgbToLab } from '../raster/colour.ts'
 import { countOf, learnColours, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
-import { cropPlane, type Window } from '../raster/crop.ts'
+import { cropPlane, type Window, windowAround } from '../raster/crop.ts'
 import {
   type Bitmap,
   bitmapToColours,
@@ -13,8 +13,6 @@ import {
   type Mask,
   maskWhere,
   type Plane,
-  type Point,
-  type Size,
   subset,
 } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
@@ -79,14 +77,6 @@ function findMissed(
   const sure = subset(bones, (i) => seen.data[i] > SURE)
   const fingers = subset(componentsTouching(alike, sure), (i) => seen.data[i] <= 0.5)
   return countSet(fingers) > 0 ? { window, mask: fingers } : null
-}
-
-function windowAround(points: readonly Point[], margin: number, size: Size): Window {
-  const x = Math.max(0, Math.floor(Math.min(...points.map((point) => point.x)) - margin))
-  const y = Math.max(0, Math.floor(Math.min(...points.map((point) => point.y)) - margin))
-  const right = Math.min(size.width, Math.ceil(Math.max(...points.map((point) => point.x)) + margin))
-  const bottom = Math.min(size.height, Math.ceil(Math.max(...points.map((point) => point.y)) + margin))
-  return { x, y, width: Math.max(0, right - x), height: Math.max(0, bottom - y) }
 }
 
 // Tests whether a pixel resembles the back of the hand rather than the background; null if one of the two is not visible.

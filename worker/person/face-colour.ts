@@ -1,5 +1,6 @@
 import { cropBitmap } from '../../api/shared/image.ts'
 import { type Lab, rgbToLab } from '../raster/colour.ts'
+import { windowAround } from '../raster/crop.ts'
 import { erode } from '../raster/morphology.ts'
 import { bitmapToColours, type Point } from '../raster/plane.ts'
 import { fillPolygon } from '../raster/polygon.ts'
@@ -10,25 +11,19 @@ import { medianOf } from '../raster/statistics.ts'
 const HEIGHT = 48
 const EDGE = 0.12
 
-/** Median colour of a face inside its outline (px of the pyramid's bitmap), in CIE Lab. */
-export function faceColour(pyramid: Pyramid, outline: readonly Point[]): Lab {
+/** Median colour of a face inside its outline (px of the pyramid's bitmap), in CIE Lab; null if it is outside of the bitmap. */
+export function faceColour(pyramid: Pyramid, outline: readonly Point[]): Lab | null {
   const ys = outline.map(({ y }) => y)
   const height = Math.max(...ys) - Math.min(...ys)
   const level = levelFor(Math.max(1, height), HEIGHT)
   const bitmap = pyramid.level(level)
   const small = outline.map(({ x, y }) => ({ x: x / 2 ** level, y: y / 2 ** level }))
-  const left = Math.max(0, Math.floor(Math.min(...small.map(({ x }) => x))))
-  const top = Math.max(0, Math.floor(Math.min(...small.map(({ y }) => y))))
-  const window = {
-    x: left,
-    y: top,
-    width: Math.max(1, Math.min(bitmap.width, Math.ceil(Math.max(...small.map(({ x }) => x)))) - left),
-    height: Math.max(1, Math.min(bitmap.height, Math.ceil(Math.max(...small.map(({ y }) => y)))) - top),
-  }
+  const window = windowAround(small, 0, bitmap)
+  if (window.width === 0 || window.height === 0) return null
   const lab = rgbToLab(bitmapToColours(cropBitmap(bitmap, window)))
   const inside = fillPolygon(
     window,
-    small.map(({ x, y }) => ({ x: x - left, y: y - top })),
+    small.map(({ x, y }) => ({ x: x - window.x, y: y - window.y })),
   )
   const middle = erode(inside, EDGE * window.height)
   return [medianOf(lab, middle, 0), medianOf(lab, middle, 1), medianOf(lab, middle, 2)]

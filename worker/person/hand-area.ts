@@ -3,7 +3,7 @@ import { apartInLight, type Lab, rgbToLab } from '../raster/colour.ts'
 import { applyEnlarged, type Channels, guideByColour } from '../raster/colour-guide.ts'
 import { countOf, createCosts, filterSamples, learnColours, type Samples, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
-import type { Window } from '../raster/crop.ts'
+import { windowAround } from '../raster/crop.ts'
 import { distanceTo } from '../raster/distance.ts'
 import {
   type Bitmap,
@@ -102,14 +102,6 @@ function valueAt({ width, height, data }: Plane, x: number, y: number): number {
 function palmOf(points: HandPoints): number {
   const ways = [INDEX_BASE, MIDDLE_BASE, RING_BASE, PINKY_BASE].map((i) => distance(points[WRIST], points[i]))
   return Math.max(1, ...ways, 1.3 * distance(points[INDEX_BASE], points[PINKY_BASE]))
-}
-
-function windowAround(points: HandPoints, room: number, size: Size): Window {
-  const low = (values: number[], limit: number) => Math.min(limit, Math.max(0, Math.floor(Math.min(...values) - room)))
-  const high = (values: number[], limit: number) => Math.min(limit, Math.ceil(Math.max(...values) + room))
-  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
-  const [x, y] = [low(xs, size.width), low(ys, size.height)]
-  return { x, y, width: Math.max(0, high(xs, size.width) - x), height: Math.max(0, high(ys, size.height) - y) }
 }
 
 function shareWithin(bitmap: Bitmap, points: HandPoints, { palm, skin }: { palm: number; skin: Lab | null }): Plane {

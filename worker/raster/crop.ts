@@ -1,4 +1,4 @@
-import type { Colours, Mask, Plane } from './plane.ts'
+import type { Colours, Mask, Plane, Point, Size } from './plane.ts'
 
 /** A rectangle of whole px inside a bitmap. */
 export interface Window {
@@ -36,4 +36,13 @@ function copyRows<T extends Float32Array | Uint8Array>(
     const start = ((window.y + row) * stride + window.x) * channels
     to.set(from.subarray(start, start + length), row * length)
   }
+}
+
+/** The part of a bitmap of this size within `margin` px of the box around the points; can be empty. */
+export function windowAround(points: readonly Point[], margin: number, size: Size): Window {
+  const x = Math.max(0, Math.floor(Math.min(...points.map((point) => point.x)) - margin))
+  const y = Math.max(0, Math.floor(Math.min(...points.map((point) => point.y)) - margin))
+  const right = Math.min(size.width, Math.ceil(Math.max(...points.map((point) => point.x)) + margin))
+  const bottom = Math.min(size.height, Math.ceil(Math.max(...points.map((point) => point.y)) + margin))
+  return { x, y, width: Math.max(0, right - x), height: Math.max(0, bottom - y) }
 }
