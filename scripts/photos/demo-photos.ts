@@ -7,7 +7,7 @@ import { createRepeatFinder } from './repeats.ts'
 
 const run = promisify(execFile)
 
-/** Rules are chosen on one part and measured on the other. */
+/** Rules are chosen on the first part and measured on the second, whose results nobody looks at while choosing. */
 export const PARTS = ['tune', 'measure'] as const
 
 interface Source {
@@ -17,7 +17,10 @@ interface Source {
   readonly folders: Readonly<Record<string, (file: string) => string | null>>
 }
 
-/** Demos of public try-on projects. The licences of their images are unknown: use them only for inspection and measurements. */
+/**
+ * Public repositories, mostly demos of try-on projects. Unless a line says otherwise, the licences of their images are unknown: use them only
+ * for inspection and measurements. The images to measure were chosen by eye: one upright adult, or one product that nobody wears.
+ */
 const SOURCES: readonly Source[] = [
   {
     repository: 'https://github.com/Zheng-Chong/CatVTON',
@@ -46,47 +49,162 @@ const SOURCES: readonly Source[] = [
   },
   {
     repository: 'https://github.com/BoyuanJiang/FitDiT',
-    part: 'measure',
+    part: 'tune',
     folders: { 'examples/model': () => 'persons', 'examples/garment': placeOfFitDiT },
   },
   {
     repository: 'https://github.com/nftblackmagic/catvton-flux',
-    part: 'measure',
+    part: 'tune',
     folders: {
-      'example/person': (file) => (file.includes('mask') ? null : 'persons'),
-      'example/garment': (file) => (file.startsWith('00055') ? null : 'garments/tops'),
+      'example/person': except(/mask/, 'persons'),
+      'example/garment': except(/^00055/, 'garments/tops'),
     },
   },
   {
     repository: 'https://github.com/logn-2024/StableGarment',
-    part: 'measure',
+    part: 'tune',
     folders: {
       'assets/images/model': () => 'persons',
-      'assets/images/garment': (file) => (file.startsWith('13987') ? 'garments/tops' : null),
+      'assets/images/garment': only(/^13987/, 'garments/tops'),
     },
   },
   {
     repository: 'https://github.com/xiezhy6/PASTA-GAN-plusplus',
-    part: 'measure',
+    part: 'tune',
     folders: { 'test_datas/image': () => 'persons' },
   },
   {
     // Its persons are drawings of keypoints.
     repository: 'https://github.com/muzishen/IMAGDressing',
-    part: 'measure',
+    part: 'tune',
     folders: {
-      'assets/images/garment': (file) => (file.startsWith('2.') ? null : 'garments/tops'),
+      'assets/images/garment': except(/^2\./, 'garments/tops'),
     },
   },
   {
     repository: 'https://github.com/ShineChen1024/MagicClothing',
-    part: 'measure',
+    part: 'tune',
     // Two are swimsuits, which no category covers.
-    folders: { valid_cloth: (file) => (/^t[27]\./.test(file) ? null : 'garments/tops') },
+    folders: { valid_cloth: except(/^t[27]\./, 'garments/tops') },
+  },
+  {
+    repository: 'https://github.com/DeepAlgoExpert/full-body-vto',
+    part: 'measure',
+    // Not a photo with a shop's label, and underwear.
+    folders: {
+      'images/humans': except(/^dress3/, 'persons'),
+      'images/upper_body': () => 'garments/tops',
+      'images/lower_body': except(/^woman_pants5/, 'garments/bottoms'),
+      'images/dresses': () => 'garments/one-pieces',
+    },
+  },
+  {
+    repository: 'https://github.com/SwayamInSync/clothes-virtual-try-on',
+    part: 'measure',
+    folders: { 'assets/image': () => 'persons', 'assets/cloth': () => 'garments/tops' },
+  },
+  {
+    repository: 'https://github.com/kushwanthsatyasai/Virtual_TryOn',
+    part: 'measure',
+    // Not a child's shirt and an image of 263 pixels.
+    folders: {
+      'frontend/assets/images': (file) =>
+        file.includes('Jeans') ? 'garments/bottoms' : /^(Blue|Suede)/.test(file) ? null : 'garments/tops',
+    },
+  },
+  {
+    repository: 'https://github.com/UjjwalCodes01/vton',
+    part: 'measure',
+    // Not a seated person and a photographer's mark.
+    folders: { 'fabricvton-nextjs/public/model_images/original': except(/^[24]\./, 'persons') },
+  },
+  {
+    repository: 'https://github.com/Kunbyte-AI/OmniTry',
+    part: 'measure',
+    folders: {
+      demo_example: (file) =>
+        file.startsWith('object_top')
+          ? 'garments/tops'
+          : /^person_(bag|bottom|bowtie|bracelet|dress|tie|top)/.test(file)
+            ? 'persons'
+            : null,
+    },
+  },
+  {
+    repository: 'https://github.com/ali-vilab/AnyDoor',
+    part: 'measure',
+    folders: {
+      'examples/Gradio/BG': only(/^17/, 'persons'),
+      'examples/Gradio/FG': only(/^(36|39|43|44)/, 'garments/tops'),
+    },
+  },
+  {
+    repository: 'https://github.com/logn-2024/Any2anyTryon',
+    part: 'measure',
+    folders: {
+      'asset/images/garment': (file) =>
+        `garments/${{ 'garment3.jpg': 'one-pieces', 'garment4.jpg': 'bottoms' }[file] ?? 'tops'}`,
+    },
+  },
+  {
+    repository: 'https://github.com/aeliskothiya/VirtualTryon',
+    part: 'measure',
+    folders: {
+      'Backend/FashionAI/media/users': () => 'persons',
+      'Backend/FashionAI/media/wardrobe': only(/^8eea/, 'garments/tops'),
+    },
+  },
+  {
+    repository: 'https://github.com/aigc3d/LHM',
+    part: 'measure',
+    folders: { 'train_data/example_imgs': only(/^(00000_half|000000_half2|000057|0000_test|video|yl)/, 'persons') },
+  },
+  {
+    repository: 'https://github.com/farazBhatti/Human-Body-Measurements-using-Computer-Vision',
+    part: 'measure',
+    folders: { 'sample_data/input': only(/^(arsalan2|ramzan1|saif1)/, 'persons') },
+  },
+  {
+    repository: 'https://github.com/ali-vilab/UniAnimate',
+    part: 'measure',
+    folders: { 'data/images': only(/^(WOMEN|musk)/, 'persons') },
+  },
+  {
+    repository: 'https://github.com/aimagelab/multimodal-garment-designer',
+    part: 'measure',
+    folders: { 'assets/data/vitonhd/test/image': () => 'persons' },
+  },
+  {
+    repository: 'https://github.com/MooreThreads/Moore-AnimateAnyone',
+    part: 'measure',
+    folders: { 'configs/inference/ref_images': only(/^anyone-(3|11)\./, 'persons') },
+  },
+  {
+    // Clothes photographed at home, under CC0.
+    repository: 'https://github.com/alexeygrigorev/clothing-dataset-small',
+    part: 'measure',
+    folders: {
+      'test/t-shirt': only(/^(2cc6|7fe4)/, 'garments/tops'),
+      'test/longsleeve': only(/^0f4d/, 'garments/tops'),
+      'test/shirt': only(/^adab/, 'garments/tops'),
+      'test/outwear': only(/^7f6e/, 'garments/tops'),
+      'test/pants': only(/^(122f|2884|52f7|7d3a)/, 'garments/bottoms'),
+      'test/shorts': only(/^(0624|879e)/, 'garments/bottoms'),
+      'test/skirt': only(/^(0558|dab7)/, 'garments/bottoms'),
+      'test/dress': only(/^(28b0|8c6b|cbf4|ee7b)/, 'garments/one-pieces'),
+    },
   },
 ]
 
-// Excludes images that the demo of the other part also contains.
+function only(files: RegExp, place: string) {
+  return (file: string) => (files.test(file) ? place : null)
+}
+
+function except(files: RegExp, place: string) {
+  return (file: string) => (files.test(file) ? null : place)
+}
+
+// Excludes images that an earlier demo also contains.
 function placeOfFitDiT(file: string): string | null {
   const name = file.replace(/\.\w+$/, '')
   if (['0', '1', '2', '4', '6', '8'].includes(name)) return null
@@ -108,8 +226,8 @@ export interface FetchedPhotos {
 }
 
 /**
- * Downloads the images of public try-on demos into `tune` and `measure` of `folder`, in the layout of `scripts/bench photos`. Needs git and
- * internet access.
+ * Downloads images of public repositories into `tune` and `measure` of `folder`, in the layout of `scripts/bench photos`. Needs git and internet
+ * access.
  */
 export async function fetchDemoPhotos(folder: string): Promise<FetchedPhotos> {
   let count = 0

@@ -20,8 +20,7 @@ import { fetchDemoPhotos, PARTS } from './demo-photos.ts'
 // Results are rated by eye with the scale of scripts/photos/SCALE.md.
 // node scripts/photos/main.ts [--products 3] [--results folder] folder | --samples [--results folder] | --fetch folder
 // The folder contains persons/ and garments/tops, garments/bottoms and garments/one-pieces; --fetch fills its folders tune and measure
-// with
-// images of public demos: rules are chosen on the first and measured on the second.
+// with images of public repositories: rules are chosen on the first and measured on the second.
 // --samples uses the images of the playground and the README instead, every person with every product.
 
 const { values, positionals } = parseArgs({
