@@ -5,7 +5,7 @@ import { compileCheck, type Static, Type } from './schema.ts'
 const MAX_TIME = 8.64e15
 const TimeSchema = Type.Integer({ minimum: 0, maximum: MAX_TIME })
 
-const ReportSchema = Type.Object({
+export const WorkerReportSchema = Type.Object({
   host: Type.String(),
   /** `taking`: takes jobs. `draining`: takes no more jobs. `drained`: has no jobs left. */
   state: Type.Enum(['taking', 'draining', 'drained']),
@@ -20,7 +20,7 @@ const ReportSchema = Type.Object({
 })
 
 /** Report of a worker of a pool. */
-export type WorkerReport = Static<typeof ReportSchema>
+export type WorkerReport = Static<typeof WorkerReportSchema>
 
 /** Last order to a worker: the number of a drain request, or `take` to take jobs again. */
 export type DrainOrder = number | 'take'
@@ -34,7 +34,7 @@ const REPORTS = 'drape:pool-workers'
 
 /** Reports between workers of pools and the controller. Everything here may be lost with Redis. */
 export function createPoolRegistry(redis: Redis) {
-  const check = compileCheck(ReportSchema)
+  const check = compileCheck(WorkerReportSchema)
   const { client } = redis
   return {
     report: async (report: WorkerReport): Promise<void> => {
