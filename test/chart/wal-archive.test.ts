@@ -7,7 +7,7 @@ const render = renderWith(chart)
 const ON = { 'postgres.walArchive.enabled': true }
 
 describe.skipIf(chart === null)('the WAL archive of the bundled Postgres in the chart', () => {
-  it('is disabled by default, so that an upgrade does not restart Postgres', async () => {
+  it('is disabled by default', async () => {
     const objects = await render()
     expect(kinds(objects)).not.toContain('CronJob')
     expect(() => named(objects, 'PersistentVolumeClaim', 'drape-postgres-wal-archive')).toThrow()
@@ -36,6 +36,31 @@ describe.skipIf(chart === null)('the WAL archive of the bundled Postgres in the 
     expect(() => named(own, 'PersistentVolumeClaim', 'drape-postgres-wal-archive')).toThrow()
   })
 
+  it('locks the data directory for the server and the restore, also without an archive', async () => {
+    const lock = '/etc/drape/postgres/with-lock'
+    const containersOf = async (set: Record<string, unknown>) => {
+      const { containers, initContainers = [] } = named(await render(set), 'StatefulSet', 'drape-postgres').spec
+        .template.spec
+      return [...initContainers, ...containers] as Rendered[]
+    }
+    const [postgres] = await containersOf({})
+    expect(postgres.command).toEqual([lock, 'docker-entrypoint.sh', 'postgres'])
+    expect(postgres.volumeMounts).toContainEqual({ name: 'scripts', mountPath: '/etc/drape/postgres', readOnly: true })
+    expect(named(await render(), 'ConfigMap', 'drape-postgres-scripts').data).toHaveProperty('with-lock')
+    const [restore] = await containersOf(ON)
+    expect(restore.command).toEqual([lock, '/etc/drape/postgres/restore'])
+    const [own] = await containersOf({ 'postgres.command': ['start'] })
+    expect(own.command).toEqual([lock, 'start'])
+  })
+
+  it('has a claim for one pod, if set', async () => {
+    const claim = async (set: Record<string, unknown>) =>
+      named(await render(set), 'PersistentVolumeClaim', 'drape-postgres').spec.accessModes
+    expect(await claim({})).toEqual(['ReadWriteOnce'])
+    expect(await claim({ 'postgres.persistence.accessMode': 'ReadWriteOncePod' })).toEqual(['ReadWriteOncePod'])
+    await expect(claim({ 'postgres.persistence.accessMode': 'ReadWriteMany' })).rejects.toThrow('accessMode')
+  })
+
   it('appends its settings to custom Postgres arguments', async () => {
     const objects = await render({ ...ON, 'postgres.args': ['-c', 'max_connections=300'] })
     const { args } = named(objects, 'StatefulSet', 'drape-postgres').spec.template.spec.containers[0]
@@ -62,6 +87,9 @@ describe.skipIf(chart === null)('the WAL archive of the bundled Postgres in the 
     }
     for (const time of ['yesterday', '2026-11-25 12:00:00', '2026-11-25T12:00:00+01:00', "2026-11-25T12:00:00Z'"])
       await expect(render({ ...ON, 'postgres.walArchive.restoreTo': time })).rejects.toThrow('restoreTo')
+    const from = await render({ ...ON, 'postgres.walArchive.restoreFrom': '20261125T031704Z' })
+    const [{ env }] = named(from, 'StatefulSet', 'drape-postgres').spec.template.spec.initContainers
+    expect(env).toContainEqual({ name: 'RESTORE_FROM', value: '20261125T031704Z' })
     await expect(render({ 'postgres.walArchive.restoreTo': 'latest' })).rejects.toThrow('requires an archive')
     const outside = { 'postgres.enabled': false, 'database.existingSecret': 'db' }
     await expect(render({ ...ON, ...outside })).rejects.toThrow('requires the bundled Postgres')

@@ -31,7 +31,7 @@ const SMALL = { requests: { cpu: '300m', memory: '768Mi' }, limits: { memory: '2
 const SCALE_DOWN = { stabilizationSeconds: 10 }
 const VALUES = {
   image: { tag: 'test' },
-  postgres: { image: { tag: '17-programs' } },
+  postgres: { image: { tag: '17-entrypoint' } },
   // The controller has the node pull the image of a pool at zero.
   rbac: { nodes: true },
   pools: {
