@@ -186,6 +186,47 @@ describe.skipIf(chart === null)('the chart', () => {
       expect(except, cidr).toContain('fd00:ec2::254/128')
   })
 
+  it('lets API and workers reach their key service and other services of the values, and the API its mail server', async () => {
+    const portsOf = (objects: readonly Rendered[], component: string) =>
+      named(objects, 'NetworkPolicy', `drape-${component}`).spec.egress.flatMap(({ ports }: Rendered) =>
+        ports.map(({ port }: Rendered) => port),
+      )
+    const plain = await render()
+    for (const port of [465, 587, 8200]) {
+      for (const component of ['api', 'workers']) expect(portsOf(plain, component)).not.toContain(port)
+    }
+    const bao = (port: number, key: string) => `https://bao.example:${port}/v1/transit/keys/${key}`
+    const set = {
+      'encryption.transit': { key: bao(8200, 'a'), tokenSecret: 'bao' },
+      'provenance.receiptTransit': { key: bao(8201, 'b'), tokenSecret: 'bao' },
+      'provenance.transit': { key: bao(8202, 'c'), tokenSecret: 'bao' },
+      safetyList: { url: 'http://list.default.svc/check', existingSecret: 'list' },
+      'config.smtp': { existingSecret: 'mail', from: 'privacy@example.com' },
+    }
+    const objects = await render(set)
+    expect(portsOf(objects, 'api')).toEqual(expect.arrayContaining([8200, 8201, 465, 587]))
+    expect(portsOf(objects, 'api')).not.toContain(8202)
+    expect(portsOf(objects, 'workers')).toEqual(expect.arrayContaining([8202, 80]))
+    for (const port of [8200, 8201, 465]) expect(portsOf(objects, 'workers')).not.toContain(port)
+    expect(portsOf(objects, 'controller')).toEqual(portsOf(plain, 'controller'))
+    for (const [component, port] of [
+      ['api', 8200],
+      ['workers', 8202],
+    ] as const) {
+      expect(blocksOf(objects, component, port).map(({ cidr }) => cidr)).toContain('10.0.0.0/8')
+      expect(blocksOf(objects, component, port).map(({ cidr }) => cidr)).not.toContain('0.0.0.0/0')
+    }
+    const mail = blocksOf(objects, 'api', 465).find(({ cidr }) => cidr === '0.0.0.0/0')
+    expect(mail?.except).toEqual(['169.254.0.0/16'])
+    const given = await render({
+      ...set,
+      'networkPolicy.serviceCidrs': ['203.0.113.7/32'],
+      'networkPolicy.smtpCidrs': ['203.0.113.9/32'],
+    })
+    expect(blocksOf(given, 'api', 8200)).toEqual([{ cidr: '203.0.113.7/32' }])
+    expect(blocksOf(given, 'api', 587)).toEqual([{ cidr: '203.0.113.9/32' }])
+  })
+
   it('allows the controller only the API server, databases and storage', async () => {
     const external = { 'postgres.enabled': false, 'database.url': 'postgres://a:b@db/drape' }
     const portsOf = (objects: readonly Rendered[]) =>
