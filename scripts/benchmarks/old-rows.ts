@@ -11,6 +11,8 @@ const QUICK = { generations: 100_000, events: 1_000_000 }
 /** Days over which the old rows are distributed. */
 const DAYS = 30
 
+type Rows = Pick<Stack, 'database' | 'accountId'>
+
 export const oldRows: Benchmark = {
   id: 'P17',
   what: 'POST /try-on by reference in a database full of old generations and events, against an empty one',
@@ -43,7 +45,11 @@ export const oldRows: Benchmark = {
   },
 }
 
-async function insertGenerations({ database, accountId }: Stack, { imageId }: { imageId: string }, count: number) {
+export async function insertGenerations(
+  { database, accountId }: Rows,
+  { imageId }: { imageId: string },
+  count: number,
+) {
   await database.query(sql.unsafe`
     with made as (
       insert into generations (id, account_id, product_id, product_external_id, image_id, status, cost, engine, options, snapshot,
@@ -58,7 +64,7 @@ async function insertGenerations({ database, accountId }: Stack, { imageId }: { 
     insert into ledger (account_id, amount, kind, generation_id) select account_id, -1, 'reserve', id from made`)
 }
 
-async function insertEvents({ database, accountId }: Stack, count: number) {
+export async function insertEvents({ database, accountId }: Rows, count: number) {
   await database.query(sql.unsafe`
     select make_event_partitions((now() - interval '1 day' * ${DAYS})::date, now()::date)`)
   await database.query(sql.unsafe`
