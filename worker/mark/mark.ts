@@ -14,7 +14,7 @@ export interface Mark {
   release(): Promise<void>
 }
 
-const SAMPLE = new URL('../inference/self-test/person.jpg', import.meta.url)
+const SAMPLE = new URL('sample.jpg', import.meta.url)
 const SAMPLE_ID = '5d2f80c1b7'
 
 /**
