@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../api/shared/image.ts'
 import type { Engine, EngineInput } from '../../../worker/engines/engine.ts'
 import { findInstalled } from '../../../worker/engines/installed.ts'
+import { createMockEngine } from '../../../worker/engines/mock.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
 import { type Models, openModels } from '../../../worker/inference/models.ts'
 import { findPerson } from '../../../worker/person/find-person.ts'
@@ -92,6 +93,14 @@ describe('the better of two results of an engine that honours the seed', () => {
     engine = { ...fixed, manifest }
     await expect(draw(1, 1)).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
     engine = fixed
+    expect(seeds).toEqual([1])
+  })
+
+  it('has no score and is not rejected if a test engine drew it', async () => {
+    const drawing = engine
+    engine = createMockEngine()
+    expect(await draw(1, 1)).toBeNaN()
+    engine = drawing
     expect(seeds).toEqual([1])
   })
 })
