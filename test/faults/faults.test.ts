@@ -30,28 +30,29 @@ const LONG = process.env.LONG_TESTS === '1'
 /** Another seed is another order of the same faults. */
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 
+// By the number of workers, because each reuses those of the previous one; those that need other workers are last.
 const SCENARIOS = [
-  killedWorkers,
+  replayedKey,
   killedReplicas,
+  stoppedReplicas,
   wipedRedis,
   killedRedis,
   crashedPostgres,
   troubledPostgres,
-  faultyStore,
   tornLinks,
+  lastCredits,
   frozenWorkers,
-  stoppedWorkers,
-  stoppedReplicas,
-  recovery,
-  wrongClocks,
-  fullDisks,
-  killedInference,
+  killedWorkers,
   poison,
   sameProduct,
-  lastCredits,
-  replayedKey,
   steadyLoad,
+  recovery,
   fairness,
+  stoppedWorkers,
+  killedInference,
+  wrongClocks,
+  faultyStore,
+  fullDisks,
 ] as unknown as readonly Scenario[]
 
 const MINUTE = 60_000

@@ -12,10 +12,16 @@ export interface Fleet {
   /** Resolves when the configured number runs. */
   whole(): Promise<void>
   stop(): Promise<void>
+  /** Ends the fleet without its processes, and returns them. */
+  release(): Promise<readonly TestProgram[]>
 }
 
-/** A process that exits by itself is also replaced. */
-export async function startFleet(launch: () => Promise<TestProgram>, size: number): Promise<Fleet> {
+/** A process that exits by itself is also replaced. The fleet consists of `running` processes and, up to its size, of new ones. */
+export async function startFleet(
+  launch: () => Promise<TestProgram>,
+  size: number,
+  running: readonly TestProgram[] = [],
+): Promise<Fleet> {
   const members: TestProgram[] = []
   const launches = new Set<Promise<void>>()
   let stopped = false
@@ -34,12 +40,16 @@ export async function startFleet(launch: () => Promise<TestProgram>, size: numbe
     if (stopped) return
     const member = await launch()
     if (stopped) await member.end('SIGKILL')
-    else members.push(member)
+    else join(member)
+  }
+  function join(member: TestProgram): void {
+    members.push(member)
     member.ended.then(() => {
       if (remove(member)) add().catch(() => {})
     })
   }
-  await Promise.all(Array.from({ length: size }, add))
+  for (const member of running) join(member)
+  await Promise.all(Array.from({ length: size - running.length }, add))
 
   return {
     members,
@@ -60,6 +70,11 @@ export async function startFleet(launch: () => Promise<TestProgram>, size: numbe
       stopped = true
       await Promise.allSettled(launches)
       await Promise.all(members.splice(0).map((member) => member.end('SIGKILL')))
+    },
+    release: async () => {
+      await Promise.allSettled(launches)
+      stopped = true
+      return members.splice(0)
     },
   }
 }

@@ -31,7 +31,10 @@ export interface Platform extends World {
   readonly links: Readonly<Record<LinkName, Link>>
   readonly images: GarmentImages
   readonly replicas: Fleet
-  /** Workers; a dead one is replaced immediately. Stopped at the end of the scenario. */
+  /**
+   * Workers; a dead one is replaced immediately. Stopped at the end of the scenario. Without `env`, the next scenario without
+   * `env` reuses them.
+   */
   startWorkers(size: number, env?: Readonly<Record<string, string>>): Promise<Fleet>
   /** An account with credits, a photo and its generations. */
   openShop(options: { credits: number; at?: Fleet }): Promise<Shop>
@@ -101,15 +104,22 @@ export async function startPlatform({
     }
   const replicas = await startFleet(launch('api', { LINGER_SECONDS: '2' }), size)
   undo.defer(() => replicas.stop())
+  const idle: TestProgram[] = []
+  const killIdle = () => Promise.all(idle.splice(0).map((worker) => worker.end('SIGKILL')))
+  undo.defer(async () => void (await killIdle()))
   const { storage, listResults } = store
 
   return {
     ...{ database, storage, listResults, postgres, redis, links, images, replicas },
     startReplica: (more) => startFleet(launch('api', more), 1),
-    startWorkers: async (count, more = {}) => {
-      const fleet = await startFleet(launch('worker', { ENGINES: 'mock', ...more }), count)
+    startWorkers: async (count, more) => {
+      const reused = more ? [] : idle.splice(0, count)
+      // They would take jobs of the others.
+      await killIdle()
+      const fleet = await startFleet(launch('worker', { ENGINES: 'mock', ...more }), count, reused)
       undo.defer(() => fleet.stop())
-      return fleet
+      if (more) return fleet
+      return { ...fleet, stop: async () => void idle.push(...(await fleet.release())) }
     },
     openShop: async ({ credits, at = replicas }) => {
       const account = await createAccounts(database).insert({ name: 'Shop', email: null, credits, settings: PLENTY })
