@@ -18,7 +18,6 @@ import { createBudget } from './limits/budget.ts'
 import { createFetchLanes, limitFetches } from './limits/fetch-limit.ts'
 import { createLanes } from './limits/lanes.ts'
 import { createStorageQuota } from './limits/storage-quota.ts'
-import { createSendMail } from './mail/smtp.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
 import { idempotency } from './middleware/idempotency.ts'
@@ -349,7 +348,10 @@ const erase = async (customer: Customer) => {
   issuing.wake()
   return erasureId
 }
-const sendMail = config.SMTP_URL === '' ? null : createSendMail({ url: config.SMTP_URL, from: config.MAIL_FROM })
+const sendMail =
+  config.SMTP_URL === ''
+    ? null
+    : (await import('./mail/smtp.ts')).createSendMail({ url: config.SMTP_URL, from: config.MAIL_FROM })
 const mailing =
   sendMail &&
   startMailing({
@@ -380,7 +382,7 @@ const storefront = createStorefront({
     appealUrlOf,
   },
 })
-serveDashboard({ config, log, metrics, lifecycle, redis, storage, secrets, announce, engines })
+await serveDashboard({ config, log, metrics, lifecycle, redis, storage, secrets, announce, engines })
 const requestLog = createRequestLog(webhookDatabase)
 const onDrop = (reason: DropReason, count: number) => metrics.requestLogDrops.inc({ reason }, count)
 const recorder = createRequestRecorder({ requestLog, onDrop, log })

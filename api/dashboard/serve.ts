@@ -10,10 +10,8 @@ import type { SecretBox } from '../shared/secret-box.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Announce } from '../shared/stores/generations.ts'
 import { ROLES } from '../stores/operators.ts'
-import { createDashboard } from './dashboard.ts'
 import type { Engines } from './engine-names.ts'
-import { createIdentityProvider } from './identity-provider.ts'
-import { CALLBACK_PATH, type Grant, type RoleGrant, type SingleSignOn } from './single-sign-on.ts'
+import type { Grant, RoleGrant, SingleSignOn } from './single-sign-on.ts'
 
 export interface ServeOptions {
   readonly config: ApiConfig
@@ -28,11 +26,12 @@ export interface ServeOptions {
   readonly announce: Announce
 }
 
-/** Serves the dashboard on its own port, if one is configured. */
-export function serveDashboard(options: ServeOptions): void {
+/** Serves the dashboard on its own port, if one is configured; otherwise its modules are not loaded. */
+export async function serveDashboard(options: ServeOptions): Promise<void> {
   const { config, log, metrics, lifecycle, redis, storage, engines, secrets, announce } = options
   const { DASHBOARD_PORT, DASHBOARD_HOST, DASHBOARD_URL, DASHBOARD_PROXY_HOPS } = config
   if (DASHBOARD_PORT === undefined) return
+  const { createDashboard } = await import('./dashboard.ts')
   // Separate connections, so that API callers do not wait for operators.
   const database = createDatabase(config.DATABASE_URL, { poolSize: 3, secrets })
   lifecycle.onStop('dashboard database', () => database.end())
@@ -40,7 +39,7 @@ export function serveDashboard(options: ServeOptions): void {
     ...{ log, database, redis, storage, engines },
     origin: DASHBOARD_URL === '' ? null : new URL(DASHBOARD_URL).origin,
     proxyHops: DASHBOARD_PROXY_HOPS,
-    singleSignOn: readSingleSignOn(config),
+    singleSignOn: await readSingleSignOn(config),
     passwords: config.DASHBOARD_PASSWORD_SIGN_IN === 'true',
     secondFactor: config.DASHBOARD_SECOND_FACTOR,
     issuer: config.SERVICE_NAME,
@@ -56,8 +55,12 @@ export function serveDashboard(options: ServeOptions): void {
   })
 }
 
-function readSingleSignOn(config: ApiConfig): SingleSignOn | null {
+async function readSingleSignOn(config: ApiConfig): Promise<SingleSignOn | null> {
   if (config.OIDC_ISSUER === '') return null
+  const [{ createIdentityProvider }, { CALLBACK_PATH }] = await Promise.all([
+    import('./identity-provider.ts'),
+    import('./single-sign-on.ts'),
+  ])
   return {
     provider: createIdentityProvider({
       issuer: config.OIDC_ISSUER,

@@ -1,4 +1,4 @@
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { evictionProblem, readEvictionPolicy } from './eviction.ts'
 import type { Log } from './log.ts'
 
