@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDatabase, rowType, sql } from '../api/shared/database/database.ts'
 import { Type } from '../api/shared/schema.ts'
-import { formOf, readSample, startDrape } from './support/drape.ts'
+import { formOf, readSample, readSmallPerson, startDrape } from './support/drape.ts'
 import { monitorRedis } from './support/monitor.ts'
 import { createTestDatabase } from './support/postgres.ts'
 import { startProgram } from './support/process.ts'
@@ -33,7 +33,7 @@ describe('the cost of jobs and workers', () => {
     const drape = await startDrape({ env: { REDIS_URL: redis.url } })
     undo.push(() => drape.stop())
     await drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })
-    const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
+    const [me, shirt] = [await readSmallPerson(), await readSample('garments/tshirt-navy.jpg')]
     const form = formOf(undefined, { file: me })
     form.set('crop', 'false')
     const { body: photo } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })

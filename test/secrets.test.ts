@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../api/shared/database/database.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
-import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
+import { type Drape, formOf, readSample, readSmallPerson, startDrape } from './support/drape.ts'
 import { type OtlpReceiver, startOtlpReceiver } from './support/otlp-receiver.ts'
 import { until } from './support/until.ts'
 
@@ -26,7 +26,7 @@ describe('logs and spans', () => {
   }
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     garment = await readSample('garments/tshirt-mustard.jpg')
     shop = createServer(({ url = '' }, response) => {
       if (url.startsWith('/gone')) response.writeHead(500).end()

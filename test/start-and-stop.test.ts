@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createDatabase } from '../api/shared/database/database.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
-import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
+import { type Drape, formOf, readSample, readSmallPerson, startDrape } from './support/drape.ts'
 import { startOwnPostgres } from './support/postgres.ts'
 import { spawnProcess, startProgram, type TestProcess } from './support/process.ts'
 import { type OwnRedis, startOwnRedis } from './support/redis.ts'
@@ -27,7 +27,7 @@ describe('starting and stopping', () => {
     return drape
   }
   const mockTryOn = async (drape: Drape) => {
-    const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
+    const [me, shirt] = [await readSmallPerson(), await readSample('garments/tshirt-navy.jpg')]
     return drape.call('POST', '/tryon/v1/try-on', { body: formOf(ORDER, { me, shirt }) })
   }
   const readiness = async (url: string) => {
@@ -97,7 +97,7 @@ describe('starting and stopping', () => {
     await Promise.all([postgres.start(), redis.restart()])
     const programs = await starting
     undo.push(() => Promise.all(programs.map((program) => program.end())))
-    const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
+    const [me, shirt] = [await readSmallPerson(), await readSample('garments/tshirt-navy.jpg')]
     const response = await fetch(`${programs[0].url}/tryon/v1/try-on/sync`, {
       method: 'POST',
       headers: { 'x-api-key': apiKey },

@@ -12,7 +12,7 @@ import { createStorage, type ObjectStorage } from '../../api/shared/storage/stor
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { createObjects, type NewObject } from '../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { spawnProcess, startProgram, type TestProgram } from '../support/process.ts'
 
 const PHOTO = 'image/jpeg'
@@ -28,7 +28,7 @@ describe('retention', () => {
   beforeAll(async () => {
     drape = await startDrape({ credits: 1000 })
     storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     shirt = await readSample('garments/tshirt-navy.jpg')
   })
   afterAll(() => drape.stop())
@@ -439,7 +439,7 @@ describe('retention', () => {
 
   /** Number of Redis keys that contain this text. */
   async function inQueue(text: string): Promise<number> {
-    const { createClient } = await import('redis')
+    const { createClient } = await import('@redis/client')
     const client = await createClient({ url: drape.env.REDIS_URL }).connect()
     try {
       const keys = await client.keys('bull:try-on*:gen_*')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, rowType, sql } from '../../api/shared/database/database.ts'
 import { Type } from '../../api/shared/schema.ts'
-import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Answer, type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { until } from '../support/until.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
@@ -14,7 +14,7 @@ describe('erasure of an end user', () => {
   let shirt: Buffer
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     shirt = await readSample('garments/tshirt-navy.jpg')
     drape = await startDrape({ credits: 1000 })
     await drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })

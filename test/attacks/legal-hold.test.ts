@@ -4,7 +4,7 @@ import { Nullable, Type } from '../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { createLegalHolds, type HoldingPolicy } from '../../api/shared/stores/legal-holds.ts'
 import { sweepOnce } from '../../scripts/commands/sweep.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 
 const Row = rowType(Type.Object({ key: Type.String(), externalUserId: Nullable(Type.String()) }))
 
@@ -18,7 +18,7 @@ describe('the erasure of a held customer', () => {
     drape = await startDrape({ credits: 100 })
     await drape.startWorker()
     storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     shirt = await readSample('garments/tshirt-navy.jpg')
   })
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { type Database, rowType, sql } from '../../api/shared/database/database.
 import { Type } from '../../api/shared/schema.ts'
 import { createFileStorage } from '../../api/shared/storage/file.ts'
 import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { startLosingLine } from '../support/losing-line.ts'
 import { startProgram } from '../support/process.ts'
 import { startS3Server } from '../support/s3-server.ts'
@@ -20,7 +20,7 @@ describe('a lost response', () => {
   let person: Buffer
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     drape = await startDrape()
     database = drape.database
     const root = drape.env.STORAGE_URL.slice('file:'.length)

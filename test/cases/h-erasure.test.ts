@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
-import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { startProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
@@ -13,7 +13,7 @@ describe('erasure, retention and links', () => {
   let shirt: Buffer
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     shirt = await readSample('garments/tshirt-navy.jpg')
     drape = await startDrape({ credits: 100, env: { TZ: 'Pacific/Kiritimati' } })
     await drape.startWorker({ TZ: 'America/New_York' })

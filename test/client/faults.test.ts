@@ -3,7 +3,7 @@ import { createDrapeClient, DrapeApiError, DrapeConnectionError, DrapeTimeoutErr
 import { HTTP_STATUS } from '../../api/middleware/errors.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { ERROR_CODES } from '../../api/shared/errors.ts'
-import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
 
 describe('the client on an unreliable connection', () => {
@@ -12,7 +12,7 @@ describe('the client on an unreliable connection', () => {
   let shirt: Buffer
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     shirt = await readSample('garments/tshirt-mustard.jpg')
     drape = await startDrape({ credits: 20 })
   })

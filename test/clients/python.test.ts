@@ -13,7 +13,7 @@ import { installPythonPackages } from '../../scripts/stack/install-once.ts'
 import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
 import { createCaller } from '../support/accepted.ts'
 import { commandsOf, runCommands } from '../support/documented-blocks.ts'
-import { type Drape, startDrape } from '../support/drape.ts'
+import { type Drape, readSmallPerson, startDrape } from '../support/drape.ts'
 import { reasonWithout } from '../support/missing.ts'
 import { refuseGeneration } from '../support/refused.ts'
 
@@ -57,7 +57,7 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
     await drape.startWorker()
     folder = await mkdtemp(join(tmpdir(), 'drape-python-'))
     await cp(SAMPLES, join(folder, 'scripts/samples'), { recursive: true })
-    await cp(join(SAMPLES, 'persons/down-half-teal.jpg'), join(folder, 'me.jpg'))
+    await writeFile(join(folder, 'me.jpg'), await readSmallPerson())
     await cp(join(SAMPLES, 'garments/tshirt-mustard.jpg'), join(folder, 'shirt.jpg'))
     const restrictions = { ...UNRESTRICTED, isTest: true }
     const { key: testKey } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', restrictions)

@@ -170,3 +170,8 @@ export function formOf(data: unknown, files: Readonly<Record<string, Uint8Array>
 export function readSample(path: string): Promise<Buffer> {
   return readFile(new URL(`../../scripts/samples/${path}`, import.meta.url))
 }
+
+/** The person of the workers' self-test, 200 px wide, for tests of anything but results: a worker analyses it in half the time. */
+export function readSmallPerson(): Promise<Buffer> {
+  return readFile(new URL('../../worker/inference/self-test/person.jpg', import.meta.url))
+}

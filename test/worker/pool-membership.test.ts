@@ -8,7 +8,7 @@ import { createLog } from '../../api/shared/log.ts'
 import { createPoolRegistry, type PoolRegistry } from '../../api/shared/pool-registry.ts'
 import { createRedis, type Redis } from '../../api/shared/redis.ts'
 import { Type } from '../../api/shared/schema.ts'
-import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { until } from '../support/until.ts'
 
 const AttemptRow = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer() }))
@@ -44,7 +44,7 @@ describe('a worker of a pool', () => {
         person: { image: { source: { fileKey: 'me' } } },
         output: { engine: 'mock' },
       },
-      { me: await readSample('persons/down-half-teal.jpg'), shirt: await readSample('garments/tshirt-navy.jpg') },
+      { me: await readSmallPerson(), shirt: await readSample('garments/tshirt-navy.jpg') },
     )
 
   it('reports its state', async () => {
@@ -78,7 +78,7 @@ describe('a worker of a pool', () => {
         person: { image: { source: { fileKey: 'me' } } },
         output: { engine: 'mock' },
       },
-      { me: await readSample('persons/down-half-teal.jpg') },
+      { me: await readSmallPerson() },
     )
     await asked
     await until(async () => (await reported())?.jobs === 1)

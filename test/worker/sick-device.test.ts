@@ -7,7 +7,7 @@ import { createLog } from '../../api/shared/log.ts'
 import { createPoolRegistry } from '../../api/shared/pool-registry.ts'
 import { createRedis, type Redis } from '../../api/shared/redis.ts'
 import { Type } from '../../api/shared/schema.ts'
-import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { linesOf } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
@@ -44,7 +44,7 @@ describe('a worker with a failing device', () => {
         person: { image: { source: { fileKey: 'me' } } },
         output: { engine: 'mock' },
       },
-      { me: await readSample('persons/down-half-teal.jpg'), shirt: await readSample('garments/tshirt-navy.jpg') },
+      { me: await readSmallPerson(), shirt: await readSample('garments/tshirt-navy.jpg') },
     )
   const attemptOf = (id: string) =>
     drape.database.one(sql.type(AttemptRow)`select status, attempt from generations where id = ${id}`)

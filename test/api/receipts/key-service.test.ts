@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyReceipt } from '../../../api/receipts/verify.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { Nullable, Type } from '../../../api/shared/schema.ts'
-import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { type Drape, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
 import type { TestProgram } from '../../support/process.ts'
 import { createShopperCalls } from '../../support/shopper-calls.ts'
 import { startTransitServer, type TransitServer } from '../../support/transit-server.ts'
@@ -21,7 +21,7 @@ describe('an installation with its keys in a key service', () => {
   let shirt: Buffer
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     shirt = await readSample('garments/tshirt-navy.jpg')
     server = await startTransitServer()
     server.isSealed = true

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createWebhooks } from '../../../api/stores/webhooks.ts'
 import { createCommandLine } from '../../support/command-line.ts'
-import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { type Drape, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { asProcess } from '../../support/process-roles.ts'
 import { until } from '../../support/until.ts'
 
@@ -34,7 +34,7 @@ describe('drape debug', () => {
   const images = serveImages()
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await readSmallPerson()
     const port = await images.listen()
     drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `${port}` } })
     const { id } = await createWebhooks(drape.database).insert({
