@@ -10,7 +10,7 @@ import type { BodyFrame } from './body-frame.ts'
 import { type BoneField, FAR, measureNearness } from './bone-field.ts'
 import { bothSides, type Side, type Sides } from './keypoints.ts'
 import type { Parts } from './parts.ts'
-import { BARE_ARM, BARE_RADIUS, MIN_PRESENT } from './tuning.ts'
+import { BARE_ARM, BARE_RADIUS, CUFF, CUFF_RIM, MIN_PRESENT, SLEEVE_ON_HAND } from './tuning.ts'
 
 /** One arm as two planes over the bitmap. Both planes are FAR where the arm is not near. */
 export interface ArmField {
@@ -26,8 +26,10 @@ export interface ArmField {
   readonly end: number
   /** Radius of the bare arm in px: measured where the arm is bare, otherwise an anatomical one. */
   readonly bareRadius: number
-  /** Length of the worn sleeve along the line, in px. */
+  /** Length of the worn sleeve along the line, in px. A wide cuff covers a part of the hand. */
   readonly sleeveEnd: number
+  /** Where an undressed arm ends, in px along the line: slightly past the wrist, or past the part of the hand that a cuff covers. */
+  readonly bareEnd: number
   /** Whether forearm and hand are behind the body. The planes show no arm where the torso hides it. */
   readonly behind: boolean
 }
@@ -68,9 +70,9 @@ export function armMask({ distance: far, along, end }: ArmField, radiusAt: (way:
   return mask
 }
 
-/** Radius of the bare arm in px at a distance from the shoulder; interpolates between deltoid, elbow and wrist. */
-export function bareRadiusAt({ elbow, wrist, bareRadius }: ArmField, way: number): number {
-  return bareRadius * interpolate([0, BARE_ARM.deltoid * elbow, elbow, wrist], BARE_ARM.radii, way)
+/** Radius of the bare arm in px at a distance from the shoulder; interpolates between deltoid, elbow, wrist and the end of the hand. */
+export function bareRadiusAt({ elbow, wrist, end, bareRadius }: ArmField, way: number): number {
+  return bareRadius * interpolate([0, BARE_ARM.deltoid * elbow, elbow, wrist, end], BARE_ARM.radii, way)
 }
 
 function measureArm({
@@ -111,7 +113,8 @@ function measureArm({
     (measured ? BARE_RADIUS.max : BARE_RADIUS.maxUnknown) * body.unit,
   )
   const sized = { ...arm, bareRadius: Math.max(BARE_RADIUS.min * body.unit, bareRadius) }
-  return { ...sized, sleeveEnd: findSleeveEnd(sized, parts, 0.05 * body.unit) }
+  const sleeveEnd = findSleeveEnd(sized, parts, 0.05 * body.unit)
+  return { ...sized, sleeveEnd, bareEnd: Math.max(sized.wrist + CUFF * body.unit, sleeveEnd + CUFF_RIM * body.unit) }
 }
 
 // An arm that is not folded has no second field.
@@ -131,11 +134,14 @@ function isFolded([shoulder, elbow, ...hand]: readonly Point[], reach: number): 
   return hand.some((point) => distanceToSegment(point, shoulder, elbow).distance < reach)
 }
 
+type Sized = Omit<ArmField, 'sleeveEnd' | 'bareEnd'>
+
 // The sleeve ends where the bone has more skin than cloth.
-function findSleeveEnd(arm: Omit<ArmField, 'sleeveEnd'>, { skin, top }: Parts, step: number): number {
-  const cloth = new Float64Array(Math.ceil(arm.wrist / step) + 1)
+function findSleeveEnd(arm: Sized, { skin, top }: Parts, step: number): number {
+  const last = arm.wrist + SLEEVE_ON_HAND * (arm.end - arm.wrist)
+  const cloth = new Float64Array(Math.ceil(last / step) + 1)
   for (let i = 0; i < skin.data.length; i++) {
-    if (arm.distance.data[i] > 0.5 * arm.bareRadius || arm.along.data[i] > arm.wrist) continue
+    if (arm.distance.data[i] > 0.5 * arm.bareRadius || arm.along.data[i] > last) continue
     cloth[Math.floor(arm.along.data[i] / step)] += top.data[i] - skin.data[i]
   }
   return step * (cloth.findLastIndex((surplus) => surplus > 0) + 1)
@@ -177,7 +183,7 @@ function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
 
 // Under a long sleeve only the wrist and the start of the hand show the thickness of the arm.
 function measureWrist(
-  { distance: far, along, wrist }: Omit<ArmField, 'bareRadius' | 'sleeveEnd'>,
+  { distance: far, along, wrist }: Omit<Sized, 'bareRadius'>,
   { skin }: Parts,
   unit: number,
 ): number | null {

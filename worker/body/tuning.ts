@@ -59,14 +59,19 @@ export const RAISED = { from: Math.PI / 3, taken: 0.5 } as const
 /** Radius of an average arm over that of the upper arm, by share of the distance from shoulder to wrist. */
 export const EXPECTED_ARM = { shares: [0, 0.25, 0.5, 0.62, 1], radii: [1.05, 1, 0.9, 0.85, 0.62] } as const
 /**
- * Radius of a bare arm over the measured radius at shoulder, end of the deltoid, elbow and wrist; and position of the deltoid's end on the
- * upper arm.
+ * Radius of a bare arm over the measured radius at shoulder, end of the deltoid, elbow, wrist and end of the hand; and position of the
+ * deltoid's end on the upper arm.
  */
-export const BARE_ARM = { radii: [1.12, 1.01, 0.9, 0.64], deltoid: 0.45 } as const
+export const BARE_ARM = { radii: [1.12, 1.01, 0.9, 0.64, 0.9], deltoid: 0.45 } as const
 /** Radius of the bare arm in body units: min, max if measured, max if unknown; and max ratio of the two arms. */
 export const BARE_RADIUS = { min: 0.09, max: 0.19, maxUnknown: 0.15, uneven: 1.2 } as const
 /** Length in body units by which long sleeves extend past the wrist. */
 export const CUFF = 0.12
+/**
+ * Max share of the hand that a sleeve covers, and length in body units of the rim of a cuff. remove/upper/remove.test.ts, "wide cuff".
+ */
+export const SLEEVE_ON_HAND = 0.6
+export const CUFF_RIM = 0.06
 /**
  * An arm behind the body: min distance in body units by which the wrist is behind the shoulder, and max share of skin around its hand.
  * arm-field.test.ts.

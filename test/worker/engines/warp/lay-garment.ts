@@ -28,8 +28,11 @@ export function layGarment(person: Person, photo: Bitmap, garment: UpperGarment)
   return { fitting: { person, body, parts, placement, regions }, layers, flat: flattenLayers(layers, photo) }
 }
 
-/** The drawn figure's photo with sleeves of `colour` painted over its arms, from the shoulders to just before the wrists. */
-export function paintSleeves({ person, photo }: DrawnPerson, colour: Colour): Bitmap {
+/**
+ * The drawn figure's photo with sleeves of `colour` painted over its arms, from the shoulders to just before the wrists, or `overHand` px
+ * past them.
+ */
+export function paintSleeves({ person, photo }: DrawnPerson, colour: Colour, overHand?: number): Bitmap {
   const data = photo.data.slice()
   const { landmarks } = person
   for (const side of ['left', 'right'] as const) {
@@ -41,8 +44,13 @@ export function paintSleeves({ person, photo }: DrawnPerson, colour: Colour): Bi
     const cuff = { x: wrist.x - 0.1 * (wrist.x - elbow.x), y: wrist.y - 0.1 * (wrist.y - elbow.y) }
     const radii = [ARM_RADIUS, ARM_RADIUS, 0.7 * ARM_RADIUS]
     const sleeve = fillCapsules(photo, [shoulder, elbow, cuff], radii)
-    for (let i = 0; i < sleeve.data.length; i++)
-      if (sleeve.data[i] && person.mask.data[i] > 0.5) data.set(colour, i * 3)
+    for (let i = 0; i < sleeve.data.length; i++) {
+      if (person.mask.data[i] <= 0.5) continue
+      const [x, y] = [i % photo.width, Math.floor(i / photo.width)]
+      const isOnHand =
+        overHand !== undefined && Math.hypot(x - wrist.x, y - wrist.y) < 40 && y > wrist.y - 8 && y < wrist.y + overHand
+      if (sleeve.data[i] || isOnHand) data.set(colour, i * 3)
+    }
   }
   return { ...photo, data }
 }

@@ -178,6 +178,11 @@ export const CUFF_LINE = { overlap: 0.03, slant: 0.12 } as const
  * area of a collar.
  */
 export const HAIR = { strand: 0.02, thick: 0.015, strange: 16, other: 32, collar: 0.01 } as const
+/**
+ * Long hair that is labelled as cloth: F down to which it is searched, ΔE by which it differs from the garment, and its upper end as a
+ * share of the distance from shoulders to mouth. By eye on real photos. hair.test.ts.
+ */
+export const STRANDS = { until: 0.1, difference: 16, beside: 0.8 } as const
 /** Where the line from neck to shoulder tip starts: F of the throat, and half the neck's width in body units. By eye on real photos. */
 export const SHOULDER_LINE = { throat: -0.16, neck: 0.17 } as const
 /**

@@ -44,8 +44,11 @@ export const SLEEVE = { cloth: 0.3, beyond: 0.16, width: 1.15 } as const
 export const CUFF_INSIDE = { from: 0.8, length: 0.2, width: 1.8, darker: 0.85, tint: 9 } as const
 /** Max ΔE from the cloth for a pixel outside the certain mask. */
 export const STRANGER = 20
-/** Distances by which cloth extends beyond the mask: always, where pixels resemble cloth (up to this ΔE), and its rim. */
-export const OVER_EDGE = { sure: 0.018, alike: 0.06, difference: 12, rim: 0.01 } as const
+/**
+ * Distances by which cloth extends beyond the mask: always, where pixels resemble cloth (up to this ΔE), and its rim; and half the width of
+ * a rim that is labelled as the lower garment.
+ */
+export const OVER_EDGE = { sure: 0.018, alike: 0.06, difference: 12, rim: 0.01, thread: 0.02 } as const
 /** F above which only collars and raised arms are clothed, and the X and F range of collars. */
 export const HIGHEST = { body: -0.14, collarAcross: 0.35, collar: -0.5, raisedWidth: 1.4 } as const
 /** Depth inside the mask from which cloth is not background, and max ΔE from background elsewhere. */
@@ -53,8 +56,19 @@ export const BACKGROUND_LIKE = { deep: 0.06, difference: 8 } as const
 
 // The shadow of a worn cuff on a bare arm. remove/upper/remove.test.ts, "rounds an invented forearm".
 
-/** Search range along the arm, length of the arm beyond that gives its tone, and L by which the shadow is darker. */
-export const CUFF_SHADOW = { before: 0.05, beyond: 0.14, toneUntil: 0.4, darker: 9, width: 1.25 } as const
+/**
+ * Search range along the arm, length of the arm beyond that gives its tone, L by which the shadow is darker, and max ΔE from the worn
+ * cloth, also as a share of that from skin, of remains of cloth. remove/upper/remove.test.ts, "labelled as skin".
+ */
+export const CUFF_SHADOW = {
+  before: 0.05,
+  beyond: 0.14,
+  toneUntil: 0.4,
+  darker: 9,
+  width: 1.25,
+  cloth: 20,
+  likeness: 0.5,
+} as const
 
 // Replacement of the worn garment.
 
@@ -68,6 +82,8 @@ export const TORSO = { until: 1.2, chest: 0.35, belowChest: 0.88, background: 1.
 export const BELOW_HEM = { above: 0.03, until: 1.7, width: 1.12, shadow: 0.07 } as const
 /** Radius over the bare arm's within which an arm becomes bare: beside the garment, and in front of it, where it starts over a length. */
 export const UNDRESSED = { beside: 1.3, before: 0.8, over: 0.25 } as const
+/** Sigma by which the outline of an undressed arm is smoothed. remove/upper/remove.test.ts, "jagged". */
+export const ARM_OUTLINE = 0.03
 /** Search radius of a shadow on the wall around the removed region; L by which it is darker; max tint difference from the wall. */
 export const CAST_SHADOW = { near: 0.04, darker: [2, 25], tint: 6 } as const
 /** Max distance by which a garment is drawn beyond its own edge to cover the old garment: torso, sleeves, neck. */

@@ -53,7 +53,7 @@ export function findOcclusionOrder(
   const { person, body } = fitting
   const { zones } = removal
   const arm = armInFront(fitting, removal)
-  const hands = handsInFront(fitting, removal.worn)
+  const hands = handsInFront(fitting, removal)
   return [
     ...[0, 1, 2].map((channel) => behind(planeOf(removal.layer, channel), hands)),
     behind(planeOf(removal.layer, 3, 1 / 255), hands),
@@ -138,10 +138,13 @@ function contactShadow(
   return shadow
 }
 
-function handsInFront({ person, body, parts, placement, regions }: FittingRegions, worn: WornGarment): Plane {
+function handsInFront(
+  { person, body, parts, placement, regions }: FittingRegions,
+  { zones, worn }: UpperRemoval,
+): Plane {
   const { skin } = parts
   const shown = keepComponents(
-    subset(regions.hands, (i) => skin.data[i] === 1),
+    subset(regions.hands, (i) => skin.data[i] === 1 && zones[i] !== SKIN),
     ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2,
   )
   const edge = featherMask(shown, edgeSoftness(body.unit))

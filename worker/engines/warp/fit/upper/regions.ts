@@ -4,35 +4,13 @@ import { FAR } from '../../../../body/bone-field.ts'
 import { findHead } from '../../../../body/head.ts'
 import { bothSides, type Side, type Sides } from '../../../../body/keypoints.ts'
 import type { Parts } from '../../../../body/parts.ts'
-import { CUFF } from '../../../../body/tuning.ts'
-import { componentsTouching } from '../../../../raster/components.ts'
-import { fillSmoothly } from '../../../../raster/fill.ts'
-import { dilate, open } from '../../../../raster/morphology.ts'
-import {
-  countSet,
-  createMask,
-  createPlane,
-  type Mask,
-  type Plane,
-  type Point,
-  subset,
-  union,
-} from '../../../../raster/plane.ts'
+import { createMask, createPlane, type Mask, type Plane, type Point, subset, union } from '../../../../raster/plane.ts'
 import { fillPolygon } from '../../../../raster/polygon.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
-import { difference, reduceMasked } from '../../../../raster/reduce.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../raster/vector.ts'
-import {
-  ARM_EMERGES,
-  BARE_FROM,
-  BEFORE_HIDDEN,
-  CUFF_LINE,
-  FINGERS_ON_ARM,
-  HAIR,
-  IN_FRONT,
-  SHOULDER_LINE,
-} from '../tuning.ts'
+import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, FINGERS_ON_ARM, IN_FRONT, SHOULDER_LINE } from '../tuning.ts'
 import type { PlacedGarment, Placement, Regions, SleevePlacement } from './fitting.ts'
+import { findHair } from './hair.ts'
 
 /** Regions of the body for a placed garment. */
 export function findRegions(fitting: PlacedGarment): Regions {
@@ -42,7 +20,7 @@ export function findRegions(fitting: PlacedGarment): Regions {
     arms,
     head: findHead(person, body),
     face: fillPolygon(parts.along, person.face ?? []),
-    limbs: eitherArm(arms, (arm) => bareArm(arm, CUFF * body.unit)),
+    limbs: eitherArm(arms, (arm) => bareArm(arm)),
     uncovered: eitherArm(arms, (arm, side) => withoutHidden(uncoveredArm(arm, fitting, side), arm)),
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
     hands: eitherArm(arms, (arm, side) => {
@@ -134,8 +112,8 @@ function halfPlaneBeyond({ outer, inner }: SleevePlacement, overlap: number): (x
   return (x, y) => x * normal.x + y * normal.y > level
 }
 
-function bareArm(arm: ArmField, overWrist: number): Mask {
-  return armMask(arm, (way) => (way > arm.wrist + overWrist ? 0 : bareRadiusAt(arm, way)))
+function bareArm(arm: ArmField): Mask {
+  return armMask(arm, (way) => (way > arm.bareEnd ? 0 : bareRadiusAt(arm, way)))
 }
 
 // Spread fingers extend further out. On the other forearm they have the same colour.
@@ -176,56 +154,6 @@ function withoutHidden(mask: Mask, { behind, along, elbow }: ArmField): Mask {
 function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => Mask): Mask {
   const [left, right] = bothSides((side) => draw(arms[side], side))
   return union(left, right)
-}
-
-// White collars resemble grey hair, and dark ones a hat: hair below the chin must resemble the hair above.
-function findHair({ person, body, parts }: PlacedGarment): Mask {
-  const { hair, lab } = parts
-  const { nose, mouthLeft, mouthRight } = person.landmarks
-  const mouth = between(mouthLeft, mouthRight, 0.5)
-  const up = unit(subtract(nose, mouth))
-  const isAbove = (i: number) => {
-    const x = (i % hair.width) - mouth.x
-    const y = Math.floor(i / hair.width) - mouth.y
-    return x * up.x + y * up.y > 0
-  }
-  const above = subset(hair, isAbove)
-  if (countSet(above) === 0) return hair
-  const factor = Math.max(1, Math.round(body.unit / 64))
-  const known = reduceMasked(lab, above, factor)
-  const cells = fillSmoothly(known.colours, known.weight)
-  const differs = (i: number) => difference(lab, { cells, factor }, i)
-  const grown = withoutLoosePatches(hair, above, {
-    strand: HAIR.strand * body.unit,
-    isStrange: (i) => differs(i) > HAIR.strange,
-  })
-  const alike = subset(grown, (i) => above.data[i] === 1 || differs(i) < HAIR.other)
-  if (countSet(grown) - countSet(alike) < HAIR.collar * body.unit ** 2) return grown
-  // The blurred edge of a collar resembles hair again.
-  const thick = open(alike, HAIR.thick * body.unit)
-  const sure = subset(alike, (i) => above.data[i] === 1 || thick.data[i] === 1)
-  // A region that does not touch cloth is not a collar: hair beside the neck is in its own shade.
-  const odd = subset(grown, (i) => !sure.data[i])
-  const collars = componentsTouching(odd, dilate(parts.top, 2))
-  return subset(grown, (i) => sure.data[i] === 1 || !collars.data[i])
-}
-
-// At most a thin line beside the neck connects the inside of a collar with the hair.
-function withoutLoosePatches(
-  hair: Mask,
-  above: Mask,
-  { strand, isStrange }: { strand: number; isStrange: (i: number) => boolean },
-): Mask {
-  const broad = open(hair, strand)
-  const hanging = componentsTouching(broad, above)
-  const around = dilate(
-    subset(broad, (i) => !hanging.data[i] && isStrange(i)),
-    strand + 1,
-  )
-  const firm = subset(hair, (i) => above.data[i] + hanging.data[i] > 0 || !around.data[i])
-  const ends = componentsTouching(firm, dilate(around, 1))
-  const held = componentsTouching(firm, above)
-  return subset(firm, (i) => !ends.data[i] || held.data[i] === 1)
 }
 
 function measureSideways({ fractions, halfWidths, unit: length }: BodyFrame, { along, across }: Parts): Plane {

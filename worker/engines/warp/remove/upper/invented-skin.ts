@@ -1,5 +1,4 @@
 import { type ArmField, armMask } from '../../../../body/arm-field.ts'
-import { CUFF } from '../../../../body/tuning.ts'
 import { distanceTo } from '../../../../raster/distance.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
 import { gaussianBlur, gaussianBlurColours } from '../../../../raster/filter.ts'
@@ -9,6 +8,7 @@ import {
   channelOf,
   countSet,
   createPlane,
+  invert,
   type Mask,
   maskWhere,
   type Plane,
@@ -32,18 +32,18 @@ export interface InventedSkin {
 /**
  * Skin of the body without the worn garment, in the bitmap downscaled by `factor`: tones of visible skin of the same limb,
  * smoothly extrapolated, darker towards a limb's edges and where the old garment was in shade. Null if the photo shows no
- * skin.
+ * skin. `bare` is the body without the old garment.
  */
 export function inventSkin(
   fitting: FittingRegions,
-  { old, factor }: { old: Mask; factor: number },
+  { old, bare, factor }: { old: Mask; bare: Mask; factor: number },
 ): InventedSkin | null {
   const { body, parts } = fitting
   if (!parts.skinColour) return null
   const clean = cleanSkin(fitting, old)
   const base = blendLimbs(fitting, { clean, factor })
   meetRealSkin(base, reduceMasked(parts.lab, clean, factor), body.unit / factor)
-  shadeLimbs(base, fitting, { factor })
+  shadeLimbs(base, fitting, { bare, factor })
   shadeLikeOld(base, fitting, { old, factor })
   return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < SKIN_SEEN.body * body.unit ** 2 }
 }
@@ -119,7 +119,7 @@ function middleTones(
 
 function limbShare({ body, parts, regions }: FittingRegions, side: 0 | 1, factor: number): Plane {
   const arm = regions.arms[side]
-  const near = armMask(arm, (way) => (way > arm.wrist + CUFF * body.unit ? 0 : 1.3 * arm.bareRadius))
+  const near = armMask(arm, (way) => (way > arm.bareEnd ? 0 : 1.3 * arm.bareRadius))
   const limb = subset(near, (i) => parts.along.data[i] > -0.08)
   return gaussianBlur(reduceByFactor(limb, factor), (0.04 * body.unit) / factor)
 }
@@ -142,13 +142,19 @@ function meetRealSkin(base: Colours, { colours, weight }: { colours: Colours; we
   }
 }
 
-function shadeLimbs(base: Colours, { body, parts, regions }: FittingRegions, { factor }: { factor: number }): void {
+function shadeLimbs(
+  base: Colours,
+  { body, parts, regions }: FittingRegions,
+  { bare, factor }: { bare: Mask; factor: number },
+): void {
   const light = createPlane(parts.along)
+  const toEdge = distanceTo(invert(bare))
   for (let i = 0; i < light.data.length; i++) {
     if (!regions.limbs.data[i] || parts.along.data[i] <= -0.02) continue
     const rims = regions.arms.map((arm) => rimOf(arm, i))
     const arm = regions.arms[rims[0] <= rims[1] ? 0 : 1]
-    const rim = Math.min(1.1, ...rims)
+    // The bones are not always in the middle of the visible arm.
+    const rim = Math.max(Math.min(1.1, ...rims), 1 - toEdge.data[i] / arm.bareRadius)
     light.data[i] =
       LIMB_ROUND.middle -
       LIMB_ROUND.edge * rim ** LIMB_ROUND.power -

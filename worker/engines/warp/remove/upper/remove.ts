@@ -138,10 +138,15 @@ function paintSkin(
   fitting: FittingRegions,
   { worn, factor }: { worn: WornGarment; factor: number },
 ): SeenSkin {
-  const skin = inventSkin(fitting, { old: worn.mask, factor })
+  const skin = inventSkin(fitting, { old: worn.mask, bare: bodyOf(canvas, fitting.person.mask), factor })
   if (!skin) return 'none'
   paint(canvas, { cells: labToRgb(skin.tones), factor }, skinShare(canvas, fitting))
   return skin.fromFace ? 'face' : 'body'
+}
+
+// The person without the parts of the worn garment that background replaces.
+function bodyOf({ zones }: Canvas, mask: Plane): Mask {
+  return maskWhere(mask, (i) => (zones[i] === KEEP ? mask.data[i] > 0.5 : zones[i] !== BACKGROUND))
 }
 
 type Areas = Readonly<Record<'skin' | 'background' | 'lower' | 'garment', number>>

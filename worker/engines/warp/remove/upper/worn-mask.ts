@@ -1,6 +1,5 @@
 import { armMask } from '../../../../body/arm-field.ts'
 import { bothSides, type Side } from '../../../../body/keypoints.ts'
-import { CUFF } from '../../../../body/tuning.ts'
 import { type Lab, tintApart } from '../../../../raster/colour.ts'
 import { connectedComponents, fillHoles, keepComponents } from '../../../../raster/components.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
@@ -38,7 +37,7 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   const { person, body, parts, placement, regions } = fitting
   const { skin, top, lower, along } = parts
   const { head, uncovered, hair } = regions
-  const labelled = subset(top, (i) => !head.data[i] && along.data[i] < TOP.until)
+  const labelled = subset(top, (i) => !head.data[i] && !hair.data[i] && along.data[i] < TOP.until)
   // Small patches are shadows on skin.
   const seen = keepComponents(labelled, ({ area }) => area > TOP.area * body.unit ** 2)
   const closed = close(seen, TOP.gap * body.unit)
@@ -100,7 +99,7 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   const { skin, top } = parts
   const arm = regions.arms[side]
   const radius = body.armRadius[side]
-  const end = Math.min(arm.wrist + CUFF * body.unit, arm.sleeveEnd + SLEEVE.beyond * body.unit)
+  const end = Math.min(arm.bareEnd, arm.sleeveEnd + SLEEVE.beyond * body.unit)
   const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow || way > arm.wrist ? SLEEVE.width : 1)))
   const clothed = subset(near, (i) => person.mask.data[i] > 0.5 && !regions.hair.data[i] && !regions.head.data[i])
   let cloth = 0
@@ -179,6 +178,8 @@ function allowedPart(
   const { skin, lower, along, across } = parts
   const { hair } = regions
   const beside = dilate(mask, 1)
+  // The blurred edge of a garment can have the colours of the lower one.
+  const trousers = open(lower, OVER_EDGE.thread * body.unit)
   const shoulders = dilate(regions.shoulders, COLLAR.near * body.unit)
   const [left, right] = bothSides((side) =>
     armMask(regions.arms[side], () => HIGHEST.raisedWidth * body.armRadius[side]),
@@ -186,7 +187,7 @@ function allowedPart(
   const raised = maskWhere(mask, (i) => left.data[i] + right.data[i] > 0)
   return subset(grown, (i) => {
     if (hair.data[i] || regions.head.data[i]) return false
-    if (lower.data[i] && !mask.data[i]) return false
+    if (lower.data[i] && !mask.data[i] && trousers.data[i]) return false
     if (skin.data[i] && !prints.data[i] && !beside.data[i]) return false
     if (along.data[i] > HIGHEST.body || shoulders.data[i] || raised.data[i]) return true
     return mask.data[i] === 1 && Math.abs(across.data[i]) < HIGHEST.collarAcross && along.data[i] > HIGHEST.collar

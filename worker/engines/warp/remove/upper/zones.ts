@@ -2,6 +2,7 @@ import type { BodyFrame } from '../../../../body/body-frame.ts'
 import { bothSides } from '../../../../body/keypoints.ts'
 import { componentsTouching, connectedComponents } from '../../../../raster/components.ts'
 import { distanceTo } from '../../../../raster/distance.ts'
+import { featherMask } from '../../../../raster/feather.ts'
 import { dilate, open } from '../../../../raster/morphology.ts'
 import { createMask, type Mask, maskWhere, type Plane, subset } from '../../../../raster/plane.ts'
 import { fillPolygon } from '../../../../raster/polygon.ts'
@@ -12,7 +13,7 @@ import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
-import { BELOW_HEM, CAST_SHADOW, HUG, LUMP, MIDRIFF, NECK, TORSO, UNDRESSED } from '../tuning.ts'
+import { ARM_OUTLINE, BELOW_HEM, CAST_SHADOW, HUG, LUMP, MIDRIFF, NECK, TORSO, UNDRESSED } from '../tuning.ts'
 import { findCuffShadows } from './cuff-shadow.ts'
 
 /** Selects the replacement of each pixel of the worn garment: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
@@ -24,7 +25,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
   const under = keptUnder(fitting)
   const undressed = undressedArms(fitting, { worn, cover, under })
-  const cuffs = findCuffShadows(fitting)
+  const cuffs = findCuffShadows(fitting, worn.cloth)
   const isNeck = neckTest(fitting)
   const zones = new Uint8Array(cover.data.length)
   for (let i = 0; i < zones.length; i++) {
@@ -40,6 +41,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   }
   growDownwards(zones, BELOW_HEM.shadow * body.unit, { width: cover.width, accepts: acceptsLower })
   joinEnclosedToSkin(zones, person.mask)
+  smoothArms(zones, fitting, cover)
   removeCastShadow(zones, fitting, worn)
   extendGarmentToWornEdge(zones, fitting, { garment, undressed })
   return zones
@@ -138,6 +140,22 @@ function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   const background = maskWhere(mask, (i) => zones[i] === BACKGROUND)
   const reached = componentsTouching(background, open)
   for (let i = 0; i < zones.length; i++) if (background.data[i] && !reached.data[i]) zones[i] = SKIN
+}
+
+// The outline of an old sleeve is as jagged as its pattern and its folds: an arm's is smooth.
+function smoothArms(zones: Uint8Array, { person, body, regions }: FittingRegions, cover: Plane): void {
+  const sigma = ARM_OUTLINE * body.unit
+  const arms = subset(regions.limbs, (i) => zones[i] === SKIN && cover.data[i] < SOLID)
+  const near = dilate(arms, 2 * sigma)
+  const inside = maskWhere(cover, (i) =>
+    zones[i] === KEEP ? person.mask.data[i] > 0.5 || cover.data[i] >= SOLID : zones[i] !== BACKGROUND,
+  )
+  const share = featherMask(inside, sigma)
+  for (let i = 0; i < zones.length; i++) {
+    if (!near.data[i] || cover.data[i] >= SOLID) continue
+    if (zones[i] === SKIN ? regions.limbs.data[i] : zones[i] === BACKGROUND || !inside.data[i])
+      zones[i] = share.data[i] > 0.5 ? SKIN : zones[i] === KEEP ? KEEP : BACKGROUND
+  }
 }
 
 // An old sleeve leaves its shadow on the wall, and its own shaded rim is often mistaken for that shadow.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { BACKGROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
-import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/raster/plane.ts'
+import { type Bitmap, bitmapToColours, type Point, subset } from '../../../../../../worker/raster/plane.ts'
 import { resample } from '../../../../../../worker/raster/polyline.ts'
 import { ARMS_AWAY, COLOURS, type Colour, drawPerson } from '../../../../body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
@@ -91,6 +91,51 @@ describe('removing the worn garment', () => {
     }
     expect(lightAt(-8)).toBeGreaterThan(lightAt(8) + 12)
     expect(lightAt(0)).toBeGreaterThan(lightAt(8) + 12)
+  })
+
+  it('bares the part of the hand that a wide cuff covers', () => {
+    const { zones } = remove(paintSleeves(figure, COLOURS.top, 25)).removal
+    const { x, y } = landmarks.leftWrist
+    for (const down of [5, 12, 19, 22]) expect(zones[at({ x, y: y + down })]).toBe(SKIN)
+  })
+
+  it('gives an arm a smooth outline where the old sleeve is jagged', () => {
+    const hanging = drawPerson({ elbow: { x: 40, y: 90 }, wrist: { x: 52, y: 180 } })
+    const jagged = paintSleeves(hanging, COLOURS.top)
+    const mask = { ...hanging.person.mask, data: hanging.person.mask.data.slice() }
+    // Every second fold is 12 px narrower.
+    for (let y = 300; y < 370; y++) {
+      const row = y * jagged.width
+      const outer = mask.data.subarray(row, row + jagged.width).lastIndexOf(1)
+      for (let x = outer; x > outer - 12 && y % 16 < 8; x--) {
+        mask.data[row + x] = 0
+        jagged.data.set(COLOURS.background, (row + x) * 3)
+      }
+    }
+    const laid = layGarment({ ...hanging.person, mask }, jagged, drawGarment())
+    const { zones } = removeUpper(laid.fitting, { photo: bitmapToColours(jagged), garment: laid.flat })
+    const outline = Array.from({ length: 60 }, (_, k) => {
+      const row = zones.subarray((305 + k) * jagged.width, (306 + k) * jagged.width)
+      return row.lastIndexOf(SKIN)
+    })
+    const steps = outline.slice(2).map((x, k) => Math.abs(x - outline[k]))
+    expect(outline.every((x) => x > 300)).toBe(true)
+    expect(Math.max(...steps)).toBeLessThanOrEqual(2)
+  })
+
+  it('removes cloth at the old cuff that is labelled as skin', () => {
+    const light: Colour = [190, 195, 215]
+    const { person, ...rest } = drawPerson(ARMS_AWAY, { top: light })
+    const cuffed = paintSleeves({ person, ...rest }, light)
+    const { x, y } = landmarks.leftWrist
+    const cuff = [3, 4, 5].flatMap((dy) => [-2, -1, 0, 1, 2].map((dx) => at({ x: x + dx, y: y + dy })))
+    for (const i of cuff) cuffed.data.set(light, i * 3)
+    const { fitting: labelled, flat: cover } = layGarment(person, cuffed, drawGarment())
+    const skin = { ...labelled.parts.skin, data: labelled.parts.skin.data.slice() }
+    for (const i of cuff) skin.data[i] = 1
+    const parts = { ...labelled.parts, skin, top: subset(labelled.parts.top, (i) => !skin.data[i]) }
+    const { zones } = removeUpper({ ...labelled, parts }, { photo: bitmapToColours(cuffed), garment: cover })
+    expect(cuff.map((i) => zones[i])).toEqual(cuff.map(() => SKIN))
   })
 
   it('paints no skin under new long sleeves', () => {

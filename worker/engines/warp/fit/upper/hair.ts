@@ -1,0 +1,81 @@
+import { componentsTouching } from '../../../../raster/components.ts'
+import { fillSmoothly } from '../../../../raster/fill.ts'
+import { dilate, open } from '../../../../raster/morphology.ts'
+import { countSet, type Mask, subset, union } from '../../../../raster/plane.ts'
+import { difference, reduceMasked } from '../../../../raster/reduce.ts'
+import { between, dot, subtract, unit } from '../../../../raster/vector.ts'
+import { HAIR, STRANDS } from '../tuning.ts'
+import type { PlacedGarment } from './fitting.ts'
+
+/** Hair in front of the garment and beside the neck. */
+export function findHair(fitting: PlacedGarment): Mask {
+  return union(withoutCollars(fitting), findStrands(fitting))
+}
+
+// If the top of the head is outside the photo, long hair is labelled as cloth. Unlike a collar it hangs down from beside the face, and it
+// differs from the garment.
+function findStrands({ person, body, parts }: PlacedGarment): Mask {
+  const { top, lab, along } = parts
+  const { mouthLeft, mouthRight } = person.landmarks
+  const mouth = dot(subtract(between(mouthLeft, mouthRight, 0.5), body.shoulders), body.down) / body.trunk
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const worn = subset(top, (i) => along.data[i] > STRANDS.until)
+  const known = reduceMasked(lab, worn, factor)
+  const cloth = { cells: fillSmoothly(known.colours, known.weight), factor }
+  const odd = subset(top, (i) => along.data[i] < STRANDS.until && difference(lab, cloth, i) > STRANDS.difference)
+  const strands = componentsTouching(
+    open(odd, HAIR.strand * body.unit),
+    subset(odd, (i) => along.data[i] < STRANDS.beside * mouth),
+  )
+  return subset(dilate(strands, HAIR.strand * body.unit), (i) => odd.data[i] === 1)
+}
+
+// White collars resemble grey hair, and dark ones a hat: hair below the chin must resemble the hair above.
+function withoutCollars({ person, body, parts }: PlacedGarment): Mask {
+  const { hair, lab } = parts
+  const { nose, mouthLeft, mouthRight } = person.landmarks
+  const mouth = between(mouthLeft, mouthRight, 0.5)
+  const up = unit(subtract(nose, mouth))
+  const isAbove = (i: number) => {
+    const x = (i % hair.width) - mouth.x
+    const y = Math.floor(i / hair.width) - mouth.y
+    return x * up.x + y * up.y > 0
+  }
+  const above = subset(hair, isAbove)
+  if (countSet(above) === 0) return hair
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const known = reduceMasked(lab, above, factor)
+  const cells = fillSmoothly(known.colours, known.weight)
+  const differs = (i: number) => difference(lab, { cells, factor }, i)
+  const grown = withoutLoosePatches(hair, above, {
+    strand: HAIR.strand * body.unit,
+    isStrange: (i) => differs(i) > HAIR.strange,
+  })
+  const alike = subset(grown, (i) => above.data[i] === 1 || differs(i) < HAIR.other)
+  if (countSet(grown) - countSet(alike) < HAIR.collar * body.unit ** 2) return grown
+  // The blurred edge of a collar resembles hair again.
+  const thick = open(alike, HAIR.thick * body.unit)
+  const sure = subset(alike, (i) => above.data[i] === 1 || thick.data[i] === 1)
+  // A region that does not touch cloth is not a collar: hair beside the neck is in its own shade.
+  const odd = subset(grown, (i) => !sure.data[i])
+  const collars = componentsTouching(odd, dilate(parts.top, 2))
+  return subset(grown, (i) => sure.data[i] === 1 || !collars.data[i])
+}
+
+// At most a thin line beside the neck connects the inside of a collar with the hair.
+function withoutLoosePatches(
+  hair: Mask,
+  above: Mask,
+  { strand, isStrange }: { strand: number; isStrange: (i: number) => boolean },
+): Mask {
+  const broad = open(hair, strand)
+  const hanging = componentsTouching(broad, above)
+  const around = dilate(
+    subset(broad, (i) => !hanging.data[i] && isStrange(i)),
+    strand + 1,
+  )
+  const firm = subset(hair, (i) => above.data[i] + hanging.data[i] > 0 || !around.data[i])
+  const ends = componentsTouching(firm, dilate(around, 1))
+  const held = componentsTouching(firm, above)
+  return subset(firm, (i) => !ends.data[i] || held.data[i] === 1)
+}
