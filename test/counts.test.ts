@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient } from '@redis/client'
+import { createClient } from 'redis'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDatabase, rowType, sql } from '../api/shared/database/database.ts'
 import { Type } from '../api/shared/schema.ts'

@@ -1,4 +1,4 @@
-import { createClient } from '@redis/client'
+import { createClient } from 'redis'
 import { evictionProblem, readEvictionPolicy } from './eviction.ts'
 import type { Log } from './log.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { createClient } from '@redis/client'
+import { createClient } from 'redis'
 import { createNodeRedisClient, Queue, Worker } from 'bullmq'
 import { percentile } from './percentile.ts'
 

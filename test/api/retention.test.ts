@@ -439,7 +439,7 @@ describe('retention', () => {
 
   /** Number of Redis keys that contain this text. */
   async function inQueue(text: string): Promise<number> {
-    const { createClient } = await import('@redis/client')
+    const { createClient } = await import('redis')
     const client = await createClient({ url: drape.env.REDIS_URL }).connect()
     try {
       const keys = await client.keys('bull:try-on*:gen_*')

@@ -1,4 +1,4 @@
-import { createClient } from '@redis/client'
+import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evictionProblem, readEvictionPolicy } from '../../../api/shared/eviction.ts'
 import { createTestDatabase } from '../../support/postgres.ts'

@@ -9,7 +9,7 @@ import { requestService } from '../../support/request-service.ts'
 describe('Redis', () => {
   it('never evicts jobs', async () => {
     const redis = await startOwnRedis()
-    const { createClient } = await import('@redis/client')
+    const { createClient } = await import('redis')
     const client = await createClient({ url: redis.url }).connect()
     expect(await client.configGet('maxmemory-policy')).toEqual({ 'maxmemory-policy': 'noeviction' })
     client.destroy()
