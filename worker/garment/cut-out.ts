@@ -12,6 +12,7 @@ import {
   type Mask,
   type Plane,
   type Size,
+  subset,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { type Background, fitBackground } from './background.ts'
@@ -123,9 +124,10 @@ function onPlainBackground(lab: Colours): PlainFound {
   const found = findSilhouette(compared)
   const clear = removeMirroredShadow(found, compared)
   const whole = background.exact ? addFaintCloth(compared, clear) : addPaleCloth(compared, clear, found)
-  const problemOfWhole = checkWhole(whole)
+  const check = (mask: Mask) => checkWhole(withoutGroundOnBorder(mask, comparison))
+  const problemOfWhole = check(whole)
   const silhouette = problemOfWhole ? clear : whole
-  const problem = silhouette === whole ? problemOfWhole : checkWhole(clear)
+  const problem = silhouette === whole ? problemOfWhole : check(clear)
   if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, onBusyBackground: false, problem }
   // Pale cloth resembles the background, but its edge was found all around.
   const isPale = silhouette !== clear && !background.exact
@@ -175,6 +177,21 @@ function measureSilhouette(silhouette: Mask): { area: number; touching: number }
   for (let x = 0; x < width; x++) touching += data[x] + (height > 1 ? data[(height - 1) * width + x] : 0)
   for (let y = 1; y < height - 1; y++) touching += data[y * width] + (width > 1 ? data[y * width + width - 1] : 0)
   return { area: countSet(silhouette) / data.length, touching: touching / (2 * (width + height)) }
+}
+
+// A pixel on the border is background if its difference from the background is at most this share of the difference this far inside, as a
+// share of the short side. cut-out.test.ts, "just fits".
+const GROUND_ON_BORDER = { share: 0.2, inside: 0.01 }
+
+// The smoothed outline of a garment that just fits into the photo includes pixels of the border that are background.
+function withoutGroundOnBorder(silhouette: Mask, { difference }: BackgroundComparison): Mask {
+  const { width, height } = silhouette
+  const depth = Math.ceil(GROUND_ON_BORDER.inside * Math.min(width, height))
+  const inside = (at: number, last: number) => Math.min(Math.max(at, depth), last - depth)
+  return subset(silhouette, (i) => {
+    const inner = inside(Math.floor(i / width), height - 1) * width + inside(i % width, width - 1)
+    return inner === i || difference.data[i] > GROUND_ON_BORDER.share * difference.data[inner]
+  })
 }
 
 function checkWhole(silhouette: Mask): DrapeError | null {

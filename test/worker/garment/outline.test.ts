@@ -230,6 +230,22 @@ describe('findOutline', () => {
     expect(findOutline(cutOut(tee.transparent).alpha).kind).toBe('top')
   })
 
+  it('takes a high-low hem for that of a skirt, and wide sleeves along the body for those of a top', () => {
+    const [left, right, rightHem, leftHem] = skirt
+    expect(kindOf([left, right, rightHem, [58, 72], [50, 66], [42, 72], leftHem])).toBe('skirt')
+    const half = [
+      [60, 5],
+      [72, 11],
+      [78, 20],
+      [80, 40],
+      [86, 60],
+      [83, 62],
+      [83, 80],
+    ] as const
+    const blouse = [[50, 7.5] as const, ...half, ...half.toReversed().map(([x, y]) => [100 - x, y] as const)]
+    expect(kindOf(blouse)).toBe('top')
+  })
+
   it('uses the product text when the outline is ambiguous', () => {
     expect(findOutline(cutOut(tee.transparent).alpha, 'dress').kind).toBe('dress')
     expect(kindOf(skirt, 'upper')).toBe('top')
