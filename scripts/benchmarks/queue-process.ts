@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { createClient } from 'redis'
 import { createNodeRedisClient, Queue, Worker } from 'bullmq'
+import { createClient } from 'redis'
 import { percentile } from './percentile.ts'
 
 // Plain BullMQ, as in its documentation: the baseline of Drape's queue. Responds with one number.

@@ -242,7 +242,7 @@ describe('findOutline', () => {
       [83, 62],
       [83, 80],
     ] as const
-    const blouse = [[50, 7.5] as const, ...half, ...half.toReversed().map(([x, y]) => [100 - x, y] as const)]
+    const blouse = [[50, 6.8] as const, ...half, ...half.toReversed().map(([x, y]) => [100 - x, y] as const)]
     expect(kindOf(blouse)).toBe('top')
   })
 
