@@ -7,7 +7,7 @@ import { createRepeatFinder } from './repeats.ts'
 
 const run = promisify(execFile)
 
-/** Rules are chosen on the first part and measured on the second, whose results nobody looks at while choosing. */
+/** Rules are chosen on the first part and measured on the second. */
 export const PARTS = ['tune', 'measure'] as const
 
 interface Source {
@@ -19,7 +19,7 @@ interface Source {
 
 /**
  * Public repositories, mostly demos of try-on projects. Unless a line says otherwise, the licences of their images are unknown: use them only
- * for inspection and measurements. The images to measure were chosen by eye: one upright adult, or one product that nobody wears.
+ * for inspection and measurements. The images to measure were chosen by eye: one upright adult, or one product without a person.
  */
 const SOURCES: readonly Source[] = [
   {

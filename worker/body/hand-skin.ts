@@ -1,7 +1,7 @@
 import { apartInLight } from '../raster/colour.ts'
 import { type ColourModel, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
-import { cropColours, cropMask, cropPlane, type Window } from '../raster/crop.ts'
+import { cropColours, cropMask, cropPlane, type Window, windowAround } from '../raster/crop.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
 import {
   type Colours,
@@ -49,7 +49,7 @@ const ISLAND_LIKENESS = 1.6
 export function findShadedHands(input: Input): Mask {
   const { skin, body } = input
   const found = createMask(skin)
-  const window = windowAround(body, skin)
+  const window = windowOfHands(body, skin)
   if (window.width < 2 || window.height < 2) return found
   const shaded = shadedWithin({
     ...input,
@@ -67,14 +67,9 @@ export function findShadedHands(input: Input): Mask {
 }
 
 // Bounds of both hands with a margin, to skip the rest of the bitmap.
-function windowAround({ joints, armRadius, unit }: BodyFrame, size: Size): Window {
+function windowOfHands({ joints, armRadius, unit }: BodyFrame, size: Size): Window {
   const ends = bothSides((side) => [joints.wrist[side], between(joints.wrist[side], joints.knuckles[side], 2)]).flat()
-  const margin = 1.45 * Math.max(...armRadius) + 0.2 * unit
-  const low = (values: number[]) => Math.max(0, Math.floor(Math.min(...values) - margin))
-  const high = (values: number[], max: number) => Math.min(max, Math.ceil(Math.max(...values) + margin))
-  const [xs, ys] = [ends.map(({ x }) => x), ends.map(({ y }) => y)]
-  const [x, y] = [low(xs), low(ys)]
-  return { x, y, width: high(xs, size.width) - x, height: high(ys, size.height) - y }
+  return windowAround(ends, 1.45 * Math.max(...armRadius) + 0.2 * unit, size)
 }
 
 function jointsIn({ joints }: BodyFrame, window: Window): Pick<BodyFrame['joints'], 'wrist' | 'knuckles'> {

@@ -35,7 +35,7 @@ import {
 } from '../tuning.ts'
 import { inventSkin } from './invented-skin.ts'
 import { findWornGarment } from './worn-mask.ts'
-import { assignZones } from './zones.ts'
+import { assignZones, bodyWithin } from './zones.ts'
 
 /**
  * Fills the visible parts of the worn garment with skin, background, the colour of the lower garment or, along the new
@@ -138,15 +138,10 @@ function paintSkin(
   fitting: FittingRegions,
   { worn, factor }: { worn: WornGarment; factor: number },
 ): SeenSkin {
-  const skin = inventSkin(fitting, { old: worn.mask, bare: bodyOf(canvas, fitting.person.mask), factor })
+  const skin = inventSkin(fitting, { old: worn.mask, bare: bodyWithin(canvas.zones, fitting.person.mask), factor })
   if (!skin) return 'none'
   paint(canvas, { cells: labToRgb(skin.tones), factor }, skinShare(canvas, fitting))
   return skin.fromFace ? 'face' : 'body'
-}
-
-// The person without the parts of the worn garment that background replaces.
-function bodyOf({ zones }: Canvas, mask: Plane): Mask {
-  return maskWhere(mask, (i) => (zones[i] === KEEP ? mask.data[i] > 0.5 : zones[i] !== BACKGROUND))
 }
 
 type Areas = Readonly<Record<'skin' | 'background' | 'lower' | 'garment', number>>

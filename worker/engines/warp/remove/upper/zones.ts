@@ -143,19 +143,24 @@ function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
 }
 
 // The outline of an old sleeve is as jagged as its pattern and its folds: an arm's is smooth.
-function smoothArms(zones: Uint8Array, { person, body, regions }: FittingRegions, cover: Plane): void {
-  const sigma = ARM_OUTLINE * body.unit
+function smoothArms(zones: Uint8Array, { person, body: { unit }, regions }: FittingRegions, cover: Plane): void {
+  const sigma = ARM_OUTLINE * unit
   const arms = subset(regions.limbs, (i) => zones[i] === SKIN && cover.data[i] < SOLID)
   const near = dilate(arms, 2 * sigma)
-  const inside = maskWhere(cover, (i) =>
-    zones[i] === KEEP ? person.mask.data[i] > 0.5 || cover.data[i] >= SOLID : zones[i] !== BACKGROUND,
-  )
+  const body = bodyWithin(zones, person.mask)
+  const inside = maskWhere(cover, (i) => body.data[i] === 1 || (zones[i] === KEEP && cover.data[i] >= SOLID))
   const share = featherMask(inside, sigma)
   for (let i = 0; i < zones.length; i++) {
     if (!near.data[i] || cover.data[i] >= SOLID) continue
-    if (zones[i] === SKIN ? regions.limbs.data[i] : zones[i] === BACKGROUND || !inside.data[i])
-      zones[i] = share.data[i] > 0.5 ? SKIN : zones[i] === KEEP ? KEEP : BACKGROUND
+    if (zones[i] === SKIN ? !regions.limbs.data[i] : inside.data[i]) continue
+    if (share.data[i] > 0.5) zones[i] = SKIN
+    else if (zones[i] === SKIN) zones[i] = BACKGROUND
   }
+}
+
+/** The person without the parts of the worn garment that background replaces. */
+export function bodyWithin(zones: Uint8Array, mask: Plane): Mask {
+  return maskWhere(mask, (i) => (zones[i] === KEEP ? mask.data[i] > 0.5 : zones[i] !== BACKGROUND))
 }
 
 // An old sleeve leaves its shadow on the wall, and its own shaded rim is often mistaken for that shadow.
