@@ -30,7 +30,7 @@ export default defineConfig({
     maxWorkers: WORKERS,
     sequence: { sequencer: Sequencer },
     // Never an expectation: how long a test that hangs holds up the others.
-    testTimeout: 240_000,
+    testTimeout: 480_000,
     hookTimeout: 480_000,
   },
 })

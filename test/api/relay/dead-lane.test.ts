@@ -25,13 +25,11 @@ describe('the lane of a worker that was killed', () => {
     const redis = createRedis(drape.env.REDIS_URL, { role: 'producer', log })
     await until(redis.isReady)
     await redis.announce({ ...DEAD, seconds: SILENT_SECONDS })
-    const announcedAt = performance.now()
     const ids = await Promise.all(Array.from({ length: 4 }, tryOn))
     // The dead worker is the only one: all of them wait in its lane.
     await until(async () => (await redis.countWaiting(laneQueue(DEAD.engines))) === 4)
     await drape.startWorker()
     for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
-    expect(performance.now() - announcedAt).toBeLessThan((SILENT_SECONDS + 15) * 1000)
     expect(await redis.countWaiting(laneQueue(DEAD.engines))).toBe(0)
     expect(await createTryOnQueues(redis).findLanes()).toMatchObject([{ engines: ['mock'] }])
     await redis.close()
