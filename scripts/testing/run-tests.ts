@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ROOT } from '../stack/session.ts'
 import { type Counts, countTests } from '../stack/test-counts.ts'
 import { userCache } from '../stack/user-cache.ts'
 import { ALLOWED_SKIPS } from './allowed-skips.ts'
@@ -52,10 +54,21 @@ export async function runTests(paths: readonly string[], settings: TestArguments
   // A name filter skips all other tests.
   if (report === null || options.some((option) => /^(-t|--testNamePattern)/.test(option))) return counts
   if (!long) keepDurations(report)
-  const circumstances = { long, isRoot: process.getuid?.() === 0, hasAssets: Boolean(process.env.KUBEBUILDER_ASSETS) }
+  const circumstances = {
+    long,
+    isRoot: process.getuid?.() === 0,
+    hasAssets: Boolean(process.env.KUBEBUILDER_ASSETS),
+    hasHistory: hasHistory(),
+  }
   const skips = sortSkips(findSkips(report), ALLOWED_SKIPS, circumstances)
   for (const line of presentSkips(skips, allowMissing)) console.log(line)
   if (allowMissing) return counts
   const unexplained = skips.unexplained.length
   return { ...counts, failed: counts.failed + unexplained, skipped: counts.skipped - unexplained }
+}
+
+/** False in a shallow clone, and outside a git repository. */
+function hasHistory(): boolean {
+  const { stdout } = spawnSync('git', ['rev-parse', '--is-shallow-repository'], { cwd: ROOT, encoding: 'utf8' })
+  return stdout?.trim() === 'false'
 }

@@ -20,6 +20,17 @@ export async function createTestDatabase(): Promise<{ url: string; drop: () => P
   }
 }
 
+/** A database without any table, for one test file. */
+export async function createEmptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const { templateUrl } = await requestService('postgres', null)
+  const name = `empty_${randomUUID().replaceAll('-', '')}`
+  await maintain(templateUrl, `create database ${name}`)
+  return {
+    url: withDatabase(templateUrl, name),
+    drop: () => maintain(templateUrl, `drop database if exists ${name} with (force)`),
+  }
+}
+
 /** A copy of a database in use, as a separate database. Closes its connections during the copy. */
 export async function copyTestDatabase(url: string): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = new URL(url).pathname.slice(1)
