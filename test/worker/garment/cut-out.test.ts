@@ -264,6 +264,30 @@ describe('cutOut on drawn product photos', () => {
   })
 })
 
+describe('a white region in the middle of a black garment on white', () => {
+  const GARMENT = { left: 100, right: 300, top: 40, bottom: 360 }
+  const within = (x: number, y: number, box: typeof GARMENT) =>
+    x >= box.left && x < box.right && y >= box.top && y < box.bottom
+  const draw = (region: typeof GARMENT) =>
+    cutOut(plainBitmap(400, (x, y) => (within(x, y, GARMENT) && !within(x, y, region) ? [20, 20, 22] : WHITE)))
+
+  it('is the opening of a halter neck below its band, which is behind the neck of a wearer', () => {
+    const { alpha } = draw({ left: 130, right: 270, top: 52, bottom: 180 })
+    expect(alpha.data[120 * 400 + 200]).toBe(0)
+    expect(alpha.data[46 * 400 + 200]).toBe(0)
+    expect(alpha.data[46 * 400 + 112]).toBeGreaterThan(0.9)
+    expect(alpha.data[300 * 400 + 200]).toBe(1)
+  })
+
+  it.each([
+    ['a large print', { left: 130, right: 270, top: 90, bottom: 250 }],
+    ['a stripe below the collar', { left: 130, right: 270, top: 52, bottom: 80 }],
+  ])('is %s', (_, region) => {
+    const { alpha } = draw(region)
+    expect(alpha.data[Math.round((region.top + region.bottom) / 2) * 400 + 200]).toBe(1)
+  })
+})
+
 describe('cutOut on images with transparency', () => {
   it('uses the alpha channel', () => {
     const { transparent } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
