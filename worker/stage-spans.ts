@@ -1,15 +1,13 @@
+import { STAGES } from '../api/shared/stage-order.ts'
 import { type MeasuredSpan, recordSpan } from '../api/shared/telemetry.ts'
-
-/** Stages of a try-on in chronological order. All other timings are substages of `engine`. */
-const STAGES = ['decode', 'engine', 'composite', 'mark', 'encode']
 
 /**
  * Records the stages of a try-on that just ended (`ended`: ms since 1970) as spans. The inference process reports only
  * durations in ms; the stages follow each other without a gap until `ended`.
  */
 export function recordStages(timings: Readonly<Record<string, number>>, ended: number): void {
-  const stages = STAGES.filter((name) => timings[name] !== undefined)
-  const inner = Object.keys(timings).filter((name) => !STAGES.includes(name))
+  const stages: string[] = STAGES.filter((name) => timings[name] !== undefined)
+  const inner = Object.keys(timings).filter((name) => !stages.includes(name))
   const start = ended - stages.reduce((sum, name) => sum + timings[name], 0)
   for (const stage of sequential(stages, timings, start)) {
     recordSpan(stage.name, { ...stage, parts: stage.name === 'engine' ? sequential(inner, timings, stage.start) : [] })

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { EngineStage } from '../api/shared/stage-order.ts'
 
 interface StageContext {
   readonly signal: AbortSignal
@@ -10,7 +11,7 @@ interface StageContext {
 export interface Stages {
   readonly timings: Readonly<Record<string, number>>
   /** `share` is the progress, 0 to 1, after the stage. */
-  run<T>(name: string, share: number, work: () => T | Promise<T>): Promise<T>
+  run<T>(name: EngineStage, share: number, work: () => T | Promise<T>): Promise<T>
 }
 
 /**
@@ -23,7 +24,7 @@ export function createStages({ signal, onProgress }: StageContext, { large = fal
   let done = 0
   return {
     timings,
-    async run<T>(name: string, share: number, work: () => T | Promise<T>): Promise<T> {
+    async run<T>(name: EngineStage, share: number, work: () => T | Promise<T>): Promise<T> {
       await setImmediate()
       signal.throwIfAborted()
       const start = performance.now()

@@ -3,6 +3,7 @@ import { DEFAULT_MODE, DEFAULT_SEED, garmentTypeOf, type Options } from '../api/
 import { type Bitmap, decodeImage, decodeOnWhite, encodeImage, type Rectangle } from '../api/shared/image.ts'
 import { ofImage } from '../api/shared/image-field.ts'
 import { hashImage } from '../api/shared/image-hash.ts'
+import type { Stage } from '../api/shared/stage-order.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
 import { addWatermark } from './composite/watermark.ts'
@@ -176,7 +177,7 @@ async function addMark(
 
 interface Clock {
   readonly laps: Readonly<Record<string, number>>
-  lap(name: string): void
+  lap(name: Stage): void
 }
 
 function createClock(): Clock {
@@ -184,7 +185,7 @@ function createClock(): Clock {
   let last = performance.now()
   return {
     laps,
-    lap: (name: string) => {
+    lap: (name: Stage) => {
       const now = performance.now()
       laps[name] = Math.round(now - last)
       last = now

@@ -1,27 +1,8 @@
 import { type Html, html } from '../answers/html.ts'
+import { ENGINE_STAGES, STAGES } from '../shared/stage-order.ts'
 import { table } from './elements.ts'
 
-/** Stages of a try-on in order; the stages of `engine` are in `INNER`. */
-const OUTER = ['decode', 'engine', 'composite', 'mark', 'encode']
-const INNER = [
-  ...[
-    'category',
-    'resize',
-    'pose',
-    'person',
-    'wearer',
-    'garment',
-    'plan',
-    'region',
-    'place',
-    'warp',
-    'shade',
-    'remove',
-  ],
-  ...['order', 'denoise', 'paste'],
-]
-
-interface Stage {
+interface Bar {
   readonly name: string
   readonly isInner: boolean
   /** Milliseconds from the start of the work. */
@@ -48,10 +29,10 @@ export function presentWaterfall(timings: Readonly<Record<string, number>>): Htm
   })
 }
 
-function listStages(timings: Readonly<Record<string, number>>): Stage[] {
+function listStages(timings: Readonly<Record<string, number>>): Bar[] {
   const names = Object.keys(timings)
-  const outer = OUTER.filter((name) => names.includes(name))
-  const inner = names.filter((name) => !OUTER.includes(name)).toSorted((a, b) => placeOf(a) - placeOf(b))
+  const outer: string[] = STAGES.filter((name) => names.includes(name))
+  const inner = names.filter((name) => !outer.includes(name)).toSorted((a, b) => placeOf(a) - placeOf(b))
   if (!outer.includes('engine')) return inARow(inner, { timings, start: 0, isInner: false })
   return inARow(outer, { timings, start: 0, isInner: false }).flatMap((stage) =>
     stage.name === 'engine' ? [stage, ...inARow(inner, { timings, start: stage.start, isInner: true })] : [stage],
@@ -60,14 +41,14 @@ function listStages(timings: Readonly<Record<string, number>>): Stage[] {
 
 /** Stages that are not known come last. */
 function placeOf(name: string): number {
-  const place = INNER.indexOf(name)
-  return place === -1 ? INNER.length : place
+  const order: readonly string[] = ENGINE_STAGES
+  return order.includes(name) ? order.indexOf(name) : order.length
 }
 
 function inARow(
   names: readonly string[],
   { timings, start, isInner }: { timings: Readonly<Record<string, number>>; start: number; isInner: boolean },
-): Stage[] {
+): Bar[] {
   let end = start
   return names.map((name) => {
     const stage = { name, isInner, start: end, duration: timings[name] }

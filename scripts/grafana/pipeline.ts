@@ -1,3 +1,4 @@
+import { STAGES } from '../../api/shared/stage-order.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
 import { highest, mean, of, quantile, sumRate } from './promql.ts'
@@ -8,7 +9,7 @@ const WHOLE = 'drape_generation_seconds'
 const COMPLETED = 'status="COMPLETED"'
 const WAITING = 'state=~"waiting|queued"'
 /** Sequential stages; all other stages are substages of `engine`. */
-const STAGES = 'decode|engine|composite|encode'
+const SEQUENCE = STAGES.join('|')
 
 const glance: Row = {
   title: 'At a glance',
@@ -88,11 +89,12 @@ const time: Row = {
     {
       kind: 'areas',
       title: 'Mean time to result by stage',
-      description: 'Mean time of the successive stages: wait for a worker, decoding, engine, composing, encoding.',
+      description:
+        'Mean time of the successive stages: wait for a worker, decoding, safety checks, engine, composing, mark, encoding.',
       unit: 's',
       queries: [
         { expr: mean('', 'drape_queue_wait_seconds'), legend: 'wait' },
-        { expr: mean('stage', 'drape_stage_seconds', `stage=~"${STAGES}"`, ENGINE), legend: '{{stage}}' },
+        { expr: mean('stage', 'drape_stage_seconds', `stage=~"${SEQUENCE}"`, ENGINE), legend: '{{stage}}' },
       ],
       width: 12,
       runbooks: ['time-to-result-burns-fast'],
@@ -139,7 +141,7 @@ const time: Row = {
       unit: 's',
       queries: [
         {
-          expr: mean('engine, stage', 'drape_stage_seconds', `stage!~"${STAGES}"`, ENGINE),
+          expr: mean('engine, stage', 'drape_stage_seconds', `stage!~"${SEQUENCE}"`, ENGINE),
           legend: '{{engine}} {{stage}}',
         },
       ],

@@ -36,18 +36,20 @@ describe('the page of a generation', () => {
   })
 
   it('draws stages in the order in which they ran, each from the end of the previous stage', () => {
-    const timings = { warp: 30, encode: 10, engine: 80, person: 40, decode: 10, own: 10 }
+    const timings = { warp: 20, encode: 5, engine: 80, person: 40, decode: 10, own: 10, body: 10, safety: 5 }
     const { markup } = presentWaterfall(timings)
     const rows = [
       ...markup.matchAll(/data-label="Stage">(?:<span class="inner">)?(\w+).*?x="([\d.]+)".*?width="([\d.]+)"/gs),
     ]
     expect(rows.map(([, name, x, width]) => [name, Number(x), Number(width)])).toEqual([
       ['decode', 0, 10],
-      ['engine', 10, 80],
-      ['person', 10, 40],
-      ['warp', 50, 30],
-      ['own', 80, 10],
-      ['encode', 90, 10],
+      ['safety', 10, 5],
+      ['engine', 15, 80],
+      ['person', 15, 40],
+      ['body', 55, 10],
+      ['warp', 65, 20],
+      ['own', 85, 10],
+      ['encode', 95, 5],
     ])
   })
 })

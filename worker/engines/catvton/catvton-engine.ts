@@ -96,9 +96,11 @@ async function draw(drawing: Drawing, { manifest, graphs, conditions }: Resource
       { signal, onStep: (done) => drawing.reportSteps(range, done / steps.length) },
     ),
   )
-  const bitmap = await stages.run('decode', PROGRESS.decode, () => decodePersons(graphs.decoder, sample, latentScale))
+  const bitmap = await stages.run('vae-decode', PROGRESS.decode, () =>
+    decodePersons(graphs.decoder, sample, latentScale),
+  )
   const drawn = toBitmap(bitmap, 0, { x: 0, y: 0, ...size, rounded: true })
-  const image = await stages.run('place', 1, () => placeFromCanvas(frame, drawn, window))
+  const image = await stages.run('paste', 1, () => placeFromCanvas(frame, drawn, window))
   return { image, change, category: shown }
 }
 

@@ -77,6 +77,6 @@ async function draw(drawing: Drawing, resources: Resources): Promise<Drawn> {
     }),
   )
   const image = toBitmap(sample, 0, posed.place)
-  const change = await stages.run('region', 1, () => changeRegion(seen, category, image))
+  const change = await stages.run('change', 1, () => changeRegion(seen, category, image))
   return { image, change, category: shown, warnings: resources.wholeBody ? [] : ['POSE_WITHOUT_HANDS'] }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../../api/shared/image.ts'
+import { ENGINE_STAGES } from '../../../../api/shared/stage-order.ts'
 import { blendChange } from '../../../../worker/composite/blend.ts'
 import { checkResult } from '../../../../worker/composite/region.ts'
 import { openGraphs } from '../../../../worker/engines/catvton/graphs.ts'
@@ -130,6 +131,12 @@ describe('the engine CatVTON', () => {
         counts.push(shares.length)
       }
       expect([counts[1] - counts[0], counts[2] - counts[1]]).toEqual([10, 20])
+    })
+
+    it('measures its stages in the published order', async () => {
+      const names = Object.keys((await run()).timings)
+      expect(names).toEqual(ENGINE_STAGES.filter((name) => names.includes(name)))
+      expect(names).toEqual(expect.arrayContaining(['region', 'denoise', 'vae-decode', 'paste']))
     })
 
     it('stops between two steps', async () => {

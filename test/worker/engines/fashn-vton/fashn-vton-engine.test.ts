@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../../../../api/shared/image.ts'
+import { ENGINE_STAGES } from '../../../../api/shared/stage-order.ts'
 import { DEFAULT_CONFORMANCE } from '../../../../worker/engines/conformance.ts'
 import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
 import { openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
@@ -89,6 +90,13 @@ describe('the engine FASHN VTON', () => {
       for (const shares of counts) expect(shares).toEqual(shares.toSorted((a, b) => a - b))
       const [fast, balanced, quality] = counts.map(({ length }) => length)
       expect([balanced - fast, quality - balanced]).toEqual([10, 20])
+    })
+
+    it('measures its stages in the published order', async () => {
+      const { timings } = await engine.run(input, { signal: never, onProgress: () => {} })
+      const names = Object.keys(timings)
+      expect(names).toEqual(ENGINE_STAGES.filter((name) => names.includes(name)))
+      expect(names).toEqual(expect.arrayContaining(['pose', 'denoise', 'change']))
     })
 
     it('stops between two steps', async () => {

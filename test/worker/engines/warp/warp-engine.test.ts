@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../../api/shared/errors.ts'
 import { decodeImage, resizeBitmap } from '../../../../api/shared/image.ts'
+import { ENGINE_STAGES } from '../../../../api/shared/stage-order.ts'
 import { blendChange } from '../../../../worker/composite/blend.ts'
-import type { Engine, EngineContext, EngineResult } from '../../../../worker/engines/engine.ts'
+import type { Engine, EngineContext, EngineInput, EngineResult } from '../../../../worker/engines/engine.ts'
 import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import type { LandmarkName } from '../../../../worker/person/person.ts'
@@ -30,9 +31,19 @@ afterAll(async () => {
 
 const quiet: EngineContext = { signal: new AbortController().signal, onProgress: () => {} }
 
-function wear(person: Bitmap, garment: Bitmap, { hash = 'none', context = quiet } = {}): Promise<EngineResult> {
+interface Wearing {
+  readonly hash?: string
+  readonly category?: EngineInput['category']
+  readonly context?: EngineContext
+}
+
+function wear(
+  person: Bitmap,
+  garment: Bitmap,
+  { hash = 'none', category = null, context = quiet }: Wearing = {},
+): Promise<EngineResult> {
   const options = { seed: 1, mode: 'balanced' as const }
-  return engine.run({ person, garment, garmentHash: hash, category: null, options }, context)
+  return engine.run({ person, garment, garmentHash: hash, category, options }, context)
 }
 
 const garment = (name: string): Bitmap => {
@@ -197,8 +208,10 @@ describe('the warp engine', () => {
     const { bitmap } = await readFigure('apose-full')
     const shares: number[] = []
     const context = { ...quiet, onProgress: (share: number) => void shares.push(share) }
-    const { timings } = await wear(bitmap, garment('tshirt_navy'), { hash: 'navy', context })
-    expect(Object.keys(timings)).toEqual(
+    const { timings } = await wear(bitmap, garment('tshirt_navy'), { hash: 'navy', category: 'tops', context })
+    const names = Object.keys(timings)
+    expect(names).toEqual(ENGINE_STAGES.filter((name) => names.includes(name)))
+    expect(names).toEqual(
       expect.arrayContaining(['person', 'garment', 'body', 'parts', 'place', 'warp', 'remove', 'shade', 'order']),
     )
     expect(shares).toEqual(shares.toSorted((a, b) => a - b))
