@@ -91,10 +91,11 @@ async function showImage(ctx: DashboardContext, { searches, storage, audit }: Ge
   const { which, reason } = readRequest(ctx.state.form)
   const { id, accountId, personKey, resultKey } = await findGeneration(ctx, searches)
   const key = which === 'person' ? personKey : resultKey
-  await audit.insert(actorOf(ctx), { action: 'picture.view', object: id, accountId, reason, details: { which } })
   const bytes = key === null ? null : await storage.get(key)
   if (key === null || bytes === null)
     throw new DrapeError('IMAGE_NOT_FOUND', 'The image does not exist or has been deleted.')
+  // After the last step that can fail: an audited form has been executed, and is never executed again.
+  await audit.insert(actorOf(ctx), { action: 'picture.view', object: id, accountId, reason, details: { which } })
   const source = `data:${contentTypeOf(key)};base64,${bytes.toString('base64')}`
   showPage(ctx, { title: 'Image', body: presentImage({ id, which, source }) })
 }

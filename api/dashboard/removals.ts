@@ -65,12 +65,13 @@ async function showImages(ctx: DashboardContext, options: RemovalPagesOptions): 
   const { reason } = readReason(ctx.state.form)
   const { id, hashes } = await findRemoval(ctx, options)
   const { found } = await options.candidates.find(hashes)
+  const previews: { id: string; source: string | null }[] = []
+  for (const candidate of found) previews.push({ id: candidate.id, source: await readPreview(candidate.key, options) })
+  // After the last step that can fail: an audited form has been executed, and is never executed again.
   await options.audit.insert(actorOf(ctx), {
     ...{ action: 'removal.view', object: id, reason },
     details: { images: found.map((candidate) => candidate.id).join(' ') },
   })
-  const previews: { id: string; source: string | null }[] = []
-  for (const candidate of found) previews.push({ id: candidate.id, source: await readPreview(candidate.key, options) })
   showPage(ctx, { title: 'Images that may match', body: presentCandidates({ id, previews }) })
 }
 

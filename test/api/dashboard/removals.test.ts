@@ -14,12 +14,13 @@ describe('removal requests in the dashboard', () => {
   let dashboard: TestDashboard
   let browser: OperatorBrowser
   let contents: DashboardContents
+  let objectKey: string
 
   beforeAll(async () => {
     dashboard = await startDashboard()
     browser = await dashboard.signIn()
     contents = await fillDashboard(dashboard, 'Removals')
-    const objectKey = `persons/${contents.accountId}/img_1.jpg`
+    objectKey = `persons/${contents.accountId}/img_1.jpg`
     await createImages(dashboard.database).insert({
       ...{ id: 'img_1', accountId: contents.accountId, objectKey, bytes: photo.length, externalUserId: 'u' },
       ...{ width: 400, height: 600, cropMode: 'none', expiresAt: new Date(Date.now() + 86_400_000) },
@@ -49,6 +50,10 @@ describe('removal requests in the dashboard', () => {
     // A link with the address as it is would add a recipient.
     expect(text).toContain('href="mailto:a%3Fbcc%3Dc@b.example"')
     expect((await browser.submit('/removals/rem_1', '/removals/rem_1/images', { reason: '' })).status).toBe(400)
+    await dashboard.storage.put(objectKey, Buffer.from('not an image'), { contentType: 'image/jpeg' })
+    const unread = await browser.submit('/removals/rem_1', '/removals/rem_1/images', { reason: 'is it the same?' })
+    expect(unread.text).not.toContain('Already done')
+    await dashboard.storage.put(objectKey, photo, { contentType: 'image/jpeg' })
     const shown = await browser.submit('/removals/rem_1', '/removals/rem_1/images', { reason: 'is it the same?' })
     expect(shown.text).toContain('data:image/jpeg')
     expect(

@@ -115,6 +115,13 @@ describe('the role of an operator', () => {
     expect((await post('viewer', path, typed)).text).not.toContain('<img')
     expect((await post('billing', path, typed)).text).not.toContain('<img')
     expect((await post('support', path, typed)).text).toContain('<img class="image"')
+    // A deleted image is not seen, so the form is neither audited nor answered as one that was already executed.
+    const key = `results/${contents.accountId}/shown.jpg`
+    const image = await dashboard.storage.get(key)
+    await dashboard.storage.delete([key])
+    const deleted = await post('support', path, typed)
+    expect([deleted.status, deleted.text.includes('Already done')]).toEqual([404, false])
+    await dashboard.storage.put(key, image ?? Buffer.alloc(0), { contentType: 'image/jpeg' })
     const views = await dashboard.database.any(sql.unsafe`
       select operator_email::text as email from operator_audit where action = 'picture.view'`)
     expect(views).toEqual([{ email: 'support@example.com' }])
