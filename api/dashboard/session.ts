@@ -1,5 +1,6 @@
 import { DrapeError } from '../shared/errors.ts'
 import type { OperatorSessions } from '../stores/operator-sessions.ts'
+import { findFormPage } from './form-pages.ts'
 import { createFormIssuer, readIssuedForm } from './issued-forms.ts'
 import { seeOther } from './layout.ts'
 import { isPermitted, rolesFor } from './roles.ts'
@@ -57,14 +58,18 @@ export function refuseStrangers({ origin }: { origin: string | null }): Dashboar
 }
 
 /**
- * Accepts only operators, and forms that were issued to them. Redirects others to the sign-in without running their
- * form.
+ * Accepts only operators, and forms that were issued to them. Redirects others to the sign-in, and from there to the
+ * page, without running their form.
  */
 export const requireOperator: DashboardMiddleware = function operators(ctx, next) {
   const { operator, formKey: key, form } = ctx.state
   if (operator === null || key === null) {
-    const place = ctx.method === 'GET' ? `?next=${encodeURIComponent(ctx.url)}` : '?ended=true'
-    return seeOther(ctx, `/sign-in${place}`)
+    const place = ctx.method === 'GET' ? ctx.url : findFormPage(ctx.path)
+    const query = new URLSearchParams({
+      ...(ctx.method !== 'GET' && { ended: 'true' }),
+      ...(place !== null && { next: place }),
+    })
+    return seeOther(ctx, `/sign-in?${query}`)
   }
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return next()
   ctx.state.formId = readIssuedForm(form.get('form') ?? '', { key, action: ctx.path })

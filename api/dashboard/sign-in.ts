@@ -104,7 +104,8 @@ async function sendCode(ctx: DashboardContext, options: SignInOptions): Promise<
   const { code, next } = readCode(ctx.state.form)
   const token = ctx.cookies.get(signInCookie(isSecure)) ?? ''
   const operator = token === '' ? null : await signIns.find(token)
-  if (operator === null) return seeOther(ctx, '/sign-in')
+  if (operator === null)
+    return seeOther(ctx, `/sign-in?late=true&next=${encodeURIComponent(isOwnPath(next) ? next : '/')}`)
   if (await checkCode(operator.id, { code }, factors)) {
     await signIns.delete(token)
     holdSignIn(ctx, { token: null, isSecure })
@@ -184,7 +185,7 @@ export interface SignInPage {
 export function showSignIn(ctx: DashboardContext, { provider, passwords, email, problem }: SignInPage): void {
   const query = new URLSearchParams(ctx.querystring)
   const next = ctx.state.form.get('next') ?? query.get('next') ?? ''
-  const message = problem ?? (query.has('ended') ? explainEndedSession(next) : '')
+  const message = problem ?? (query.has('ended') ? explainEndedSession(next) : query.has('late') ? LATE_CODE : '')
   ctx.state.operator = null
   showPage(ctx, {
     title: 'Sign in',
@@ -196,6 +197,8 @@ ${when(
 ${when(passwords, presentPasswordForm({ provider, email, next, kept: ctx.state.forms.kept('/sign-in') }))}`,
   })
 }
+
+const LATE_CODE = `A code is accepted only within ${SIGN_IN_MINUTES} minutes after the password. Sign in again.`
 
 function explainEndedSession(next: string): string {
   return /[?&]kept=/.test(next)

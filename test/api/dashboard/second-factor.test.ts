@@ -4,7 +4,7 @@ import { codeAt, findStep, generateTotpSecret, presentTotpUri } from '../../../a
 import { sql } from '../../../api/shared/database/database.ts'
 import { createOperators, type Role } from '../../../api/stores/operators.ts'
 import { createStoredSecrets } from '../../../api/stores/stored-secrets.ts'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { type OperatorBrowser, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 
 describe('a time-based code', () => {
   /** `12345678901234567890` in base32; RFC 6238, appendix B, the last six digits. */
@@ -110,10 +110,14 @@ describe('the second factor of an operator', () => {
 
   it('is accepted only within 5 minutes after the correct password', async () => {
     const { email, secret } = await enrolled('support')
-    expect((await enterCode(dashboard.openBrowser(), codeOf(secret))).headers.get('location')).toBe('/sign-in')
+    const refused = '/sign-in?late=true&next=%2Faccounts'
+    expect((await enterCode(dashboard.openBrowser(), codeOf(secret))).headers.get('location')).toBe(refused)
     const { browser } = await enterPassword(email)
     await dashboard.database.query(sql.unsafe`update operator_sign_ins set created_at = now() - interval '6 minutes'`)
-    expect((await enterCode(browser, codeOf(secret))).headers.get('location')).toBe('/sign-in')
+    expect((await enterCode(browser, codeOf(secret))).headers.get('location')).toBe(refused)
+    const { text } = await browser.get(refused)
+    expect(text).toContain('only within 5 minutes after the password')
+    expect(readFormFields(text, '/sign-in')).toMatchObject({ next: '/accounts' })
   })
 
   it('has recovery codes that work once each, and are stored only as hashes', async () => {

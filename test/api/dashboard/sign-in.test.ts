@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIdentityProvider } from '../../../api/dashboard/identity-provider.ts'
 import { hashPassword } from '../../../api/dashboard/password.ts'
 import { sql } from '../../../api/shared/database/database.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
 import { createOperators } from '../../../api/stores/operators.ts'
 import { OPERATOR, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
@@ -201,8 +202,9 @@ describe('a session of the dashboard', () => {
     const { form } = readFormFields(text, '/accounts')
     await dashboard.database.query(sql.unsafe`delete from operator_sessions`)
     const answer = await browser.post('/accounts', new URLSearchParams({ form, name: 'Late', retentionDays: '7' }))
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?ended=true'])
-    expect((await browser.get('/sign-in?ended=true')).text).toContain('was not executed')
+    const place = '/sign-in?ended=true&next=%2Faccounts%2Fnew'
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, place])
+    expect((await browser.get(place)).text).toContain('was not executed')
     expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(false)
   })
 
@@ -278,11 +280,24 @@ describe('a session of the dashboard', () => {
       for (const cookie of ['', 'drape-operator=unknown']) {
         stranger.cookie = cookie
         const { headers } = await stranger.post('/shops', new URLSearchParams({ form, domain: 'stranger.example' }))
-        expect(headers.get('location')).toBe('/sign-in?ended=true')
+        expect(headers.get('location')).toBe('/sign-in?ended=true&next=%2Fshops%2Fnew')
       }
       expect(JSON.stringify(await dashboard.database.any(sql.unsafe`select * from operator_kept_forms`))).not.toContain(
         'stranger',
       )
+    })
+
+    it('returns to the page of an upload, whose file is not received', async () => {
+      const { id } = await createAccounts(dashboard.database).insert({ name: 'Logo', email: null, credits: 0 })
+      const [page, browser] = [`/accounts/${id}`, await dashboard.signIn()]
+      const { form } = readFormFields((await browser.get(page)).text, `${page}/logo`)
+      await expire(browser)
+      const body = new FormData()
+      body.set('form', form)
+      body.set('logo', new Blob(['an image']))
+      const { headers } = await browser.post(`${page}/logo`, body)
+      expect(headers.get('location')).toBe(`/sign-in?ended=true&next=${encodeURIComponent(page)}`)
+      expect((await browser.get(headers.get('location') ?? '')).text).toContain('Your last request was not executed.')
     })
 
     it('shows the form again when the operator has signed in in another tab', async () => {
