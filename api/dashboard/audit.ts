@@ -60,7 +60,7 @@ ${table({
   ]),
   empty:
     about === null
-      ? 'Nothing has been done yet.'
+      ? 'Nothing has been done yet. The log fills with the first sign-in, change or view of a photo by an operator.'
       : html`No action matches “${about}”. <a href="/audit">Show all actions</a>`,
 })}${nextPage(query, entries.length === PAGE ? (entries.at(-1)?.id ?? null) : null)}`,
   })

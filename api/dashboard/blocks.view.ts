@@ -36,7 +36,7 @@ ${table({
     time(block.createdAt),
     block.expiresAt === null ? 'no end' : time(block.expiresAt),
   ]),
-  empty: 'No image is blocked.',
+  empty: html`No image is blocked. To block one, decide “block” on an appeal in <a href="/reviews">Reviews</a>.`,
 })}${when(blocks.length === limit, html`<p class="hint">The newest ${String(limit)} blocks.</p>`)}
 ${when(blocks.length > 0, section('Remove a block', removal))}`
 }

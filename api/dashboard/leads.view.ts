@@ -18,7 +18,7 @@ ${table({
     count(refused),
     reason ?? '',
   ]),
-  empty: 'No shopper has left an e-mail address.',
+  empty: html`No shopper has left an e-mail address. A row appears when the widget of a <a href="/shops">shop</a> asks for addresses and a shopper leaves one.`,
   numeric: [1, 2, 3],
 })}`
 }

@@ -20,7 +20,7 @@ ${table({
     removal.decidedAt === null ? time(removal.dueAt) : 'decided',
     time(removal.createdAt),
   ]),
-  empty: 'No removal requests yet.',
+  empty: html`No removal requests yet. Link to ${code('/removal')} of the API from your website, so that people find the form.`,
 })}${when(found.length === limit, html`<p class="hint">The first ${String(limit)} requests.</p>`)}`
 }
 

@@ -36,7 +36,7 @@ ${table({
     html`<a href="/accounts/${review.accountId}">${code(review.accountId)}</a>`,
     time(review.createdAt),
   ]),
-  empty: 'No reviews yet.',
+  empty: html`No reviews yet. A review appears when an account or a shopper appeals a refusal; set the safety level on the page of an <a href="/accounts">account</a>.`,
 })}${when(found.length === limit, html`<p class="hint">The first ${String(limit)} reviews.</p>`)}`
 }
 

@@ -96,6 +96,20 @@ describe('the pages of the dashboard', () => {
     expect(text).toMatch(/<code>NO_PERSON_DETECTED<\/code><\/a><\/td><td class="number"[^>]*>1[34]</)
     expect(text).toContain('completed')
     expect(text.match(/<rect class="first"/g)?.length).toBeGreaterThan(20)
+    const plots = text.split('<figure class="plot">').slice(1)
+    expect(plots.length).toBeGreaterThan(1)
+    for (const [plot] of plots.map((part) => part.split('</figure>'))) {
+      const bars = [...plot.matchAll(/<rect [^>]*>(?:<title>[^<]*: (\d+) [^<]+<\/title>)?/g)].map(([, value]) =>
+        Number(value),
+      )
+      const [, table = ''] = plot.split('<summary>Show as a table</summary>')
+      const cells = [...table.matchAll(/<td class="number"[^>]*>([\d,]+)</g)].map(([, value]) =>
+        Number(value.replaceAll(',', '')),
+      )
+      const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
+      expect(bars.length).toBeGreaterThan(0)
+      expect([sum(bars), bars.length]).toEqual([sum(cells), cells.filter((value) => value > 0).length])
+    }
     const account = await browser.get(`/accounts/${contents.accountId}`)
     const [, link = ''] = account.text.match(/href="(\/generations\?[^"]*code=NO_PERSON_DETECTED[^"]*)"/) ?? []
     expect(link).toContain(`account=${contents.accountId}`)
@@ -338,5 +352,24 @@ describe('the pages of the dashboard', () => {
     ]) {
       await expect(dashboard.database.query(statement)).rejects.toThrow('only ever added to')
     }
+  })
+})
+
+describe('the pages of a new installation', () => {
+  let dashboard: TestDashboard
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+  })
+  afterAll(() => dashboard.stop())
+
+  it.each([
+    ['/audit', 'The log fills with the first sign-in'],
+    ['/reviews', 'A review appears when an account or a shopper appeals a refusal'],
+    ['/removals', 'Link to <code>/removal</code> of the API from your website'],
+    ['/blocks', 'To block one, decide “block” on an appeal in <a href="/reviews">Reviews</a>'],
+    ['/leads', 'A row appears when the widget of a <a href="/shops">shop</a> asks for addresses'],
+  ])('say what fills the empty list: %s', async (path, words) => {
+    const { text } = await (await dashboard.signIn()).get(path)
+    expect(text.match(/<p class="empty">(.*?)<\/p>/s)?.[1]).toContain(words)
   })
 })
