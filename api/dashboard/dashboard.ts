@@ -11,7 +11,7 @@ import type { Log } from '../shared/log.ts'
 import { createPoolRegistry } from '../shared/pool-registry.ts'
 import type { Redis } from '../shared/redis.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
-import type { Announce } from '../shared/stores/generations.ts'
+import { type Announce, createGenerations } from '../shared/stores/generations.ts'
 import { createObjects } from '../shared/stores/objects.ts'
 import { listRefusedRequests } from '../shops/refused-requests.ts'
 import { createAccounts } from '../stores/accounts.ts'
@@ -229,6 +229,7 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     generationPages({
       ...{ storage, accounts, audit },
       searches: createGenerationSearches(database),
+      generations: createGenerations(database),
       announce: options.announce ?? (() => {}),
     }),
     productPages({ accounts, searches: createProductSearches(database) }),

@@ -3,7 +3,7 @@ import { DrapeError } from '../shared/errors.ts'
 import { STATUSES } from '../shared/generation.ts'
 import { Type } from '../shared/schema.ts'
 import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
-import { type Announce, createGenerations } from '../shared/stores/generations.ts'
+import { type Announce, createGenerations, type Generations } from '../shared/stores/generations.ts'
 import type { GenerationDetail, GenerationSearches } from '../stores/generation-search.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
@@ -17,6 +17,7 @@ import { Minute, readTime } from './times.ts'
 
 export interface GenerationPagesOptions {
   readonly searches: GenerationSearches
+  readonly generations: Pick<Generations, 'find'>
   readonly accounts: AccountSearch
   readonly storage: ObjectStorage
   readonly audit: OperatorAudit
@@ -71,14 +72,15 @@ async function findGeneration(ctx: DashboardContext, searches: GenerationSearche
   return found
 }
 
-async function showGeneration(ctx: DashboardContext, { searches }: GenerationPagesOptions): Promise<void> {
+async function showGeneration(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
+  const { searches, generations } = options
   const generation = await findGeneration(ctx, searches)
-  const events = await searches.listEvents(generation.id)
+  const [events, record] = await Promise.all([searches.listEvents(generation.id), generations.find(generation.id)])
   const { operator, forms } = ctx.state
   showPage(ctx, {
     title: 'Generation',
     actions: presentGenerationActions(generation, (path) => isPermitted(operator?.role ?? 'viewer', 'POST', path)),
-    body: presentGeneration(generation, { events, forms }),
+    body: presentGeneration(generation, { events, record, forms }),
   })
 }
 

@@ -1,5 +1,7 @@
 import { type Html, html } from '../answers/html.ts'
+import { findResultKey, presentGeneration as presentToCaller } from '../routes/server/generations.view.ts'
 import { STATUSES, type Status } from '../shared/generation.ts'
+import type { GenerationRecord } from '../shared/stores/generations.ts'
 import type { FoundGeneration, GenerationDetail, GenerationEvent } from '../stores/generation-search.ts'
 import { badge, type Content, code, facts, nextPage, section, type Tone, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
@@ -57,7 +59,16 @@ ${table({
 
 export function presentGeneration(
   generation: GenerationDetail,
-  { events, forms }: { events: readonly GenerationEvent[]; forms: Forms },
+  {
+    events,
+    record,
+    forms,
+  }: {
+    readonly events: readonly GenerationEvent[]
+    /** Null when the generation was deleted meanwhile. */
+    readonly record: GenerationRecord | null
+    readonly forms: Forms
+  },
 ): Html {
   const { id, status, errorCode, errorMessage, errorDetails, warnings } = generation
   return html`${facts([
@@ -94,9 +105,11 @@ export function presentGeneration(
     ['Images are stored until', time(generation.imagesExpireAt)],
   ])}
 <div class="columns">${section('Times (UTC)', times(generation))}${section('Stages', presentWaterfall(generation.timings ?? {}))}</div>
+${when(generation.pastAttempts.length > 0, section('Previous attempts', presentPastAttempts(generation)))}
 ${section('Events', presentEvents(generation, events))}
 ${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
 <div class="columns">${section('Options', json(generation.options))}${section('Product at acceptance', json(generation.snapshot))}</div>
+${when(record, section('Answer of the API', record === null ? html`` : presentAnswer(record)))}
 <div id="images">${section('Images', imageForm(generation, forms))}</div>
 ${when(isRunning(generation), html`<div id="cancel">${section('Cancel', cancelForm(id, forms))}</div>`)}`
 }
@@ -132,6 +145,40 @@ function presentEvents(generation: GenerationDetail, events: readonly Generation
     ]),
     empty: '',
   })}<p><a href="/audit?about=${encodeURIComponent(id)}">Actions of operators</a></p>`
+}
+
+const ENDS: Readonly<Record<GenerationDetail['pastAttempts'][number]['reason'], string>> = {
+  lost: 'the worker was lost',
+  retried: 'error, retried',
+  spared: 'device or signing key failed; the attempt does not count',
+}
+
+function presentPastAttempts({ pastAttempts }: GenerationDetail): Html {
+  const at = (text: string | null) => time(text === null ? null : new Date(text))
+  return table({
+    caption: 'Attempts without a result, oldest first',
+    head: ['Attempt', 'Worker', 'Started (UTC)', 'Ended (UTC)', 'End'],
+    rows: pastAttempts.map(({ attempt, worker, startedAt, endedAt, reason }): Content[] => [
+      ...[String(attempt), worker ?? 'none', at(startedAt), at(endedAt), ENDS[reason]],
+    ]),
+    empty: '',
+    numeric: [0],
+  })
+}
+
+const HIDDEN = 'hidden'
+
+/** The links lead to images and to the appeal without a sign-in, and the salt is a secret of the account. */
+function presentAnswer(record: GenerationRecord): Html {
+  const answer = presentToCaller(
+    { ...record, ingredientSalt: record.ingredientSalt && HIDDEN },
+    {
+      resultImageUrl: findResultKey(record) && HIDDEN,
+      wait: null,
+      appealUrl: record.isAppealable ? HIDDEN : null,
+    },
+  )
+  return html`<p class="hint">${code(`GET /tryon/v1/generations/${record.id}`)}, with links and secrets hidden and without the estimated wait.</p>${json(answer)}`
 }
 
 function engineOf({ engine, engineInfo }: GenerationDetail): string {

@@ -3,7 +3,8 @@ import { STATUSES } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { ATTEMPT_ENDS } from '../shared/stores/generations.ts'
 
-const PastAttempt = Type.Object({
+/** An attempt that ended without a result. Times are ISO 8601 texts. */
+export const PastAttempt = Type.Object({
   attempt: Type.Integer(),
   worker: Nullable(Type.String()),
   dispatchedAt: Nullable(Type.String()),

@@ -3,6 +3,7 @@ import { STATUSES, type Status } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { keptResultKey } from '../shared/stores/generations.ts'
 import { TEST_ENGINE } from '../shared/test-mode.ts'
+import { PastAttempt } from './generation-life.ts'
 
 const FoundRow = Type.Object({
   id: Type.String(),
@@ -23,6 +24,8 @@ const DetailRow = Type.Object({
   requestedEngine: Nullable(Type.String()),
   externalUserId: Nullable(Type.String()),
   attempt: Type.Integer(),
+  /** Oldest first. */
+  pastAttempts: Type.Array(PastAttempt),
   worker: Nullable(Type.String()),
   cost: Type.Integer(),
   options: Json,
@@ -108,7 +111,8 @@ export function createGenerationSearches(database: Database) {
     /** All stored fields of a generation; null when it does not exist. */
     find: (id: string): Promise<GenerationDetail | null> =>
       database.maybeOne(sql.type(rowType(DetailRow))`
-        select ${found}, shop_id as "shopId", requested_engine as "requestedEngine", generations.external_user_id as "externalUserId", attempt, worker, cost,
+        select ${found}, shop_id as "shopId", requested_engine as "requestedEngine", generations.external_user_id as "externalUserId",
+          attempt, past_attempts as "pastAttempts", worker, cost,
           options, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
           images_expire_at as "imagesExpireAt", error_message as "errorMessage", error_details as "errorDetails", generations.warnings, timings,
           engine_info as "engineInfo", category, quality, deadline_at as "deadlineAt", started_at as "startedAt",

@@ -28,17 +28,26 @@ export function createGenerationView({
   return async (generation) => {
     const { id, isAppealable, updatedAt } = generation
     const waits = generation.status === 'PENDING'
-    return present(generation, {
-      resultImageUrl: await resultUrl(generation, links),
+    const key = findResultKey(generation)
+    return presentGeneration(generation, {
+      resultImageUrl: key === null ? null : await links(key),
       wait: waits ? await estimateWait(generation.id) : null,
       appealUrl: isAppealable ? appealUrlOf({ id, refusedAt: updatedAt }) : null,
     })
   }
 }
 
-function present(
+export interface Presented {
+  /** Null when there is no result, or it has expired. */
+  readonly resultImageUrl: string | null
+  readonly wait: Wait | null
+  readonly appealUrl: string | null
+}
+
+/** A generation as callers get it, with these links. */
+export function presentGeneration(
   generation: GenerationRecord,
-  { resultImageUrl, wait, appealUrl }: { resultImageUrl: string | null; wait: Wait | null; appealUrl: string | null },
+  { resultImageUrl, wait, appealUrl }: Presented,
 ): Generation {
   const { id, status, engine, requestedEngine, errorCode, errorMessage, errorDetails, consent, createdAt, updatedAt } =
     generation
@@ -72,8 +81,7 @@ function present(
   }
 }
 
-type Links = (key: string) => Promise<string>
-
-async function resultUrl({ resultKey, imagesExpireAt }: GenerationRecord, links: Links): Promise<string | null> {
-  return resultKey === null || imagesExpireAt.getTime() <= Date.now() ? null : links(resultKey)
+/** Key of the result that callers may see; null when there is none, or it has expired. */
+export function findResultKey({ resultKey, imagesExpireAt }: GenerationRecord): string | null {
+  return imagesExpireAt.getTime() <= Date.now() ? null : resultKey
 }

@@ -35,6 +35,47 @@ describe('the page of a generation', () => {
     expect(text).toContain('retried 2×')
   })
 
+  it('shows the answer of the API, without links and secrets, as JSON', async () => {
+    const { completedId, failedId } = await fillDashboard(dashboard, 'The Answer House')
+    const salt = 'a-secret-salt-of-the-account'
+    await dashboard.database.query(
+      sql.unsafe`update generations set ingredient_salt = ${salt} where id = ${completedId}`,
+    )
+    const browser = await dashboard.signIn()
+    const read = async (id: string) => {
+      const { text } = await browser.get(`/generations/${id}`)
+      expect(text).not.toContain(salt)
+      const [, answer = ''] = text.match(/Answer of the API<\/h2>.*?<pre[^>]*>(.*?)<\/pre>/s) ?? []
+      return JSON.parse(answer.replaceAll('&#34;', '"'))
+    }
+    expect(await read(completedId)).toMatchObject({
+      ...{ generationId: completedId, status: 'COMPLETED', engineName: 'warp', category: 'tops' },
+      ...{ resultImageUrl: 'hidden', ingredientSalt: 'hidden', timings: { person: 830 } },
+    })
+    expect(await read(failedId)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
+  })
+
+  it('lists previous attempts with their worker and end', async () => {
+    const { completedId } = await fillDashboard(dashboard, 'The Patient House')
+    const browser = await dashboard.signIn()
+    expect((await browser.get(`/generations/${completedId}`)).text).not.toContain('Previous attempts')
+    const past = [
+      { attempt: 1, worker: 'worker-7', dispatchedAt: null, startedAt: '2026-01-02T03:04:05Z', reason: 'lost' },
+      { attempt: 2, worker: null, dispatchedAt: null, startedAt: null, reason: 'spared' },
+    ].map((one) => ({ ...one, endedAt: '2026-01-02T03:05:06Z' }))
+    await dashboard.database.query(sql.unsafe`
+      update generations set attempt = 3, past_attempts = ${sql.jsonb(past)} where id = ${completedId}`)
+    const { text } = await browser.get(`/generations/${completedId}`)
+    const [, section = ''] = text.split('Previous attempts</h2>')
+    const cells = [...section.split('</table>')[0].matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) =>
+      cell.replaceAll(/<[^>]+>/g, ''),
+    )
+    expect(cells).toEqual([
+      ...['1', 'worker-7', '2026-01-02 03:04:05', '2026-01-02 03:05:06', 'the worker was lost'],
+      ...['2', 'none', 'never', '2026-01-02 03:05:06', 'device or signing key failed; the attempt does not count'],
+    ])
+  })
+
   it('draws stages in the order in which they ran, each from the end of the previous stage', () => {
     const timings = { warp: 20, encode: 5, engine: 80, person: 40, decode: 10, own: 10, body: 10, safety: 5 }
     const { markup } = presentWaterfall(timings)
