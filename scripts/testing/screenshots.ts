@@ -1,8 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Folder of the previous run, inside the folder of the screenshots. */
 const LAST = 'last'
+/** File in the folder of the screenshots that marks a run without failures. */
+const COMPLETE = 'complete'
 
 /** Names of screenshots, compared with those of the run before. */
 export interface Comparison {
@@ -12,13 +14,22 @@ export interface Comparison {
   readonly missing: readonly string[]
 }
 
-/** Keeps the screenshots of the folder as those of the previous run. */
+/** Marks the run whose screenshots are in the folder as complete. */
+export function markComplete(folder: string): void {
+  writeFileSync(join(folder, COMPLETE), '')
+}
+
+/**
+ * Keeps the screenshots of the folder as those of the previous run. Those of a run that was aborted or failed replace
+ * only the screenshots of the same name: the next run is still compared with all others.
+ */
 export function keepLastScreenshots(folder: string): void {
   const names = listScreenshots(folder)
   if (names.length === 0) return
-  const last = join(folder, LAST)
-  rmSync(last, { recursive: true, force: true })
-  mkdirSync(last)
+  const [last, mark] = [join(folder, LAST), join(folder, COMPLETE)]
+  if (existsSync(mark)) rmSync(last, { recursive: true, force: true })
+  rmSync(mark, { force: true })
+  mkdirSync(last, { recursive: true })
   for (const name of names) renameSync(join(folder, name), join(last, name))
 }
 
@@ -63,5 +74,6 @@ export function describeComparison(comparison: Comparison | null): string[] {
 if (import.meta.main) {
   const [action, folder] = process.argv.slice(2)
   if (action === 'keep') keepLastScreenshots(folder)
+  else if (action === 'complete') markComplete(folder)
   else for (const line of describeComparison(compareScreenshots(folder))) console.log(line)
 }
