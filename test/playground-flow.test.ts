@@ -5,6 +5,7 @@ import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '../api/shared/database/database.ts'
 import { FAILURE_CODES } from '../api/shared/errors.ts'
+import { encodeImage } from '../api/shared/image.ts'
 import { rowType, Type } from '../api/shared/schema.ts'
 import { buildClient } from '../scripts/clients/build.ts'
 import { run } from '../scripts/stack/commands.ts'
@@ -17,6 +18,7 @@ import type { TestProgram } from './support/process.ts'
 import { useQuickEngine } from './support/quick-engine.ts'
 
 const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
+const OTHER_PHOTO = new URL('../scripts/samples/persons/astronaut.jpg', import.meta.url).pathname
 const SHIRT = new URL('../scripts/samples/garments/tshirt-stripe.jpg', import.meta.url).pathname
 const LONG = { timeout: 20_000 }
 const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
@@ -166,18 +168,24 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
 
   it('lists the engines of the installation once a key is entered', async () => {
     await drape.database.query(sql.unsafe`
-      insert into published_engines (namespace, name, license, max_slots) values ('shop', 'studio', 'Apache-2.0', 0)`)
+      insert into published_engines (namespace, name, license, max_slots) values ('shop', 'catvton', 'CC-BY-NC-SA-4.0', 0)`)
     const offered = () => page.$$eval('#option-engine option', (all) => all.map((one) => one.textContent))
     await expect.poll(async () => (await drape.call('GET', '/tryon/v1/engines')).body.engines.length, LONG).toBe(3)
     await page.click('#options summary')
     await page.select('#option-engine', 'catvton')
+    expect(await text('#code')).toContain('catvton')
     await signIn()
+    // The chosen engine cannot serve, so it is not sent.
     await expect
       .poll(offered, LONG)
-      .toEqual(['account default', 'warp', 'mock', 'studio (unavailable: no worker can run it)'])
+      .toEqual(['account default', 'warp', 'catvton (unavailable: no worker can run it)', 'mock'])
     expect(await text('#code')).not.toContain('catvton')
-    expect(await page.$eval('#option-engine option[value=studio]', (one) => one.hasAttribute('disabled'))).toBe(true)
+    expect(await page.$eval('#option-engine', (select) => (select as unknown as { value: string }).value)).toBe('')
+    expect(await page.$eval('#option-engine option[value=catvton]', (one) => one.hasAttribute('disabled'))).toBe(true)
     await drape.database.query(sql.unsafe`delete from published_engines`)
+    await expect.poll(async () => (await drape.call('GET', '/tryon/v1/engines')).body.engines.length, LONG).toBe(2)
+    await page.click('#options summary')
+    await expect.poll(offered, LONG).toEqual(['account default', 'warp', 'mock'])
   })
 
   it('sends the chosen engine, format and crop mode', async () => {
@@ -301,6 +309,24 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await drape.balance()).toBe(credits)
   })
 
+  it('distinguishes a photo that is too small from a damaged photo', async () => {
+    const data = new Uint8Array(12 * 15 * 3)
+    const tiny = await encodeImage({ width: 12, height: 15, channels: 3, data }, { format: 'png' })
+    await writeFile(join(folder, 'tiny.png'), tiny)
+    const whole = await readFile(PHOTO)
+    await writeFile(join(folder, 'damaged.jpg'), whole.subarray(0, whole.length / 2))
+    await signIn()
+    await choose('product', SHIRT)
+    for (const [file, words] of [
+      ['tiny.png', 'An image is too smallIt has 12 × 15 pixels'],
+      ['damaged.jpg', 'An image cannot be readThe image may be damaged'],
+    ]) {
+      await choose('photo', join(folder, file))
+      await page.click('#go')
+      await until(`document.querySelector('#problem').textContent.includes(${JSON.stringify(words)})`)
+    }
+  })
+
   it('has a text for every error code of the service', async () => {
     const { body } = await drape.call('GET', '/tryon/v1/openapi.json', { key: null })
     const answered = JSON.stringify(Object.entries(body.paths).filter(([path]) => path.startsWith('/tryon/')))
@@ -378,6 +404,28 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
     await page.click('#cancel')
     await until(`document.querySelector('#said').textContent === 'Cancelled. The credit was refunded.'`)
+    expect(await drape.balance()).toBe(credits)
+    await page.click('#go')
+    await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
+    // The next start is for the new photo, not for that of the interrupted generation.
+    const [before, uploads] = [await countGenerations(), proxy.seen('POST').length]
+    await choose('photo', OTHER_PHOTO)
+    proxy.setUp(false)
+    await appear('#look-again')
+    const [, interrupted] = (await text('#problem')).match(/generation (gen_\S+) continues/) ?? []
+    proxy.setUp(true)
+    await page.click('#go')
+    await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
+    expect(await countGenerations()).toBe(before + 1)
+    expect(
+      proxy
+        .seen('POST')
+        .slice(uploads)
+        .map(({ path }) => path),
+    ).toContain('/tryon/v1/images/upload')
+    await page.click('#cancel')
+    await until(`document.querySelector('#said').textContent === 'Cancelled. The credit was refunded.'`)
+    await drape.call('POST', `/tryon/v1/generations/${interrupted}/cancel`)
     expect(await drape.balance()).toBe(credits)
     if (!showsResults) await useQuickEngine(drape.database)
     worker = await drape.startWorker(showsResults ? {} : { ENGINES: 'mock' })

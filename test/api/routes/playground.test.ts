@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeImage } from '../../../api/shared/image.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
+
+const { explainSize } = await import(
+  new URL('../../../api/routes/playground/browser/image-size.js', import.meta.url).href
+)
+const PNG = { format: 'png' } as const
 
 describe('the page of the playground', () => {
   let drape: Drape
@@ -42,6 +48,15 @@ describe('the page of the playground', () => {
     expect(page).toContain('<option value="mock">mock</option>')
   })
 
+  it('has a label for people for every option of the API', async () => {
+    const { body } = await drape.call('GET', '/tryon/v1/openapi.json', { key: null })
+    const offered = ['crop', ...Object.keys(body.components.schemas.TryOn.properties.output.properties)]
+    const shown = [...page.matchAll(/<label for="option-(\w+)">([^<]+)<\/label>/g)]
+    expect(new Set(shown.map(([, name]) => name))).toEqual(new Set(offered))
+    const unlabelled = shown.filter(([, name, label]) => label === name)
+    expect(unlabelled, 'add them to LABELS of api/routes/playground/option-fields.ts').toEqual([])
+  })
+
   it('serves immutable files, and the client as JavaScript', async () => {
     const files = new Set(addresses().filter((address) => address.startsWith('/playground/')))
     expect(files.size).toBeGreaterThan(12)
@@ -74,5 +89,29 @@ describe('the page of the playground', () => {
     for (const path of [...others.map((file) => `${folder}${file}`), '/playground/old/playground.js']) {
       expect((await get(path)).status, path).toBe(404)
     }
+  })
+
+  it.each([
+    [15, 300, 'An image is too small'],
+    [16, 161, 'An image is too narrow'],
+    [12_001, 2000, 'An image has too many pixels'],
+  ])('explains that the service refuses %i × %i pixels: %s', async (width, height, title) => {
+    const bytes = await encodeImage({ width, height, channels: 3, data: new Uint8Array(width * height * 3) }, PNG)
+    const form = new FormData()
+    form.set('file', new Blob([new Uint8Array(bytes)]))
+    const { status, body } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
+    expect([status, body.code]).toEqual([400, 'INVALID_IMAGE'])
+    expect(explainSize('INVALID_IMAGE', { width, height })).toMatchObject({ title })
+  })
+
+  it('does not blame the size of an image that is damaged, or large enough to show a person', () => {
+    expect(explainSize('INVALID_IMAGE', { width: 16, height: 160 })).toBeNull()
+    expect(explainSize('INVALID_IMAGE', null)).toBeNull()
+    expect(explainSize('NO_PERSON_DETECTED', { width: 200, height: 300 })).toBeNull()
+    expect(explainSize('NO_PERSON_DETECTED', { width: 199, height: 300 })).toMatchObject({
+      title: 'The photo is too small',
+      advice: expect.stringContaining('199 × 300 pixels'),
+    })
+    expect(explainSize('SERVICE_UNAVAILABLE', { width: 1, height: 1 })).toBeNull()
   })
 })

@@ -11,6 +11,7 @@ export function createAccount({ onForget }) {
   const holder = createKeyHolder()
   let drape = null
 
+  const listEngines = () => drape && offerEngines(drape, find('option-engine'))
   const use = async (key, { keep }) => {
     const problem = find('key-problem')
     problem.hidden = true
@@ -23,7 +24,7 @@ export function createAccount({ onForget }) {
       showAccount(await client.account.get())
       holder.set(key, { keep })
       drape = client
-      offerEngines(client, find('option-engine'))
+      listEngines()
       find('key').value = ''
       find('key-form').hidden = true
       find('content').focus()
@@ -50,6 +51,8 @@ export function createAccount({ onForget }) {
     event.preventDefault()
     useTyped()
   })
+  // The states of engines may have changed since the last list.
+  find('options').addEventListener('toggle', listEngines)
   find('forget').addEventListener('click', forget)
   if (holder.get() !== null) {
     find('keep-key').checked = true
@@ -61,9 +64,11 @@ export function createAccount({ onForget }) {
     takeTyped: async () => {
       if (drape === null && find('key').value.trim() !== '') await useTyped()
     },
+    /** Shows the current balance and engines. */
     refresh: async () => {
       const asked = drape
       if (asked === null) return
+      listEngines()
       try {
         const credits = await asked.account.credits()
         if (asked === drape) showAccount(credits)

@@ -31,6 +31,7 @@ export function createAttempt({ drape, photo, product, title, category, options 
     generationId = accepted.generationId
   }
   return {
+    images: { photo, product },
     id: () => generationId,
     /**
      * The input of the result: the photo as the service crops it, or the original if the result has the whole frame.

@@ -4,17 +4,21 @@ function describeEngine({ name, state, expectedWaitSeconds }) {
   return expectedWaitSeconds ? `${name} (starts in about ${expectedWaitSeconds} s)` : name
 }
 
-/** Lists the engines of the installation. Never throws: on failure the list stays unchanged. */
+/**
+ * Lists the engines of the installation, and deselects an engine that cannot serve now. Never throws: on failure the
+ * list stays unchanged.
+ */
 export async function offerEngines(client, select) {
   const { engines } = await client.engines.list().catch(() => ({ engines: [] }))
   if (engines.length === 0) return
   const chosen = select.value
   const [open] = select.options
   const options = engines.map((engine) => {
-    const option = new Option(describeEngine(engine), engine.name, false, engine.name === chosen)
+    const option = new Option(describeEngine(engine), engine.name)
     option.disabled = engine.state === 'unavailable'
     return option
   })
   select.replaceChildren(open, ...options)
+  select.value = options.some(({ value, disabled }) => value === chosen && !disabled) ? chosen : ''
   if (select.value !== chosen) select.dispatchEvent(new Event('input', { bubbles: true }))
 }

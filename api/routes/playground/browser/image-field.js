@@ -3,7 +3,8 @@ import { MAX_FILE_BYTES } from './client/index.ts'
 
 /**
  * Field for one image: dropped, chosen, pasted, taken with the camera, or a sample. `get()` returns null or `{ blob,
- * name, sampleUrl }`; `sampleUrl` is null unless the image is a sample.
+ * name, sampleUrl, size }`; `sampleUrl` is null unless the image is a sample, `size` is null until the browser has decoded
+ * the image.
  */
 export function createImageField(section, { onChange }) {
   const part = (selector) => section.querySelector(selector)
@@ -18,7 +19,7 @@ export function createImageField(section, { onChange }) {
   }
   const set = (chosen, { title = '' } = {}) => {
     turn++
-    image = chosen
+    image = chosen && { ...chosen, size: null }
     show('')
     if (preview.src) URL.revokeObjectURL(preview.src)
     preview.hidden = chosen === null
@@ -56,7 +57,10 @@ export function createImageField(section, { onChange }) {
     part('.chosen').textContent =
       `${image.name} (this browser cannot show this image, but the service may be able to read it)`
   })
-  preview.addEventListener('load', () => drop.classList.add('filled'))
+  preview.addEventListener('load', () => {
+    drop.classList.add('filled')
+    if (image !== null) image.size = { width: preview.naturalWidth, height: preview.naturalHeight }
+  })
   input.addEventListener('change', () => {
     if (input.files.length > 0) take(input.files[0])
     input.value = ''

@@ -15,6 +15,8 @@ const showCode = createCodeView()
 /** The running or interrupted attempt; null when the next start begins a new one. */
 let attempt = null
 let running = null
+/** Whether the input was changed while the attempt ran: then only "Check again" resumes it. */
+let isOutdated = false
 /** The generation that the service returned last; null before the first response. */
 let answer = null
 
@@ -70,7 +72,7 @@ function changed() {
   if (running === null) {
     attempt = null
     find('look-again').hidden = true
-  }
+  } else isOutdated = true
   showCode(describeCall(peekOptions(find('try-on'))))
 }
 
@@ -83,7 +85,10 @@ async function start() {
   if (missing) return askForImage(missing)
   const options = readOptions(find('try-on'))
   if (options === null) return
-  attempt ??= createAttempt({ drape: account.client(), ...describeCall(options) })
+  if (attempt === null || isOutdated) {
+    attempt = createAttempt({ drape: account.client(), ...describeCall(options) })
+    isOutdated = false
+  }
   return proceed()
 }
 
@@ -113,7 +118,7 @@ async function proceed() {
     history.add(result)
     attempt = null
   } catch (error) {
-    if (error !== signal.reason) fail(error)
+    if (error !== signal.reason) fail(error, mine)
     else say('Cancelling …')
   } finally {
     running = null
@@ -201,21 +206,28 @@ function showFacts(entries) {
   find('facts').hidden = false
 }
 
-function fail(error) {
+function fail(error, { id: idOf, images }) {
   say('')
   const isOpen = error instanceof DrapeConnectionError || error instanceof DrapeTimeoutError
-  const id = attempt?.id() ?? null
+  const id = idOf()
   if (!isOpen) {
-    forgetUpload(photo.get()?.blob)
+    forgetUpload(images.photo.blob)
     attempt = null
   }
-  const lost =
-    isOpen && id !== null
-      ? { advice: `The generation ${id} continues without this page. Check again to see its result.` }
-      : {}
-  showProblem(find('problem'), { ...explain(error), ...lost })
+  const sizes = { photo: images.photo.size, product: images.product.size }
+  showProblem(find('problem'), { ...explain(error, sizes), ...(isOpen && adviseAfterBreak(id)) })
   find('look-again').hidden = !(isOpen && id !== null)
   find('problem').focus()
+}
+
+/** Overrides the advice to repeat the same request where the next start would send another one. */
+function adviseAfterBreak(id) {
+  if (id !== null) return { advice: `The generation ${id} continues without this page. Check again to see its result.` }
+  if (!isOutdated) return {}
+  return {
+    advice:
+      'You changed the input meanwhile: the next try-on is a new request. The interrupted one may be charged too.',
+  }
 }
 
 async function cancel() {

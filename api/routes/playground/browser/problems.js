@@ -1,4 +1,5 @@
 import { DrapeApiError, DrapeConnectionError, DrapeGenerationError, DrapeTimeoutError } from './client/index.ts'
+import { explainSize } from './image-size.js'
 
 /** Title and advice by error code of the service. */
 export const EXPLAINED = {
@@ -20,7 +21,7 @@ export const EXPLAINED = {
   INVALID_IMAGE_INPUT: ['An image was not sent', 'Choose the image again.'],
   INVALID_IMAGE: [
     'An image cannot be read',
-    'The image is damaged or has too few or too many pixels. Open it and save it again as a JPEG, or use another image.',
+    'The image may be damaged. Open it and save it again as a JPEG, or use another image.',
   ],
   UNSUPPORTED_IMAGE_TYPE: ['The file type is not supported', 'Use a JPEG, PNG, WebP or HEIC image.'],
   CUSTOMER_IMAGE_FETCH_FAILED: ['The photo could not be fetched', 'Save it first, then choose the file.'],
@@ -107,9 +108,9 @@ export const EXPLAINED = {
 
 /**
  * Explains an error for users: `title`, `advice`, and, if available, `serviceMessage` (the service's own message), `fields`,
- * `code` and `requestId`.
+ * `code` and `requestId`. `sizes` has the sizes of the images in pixels, `{ photo, product }`, as far as they are known.
  */
-export function explain(error) {
+export function explain(error, sizes = {}) {
   if (error instanceof DrapeConnectionError) {
     return {
       title: 'The connection was lost',
@@ -124,19 +125,22 @@ export function explain(error) {
   }
   if (error instanceof DrapeGenerationError) {
     const { code, message, details } = error
-    return { ...byCode(code), serviceMessage: message, fields: details, code }
+    return { ...byCode(code, details, sizes), serviceMessage: message, fields: details, code }
   }
   if (!(error instanceof DrapeApiError)) {
     return { title: 'This page has an error', advice: 'Reload it, then try again.', serviceMessage: String(error) }
   }
   const { code, message, requestId, retryAfter, details } = error
-  const { title, advice } = byCode(code)
   const wait = retryAfter === null ? '' : ` It asks to wait for ${Math.ceil(retryAfter)} s.`
   const fields = Array.isArray(details) ? details : []
+  const { title, advice } = byCode(code, fields, sizes)
   return { title, advice: advice + wait, serviceMessage: message, fields, code, requestId }
 }
 
-function byCode(code) {
+function byCode(code, fields, sizes) {
+  const isAboutProduct = fields.some(({ path }) => path.startsWith('product'))
+  const bySize = explainSize(code, (isAboutProduct ? sizes.product : sizes.photo) ?? null)
+  if (bySize !== null) return bySize
   const [title, advice] = EXPLAINED[code] ?? ['The image could not be generated', 'Try again, or use other images.']
   return { title, advice }
 }
