@@ -28,7 +28,7 @@ import { cacheAllowed } from './routes/storefront/check-credits.ts'
 import { createUploadCompletion } from './routes/storefront/complete-upload.ts'
 import { createEventStore } from './routes/storefront/events.ts'
 import { createTimedAnswers } from './routes/storefront/shopify-webhooks.ts'
-import { createRangeRule, siteOf } from './shared/addresses.ts'
+import { createNamedRule, siteOf } from './shared/addresses.ts'
 import { createDatabase, type Database, pingDatabase } from './shared/database/database.ts'
 import type { Lifecycle } from './shared/lifecycle.ts'
 import type { Log } from './shared/log.ts'
@@ -122,7 +122,7 @@ export function createStorefront(parts: StorefrontParts) {
   const onLocal = () => metrics.localCounts.inc()
   const budgets = createBudgets({ redis, onLocal })
   const leads = createLeads(database)
-  const platformOf = createShopPlatforms({ leads, isPlainAllowed: createRangeRule(config.FETCH_ALLOW_CIDRS) })
+  const platformOf = createShopPlatforms({ leads, isPlainAllowed: createNamedRule(config.FETCH_ALLOW_CIDRS) })
   const leadOutbox = createLeadOutbox(database)
   const leadDelivery = startLeadDelivery({ outbox: leadOutbox, shops, platformOf, log, metrics })
   lifecycle.onStop('lead delivery', () => leadDelivery.stop())

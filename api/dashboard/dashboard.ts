@@ -4,7 +4,7 @@ import Koa from 'koa'
 import { pageStyle } from '../answers/page-style.ts'
 import { createBudget } from '../limits/budget.ts'
 import { trimForwarded } from '../middleware/forwarded-headers.ts'
-import { createRangeRule } from '../shared/addresses.ts'
+import { createNamedRule } from '../shared/addresses.ts'
 import type { Database } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
@@ -222,7 +222,7 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
       ...{ shops, accounts, audit, engines, visitors: createVisitorAddresses(database) },
       consents: createConsents(database),
       listRefused: (shop) => listRefusedRequests(redis, shop),
-      isPlainAllowed: createRangeRule(endpointRules.allowCidrs),
+      isPlainAllowed: createNamedRule(endpointRules.allowCidrs),
     }),
     policyPages({ shops, audit }),
     analyticsPages({ shops, analytics: createEventAnalytics(database) }),

@@ -8,17 +8,33 @@ type Range = ReturnType<typeof ipaddr.parseCIDR>
 
 /** All routed IPv6 addresses (RFC 4291). Outside are translations of IPv4 addresses and unassigned space. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
-/** Public by its range, but serves instance metadata to the virtual machines of one cloud. */
-const CLOUD_INTERNAL = ipaddr.parseCIDR('168.63.129.16/32')
+/**
+ * Link-local addresses, also through NAT64, and the metadata services of clouds, which give credentials to every request. No
+ * setting allows them. The default of the chart's `networkPolicy.deniedCidrs`.
+ */
+export const DENIED_CIDRS: readonly string[] = [
+  ...['169.254.0.0/16', '168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32'],
+  ...['fe80::/10', 'fd00:ec2::254/128', 'fd00:ec2::23/128', 'fd20:ce::254/128', '64:ff9b::a9fe:0/112'],
+]
+const isDenied = createRangeRule(DENIED_CIDRS)
 
 /**
- * Allows public addresses and the addresses within the ranges. A mapped IPv4 address counts as IPv4.
+ * Allows public addresses and the addresses within the ranges, except `DENIED_CIDRS`. A mapped IPv4 address counts as IPv4.
  * @param allowCidrs e.g. `10.1.0.0/16` or `fd00:1::/32`
  * @throws DrapeError INTERNAL_ERROR for an invalid range
  */
 export function createAddressRule(allowCidrs: readonly string[]): AddressRule {
+  const isNamed = createNamedRule(allowCidrs)
+  return (text) => isNamed(text) || (ipaddr.isValid(text) && isPublic(ipaddr.process(text)) && !isDenied(text))
+}
+
+/**
+ * Allows only the addresses within the ranges, except `DENIED_CIDRS`.
+ * @throws DrapeError INTERNAL_ERROR for an invalid range
+ */
+export function createNamedRule(allowCidrs: readonly string[]): AddressRule {
   const isInRange = createRangeRule(allowCidrs)
-  return (text) => ipaddr.isValid(text) && (isPublic(ipaddr.process(text)) || isInRange(text))
+  return (text) => isInRange(text) && !isDenied(text)
 }
 
 /**
@@ -69,7 +85,7 @@ function parseRange(text: string): Range {
 }
 
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  if (address.range() !== 'unicast' || isWithin(address, CLOUD_INTERNAL)) return false
+  if (address.range() !== 'unicast') return false
   return address.kind() === 'ipv4' || isWithin(address, GLOBAL_UNICAST)
 }
 

@@ -1,4 +1,4 @@
-import { createRangeRule } from '../../api/shared/addresses.ts'
+import { createNamedRule } from '../../api/shared/addresses.ts'
 import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/config.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { SAFETY_LEVELS } from '../../api/shared/generation.ts'
@@ -196,7 +196,7 @@ function readUrl(text: string): string {
     Type.Object({ FETCH_ALLOW_CIDRS: SHARED_VARIABLES.FETCH_ALLOW_CIDRS }),
     process.env,
   )
-  const why = adminUrlProblem(text, createRangeRule(splitList(FETCH_ALLOW_CIDRS)))
+  const why = adminUrlProblem(text, createNamedRule(splitList(FETCH_ALLOW_CIDRS)))
   if (why !== null) throw new UsageError(`--admin-url ${why}`)
   return text
 }

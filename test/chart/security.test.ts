@@ -1,4 +1,8 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { DENIED_CIDRS } from '../../api/shared/addresses.ts'
 import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import { findChart, type Rendered, renderWith } from './charts.ts'
 import { containersOf, kinds, named, podSpecsOf, podsOf, variable } from './objects.ts'
@@ -181,7 +185,7 @@ describe.skipIf(chart === null)('the chart', () => {
         ]),
       )
     }
-    // Unique local addresses of services are reached, but never those of metadata services.
+    // Private addresses of services are reached, but never those of metadata services.
     for (const { cidr, except = [] } of blocksOf(objects, 'controller').filter(({ cidr }) => cidr === 'fc00::/7'))
       expect(except, cidr).toContain('fd00:ec2::254/128')
   })
@@ -217,7 +221,7 @@ describe.skipIf(chart === null)('the chart', () => {
       expect(blocksOf(objects, component, port).map(({ cidr }) => cidr)).not.toContain('0.0.0.0/0')
     }
     const mail = blocksOf(objects, 'api', 465).find(({ cidr }) => cidr === '0.0.0.0/0')
-    expect(mail?.except).toEqual(['169.254.0.0/16'])
+    expect(mail?.except).toEqual(DENIED_CIDRS.filter((denied) => !denied.includes(':')))
     const given = await render({
       ...set,
       'networkPolicy.serviceCidrs': ['203.0.113.7/32'],
@@ -245,22 +249,47 @@ describe.skipIf(chart === null)('the chart', () => {
       /^(0\.0\.0\.0|::)\/0$/.test(cidr),
     )
     expect(anywhere.map(({ except }) => except)).toEqual([
-      ['169.254.0.0/16'],
-      ['fe80::/10', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
+      DENIED_CIDRS.filter((cidr) => !cidr.includes(':')),
+      DENIED_CIDRS.filter((cidr) => cidr.includes(':')),
     ])
   })
 
   it('opens private networks to fetching pods only where fetchAllowCidrs names them, and metadata never', async () => {
-    const objects = await render({
-      'config.fetchAllowCidrs': ['10.0.0.0/8', '169.254.0.0/16', 'fc00::/7', '0.0.0.0/0'],
-    })
-    const blocks = blocksOf(objects, 'api', 80)
+    const allowed = [
+      '10.0.0.0/8',
+      '100.64.0.0/10',
+      '169.0.0.0/8',
+      'fc00::/7',
+      'fd00::/16',
+      'FD20:00CE:0::/48',
+      '0.0.0.0/0',
+    ]
+    const blocks = blocksOf(await render({ 'config.fetchAllowCidrs': allowed }), 'api', 80)
     expect(blocks).toContainEqual({ cidr: '10.0.0.0/8' })
-    expect(blocks).not.toContainEqual({ cidr: '169.254.0.0/16' })
+    expect(blocks).toContainEqual({ cidr: '100.64.0.0/10', except: ['100.100.100.200/32'] })
+    expect(blocks).toContainEqual({ cidr: '169.0.0.0/8', except: ['169.254.0.0/16'] })
+    expect(blocks).toContainEqual({ cidr: 'fd00::/16', except: ['fd00:ec2::254/128', 'fd00:ec2::23/128'] })
+    expect(blocks).toContainEqual({ cidr: 'FD20:00CE:0::/48', except: ['fd20:ce::254/128'] })
     for (const { cidr, except = [] } of blocks) {
       if (cidr === '0.0.0.0/0') expect(except).toContain('169.254.0.0/16')
-      if (cidr === 'fc00::/7') expect(except).toContain('fd00:ec2::254/128')
+      if (cidr === 'fc00::/7') expect(except).toContain('fd20:ce::254/128')
     }
+  })
+
+  it.each([
+    ['config.fetchAllowCidrs', '169.254.169.254/32', '169.254.0.0/16'],
+    ['config.fetchAllowCidrs', '169.254.0.0/16', '169.254.0.0/16'],
+    ['config.fetchAllowCidrs', 'fd00:ec2:0:0::254/128', 'fd00:ec2::254/128'],
+    ['config.fetchAllowCidrs', 'febf::1/128', 'fe80::/10'],
+    ['networkPolicy.storageCidrs', '169.254.170.2/32', '169.254.0.0/16'],
+  ])('refuses %s with %s, which is within a denied network', async (name, cidr, denied) => {
+    const says = `${name} contains ${cidr}, which networkPolicy.deniedCidrs denies with ${denied}`
+    await expect(render({ [name]: [cidr] })).rejects.toThrow(says)
+  })
+
+  it('denies by default the networks that the processes always refuse', async () => {
+    const values = parse(await readFile(resolve(import.meta.dirname, '../../charts/drape/values.yaml'), 'utf8'))
+    expect(values.networkPolicy.deniedCidrs).toEqual(DENIED_CIDRS)
   })
 
   it('allows readers of demand to reach only the controller, in addition to scrapers of metrics', async () => {

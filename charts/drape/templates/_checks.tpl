@@ -58,6 +58,19 @@
 {{- if and (ne $pool.executionProvider "cpu") (not $pool.accelerator) }}{{ $problems = append $problems (printf "pools.%s: executionProvider %s requires an accelerator" $name $pool.executionProvider) }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- if .networkPolicy.enabled -}}
+{{- $allowed := dict "config.fetchAllowCidrs" .config.fetchAllowCidrs -}}
+{{- range $name, $cidrs := omit .networkPolicy "deniedCidrs" "privateCidrs" "specialCidrs" "dnsCidrs" -}}
+{{- if hasSuffix "Cidrs" $name }}{{ $_ := set $allowed (print "networkPolicy." $name) $cidrs }}{{ end -}}
+{{- end -}}
+{{- range $name, $cidrs := $allowed -}}
+{{- range $cidr := $cidrs -}}
+{{- range $denied := $.Values.networkPolicy.deniedCidrs -}}
+{{- if hasPrefix (include "drape.cidrBits" $denied) (include "drape.cidrBits" $cidr) }}{{ $problems = append $problems (printf "%s contains %s, which networkPolicy.deniedCidrs denies with %s: remove it" $name $cidr $denied) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and (not .rbac.create) (eq .rbac.scope "cluster") }}{{ $problems = append $problems "rbac.scope cluster requires rbac.create: set rbac.create, or set rbac.scope to namespace and create the roles yourself" }}{{ end -}}
 {{- if and (eq .metrics.monitors "always") (not .metrics.interval) }}{{ $problems = append $problems "metrics.monitors always requires metrics.interval" }}{{ end -}}
 {{- end -}}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAddressRule } from '../../../api/shared/addresses.ts'
+import { createAddressRule, createNamedRule, DENIED_CIDRS } from '../../../api/shared/addresses.ts'
 
 const PUBLIC = `
   1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.254 100.128.0.1 126.255.255.255 128.0.0.0 168.63.129.15
@@ -50,6 +50,17 @@ describe('createAddressRule', () => {
     const outside = ['10.0.255.255', '10.2.0.0', '127.0.0.2', '::ffff:10.2.0.1', 'fd00:2::5', '::1', '192.168.0.1']
     expect(inside.filter((address) => !isAllowedToo(address))).toEqual([])
     expect(outside.filter(isAllowedToo)).toEqual([])
+  })
+
+  it.each(
+    words(`
+    169.254.169.254 169.254.170.2 ::ffff:169.254.169.254 168.63.129.16 100.100.100.200 192.0.0.192 fe80::1 fd00:ec2::254
+    fd00:ec2::23 fd20:ce::254 64:ff9b::a9fe:a9fe`),
+  )('refuses the metadata address %s whatever ranges are allowed', (address) => {
+    const everything = ['0.0.0.0/0', '::/0', ...DENIED_CIDRS]
+    expect(createAddressRule(everything)(address)).toBe(false)
+    expect(createNamedRule(everything)(address)).toBe(false)
+    expect(createAddressRule(everything)('10.0.0.1')).toBe(true)
   })
 
   it.each(['10.1.0.0', '10.1.0.0/33', 'office', ''])('rejects %j as a range', (text) => {
