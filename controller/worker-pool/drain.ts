@@ -19,6 +19,8 @@ export interface PoolPod {
   readonly template: string | null
   /** Another writer has changed the pod's deletion cost so that Kubernetes may delete a pod other than a marked one. */
   readonly costChanged?: boolean
+  /** Who has set the annotations that protect the pod from disruption, with any value; absent if the pod has none. */
+  readonly protectedBy?: 'controller' | 'operator'
   /** The controller has deleted the pod because its node ends. */
   readonly interrupted?: boolean
 }

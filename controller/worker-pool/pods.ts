@@ -49,14 +49,22 @@ const MARKED_AT = 'drape.dev/marked-at'
 const REFUSED_AT = 'drape.dev/refused-at'
 /** The notice of the ending node that the worker leaves for. */
 const INTERRUPTED_BY = 'drape.dev/interrupted-by'
+/** The controller has set the annotations against disruption. Without this mark they belong to the operator. */
+const PROTECTED = 'drape.dev/protected'
+/** Keep the Cluster Autoscaler and Karpenter from removing the node of a pod to save costs. */
+const NO_DISRUPTION: Readonly<Record<string, string>> = {
+  'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+  'karpenter.sh/do-not-disrupt': 'true',
+}
 /** Digest of the template of a pod. */
 export const TEMPLATE_DIGEST = 'drape.dev/template-digest'
 /** Kubernetes deletes the pods with the lowest cost first, among equally ready pods. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   ...[FENCED_AT, MARKED_AT, REFUSED_AT, INTERRUPTED_BY],
-  ...[TEMPLATE_DIGEST, DELETION_COST],
+  ...[TEMPLATE_DIGEST, DELETION_COST, PROTECTED],
 ])
+const KEPT_ANNOTATIONS: ReadonlySet<string> = new Set([...OWN_ANNOTATIONS, ...Object.keys(NO_DISRUPTION)])
 const LOWEST_COST = '-2147483648'
 
 /** Annotations that record the steps of a removal; null removes an annotation. */
@@ -68,6 +76,8 @@ export const annotationsFor = {
   restore: () => ({ [DELETION_COST]: null }),
   interrupt: (notice: string) => ({ [INTERRUPTED_BY]: notice }),
   resume: () => ({ [INTERRUPTED_BY]: null }),
+  protect: () => ({ [PROTECTED]: 'true', ...NO_DISRUPTION }),
+  unprotect: () => Object.fromEntries([PROTECTED, ...Object.keys(NO_DISRUPTION)].map((name) => [name, null])),
   /** For operators, and for tools that collect pods with failing devices. */
   sick: (reason: string) => ({ 'drape.dev/sick': reason }),
 }
@@ -86,7 +96,7 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
     metadata: {
       ...{ name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp },
       labels: { [POOL_LABEL]: labels?.[POOL_LABEL] ?? '' },
-      annotations: pickOwnAnnotations(annotations),
+      annotations: pickAnnotations(annotations),
     },
     spec: { nodeName: spec?.nodeName, ...(spec?.schedulingGates && { schedulingGates: spec.schedulingGates }) },
     status: {
@@ -107,11 +117,11 @@ function keepOfCondition({ type, status, reason, message, lastTransitionTime }: 
   return { type, status, lastTransitionTime, ...(isExplained && { reason, message }) }
 }
 
-function pickOwnAnnotations(
+function pickAnnotations(
   annotations: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> | undefined {
-  const ours = Object.entries(annotations).filter(([name]) => OWN_ANNOTATIONS.has(name))
-  return ours.length > 0 ? Object.fromEntries(ours) : undefined
+  const kept = Object.entries(annotations).filter(([name]) => KEPT_ANNOTATIONS.has(name))
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined
 }
 
 function keepOfContainer({ name, state, lastState }: ContainerStatus): ContainerStatus {
@@ -157,8 +167,14 @@ export function readPod(pod: Pod): PoolPod {
     refusedAt: time(REFUSED_AT),
     template: annotations[TEMPLATE_DIGEST] ?? null,
     ...(interruptedBy(pod) !== null && { interrupted: true }),
+    ...protectionOf(annotations),
     ...(isCheapest === (time(MARKED_AT) === null) && { costChanged: true }),
   }
+}
+
+function protectionOf(annotations: Readonly<Record<string, string>>): Pick<PoolPod, 'protectedBy'> {
+  if (annotations[PROTECTED] !== undefined) return { protectedBy: 'controller' }
+  return Object.keys(NO_DISRUPTION).some((name) => name in annotations) ? { protectedBy: 'operator' } : {}
 }
 
 function workerOf(status: Pod['status']): ContainerStatus | undefined {

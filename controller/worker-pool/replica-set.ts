@@ -71,9 +71,6 @@ export function renderTemplate(pool: WorkerPool, engines: readonly Engine[]) {
     labels: template.labels,
     annotations: {
       'kubectl.kubernetes.io/default-container': WORKER,
-      // A running job must not be moved to save a node.
-      'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
-      'karpenter.sh/do-not-disrupt': 'true',
       ...template.annotations,
     },
   }

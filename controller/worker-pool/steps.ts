@@ -19,6 +19,9 @@ interface Steps {
   readonly workers: ReadonlyMap<string, LiveWorker>
 }
 
+/** A worker is protected for this long after its last job, so that a worker with many short jobs is not patched for each. */
+const PROTECTED_IDLE_MS = 60_000
+
 /** Carries out a plan: sends orders to workers and marks pods, in an order in which each step is safe without the next. */
 export function createSteps({ client, registry, record, now: clock }: StepParts) {
   return async ({ pool, plan, pods, workers }: Steps): Promise<void> => {
@@ -55,5 +58,17 @@ export function createSteps({ client, registry, record, now: clock }: StepParts)
       if (deleting || knows || ordered.has(name)) continue
       await registry.order(name, fencedAt ?? 'take')
     }
+    for (const pod of pods) {
+      const change = protectionFor(pod, workers.get(pod.name), now)
+      if (change !== null) await annotate(pod.name, change)
+    }
   }
+}
+
+/** Annotations that keep nodes with running jobs, and no others, from being removed to save costs; null if nothing changes. */
+function protectionFor({ deleting, protectedBy }: PoolPod, worker: LiveWorker | undefined, now: number) {
+  if (deleting || worker === undefined) return null
+  if (worker.jobs > 0) return protectedBy === undefined ? annotationsFor.protect() : null
+  const isIdle = worker.idleSince !== null && now - worker.idleSince >= PROTECTED_IDLE_MS
+  return isIdle && protectedBy === 'controller' ? annotationsFor.unprotect() : null
 }

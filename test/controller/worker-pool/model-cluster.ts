@@ -63,6 +63,7 @@ export class ModelCluster {
   /** Pods that were removed while their worker had a job. */
   readonly interrupted: string[] = []
   removed = 0
+  podPatches = 0
   wrongVictims = 0
   /** Workers whose start was noted. */
   starts = 0
@@ -284,6 +285,7 @@ export class ModelCluster {
     const patch = async (type: ResourceType, { name }: ObjectName, { metadata }: Pick<Sent, 'metadata'>) => {
       const found = this.pods.get(name)
       if (type !== PODS || found === undefined) return null
+      this.podPatches++
       const merged = Object.entries({ ...found.object.metadata.annotations, ...metadata.annotations })
       const annotations = Object.fromEntries(merged.filter(([, value]) => value !== null))
       found.object = { ...found.object, metadata: { ...found.object.metadata, annotations } }
