@@ -2,8 +2,9 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readYaml } from '../../controller/runtime/yaml.ts'
+import type { RenderOptions } from '../../scripts/charts/render.ts'
 import { run } from '../../scripts/stack/commands.ts'
-import { findChart } from '../chart/charts.ts'
+import { type Chart, findChart } from '../chart/charts.ts'
 import { codeOf } from '../support/documented-blocks.ts'
 import { requestService } from '../support/request-service.ts'
 import { findPrometheusProgram } from './programs.ts'
@@ -72,51 +73,41 @@ describe.skipIf(promtool === null)('promtool', { timeout: 300_000 }, () => {
   it('passes with custom targets per engine and service class', async () => {
     const chart = await findChart('drape')
     if (chart === null) return
-    const objects = await chart.render({
-      set: {
-        'metrics.rules.enabled': 'always',
-        'metrics.objectives.timeToResult.secondsByEngine': { 'fashn-vton': 120 },
-        'metrics.objectives.timeToResult.percentByClass': { premium: 99.9 },
-      },
-    })
     const { path: folder } = await requestService('folder', null)
-    const { spec } = objects.find(({ kind }) => kind === 'PrometheusRule') ?? { spec: { groups: [] } }
-    writeFileSync(join(folder, 'rendered.yaml'), JSON.stringify(spec))
-    await run(String(promtool), ['check', 'rules', '--lint=all', '--lint-fatal', join(folder, 'rendered.yaml')])
-    const of = (engine: string, serviceClass: string, more: string, values: string) => ({
-      series: `drape_generation${more.startsWith('le') ? '_seconds_bucket' : 's_finished_total'}{namespace="shop",engine="${engine}",class="${serviceClass}",status="COMPLETED",${more}}`,
-      values,
+    await writeRules(folder, chart, 'shop', {
+      'metrics.objectives.timeToResult.secondsByEngine': { 'fashn-vton': 120 },
+      'metrics.objectives.timeToResult.percentByClass': { premium: 99.9 },
     })
-    const ratio = { expr: 'round(drape:slo_burn_rate:5m{slo="time-to-result"} > 0, 0.001)', eval_time: '1h' }
-    const labels = 'namespace="shop", slo="time-to-result"'
-    const burns = (engine: string, serviceClass: string, value: number) => ({
-      labels: `{engine="${engine}", class="${serviceClass}", ${labels}}`,
-      value,
-    })
-    const tests = {
-      rule_files: ['rendered.yaml'],
-      evaluation_interval: '1m',
-      group_eval_order: ['drape-targets', 'drape-objectives'],
-      tests: [
-        {
-          interval: '1m',
-          input_series: [
-            // Slow, but within the seconds of its engine.
-            of('fashn-vton', 'standard', 'le="30"', '0x70'),
-            of('fashn-vton', 'standard', 'le="120"', '0+100x70'),
-            of('fashn-vton', 'standard', 'code=""', '0+100x70'),
-            // One in 100 is late: the whole budget of standard accounts, and ten times that of premium ones.
-            ...['standard', 'premium'].flatMap((name) => [
-              of('warp', name, 'le="30"', '0+99x70'),
-              of('warp', name, 'code=""', '0+100x70'),
-            ]),
-          ],
-          promql_expr_test: [{ ...ratio, exp_samples: [burns('warp', 'standard', 1), burns('warp', 'premium', 10)] }],
-        },
-      ],
-    }
-    writeFileSync(join(folder, 'rendered-test.yaml'), JSON.stringify(tests))
-    await run(String(promtool), ['test', 'rules', join(folder, 'rendered-test.yaml')], { cwd: folder })
+    await run(String(promtool), ['check', 'rules', '--lint=all', '--lint-fatal', join(folder, 'shop.yaml')])
+    const input = [
+      // Slow, but within the seconds of its engine.
+      finished('shop', 'fashn-vton', 'standard', 'le="30"', '0x70'),
+      finished('shop', 'fashn-vton', 'standard', 'le="120"', '0+100x70'),
+      finished('shop', 'fashn-vton', 'standard', 'code=""', '0+100x70'),
+      // One in 100 is late: the whole budget of standard accounts, and ten times that of premium ones.
+      ...['standard', 'premium'].flatMap((name) => [
+        finished('shop', 'warp', name, 'le="30"', '0+99x70'),
+        finished('shop', 'warp', name, 'code=""', '0+100x70'),
+      ]),
+    ]
+    await expectBurnRates(folder, ['shop'], input, [burns('shop', 'standard', 1), burns('shop', 'premium', 10)])
+  })
+
+  it('keeps the objectives of two releases apart', async () => {
+    const chart = await findChart('drape')
+    if (chart === null) return
+    const { path: folder } = await requestService('folder', null)
+    await writeRules(folder, chart, 'shop', { 'metrics.objectives.timeToResult.percent': 99 })
+    const strict = { percent: 99.9, seconds: 10 }
+    await writeRules(folder, chart, 'other', { 'metrics.objectives.timeToResult': strict })
+    // 1 of 100 is later than 30 seconds, and 10 are later than 10 seconds.
+    const input = ['shop', 'other'].flatMap((namespace) => [
+      finished(namespace, 'warp', 'standard', 'le="10"', '0+90x70'),
+      finished(namespace, 'warp', 'standard', 'le="30"', '0+99x70'),
+      finished(namespace, 'warp', 'standard', 'code=""', '0+100x70'),
+    ])
+    const expected = [burns('shop', 'standard', 1), burns('other', 'standard', 100)]
+    await expectBurnRates(folder, ['shop', 'other'], input, expected)
   })
 
   it('evaluates the query for the Prometheus adapter', async () => {
@@ -161,6 +152,43 @@ describe.skipIf(promtool === null)('promtool', { timeout: 300_000 }, () => {
     await expect(run(String(promtool), ['test', 'rules', join(folder, 'wrong.yaml')])).rejects.toThrow('DrapeNotReady')
   })
 })
+
+/** Writes the rules of a release in a namespace to `<namespace>.yaml`. */
+async function writeRules(folder: string, chart: Chart, namespace: string, set: RenderOptions['set']): Promise<void> {
+  const objects = await chart.render({ namespace, set: { 'metrics.rules.enabled': 'always', ...set } })
+  const { spec } = objects.find(({ kind }) => kind === 'PrometheusRule') ?? { spec: { groups: [] } }
+  writeFileSync(join(folder, `${namespace}.yaml`), JSON.stringify(spec))
+}
+
+/** Completed generations: a bucket of their seconds if `more` names `le`, otherwise their count. */
+function finished(namespace: string, engine: string, serviceClass: string, more: string, values: string) {
+  const name = more.startsWith('le') ? 'drape_generation_seconds_bucket' : 'drape_generations_finished_total'
+  const labels = `namespace="${namespace}",engine="${engine}",class="${serviceClass}",status="COMPLETED",${more}`
+  return { series: `${name}{${labels}}`, values }
+}
+
+function burns(namespace: string, serviceClass: string, value: number) {
+  const labels = `engine="warp", class="${serviceClass}", namespace="${namespace}", slo="time-to-result"`
+  return { labels: `{${labels}}`, value }
+}
+
+/** Expects the burn rates above 0 of the time to result, after 1 hour, under the rules of the releases together. */
+async function expectBurnRates(
+  folder: string,
+  namespaces: readonly string[],
+  input: readonly object[],
+  expected: readonly object[],
+): Promise<void> {
+  const ratio = { expr: 'round(drape:slo_burn_rate:5m{slo="time-to-result"} > 0, 0.001)', eval_time: '1h' }
+  const tests = {
+    rule_files: namespaces.map((namespace) => `${namespace}.yaml`),
+    evaluation_interval: '1m',
+    group_eval_order: ['drape-targets', 'drape-objectives', 'drape-budgets'],
+    tests: [{ interval: '1m', input_series: input, promql_expr_test: [{ ...ratio, exp_samples: expected }] }],
+  }
+  writeFileSync(join(folder, 'test.yaml'), JSON.stringify(tests))
+  await run(String(promtool), ['test', 'rules', join(folder, 'test.yaml')], { cwd: folder })
+}
 
 function read(path: string): unknown {
   return readYaml(readFileSync(path, 'utf8'))[0]
