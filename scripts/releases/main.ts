@@ -7,7 +7,7 @@ import { release } from './release.ts'
 const USAGE = `usage: release --registry PREFIX [options]
 
   Publishes the version in package.json: images for amd64 and arm64 with SBOM, provenance and signatures, and the signed charts.
-  Prints the digests. Refuses uncommitted files, a version without notes in CHANGELOG.md, and a version that exists already.
+  Prints the digests. Refuses uncommitted files, a version without notes in CHANGELOG.md, and a version that exists with other contents.
 
   --registry PREFIX      prefix of the names, for example registry.example/drape: images below it, charts below PREFIX/charts
   --dry-run              does everything except uploads

@@ -26,33 +26,31 @@ interface Release {
 }
 
 /**
- * Asserts that the release can be published: its version does not exist, or an interrupted call has published a part with the
- * same digests.
- * @throws Error if the version exists, or the registry does not answer whether the version exists.
+ * Whether all tags of the version lead to the artifacts. An interrupted call has set none or some of them.
+ * @throws Error if a tag leads to other contents, or the registry does not answer where it leads.
  */
-export async function assertUnpublished({ version, artifacts }: Release, registry: Registry): Promise<void> {
+export async function isPublished({ version, artifacts }: Release, registry: Registry): Promise<boolean> {
   const found = await Promise.all(artifacts.map(({ repository }) => registry.findDigest(`${repository}:${version}`)))
-  const last = artifacts.length - 1
-  if (found[last] !== undefined) {
-    throw new Error(`${artifacts[last].repository}:${version} exists already: releases are never replaced`)
-  }
   for (const [index, { repository, digest }] of artifacts.entries()) {
-    if (found[index] !== undefined && found[index] !== digest) {
-      throw new Error(`${repository}:${version} exists already with other contents (${found[index]}, not ${digest})`)
-    }
+    if (found[index] === undefined || found[index] === digest) continue
+    const difference = `${found[index]}, not ${digest}`
+    throw new Error(
+      `${repository}:${version} exists already with other contents (${difference}): releases are never replaced`,
+    )
   }
+  return !found.includes(undefined)
 }
 
 /**
  * Uploads, signs and attests every artifact under its digest, then sets the tags: a failure before that leaves nothing that users
- * can find by the version, and the same call continues after a failure.
+ * can find by the version, and the same call continues after a failure. A published release stays as it is.
  */
 export async function publish(
   release: Release,
   { registry, signer, say }: { registry: Registry; signer: Signer; say: (text: string) => void },
 ): Promise<void> {
   const { version, artifacts, provenance } = release
-  await assertUnpublished(release, registry)
+  if (await isPublished(release, registry)) return say(`${version} is published already, with the same digests`)
   for (const { repository, digest, folder } of artifacts) {
     say(`uploads ${repository}@${digest}`)
     await registry.push(folder, `${repository}@${digest}`)
@@ -66,7 +64,7 @@ export async function publish(
     }
   }
   // Another release may have been published meanwhile.
-  await assertUnpublished(release, registry)
+  await isPublished(release, registry)
   // LAST: everything that a tag leads to is complete, and the last tag makes the release visible.
   for (const { repository, digest } of artifacts) await registry.tag(`${repository}@${digest}`, version)
 }

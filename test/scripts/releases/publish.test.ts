@@ -36,6 +36,10 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
     return { version: '0.1.0', artifacts, provenance: await writeProvenance(path) }
   }
   const send = (release: Parameters<typeof publish>[0]) => publish(release, { registry, signer, say: () => {} })
+  const refusing: Signer = {
+    sign: () => Promise.reject(new Error('signed again')),
+    attest: () => Promise.reject(new Error('attested again')),
+  }
   const tagsOf = (artifacts: readonly Artifact[]) =>
     Promise.all(artifacts.map(({ repository }) => registry.findDigest(`${repository}:0.1.0`)))
 
@@ -108,12 +112,21 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
       expect(await readdir(folder)).toContain('drape-0.1.0.tgz')
     })
 
-    it('is rejected when its version exists, with equal or different contents', async () => {
-      await expect(send(release)).rejects.toThrow('charts/drape:0.1.0 exists already: releases are never replaced')
+    it('stays as it is when it is published again with equal contents', async () => {
+      const said: string[] = []
+      await publish(release, { registry, signer: refusing, say: (text) => said.push(text) })
+      expect(said).toEqual(['0.1.0 is published already, with the same digests'])
+    })
+
+    it('is rejected when its version exists with different contents', async () => {
       const [other, chart] = (await makeRelease(address, 'changed')).artifacts
       const renamed = { ...chart, repository: `${chart.repository}-next` }
       await expect(send({ ...release, artifacts: [other, renamed] })).rejects.toThrow(
         `drape/api:0.1.0 exists already with other contents`,
+      )
+      const changed = { ...release.artifacts[1], digest: other.digest }
+      await expect(send({ ...release, artifacts: [release.artifacts[0], changed] })).rejects.toThrow(
+        /charts\/drape:0\.1\.0 exists already with other contents .*: releases are never replaced/,
       )
       expect(await tagsOf(release.artifacts)).toEqual(release.artifacts.map(({ digest }) => digest))
     })
@@ -133,6 +146,12 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
     line.setUp(true)
     await send(release)
     expect(await tagsOf(release.artifacts)).toEqual(release.artifacts.map(({ digest }) => digest))
+    // Exactly one statement of each type, however far the first try came.
+    const { attestation } = verifier(cosign ?? '', keys)
+    for (const { repository, digest, sboms } of release.artifacts) {
+      await attestation(`${repository}@${digest}`, 'slsaprovenance1')
+      for (const sbom of sboms) await attestation(`${repository}@${sbom.digest}`, 'spdxjson')
+    }
   })
 
   it('has no chart tag when the last tag fails, and is complete after a retry', async () => {
