@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { ROOT } from '../stack/session.ts'
 import type { ChartName } from './build.ts'
 import { presentSchema, presentTable, replaceTable } from './present-values.ts'
@@ -17,8 +18,9 @@ export async function documentChart(
   const path = (file: string) => `charts/${name}/${file}`
   const read = (file: string) => readFile(join(folder, file), 'utf8')
   const values = readValues(await read('values.yaml'))
+  const otherNames = name === 'drape' ? parse(await read('files/other-names.yaml')) : {}
   return new Map([
-    [path('values.schema.json'), presentSchema(values)],
+    [path('values.schema.json'), presentSchema(values, otherNames)],
     [path('README.md'), replaceTable(await read('README.md'), presentTable(values))],
     ...(name === 'drape' ? [[path('rules/targets.yaml'), await presentTargets(folder)] as const] : []),
   ])

@@ -1,16 +1,28 @@
 import { schemaOfDefinition } from './definition-schema.ts'
 import type { Value } from './values.ts'
 
+const ALL_TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null']
+
 /**
  * The JSON Schema of the values: only the values in values.yaml, with the type of their default. `global` is shared with other
- * charts and may have more fields.
+ * charts and may have more fields. The schema permits `otherNames`, by path, because the templates refuse them with the name to set.
  */
-export function presentSchema(values: readonly Value[]): string {
+export function presentSchema(values: readonly Value[], otherNames: Readonly<Record<string, string>> = {}): string {
+  const others = Object.entries(otherNames).map(([path, name]) => refusedValue(path.split('.'), name))
+  const known = values.map((value) => {
+    const more = others.filter(({ path }) => path.length > 1 && path[0] === value.path[0])
+    return value.children === null ? value : { ...value, children: [...value.children, ...more] }
+  })
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    ...objectOf(values),
+    ...objectOf([...known, ...others.filter(({ path }) => path.length === 1)]),
   }
   return `${JSON.stringify(schema, null, 2)}\n`
+}
+
+function refusedValue(path: readonly string[], name: string): Value {
+  const description = `Refused: the name of other charts. Set ${name}.`
+  return { path, description, rules: { type: ALL_TYPES }, fallback: '', children: null }
 }
 
 function objectOf(values: readonly Value[]): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { appendFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { BUILT_IN_ENGINES } from '../../api/shared/engine-catalogue.ts'
 import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
@@ -16,6 +17,9 @@ import { findChart, findValuesFiles } from './charts.ts'
 const chart = await findChart('drape')
 const definitions = await findChart('drape-crds')
 const valuesFiles = await findValuesFiles()
+const otherNames: Readonly<Record<string, string>> = parse(
+  await readFile(join(ROOT, 'charts/drape/files/other-names.yaml'), 'utf8'),
+)
 const DEFINITIONS = CUSTOM_RESOURCES.map(({ type }) => `${type.plural}.${type.group}`)
 
 /** As far as the page's examples are read here. */
@@ -296,6 +300,14 @@ describe.skipIf(chart === null)('Helm', () => {
     ],
   ] as const)('refuses %o early', async ([set, says]) => {
     await expect(chart?.render({ set })).rejects.toThrow(says)
+  })
+
+  it.for(Object.entries(otherNames))('refuses %s, a name of other charts, and names %s', async ([name, ours]) => {
+    const says = `${name} is a name of other charts: set ${ours}`
+    await expect(chart?.render({ set: { [name]: true } })).rejects.toThrow(says)
+    expect(await readFile(join(ROOT, 'charts/drape/docs/gitops.md'), 'utf8')).toContain(`\`${name.split('.')[0]}`)
+    const values = readValues(await readFile(join(ROOT, 'charts/drape/values.yaml'), 'utf8'))
+    for (const path of ours.split(/, | or /)) expect(isKnown(values, path.split('.')), path).toBe(true)
   })
 
   it('reports all conflicts at once', async () => {

@@ -1,6 +1,11 @@
 {{- /* Fails with instructions if values conflict. */ -}}
 {{- define "drape.check" -}}
 {{- $problems := list -}}
+{{- range $path, $name := .Files.Get "files/other-names.yaml" | fromYaml -}}
+{{- $parent := $.Values -}}
+{{- range splitList "." $path | initial }}{{ $parent = index $parent . }}{{ end -}}
+{{- if hasKey $parent (splitList "." $path | last) }}{{ $problems = append $problems (printf "%s is a name of other charts: set %s" $path $name) }}{{ end -}}
+{{- end -}}
 {{- with .Values -}}
 {{- $postgres := list .database.url .database.existingSecret (ternary .externalSecrets.databaseUrl "" .externalSecrets.enabled) | compact | len -}}
 {{- if and .postgres.enabled (gt $postgres 0) }}{{ $problems = append $problems "two databases: set postgres.enabled to false, or remove the values of database" }}{{ end -}}
