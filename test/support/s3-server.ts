@@ -23,28 +23,30 @@ export interface S3Server {
 }
 
 /**
- * A real S3 server (versitygw, built once from its Go module) with one empty bucket, over a temporary folder.
- * When it cannot be built, fails or returns the reason, as `failUnlessAllowed` does.
+ * A real S3 server (versitygw, built once from its Go module) with one empty bucket, over a temporary folder. With `versions`,
+ * versioning can be enabled in the bucket. When it cannot be built, fails or returns the reason, as `failUnlessAllowed` does.
  */
-export async function startS3Server(): Promise<S3Server | { readonly unavailable: string }> {
+export async function startS3Server({ versions = false } = {}): Promise<S3Server | { readonly unavailable: string }> {
   const program = await findGoTool(VERSITYGW)
-  if (typeof program === 'string') return start(program)
+  if (typeof program === 'string') return start(program, versions)
   failUnlessAllowed(`No S3 server: ${program.unavailable}.`)
   return program
 }
 
-async function start(program: string): Promise<S3Server> {
+async function start(program: string, versions: boolean): Promise<S3Server> {
   const root = await mkdtemp(join(tmpdir(), 'drape-s3-'))
-  const [objects, metadata] = [join(root, 'objects'), join(root, 'metadata')]
+  const [objects, metadata, earlier] = [join(root, 'objects'), join(root, 'metadata'), join(root, 'versions')]
   await mkdir(join(objects, 'images'), { recursive: true })
   await mkdir(metadata)
+  await mkdir(earlier)
+  const versioning = versions ? ['--versioning-dir', earlier] : []
   const credentials = { accessKeyId: 'drape', secretAccessKey: 'drape-test-secret' }
   const { port, release } = await reserveFreePort()
   await release()
   const address = `127.0.0.1:${port}`
   const server = spawn(
     program,
-    ['--quiet', '--health', '/healthy', '--port', address, 'posix', '--sidecar', metadata, objects],
+    ['--quiet', '--health', '/healthy', '--port', address, 'posix', '--sidecar', metadata, ...versioning, objects],
     {
       env: { ROOT_ACCESS_KEY: credentials.accessKeyId, ROOT_SECRET_KEY: credentials.secretAccessKey },
       stdio: ['ignore', 'ignore', 'inherit'],
