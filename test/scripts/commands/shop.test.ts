@@ -26,7 +26,8 @@ describe('drape shop', () => {
 
   const drape = (...args: string[]) =>
     new Promise<{ code: number; output: string; stderr: string }>((resolve) => {
-      const env = { ...process.env, SECRETS_KEY: TEST_SECRETS_KEY, DATABASE_URL: url }
+      const allowed = { FETCH_ALLOW_CIDRS: '10.0.0.0/8,169.254.0.0/16' }
+      const env = { ...process.env, SECRETS_KEY: TEST_SECRETS_KEY, DATABASE_URL: url, ...allowed }
       execFile(process.execPath, ['scripts/drape.ts', ...args, '--json'], { env }, (error, output, stderr) =>
         resolve({ code: Number(error?.code ?? 0), output, stderr }),
       )
@@ -164,6 +165,7 @@ describe('drape shop', () => {
     ['an empty secret', 2, '--secret', ['create', '--platform', 'plugin', '--domain', 'a.b', '--secret', '']],
     ['a shop that does not exist', 1, 'does not exist', ['update', '--shop', 'nobody.example', '--active', 'false']],
     ['an address without TLS', 2, 'https', ['update', '--shop', 'taken.example', '--admin-url', 'http://a.b']],
+    ['a metadata service', 2, 'https', ['update', '--shop', 'taken.example', '--admin-url', 'http://169.254.169.254']],
     ['an extra domain with a path', 1, 'host names', ['update', '--shop', 'taken.example', '--extra-domains', 'a.b/c']],
     ['nothing to change', 1, 'changes nothing', ['update', '--shop', 'taken.example']],
     ['a time that is none', 2, '--plan-ends-at', ['update', '--shop', 'taken.example', '--plan-ends-at', 'soon']],
