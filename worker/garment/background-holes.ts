@@ -66,8 +66,7 @@ function isBelowBand({ width, height, data }: Mask, part: Enclosed): boolean {
   const thickness: number[] = []
   for (let x = part.left; x < part.right; x++) {
     let above = 0
-    for (let y = 0; y < part.bottom && part.labels[y * width + x] !== part.label; y++)
-      if (!data[y * width + x]) above++
+    for (let y = 0; y < part.bottom && part.labels[y * width + x] !== part.label; y++) if (!data[y * width + x]) above++
     thickness.push(above)
   }
   thickness.sort((a, b) => a - b)

@@ -13,7 +13,18 @@ import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
-import { ARM_OUTLINE, BELOW_HEM, CAST_SHADOW, HUG, LUMP, MIDRIFF, NECK, TORSO, UNDRESSED } from '../tuning.ts'
+import {
+  ARM_OUTLINE,
+  BELOW_HEM,
+  CAST_SHADOW,
+  HUG,
+  LOWER_WIDTH,
+  LUMP,
+  MIDRIFF,
+  NECK,
+  TORSO,
+  UNDRESSED,
+} from '../tuning.ts'
 import { findCuffShadows } from './cuff-shadow.ts'
 
 /** Selects the replacement of each pixel of the worn garment: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
@@ -27,6 +38,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   const undressed = undressedArms(fitting, { worn, cover, under })
   const cuffs = findCuffShadows(fitting, worn.cloth)
   const isNeck = neckTest(fitting)
+  const isBesideLower = besideLowerTest(fitting)
   const zones = new Uint8Array(cover.data.length)
   for (let i = 0; i < zones.length; i++) {
     if (cuffs.data[i] && !under.data[i]) zones[i] = SKIN
@@ -35,7 +47,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     else if (cover.data[i] >= SOLID) continue
     // Light cloth in front of a light wall: background over background is harmless, any other replacement would create patches.
     else if (worn.backgroundLike.data[i] && !(person.mask.data[i] >= 0.6 && isBody(i))) zones[i] = BACKGROUND
-    else if (isBelowHem(i) && !isMidriff(i)) zones[i] = LOWER
+    else if (isBelowHem(i) && !isMidriff(i)) zones[i] = isBesideLower(i) ? BACKGROUND : LOWER
     else if (isBody(i)) zones[i] = SKIN
     else if (along.data[i] < TORSO.background) zones[i] = BACKGROUND
   }
@@ -82,6 +94,28 @@ function neckTest({ person, body, parts }: FittingRegions): (i: number) => boole
     const width = interpolate([NECK.from, NECK.until], [half, NECK.root], f)
     return Math.abs(parts.across.data[i] - slope * f) < width
   }
+}
+
+// A wide jacket hides the sides of the trousers: above its hem they are as wide as directly below it.
+function besideLowerTest({ person, body, parts, placement }: FittingRegions): (i: number) => boolean {
+  const { from, to, margin, seen, hidden } = LOWER_WIDTH
+  const across: number[] = []
+  for (let i = 0; i < parts.along.data.length; i++) {
+    const below = parts.along.data[i] - placement.oldHem
+    if (parts.lower.data[i] && below > from && below < to && person.mask.data[i] > 0.5)
+      across.push(parts.across.data[i])
+  }
+  if (across.length < seen * body.unit ** 2) return () => false
+  across.sort((a, b) => a - b)
+  // The pixels are spread evenly from side to side, and cuffs beside the trousers may count as trousers.
+  const [tenth, ninetieth] = [0.1, 0.9].map((share) => across[Math.floor(share * across.length)])
+  const half = (ninetieth - tenth) / 1.6
+  const middle = (tenth + ninetieth) / 2
+  // A hand or a bag may hide one side.
+  const least = hidden * (half + Math.abs(middle))
+  const left = Math.min(middle - half, -least) - margin
+  const right = Math.max(middle + half, least) + margin
+  return (i) => parts.across.data[i] < left || parts.across.data[i] > right
 }
 
 // Arms that the old sleeves cover and the new sleeves do not: drawn as skin even in front of the new garment. An arm that was

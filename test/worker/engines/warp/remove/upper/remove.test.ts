@@ -4,7 +4,7 @@ import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/
 import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
 import { type Bitmap, bitmapToColours, type Point, subset } from '../../../../../../worker/raster/plane.ts'
 import { resample } from '../../../../../../worker/raster/polyline.ts'
-import { ARMS_AWAY, COLOURS, type Colour, drawPerson } from '../../../../body/drawn-person.ts'
+import { ARMS_AWAY, COLOURS, type Colour, drawPerson, TORSO_HALF_WIDTH } from '../../../../body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
 import { layGarment, paintSleeves } from '../../lay-garment.ts'
 
@@ -152,6 +152,30 @@ describe('removing the worn garment', () => {
     const belly = at({ x: 240, y: 200 + 160 * (0.3 * short.placement.hem + 0.7 * short.placement.oldHem) })
     expect(shortened.zones[belly]).toBe(LOWER)
     expect(distance(shortened.layer.data.subarray(belly * 4), COLOURS.lower)).toBeLessThan(20)
+  })
+
+  it('shows trousers of their own width where a wide jacket covered them', () => {
+    const jacket = { ...figure.photo, data: figure.photo.data.slice() }
+    const mask = { ...figure.person.mask, data: figure.person.mask.data.slice() }
+    for (let y = 290; figure.drawn.top.data[at({ x: 240, y })]; y++) {
+      for (let x = TORSO_HALF_WIDTH - 4; x < TORSO_HALF_WIDTH + 16; x++) {
+        for (const i of [at({ x: 240 - x, y }), at({ x: 240 + x, y })]) {
+          jacket.data.set(COLOURS.top, i * 3)
+          mask.data[i] = 1
+        }
+      }
+    }
+    const { fitting: short, flat: cropped } = layGarment(
+      { ...figure.person, mask },
+      jacket,
+      cropGarment(drawGarment(), 300),
+    )
+    const { zones } = removeUpper(short, { photo: bitmapToColours(jacket), garment: cropped })
+    const y = 200 + 160 * (0.3 * short.placement.hem + 0.7 * short.placement.oldHem)
+    for (const side of [-1, 1]) {
+      expect(zones[at({ x: 240 + side * (TORSO_HALF_WIDTH - 6), y })]).toBe(LOWER)
+      expect(zones[at({ x: 240 + side * (TORSO_HALF_WIDTH + 11), y })]).toBe(BACKGROUND)
+    }
   })
 
   it('rejects a short jacket over a long coat', () => {
