@@ -8,6 +8,7 @@ import { createMask, type Mask, maskWhere, type Plane, subset } from '../../../.
 import { fillPolygon } from '../../../../raster/polygon.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
 import { cellAt } from '../../../../raster/reduce.ts'
+import { percentile } from '../../../../raster/statistics.ts'
 import { between, distance, dot, move, subtract } from '../../../../raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
@@ -97,25 +98,32 @@ function neckTest({ person, body, parts }: FittingRegions): (i: number) => boole
 }
 
 // A wide jacket hides the sides of the trousers: above its hem they are as wide as directly below it.
-function besideLowerTest({ person, body, parts, placement }: FittingRegions): (i: number) => boolean {
-  const { from, to, margin, seen, hidden } = LOWER_WIDTH
-  const across: number[] = []
-  for (let i = 0; i < parts.along.data.length; i++) {
-    const below = parts.along.data[i] - placement.oldHem
-    if (parts.lower.data[i] && below > from && below < to && person.mask.data[i] > 0.5)
-      across.push(parts.across.data[i])
+function besideLowerTest({ person, parts, placement, regions }: FittingRegions): (i: number) => boolean {
+  const { from, to, margin, outer, hidden } = LOWER_WIDTH
+  const { along, across, lower } = parts
+  const rows = new Map<number, { left: number; right: number }>()
+  for (let i = 0; i < along.data.length; i++) {
+    const below = along.data[i] - placement.oldHem
+    if (!lower.data[i] || below < from || below > to || person.mask.data[i] < 0.5) continue
+    if (regions.sideways.data[i] >= BELOW_HEM.width) continue
+    const y = Math.floor(i / along.width)
+    const { left, right } = rows.get(y) ?? { left: Number.POSITIVE_INFINITY, right: Number.NEGATIVE_INFINITY }
+    rows.set(y, { left: Math.min(left, across.data[i]), right: Math.max(right, across.data[i]) })
   }
-  if (across.length < seen * body.unit ** 2) return () => false
-  across.sort((a, b) => a - b)
-  // The pixels are spread evenly from side to side, and cuffs beside the trousers may count as trousers.
-  const [tenth, ninetieth] = [0.1, 0.9].map((share) => across[Math.floor(share * across.length)])
-  const half = (ninetieth - tenth) / 1.6
-  const middle = (tenth + ninetieth) / 2
-  // A hand or a bag may hide one side.
-  const least = hidden * (half + Math.abs(middle))
-  const left = Math.min(middle - half, -least) - margin
-  const right = Math.max(middle + half, least) + margin
-  return (i) => parts.across.data[i] < left || parts.across.data[i] > right
+  if (rows.size === 0) return () => false
+  // An uneven hem hides one side in some of the rows.
+  const left = percentile(
+    [...rows.values()].map((row) => row.left),
+    1 - outer,
+  )
+  const right = percentile(
+    [...rows.values()].map((row) => row.right),
+    outer,
+  )
+  // A hand or a bag may hide one side in all rows.
+  const least = hidden * Math.max(-left, right)
+  const limits = [Math.min(left, -least) - margin, Math.max(right, least) + margin]
+  return (i) => across.data[i] < limits[0] || across.data[i] > limits[1]
 }
 
 // Arms that the old sleeves cover and the new sleeves do not: drawn as skin even in front of the new garment. An arm that was
