@@ -147,7 +147,7 @@ const loops: Record<Task, Loop> = {
     () => cluster.pools,
     async (key, failures) => {
       const noteDecision = decisionTimes.begin(key)
-      const done = await reconcilePool(key, failures)
+      const done = await pools.reconcile(key, failures)
       noteDecision()
       return done
     },
@@ -248,7 +248,7 @@ const runs = {
 const retention = createRetentionReconcile({ ...runs, reportInvalid })
 const requestedSweeps = createRequestedSweeps({ ...runs, sweeps: cluster.sweeps })
 const imagePrefetch = createImagePrefetch({ client, ...cluster, now, onChange: loops.pool.add })
-const reconcilePool = createPoolReconcile({
+const pools = createPoolReconcile({
   client,
   applyOnce: createApplyOnce(client, { annotation: `${GROUP}/applied`, onReverted: createReportReverted(record) }),
   record,
@@ -344,7 +344,7 @@ log.info({ identity }, 'watching')
 function lead(leading: boolean): void {
   log.info({ leading }, leading ? 'leads' : 'stands by')
   metrics.leader.set(leading ? 1 : 0)
-  for (const gauges of [poolGauges, retentionGauges, decisionTimes]) gauges.forgetAll()
+  for (const memory of [pools, poolGauges, retentionGauges, decisionTimes]) memory.forgetAll()
   // Until all objects are listed, an object that seems missing may only be unread.
   for (const task of Object.keys(KINDS) as Task[]) loops[task].setLeading(leading && synced.has(task))
 }

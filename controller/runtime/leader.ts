@@ -117,8 +117,7 @@ export function startElection(options: ElectionOptions): Election {
   return {
     isLeader,
     fence: () => {
-      if (renewedAt === null || !isLeader())
-        throw new KubernetesError(0, 'This process is no longer the leader', { reason: 'NotLeader' })
+      if (renewedAt === null || !isLeader()) throw notLeader()
       return renewedAt + leaseSeconds * 1000 - performance.now()
     },
     stop: async () => {
@@ -131,6 +130,11 @@ export function startElection(options: ElectionOptions): Election {
       if (led) await release(client, name, identity).catch(onFault)
     },
   }
+}
+
+/** The error of a process that must not act, because it is not the leader or has not been all the time. */
+export function notLeader(): KubernetesError {
+  return new KubernetesError(0, 'This process is no longer the leader', { reason: 'NotLeader' })
 }
 
 async function release(client: Client, name: Required<ObjectName>, identity: string): Promise<void> {

@@ -6,8 +6,9 @@ import type { ApplyOnce, Live } from '../runtime/apply-once.ts'
 import type { Client } from '../runtime/client.ts'
 import { type Finding, wholeSeconds } from '../runtime/conditions.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
+import { notLeader } from '../runtime/leader.ts'
 import { refusalOf } from '../runtime/refusal.ts'
-import type { KubernetesObject } from '../runtime/resource.ts'
+import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { Done } from '../runtime/work-queue.ts'
 import { type Engines, findEngines, findRules, pausedAt, type Rules } from './configuration.ts'
@@ -115,15 +116,23 @@ const MAX_STATUS_DELAY_MS = 1000
 /** Reconcile interval while a ready worker has not reported. */
 const UNREPORTED_MS = 5000
 
-/** Reconciles the workers of one pool. Returns when to reconcile again. */
-export function createPoolReconcile(parts: PoolParts) {
+export interface PoolReconcile {
+  /** Reconciles the workers of one pool. Returns when to reconcile again. */
+  reconcile(key: string, failures: number): Promise<Done | undefined>
+  /** Drops all memories at a change of the leader: what another leader did in between would be unknown to them. */
+  forgetAll(): void
+}
+
+export function createPoolReconcile(parts: PoolParts): PoolReconcile {
   const memories = new Map<string, PoolMemory>()
   const takeSteps = createSteps(parts)
   const interrupt = createInterrupt(parts)
   const divide = createDivision(parts, memories)
   const sharedCaps = createSharedCaps(parts, memories)
 
-  return async (key: string, failures: number): Promise<Done | undefined> => {
+  return { reconcile, forgetAll: () => memories.clear() }
+
+  async function reconcile(key: string, failures: number): Promise<Done | undefined> {
     const found = parts.pools.get(key)
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
       memories.delete(key)
@@ -137,16 +146,9 @@ export function createPoolReconcile(parts: PoolParts) {
 
   async function reconcilePool(pool: WorkerPool, key: string, failures: number): Promise<Done> {
     const observation = await observe(pool, key)
-    const { memory, outcome, pods, plan, interruptions, now } = observation
+    const { memory, outcome, interruptions, now } = observation
     // Recorded before the cluster can act on the marks: the pods of this pass do not have these marks yet.
-    const staying = pods.filter(({ name }) => !plan.remove.includes(name))
-    const isInterrupted = ({ name }: PoolPod) => interruptions.begin.some(({ pod }) => pod === name)
-    memory.pods = new Map(
-      staying.map((pod) => [
-        pod.name,
-        { ...withMarks(plan, pod, now), ...(isInterrupted(pod) && { interrupted: true }) },
-      ]),
-    )
+    memory.pods = podsAfter(observation)
     memory.notices = interruptions.seenAt
     await reportSick(parts, observation)
     const { wrote, refusal } = await carryOut(observation).then(
@@ -213,6 +215,8 @@ export function createPoolReconcile(parts: PoolParts) {
   async function carryOut(observation: Observation): Promise<boolean> {
     await takeSteps(observation)
     await interrupt(observation.pool, observation.interruptions)
+    // An order can wait for Redis longer than another process leads: the plan is obsolete then.
+    if (memories.get(keyOf(observation.pool.metadata)) !== observation.memory) throw notLeader()
     return 'list' in observation.engines ? applyObjects(parts, observation, observation.engines.list) : false
   }
 }
@@ -364,6 +368,18 @@ function presentStart(name: string, phases: StartPhases, now: Date): WorkerStart
 
 function digestOf(pool: WorkerPool, engines: readonly Engine[]): string {
   return renderTemplate(pool, engines).metadata.annotations[TEMPLATE_DIGEST]
+}
+
+/** The remaining pods as they will be after the plan is carried out. */
+function podsAfter({ pods, plan, interruptions, now }: Observation): ReadonlyMap<string, PoolPod> {
+  const staying = pods.filter(({ name }) => !plan.remove.includes(name))
+  const isInterrupted = ({ name }: PoolPod) => interruptions.begin.some(({ pod }) => pod === name)
+  return new Map(
+    staying.map((pod) => [
+      pod.name,
+      { ...withMarks(plan, pod, now), ...(isInterrupted(pod) && { interrupted: true }) },
+    ]),
+  )
 }
 
 /** A pod as it will be after the plan is carried out. */

@@ -6,7 +6,7 @@ import type { Happening } from '../../../controller/runtime/events.ts'
 import type { KubernetesObject, ObjectName, ResourceType } from '../../../controller/runtime/resource.ts'
 import type { Demand } from '../../../controller/worker-pool/decide.ts'
 import { PODS, type Pod } from '../../../controller/worker-pool/pods.ts'
-import { createPoolReconcile } from '../../../controller/worker-pool/reconcile.ts'
+import { createPoolReconcile, type PoolReconcile } from '../../../controller/worker-pool/reconcile.ts'
 import { REPLICA_SETS, type ReplicaSet } from '../../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../../controller/worker-pool/status-schema.ts'
@@ -58,6 +58,8 @@ export class ModelCluster {
   createFailure: ReplicaSetCondition | null = null
   /** Acts between the controller and those of Kubernetes. */
   interfere: () => void = () => {}
+  /** Acts while the controller sends an order to a worker. */
+  beforeOrder: () => Promise<void> = async () => {}
   readonly events: Happening[] = []
   readonly statusWrites: PoolStatus[] = []
   /** Pods that were removed while their worker had a job. */
@@ -67,19 +69,20 @@ export class ModelCluster {
   wrongVictims = 0
   /** Workers whose start was noted. */
   starts = 0
+  /** The leader. */
+  controller: PoolReconcile
   pods = new Map<string, ModelPod>()
   replicaSets = new Map<string, ModelReplicaSet>()
   readonly random: Random
   private pool: KubernetesObject & { spec: object; status?: PoolStatus }
   private readonly words = new Map<string, number | 'take'>()
   private readonly others = new Map<string, KubernetesObject>()
-  private reconcile: ReturnType<typeof createPoolReconcile>
   private names = 0
 
   constructor(spec: object, seed = 1) {
     this.random = createRandom(seed)
     this.pool = { apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool', metadata: this.metadataOf('pool'), spec }
-    this.reconcile = this.startController()
+    this.controller = this.startController()
   }
 
   get status(): PoolStatus {
@@ -101,7 +104,14 @@ export class ModelCluster {
 
   /** A new process, which remembers nothing. */
   restartController(): void {
-    this.reconcile = this.startController()
+    this.controller = this.startController()
+  }
+
+  /** Makes another controller the leader, as the election of both processes does. */
+  elect(controller: PoolReconcile): void {
+    this.controller.forgetAll()
+    this.controller = controller
+    this.controller.forgetAll()
   }
 
   setSpec(spec: object): void {
@@ -148,7 +158,7 @@ export class ModelCluster {
   async tick(): Promise<void> {
     this.now += TICK_MS
     for (const pod of this.pods.values()) this.work(pod)
-    if (this.exists) await this.reconcile(KEY, 0)
+    if (this.exists) await this.controller.reconcile(KEY, 0)
     this.interfere()
     for (const replicaSet of this.replicaSets.values()) this.replicate(replicaSet)
   }
@@ -209,7 +219,7 @@ export class ModelCluster {
     return { namespace: NAMESPACE, name, uid: `uid-${name}`, generation: 1, creationTimestamp }
   }
 
-  private startController() {
+  startController(): PoolReconcile {
     const client = this.createModelClient()
     const ofPool = <T>(key: string, object: T) => (key === KEY && this.exists ? object : undefined)
     return createPoolReconcile({
@@ -222,7 +232,7 @@ export class ModelCluster {
       reportInvalid: async (_, __, problems) => {
         throw new Error(problems)
       },
-      registry: { order: async (host, word) => void this.words.set(host, word), limitJobs: async () => {} },
+      registry: { order: (host, word) => this.order(host, word), limitJobs: async () => {} },
       sample: async () => ({
         demand: this.demand && new Map([['mock', this.demand]]),
         workers: this.queueReachable ? this.reports() : null,
@@ -242,6 +252,11 @@ export class ModelCluster {
       onStarted: () => this.starts++,
       gauges: { note: () => {}, forget: () => {} },
     })
+  }
+
+  private async order(host: string, word: number | 'take'): Promise<void> {
+    await this.beforeOrder()
+    this.words.set(host, word)
   }
 
   private isSick({ object }: ModelPod): boolean {
