@@ -180,7 +180,8 @@ export function createPoolReconcile(parts: PoolParts): PoolReconcile {
     const known = memories.get(key)
     const memory = known && known.uid === pool.metadata.uid ? known : firstMemory(pool, replicaSet, now)
     memories.set(key, memory)
-    detectWrongVictims(parts, { pool, memory, pods })
+    const replicas = replicaSet?.spec.replicas ?? 0
+    detectWrongVictims(parts, { pool, memory, pods, replicas })
     detectStarts(parts, { pool, memory, pods, now })
 
     const demand = everything && sumDemand([...(divide(everything).get(key)?.values() ?? [])])
@@ -192,7 +193,6 @@ export function createPoolReconcile(parts: PoolParts): PoolReconcile {
     // Immediately: another pool must not use the same room meanwhile.
     memory.claim = outcome.claim
     memory.promised = Math.max(memory.desired, outcome.decision.to)
-    const replicas = replicaSet?.spec.replicas ?? 0
     const sick = findSickWorkers({
       ...{ pool, before: memory.sickWorkers, pods: parts.podsOf(pool), workers },
       findNode: parts.findNode,
@@ -317,7 +317,7 @@ async function applyObjects(parts: PoolParts, observation: Observation, engines:
 /** Detects pods that were deleted since the last reconcile instead of marked ones. */
 function detectWrongVictims(
   parts: PoolParts,
-  { pool, memory, pods }: Pick<Observation, 'pool' | 'memory' | 'pods'>,
+  { pool, memory, pods, replicas }: Pick<Observation, 'pool' | 'memory' | 'pods' | 'replicas'>,
 ): void {
   const now = new Map(pods.map((pod) => [pod.name, pod]))
   for (const before of memory.pods.values()) {
@@ -331,6 +331,8 @@ function detectWrongVictims(
     parts.onWrongVictim()
     parts.record(pool, warning('WrongVictim', `${before.name} was removed instead of a drained worker.`))
   }
+  // The cluster removes nothing more, also when a pod left for another reason than the lowered replicas.
+  if (pods.filter(({ deleting }) => !deleting).length <= replicas) memory.expected = 0
 }
 
 /** Detects workers that are ready for the first time. Pod timestamps are whole seconds. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
 import { ModelCluster } from './model-cluster.ts'
 
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
@@ -36,5 +37,26 @@ describe('the alert for a worker removed instead of a drained one', () => {
     await cluster.run(10)
     expect(cluster.wrongVictims).toBe(1)
     expect(cluster.events.map(({ reason }) => reason)).toContain('WrongVictim')
+  })
+
+  it('does not fire for a deletion by hand after the node of a marked worker has ended', async () => {
+    const cluster = new ModelCluster(fixed(3))
+    cluster.placeOn = () => `node-${cluster.alive.filter(({ object }) => object.spec).length}`
+    await cluster.run(3)
+    cluster.setSpec(fixed(2))
+    const marked = () => cluster.alive.find(({ object }) => object.metadata.annotations?.['drape.dev/marked-at'])
+    while (marked() === undefined) await cluster.tick()
+    await cluster.run(1)
+    // The next pass lowers the replicas and deletes the pod by its name.
+    const node = marked()?.object.spec?.nodeName ?? ''
+    const taints = [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }]
+    cluster.nodes.set(node, { metadata: { name: node }, spec: { taints } } as KubernetesObject)
+    await cluster.run(5)
+    expect(cluster.removed).toBe(1)
+    expect(cluster.alive).toHaveLength(2)
+    cluster.removePod(cluster.alive[0].object.metadata.name)
+    await cluster.run(3)
+    expect(cluster.alive).toHaveLength(2)
+    expect(cluster.wrongVictims).toBe(0)
   })
 })
