@@ -169,6 +169,7 @@ function lowered(bounds: Bounds, { max: allowed, ceiling, setBy }: Cap): Bounds 
     ...(max < bounds.max && { max, maxSetBy: setBy }),
     ...(max < bounds.min && { min: max, minSetBy: setBy }),
     ...(ceiling !== null && ceiling < bounds.ceiling && { ceiling, ceilingSetBy: setBy }),
+    ...(ceiling !== null && ceiling < bounds.costCeiling && { costCeiling: ceiling, costCeilingSetBy: setBy }),
   }
 }
 

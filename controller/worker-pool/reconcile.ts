@@ -235,7 +235,7 @@ function planFor(
     return { plan: freeze(memory.replicas ?? replicaSet?.spec.replicas ?? decision.to), heldCount: 0 }
   }
   return planAround(
-    sick.held,
+    { held: sick.held, costCeiling: bounds?.costCeiling ?? Number.POSITIVE_INFINITY },
     {
       pods,
       replaced: sick.replaced,

@@ -12,6 +12,9 @@ export interface Bounds {
   /** Busy workers above this number finish their jobs and leave. A soft cost cap lowers only `max`. */
   readonly ceiling: number
   readonly ceilingSetBy: string
+  /** The lowest hard cost cap, in workers; infinite without one. */
+  readonly costCeiling: number
+  readonly costCeilingSetBy: string
 }
 
 /**
@@ -33,6 +36,8 @@ export function boundsAt({ bounds, schedules }: Pick<ScalingRules, 'bounds' | 's
     maxSetBy,
     ceiling: max,
     ceilingSetBy: maxSetBy,
+    costCeiling: Number.POSITIVE_INFINITY,
+    costCeilingSetBy: '',
   }
 }
 

@@ -114,21 +114,28 @@ function findAvoided(
 }
 
 /**
- * The plan for all pods except the held ones, which exist in addition to the desired workers as far as the ceiling permits. A pool
- * that needs no workers holds none.
+ * The plan for all pods except the held ones, which exist in addition to the desired workers. Held pods do no work, so they do not
+ * count for a maximum of workers, but they cost money: a hard cost cap counts them, and holds as many as leave room for one worker.
+ * The others are replaced. A pool that needs no workers holds none.
  */
 export function planAround(
-  held: ReadonlySet<string>,
+  { held, costCeiling }: { held: ReadonlySet<string>; costCeiling: number },
   input: DrainInput,
   planOthers: (input: DrainInput) => DrainPlan,
 ): { plan: DrainPlan; heldCount: number } {
   // A worker that still finishes jobs must not be selected by the cluster, which would happen to a pod that is not ready.
   const isIdle = ({ name }: PoolPod) => input.workers.get(name)?.jobs === 0
-  const kept = input.target === 0 ? [] : input.pods.filter((pod) => held.has(pod.name) && !pod.deleting && isIdle(pod))
-  const ceiling = input.ceiling === null ? null : Math.max(0, input.ceiling - kept.length)
+  const holdable = input.pods.filter((pod) => held.has(pod.name) && !pod.deleting && isIdle(pod))
+  // A pod that is already leaving is held last.
+  const inOrder = holdable.sort((a, b) => Number(a.fencedAt !== null) - Number(b.fencedAt !== null))
+  const kept = input.target === 0 ? [] : inOrder.slice(0, Math.max(0, costCeiling - 1))
+  // Without a ceiling there is no cost cap.
+  const ceiling = input.ceiling === null ? null : Math.max(0, Math.min(input.ceiling, costCeiling - kept.length))
+  const excess = holdable.filter((pod) => !kept.includes(pod)).map(({ name }) => name)
   const plan = planOthers({
     ...input,
     pods: input.pods.filter((pod) => !kept.includes(pod)),
+    replaced: new Set([...(input.replaced ?? []), ...excess]),
     target: Math.min(input.target, ceiling ?? input.target),
     replicas: Math.max(0, input.replicas - kept.length),
     ceiling,

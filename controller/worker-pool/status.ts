@@ -113,11 +113,17 @@ function countOutdated({ pods, template }: PoolFacts): number {
 }
 
 /** Human-readable message about an exceeded ceiling; null if it is not exceeded. */
-function aboveCap({ pods, bounds }: PoolFacts): string | null {
+function aboveCap({ pods, bounds, heldCount }: PoolFacts): string | null {
+  if (bounds === null) return null
   const alive = pods.filter(({ deleting }) => !deleting).length
-  if (bounds === null || alive <= bounds.ceiling) return null
-  const { ceiling, ceilingSetBy } = bounds
-  return `${ceilingSetBy} allows ${ceiling} workers, and there are ${alive}: ${alive - ceiling} finish their jobs and leave.`
+  const { ceiling, ceilingSetBy, costCeiling, costCeilingSetBy } = bounds
+  // Only a cost cap counts the workers that are held.
+  const [count, max, setBy] =
+    costCeiling - heldCount < ceiling
+      ? [alive, costCeiling, costCeilingSetBy]
+      : [alive - heldCount, ceiling, ceilingSetBy]
+  if (count <= max) return null
+  return `${setBy} allows ${max} workers, and there are ${count}: ${count - max} finish their jobs and leave.`
 }
 
 /** The pod of a worker that has just become sick remains ready until the next probe. */

@@ -49,6 +49,8 @@ describe('a schedule', () => {
       max: 4,
       ceiling: 4,
       ceilingSetBy: 'schedule c',
+      costCeiling: Number.POSITIVE_INFINITY,
+      costCeilingSetBy: '',
       minSetBy: 'schedule a',
       maxSetBy: 'schedule c',
     })

@@ -120,4 +120,51 @@ describe('workers with a failing accelerator', () => {
     expect(cluster.removed).toBe(0)
     expect(cluster.condition('WorkersHealthy')).toMatchObject({ status: 'False' })
   })
+
+  const auto = (max: number, cost: object = {}) => {
+    const policy = { bounds: { min: 1, max }, target: { backlogPerSlot: 1 }, scaleUp: { maxReplicas: 100 }, ...cost }
+    return { engines: ['mock'], capacity: { hourlyCost: 1 }, scaling: { policy }, template: SPEC.template }
+  }
+  /** A pool with a backlog for `max` workers, whose scheduler tries the failing node first, and later the others too. */
+  const saturated = async (spec: object, max: number) => {
+    const scaled = new ModelCluster(spec)
+    scaled.saturated = true
+    scaled.jobSeconds = 5
+    scaled.demand = { waiting: 100, inFlight: max, oldestWaitSeconds: 60, secondsPerJob: 5 }
+    scaled.failingNodes.add('a')
+    let placed = 0
+    scaled.placeOn = () => {
+      const free = NODES.filter((node) => !scaled.alive.some(({ object }) => object.spec?.nodeName === node))
+      return (placed++ < 2 * max ? free[0] : free.at(-1)) ?? 'none'
+    }
+    let most = 0
+    await scaled.run(120, () => {
+      most = Math.max(most, scaled.alive.length)
+    })
+    const working = scaled.alive.filter(({ jobs, object }) => jobs > 0 && object.spec?.nodeName !== 'a')
+    return { scaled, most, working }
+  }
+
+  it('do not count for the maximum of the pool while they are held', async () => {
+    const { scaled, working } = await saturated(auto(1), 1)
+    expect(working).toHaveLength(1)
+    expect(scaled.alive).toHaveLength(2)
+    expect(scaled.status.avoidedNodes).toMatchObject([{ name: 'a' }])
+    expect(scaled.condition('Ready')).toMatchObject({ status: 'True' })
+    expect(scaled.condition('AboveCap')).toMatchObject({ status: 'False' })
+    expect(scaled.wrongVictims).toBe(0)
+  })
+
+  it.for([
+    [1, 1, 1],
+    [3, 2, 3],
+  ] as const)('count for a hard cost cap of %i, which leaves room for a worker', async ([cap, count, alive]) => {
+    const { scaled, most, working } = await saturated(auto(5, { cost: { hourlyCap: cap, mode: 'Hard' } }), cap)
+    expect(most).toBe(cap)
+    expect(working).toHaveLength(count)
+    expect(scaled.alive).toHaveLength(alive)
+    expect(scaled.condition('AboveCap')).toMatchObject({ status: 'False' })
+    expect(scaled.interrupted).toEqual([])
+    expect(scaled.wrongVictims).toBe(0)
+  })
 })
