@@ -39,12 +39,16 @@ const FRESH_MS = 60_000
 /** The package creates a connection per request; this class reuses them. */
 class LastingKubeConfig extends KubeConfig {
   #lasting: { readonly dispatcher: Dispatcher; readonly since: number } | undefined
+  /** The one before: its requests in progress continue. No request lasts longer than FRESH_MS, so earlier ones have none. */
+  #previous: Dispatcher | undefined
 
   override async applySecurityAuthentication(context: RequestContext): Promise<void> {
     await super.applySecurityAuthentication(context)
     const made = context.getDispatcher()
-    if (made && (this.#lasting === undefined || performance.now() - this.#lasting.since > FRESH_MS))
+    if (made && (this.#lasting === undefined || performance.now() - this.#lasting.since > FRESH_MS)) {
+      this.#previous = this.#lasting?.dispatcher
       this.#lasting = { dispatcher: made.compose(overHttp1), since: performance.now() }
+    }
     if (this.#lasting) context.setDispatcher(this.#lasting.dispatcher)
   }
 
@@ -56,6 +60,7 @@ class LastingKubeConfig extends KubeConfig {
 
   close(): void {
     this.#lasting?.dispatcher.destroy()
+    this.#previous?.destroy()
   }
 }
 
