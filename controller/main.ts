@@ -40,8 +40,8 @@ import { createClient } from './runtime/client.ts'
 import { openConnection } from './runtime/connection.ts'
 import { createEventRecorder } from './runtime/events.ts'
 import { startElection } from './runtime/leader.ts'
-import { createLoop, type Loop } from './runtime/loop.ts'
 import { type KubernetesObject, keyOf } from './runtime/resource.ts'
+import { createWorkQueue, type WorkQueue, type WorkQueueOptions } from './runtime/work-queue.ts'
 import { createPolicyReconcile } from './scaling-policy/reconcile.ts'
 import { createDecisionTimes } from './worker-pool/decision-times.ts'
 import { readDemand } from './worker-pool/demand.ts'
@@ -141,7 +141,7 @@ const KINDS = {
 } as const
 /** Tasks whose objects have been listed. A kind that does not exist or cannot be read disables only the tasks that need it. */
 const synced = new Set<Task>()
-const loops: Record<Task, Loop> = {
+const loops: Record<Task, WorkQueue> = {
   pool: loop(
     KINDS.pool,
     () => cluster.pools,
@@ -352,10 +352,10 @@ function lead(leading: boolean): void {
 function loop(
   kind: string,
   watched: () => { list(): readonly KubernetesObject[] },
-  reconcile: Parameters<typeof createLoop>[0]['reconcile'],
+  reconcile: WorkQueueOptions['reconcile'],
 ) {
   for (const outcome of ['done', 'again', 'failed']) metrics.reconciles.zero({ kind, outcome })
-  return createLoop({
+  return createWorkQueue({
     // Most passes are no-ops; only passes that write or fail are recorded.
     reconcile: (key, failures) =>
       withLateSpan(`reconcile ${kind}`, { 'drape.object': key, 'drape.reconcile.failures': failures }, () =>

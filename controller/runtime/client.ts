@@ -41,7 +41,7 @@ export interface ListOptions {
 }
 
 export interface WriteOptions {
-  readonly subresource?: 'status' | 'scale'
+  readonly subresource?: 'status'
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -51,7 +51,6 @@ export interface ApplyOptions extends WriteOptions {
 const READ_MS = 30_000
 const WRITE_MS = 10_000
 const PAGE = 500
-const SUFFIXES = { status: 'Status', scale: 'Scale' } as const
 
 export interface ClientOptions {
   readonly fieldManager: string
@@ -89,7 +88,7 @@ export function createClient(
   const write = async <T extends KubernetesObject>(action: keyof typeof VERBS, type: ResourceType, parts: Write) => {
     const { name, subresource, contentType, ...more } = parts
     const scoped = `${scopeOf(type, name)}CustomObject` as const
-    const method = subresource ? (`patch${scoped}${SUFFIXES[subresource]}` as const) : (`${action}${scoped}` as const)
+    const method = subresource ? (`patch${scoped}Status` as const) : (`${action}${scoped}` as const)
     const request = { ...placeOf(type, name), ...more, fieldManager }
     const written: T = await send(VERBS[action], type, (options) => api[method](request, options), contentType)
     onWritten(type, written)

@@ -49,15 +49,11 @@ export function apiVersionOf({ group, version }: ResourceType): string {
   return group === '' ? version : `${group}/${version}`
 }
 
-/** The path of all objects of a type, of those in a namespace, or of one object and its subresource. */
-export function pathOf(
-  type: ResourceType,
-  { namespace, name, subresource }: { namespace?: string; name?: string; subresource?: string } = {},
-): string {
+/** The path of all objects of a type, of those in a namespace, or of one object. */
+export function pathOf(type: ResourceType, { namespace, name }: Partial<ObjectName> = {}): string {
   const root = type.group === '' ? '/api' : `/apis/${type.group}`
   const place = type.namespaced && namespace !== undefined ? ['namespaces', namespace] : []
-  const rest = [name, subresource].filter((part) => part !== undefined)
-  return [root, type.version, ...place, type.plural, ...rest].join('/')
+  return [root, type.version, ...place, type.plural, ...(name === undefined ? [] : [name])].join('/')
 }
 
 /** "namespace/name": unique per type. */

@@ -1,3 +1,5 @@
+import { KubernetesError } from './kubernetes-error.ts'
+
 /** Result of processing a key. */
 export interface Done {
   /** Processes the key again after `againMs`, unless it is added earlier. */
@@ -9,18 +11,30 @@ export interface WorkQueue {
   add(key: string, ms?: number): void
   /** Number of keys that are due. */
   depth(): number
-  /** Starts or stops processing; running work continues. A queue starts stopped. */
-  setTaking(taking: boolean): void
+  /**
+   * Only a leader processes keys; running work continues. A queue starts without leadership. A new leader processes all existing
+   * keys.
+   */
+  setLeading(leading: boolean): void
   /** Stops processing and resolves when running work is done. */
   close(): Promise<void>
 }
 
+/** `again`: another writer was faster or deleted the object, the server is busy, or this process has lost the leadership. */
+export type Outcome = 'done' | 'again' | 'failed'
+
 export interface WorkQueueOptions {
-  /** Processes a key; `failures` is the number of preceding consecutive failures. Never runs concurrently for the same key. */
-  readonly work: (key: string, failures: number) => Promise<Done | undefined>
+  /**
+   * Reconciles one object from its current to its desired state. `failures` is the number of preceding consecutive failures.
+   * Returns when to reconcile again. Never runs concurrently for the same key.
+   */
+  readonly reconcile: (key: string, failures: number) => Promise<Done | undefined>
   readonly concurrency: number
-  /** Called with an error; returns the min pause of the key in ms, or null for the default. */
-  readonly onFailure?: (key: string, error: unknown, failures: number) => number | null
+  /** All existing keys. */
+  readonly keys?: () => readonly string[]
+  /** Called on an unexpected error. */
+  readonly onFailure?: (key: string, error: unknown, failures: number) => void
+  readonly onDone?: (key: string, seconds: number, outcome: Outcome) => void
   readonly firstPauseMs?: number
 }
 
@@ -28,16 +42,16 @@ const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 300_000
 
 /**
- * A queue of unique keys. A key that is added while it is processed is processed again afterwards. After a failure the key is
- * retried with exponential backoff and jitter.
+ * A queue of the keys of objects. A key that is added while it is processed is processed again afterwards. After an error the key is
+ * retried with exponential backoff and jitter, not earlier than the API server asks.
  */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
-  const { work, concurrency, onFailure = () => null } = options
+  const { reconcile, concurrency, keys = () => [], onFailure = () => {}, onDone = () => {} } = options
   const waiting = new Set<string>()
   const later = new Map<string, { dueAt: number; timer: NodeJS.Timeout }>()
   const working = new Map<string, Promise<void>>()
   const failures = new Map<string, number>()
-  let taking = false
+  let leading = false
   let closed = false
 
   function add(key: string, ms = 0): void {
@@ -61,7 +75,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   }
 
   function take(): void {
-    if (!taking) return
+    if (!leading) return
     for (const key of waiting) {
       if (working.size >= concurrency) return
       if (working.has(key)) continue
@@ -76,32 +90,47 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 
   async function workOn(key: string): Promise<void> {
     const before = failures.get(key) ?? 0
+    const startedAt = performance.now()
+    const seconds = () => (performance.now() - startedAt) / 1000
     try {
-      const done = await work(key, before)
+      const done = await reconcile(key, before)
+      onDone(key, seconds(), 'done')
       failures.delete(key)
       if (done?.againMs !== undefined) add(key, Math.max(1, done.againMs))
     } catch (error) {
       failures.set(key, before + 1)
-      const least = onFailure(key, error, before + 1)
-      add(key, Math.max(least ?? 0, pauseAfter(before, options)))
+      onDone(key, seconds(), isExpected(error) ? 'again' : 'failed')
+      if (!isExpected(error)) onFailure(key, error, before + 1)
+      add(key, Math.max(askedPauseOf(error), pauseAfter(before, options)))
     }
   }
 
   return {
     add,
     depth: () => waiting.size,
-    setTaking: (wanted) => {
-      taking = wanted
+    setLeading: (wanted) => {
+      leading = wanted
+      if (leading) for (const key of keys()) add(key)
       take()
     },
     close: async () => {
-      taking = false
+      leading = false
       closed = true
       for (const key of [...later.keys()]) cancelLater(key)
       waiting.clear()
       await Promise.all(working.values())
     },
   }
+}
+
+/** Whether the error is no failure, because a retry is all that it needs. */
+function isExpected(error: unknown): boolean {
+  return error instanceof KubernetesError && ([404, 409, 429].includes(error.status) || error.reason === 'NotLeader')
+}
+
+/** In ms; 0 if the API server asks for none. */
+function askedPauseOf(error: unknown): number {
+  return error instanceof KubernetesError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
 }
 
 function pauseAfter(failures: number, { firstPauseMs = FIRST_PAUSE_MS }: WorkQueueOptions): number {

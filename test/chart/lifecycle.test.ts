@@ -13,6 +13,7 @@ import { ROOT } from '../../scripts/stack/session.ts'
 import { DEFINITIONS, REPLICA_SETS } from '../cluster/kinds.ts'
 import { writeKubeconfig } from '../cluster/namespace.ts'
 import { type OwnControlPlane, startOwnControlPlane } from '../cluster/own-control-plane.ts'
+import { scale } from '../cluster/scale.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
@@ -174,7 +175,7 @@ describe.skipIf(!possible)('a release', () => {
     const name = { namespace: NAMESPACE, name: 'drape-cpu' }
     const external = ['--set', 'pools.cpu.mode=External', '--set', 'pools.cpu.replicas=1']
     await upgrade(...external)
-    await client.patch(workerPools.type, name, { spec: { replicas: 3 } }, { subresource: 'scale' })
+    await scale(connection, workerPools.type, name, 3)
     await upgrade(...external, '--set', 'pools.cpu.workSeconds=90')
     expect(await client.get(workerPools.type, name)).toMatchObject({
       spec: { replicas: 3, scaling: { mode: 'External' } },

@@ -5,6 +5,7 @@ import { watchObjects } from '../../controller/runtime/watch.ts'
 import { until } from '../support/until.ts'
 import { DEPLOYMENTS } from './kinds.ts'
 import { createTestNamespace } from './namespace.ts'
+import { scale } from './scale.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
 
 interface Deployment extends Live {
@@ -42,8 +43,7 @@ describe.skipIf(!controlPlane?.hasControllers)('applying once', () => {
     expect(await applyAnew(2)).toBe(true)
     await untilReplicas(2)
     for (const replicas of [1, 0]) {
-      const options = { subresource: 'scale' } as const
-      await place.client.patch(DEPLOYMENTS, { namespace, name: 'idle' }, { spec: { replicas } }, options)
+      await scale(connection, DEPLOYMENTS, { namespace, name: 'idle' }, replicas)
       await untilReplicas(replicas)
       expect(await applyAnew(2), `scaled to ${replicas}`).toBe(true)
       await untilReplicas(2)

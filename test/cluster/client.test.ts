@@ -78,19 +78,18 @@ describe.skipIf(controlPlane === null)('the client', () => {
     const queue = createWorkQueue({
       concurrency: 10,
       firstPauseMs: 5,
-      work: async () => {
+      reconcile: async () => {
         const found = await client.get<ConfigMap>(CONFIG_MAPS, name)
         const data = { value: String(Number(found?.data?.value) + 1) }
         await client.replace(CONFIG_MAPS, { ...found, metadata: found?.metadata ?? name, data })
         done++
         return undefined
       },
-      onFailure: (_, error) => {
-        if (error instanceof KubernetesError && error.status === 409) conflicts++
-        return null
+      onDone: (_, __, outcome) => {
+        if (outcome === 'again') conflicts++
       },
     })
-    queue.setTaking(true)
+    queue.setLeading(true)
     for (let i = 0; i < 10; i++) queue.add(`writer-${i}`)
     await until(() => done === 10)
     expect((await client.get<ConfigMap>(CONFIG_MAPS, name))?.data?.value).toBe('10')

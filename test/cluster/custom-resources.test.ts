@@ -15,6 +15,7 @@ import { BROKEN_SAMPLES } from './broken-samples.ts'
 import { CLAIM_TEMPLATES, DEFINITIONS, EVENTS } from './kinds.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions, readSamples, type SampleObject } from './samples.ts'
+import { scale } from './scale.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
 
 const AUTOSCALERS: ResourceType = {
@@ -147,12 +148,12 @@ describe.skipIf(controlPlane === null)('the API server', () => {
   })
 
   it('accepts replicas of an external pool from an autoscaler', async () => {
-    const { client, namespace } = place
+    const { client, connection, namespace } = place
     await apply(
       samples.find(({ metadata, kind }) => metadata.name === 'external' && kind === 'WorkerPool') as SampleObject,
     )
     const name = { namespace, name: 'external' }
-    await client.patch(workerPools.type, name, { spec: { replicas: 5 } }, { subresource: 'scale' })
+    await scale(connection, workerPools.type, name, 5)
     expect(await client.get(workerPools.type, name)).toMatchObject({ spec: { replicas: 5 } })
   })
 
