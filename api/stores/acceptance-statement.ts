@@ -1,5 +1,6 @@
 import { rowType, sql } from '../shared/database/database.ts'
 import { GARMENT_TYPES, type Options } from '../shared/generation.ts'
+import { INLINE_PRODUCT_DAYS, ONE_SHOT_PRODUCT_DAYS } from '../shared/lifetimes.ts'
 import { type Static, Type } from '../shared/schema.ts'
 import type { Consent } from '../shared/stores/generations.ts'
 import {
@@ -65,10 +66,6 @@ const VerdictSchema = Type.Object({
 })
 /** Verdict of the statement on a call. For a refused call: the reason, given the calls accepted before it. */
 export type Verdict = Static<typeof VerdictSchema>
-
-/** Days after its last use at which a product created by a try-on call expires. */
-const INLINE_DAYS = 15
-const ONE_SHOT_DAYS = 7
 
 /**
  * Statement that accepts calls of one kind and returns one row per call, in order. The decision counts under the lock
@@ -255,7 +252,7 @@ const useProducts = sql.fragment`product as (
     )`
 
 function upsertProduct(product: ProductInput) {
-  const days = product.validForDays ?? (product.anonymous ? ONE_SHOT_DAYS : INLINE_DAYS)
+  const days = product.validForDays ?? (product.anonymous ? ONE_SHOT_PRODUCT_DAYS : INLINE_PRODUCT_DAYS)
   const newDays = product.validForDays === null ? null : days
   const storedDays =
     product.validForDays === undefined

@@ -7,6 +7,7 @@ import {
   progressFindings,
   wholeSeconds,
 } from '../runtime/conditions.ts'
+import { lifetimesOf } from './lifetimes.ts'
 import type { EndedRun } from './policy-runs.ts'
 import { type RetentionPolicy, retentionPolicies } from './resource.ts'
 
@@ -27,11 +28,14 @@ export function createPolicyStatus({ client, now }: { client: Pick<Client, 'appl
     await client.apply(retentionPolicies.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
   }
 
+  const writeOwn = (policy: RetentionPolicy, found: object) =>
+    writeStatus(policy, { ...found, lifetimes: lifetimesOf(policy.spec) })
+
   return {
     /** Records the result of a run. `sweep`: name of its record; null if the run found nothing. */
     noteRun: (policy: RetentionPolicy, { report, next }: EndedRun, sweep: string | null): Promise<void> => {
       const { error } = report.record
-      return writeStatus(policy, {
+      return writeOwn(policy, {
         ...(sweep === null ? lastRunOf(policy.status) : { lastRunAt: report.record.startedAt, lastSweep: sweep }),
         ...(next !== null && { nextRunTime: wholeSeconds(next) }),
         overdue: report.overdue,
@@ -45,7 +49,7 @@ export function createPolicyStatus({ client, now }: { client: Pick<Client, 'appl
       const { observedGeneration, conditions = [], ...before } = policy.status ?? {}
       const isKnown =
         observedGeneration === policy.metadata.generation && conditions.some(({ reason }) => RUN_REASONS.has(reason))
-      await writeStatus(policy, {
+      await writeOwn(policy, {
         ...before,
         nextRunTime: wholeSeconds(due),
         conditions: isKnown ? conditions : conditionsOf(policy, runs(policy)),
@@ -54,7 +58,7 @@ export function createPolicyStatus({ client, now }: { client: Pick<Client, 'appl
     /** Records why the policy does not run. */
     refuse: async (policy: RetentionPolicy, why: Omit<Readiness, 'status'> & Partial<Readiness>): Promise<void> => {
       const { nextRunTime: _, ...before } = policy.status ?? {}
-      await writeStatus(policy, { ...before, conditions: conditionsOf(policy, { status: 'False', ...why }) })
+      await writeOwn(policy, { ...before, conditions: conditionsOf(policy, { status: 'False', ...why }) })
     },
     /** The same for a policy outside the namespace of the release, without any other status. */
     ignore: (policy: RetentionPolicy, namespace: string): Promise<void> =>

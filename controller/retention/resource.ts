@@ -51,6 +51,13 @@ const HoldSchema = fields(
 const StatusSchema = fields(
   {
     observedGeneration: observedGeneration(),
+    lifetimes: Type.Optional(
+      Type.String({
+        maxLength: 128,
+        description:
+          'Times after which the policy deletes images, as far as the request, the account or the product sets no other: of photos and results since their storage, of product images since the last use of the product. With ttlSeconds, which limits all of them. In days (d), hours (h), minutes (m) or seconds (s).',
+      }),
+    ),
     lastRunAt: Type.Optional(moment('Start of the last run that found images to delete.')),
     nextRunTime: Type.Optional(moment('Start of the next run. Set only when the policy has a schedule.')),
     lastSweep: Type.Optional(objectName('Name of the Sweep of the last run that found images to delete.')),
@@ -162,6 +169,13 @@ export const retentionPolicies = defineResource({
       type: 'integer',
       path: '.spec.ttlSeconds',
       description: 'Max seconds that an image is stored; empty: until its own expiration time',
+      wide: true,
+    },
+    {
+      name: 'Lifetimes',
+      type: 'string',
+      path: '.status.lifetimes',
+      description: 'Times after which images are deleted, ttlSeconds included, with their units',
     },
     { name: 'Dry-Run', type: 'string', path: '.spec.dryRun', description: 'Runs report but do not delete' },
     { name: 'Suspend', type: 'string', path: '.spec.suspend', description: 'Runs are suspended', wide: true },

@@ -85,7 +85,7 @@ const SickNodesSchema = fields(
   {
     default: {},
     description:
-      'Nodes whose accelerators keep failing. The controller replaces a worker that fenced itself. On a node with maxWorkers such workers, the last one stays for avoidSeconds, fenced and in addition to the desired workers as far as bounds and caps allow, so that no new worker gets its accelerator.',
+      'Nodes whose accelerators keep failing. The controller replaces a worker that fenced itself. On a node with maxWorkers such workers, the last one stays for avoidSeconds, fenced and in addition to the desired workers as far as hard cost caps allow, so that no new worker gets its accelerator.',
   },
 )
 

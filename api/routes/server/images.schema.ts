@@ -1,5 +1,6 @@
 import { named } from '../../openapi/named-schema.ts'
 import { RectangleSchema } from '../../shared/generation.ts'
+import { IMAGE_DAYS } from '../../shared/lifetimes.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
 export const ExternalUserId = Type.String({
@@ -8,7 +9,7 @@ export const ExternalUserId = Type.String({
   description: 'Your opaque id of the end user, without personal data. Required for erasure.',
 })
 
-export const KeepForDays = Type.Enum([1, 3, 7], {
+export const KeepForDays = Type.Enum([...IMAGE_DAYS], {
   description: 'Days until the images are deleted. Default: the retention of the account.',
 })
 

@@ -101,6 +101,7 @@ describe('a policy with a schedule', () => {
     expect(world.status()).toMatchObject({
       observedGeneration: 1,
       nextRunTime: '2026-10-24T00:30:00Z',
+      lifetimes: 'images 1d',
       conditions: [{ type: 'Ready', status: 'True' }, { status: 'False' }, { status: 'False' }],
     })
     await world.workUntil(controller, '2026-10-26T12:00:00Z')
