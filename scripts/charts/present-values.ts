@@ -60,9 +60,22 @@ function resolveEntries(
   }
 }
 
-/** `definition`: a spec or a field of a custom resource. `definitionByName`: a map of such specs; null removes an entry. */
-function resolveDefinition({ definition, definitionByName, ...rules }: Value['rules']): Record<string, unknown> {
+/**
+ * `definition`: a spec or a field of a custom resource. `fields`: an object with such fields by name. `definitionByName`: a map of
+ * such specs; null removes an entry.
+ */
+function resolveDefinition({
+  definition,
+  fields,
+  definitionByName,
+  ...rules
+}: Value['rules']): Record<string, unknown> {
   if (definition !== undefined) return { ...rules, ...schemaOfDefinition(String(definition)) }
+  if (fields !== undefined) {
+    const found = Object.entries(fields as Readonly<Record<string, string>>)
+    const properties = Object.fromEntries(found.map(([name, field]) => [name, schemaOfDefinition(field)]))
+    return { ...rules, properties, additionalProperties: false }
+  }
   if (definitionByName === undefined) return rules
   const spec = schemaOfDefinition(String(definitionByName))
   return { ...rules, additionalProperties: { ...spec, type: ['object', 'null'] } }

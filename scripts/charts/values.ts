@@ -41,7 +41,7 @@ function readValue(pair: Pair, { path, comment }: { path: readonly string[]; com
   if (description === '') throw new Error(`${path.join('.')} has no comment`)
   const rules = lines.filter((line) => line.startsWith(RULES)).map((line) => JSON.parse(line.slice(RULES.length)))
   const whole = Object.assign({}, ...rules)
-  const isOpen = ['additionalProperties', 'definition', 'definitionByName'].some((rule) => rule in whole)
+  const isOpen = ['additionalProperties', 'definition', 'definitionByName', 'fields'].some((rule) => rule in whole)
   const children = isMap(pair.value) && !isOpen ? readMap(pair.value, path) : null
   return { path, description, rules: whole, fallback: plain(pair.value), children }
 }

@@ -12,6 +12,23 @@ const CHART = join(ROOT, 'charts/drape')
 const SCHEMA = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))
 const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(SCHEMA)
 const defaults = readValuesOf('values.yaml')
+const RESOURCES = ['api', 'controller', 'migrations', 'postgres', 'redis', 'postgres.walArchive.baseBackups'].map(
+  (owner) => `${owner}.resources`,
+)
+const TYPE_OF_KUBERNETES = 'a type of Kubernetes, which the chart passes on and the API server checks'
+/** Objects with fields that the schema does not know, by path, and why. */
+const OPEN: readonly [RegExp, string][] = [
+  [/^(crds\.)?global$/, 'Helm passes the fields of other charts, too'],
+  [/^extraObjects\[\]$/, 'objects of any kind'],
+  [/\.extra(Env|EnvFrom|Volumes|VolumeMounts)\[\]$/, TYPE_OF_KUBERNETES],
+  [/\.(tolerations|topologySpreadConstraints)\[\]$/, TYPE_OF_KUBERNETES],
+  [/\.(affinity|podSecurityContext|securityContext|strategy|behavior)$/, TYPE_OF_KUBERNETES],
+  [/^networkPolicy\.(apiFrom|dashboardFrom|metricsFrom|demandFrom|extraEgress)\[\]$/, TYPE_OF_KUBERNETES],
+  [/^pools\.[*\w]+\.podTemplate\.spec$/, 'a patch of a pod, which the controller tries on the API server and reports'],
+  [/^httpRoute\.parentRefs\[\]$/, 'a type of the Gateway API'],
+  [/^metrics\.(relabelings|metricRelabelings)\[\]$/, 'a type of the Prometheus Operator'],
+  [/^dashboards\.operator\.instanceSelector$/, 'a type of the Grafana Operator'],
+]
 
 describe('the schema of the values', () => {
   it.for(globSync(join(CHART, 'values-*.yaml')).map((path) => basename(path)))('takes %s', (name) => {
@@ -35,6 +52,7 @@ describe('the schema of the values', () => {
     ['pools.cpu.like', 'gpu'],
     ['engines.warp.licence', { name: 'Apache-2.0' }],
     ['engines.warp.license.acknowledge', true],
+    ...RESOURCES.map((path) => [`${path}.limit`, { memory: '1Gi' }] as const),
     ['retentionPolicies.expired.ttl', 60],
     ['retentionPolicies.expired.selector', { kind: ['person'] }],
   ] as const)('refuses the misspelled %s', ([path, value]) => {
@@ -64,11 +82,33 @@ describe('the schema of the values', () => {
     expect(validate(withValue('engines.mock', null))).toBe(true)
   })
 
+  it('closes every object, or has a reason not to', () => {
+    const open = openObjectsOf(SCHEMA)
+    expect(open.filter((path) => !OPEN.some(([known]) => known.test(path)))).toEqual([])
+    expect(OPEN.filter(([known]) => !open.some((path) => known.test(path)))).toEqual([])
+    expect(
+      openObjectsOf({ properties: { a: { type: ['object', 'null'] }, b: { items: { properties: {} } } } }),
+    ).toEqual([...['', 'a', 'b[]']])
+  })
+
   it('refers only to existing definitions', () => {
     expect(() => schemaOfDefinition('WorkerPool.drian')).toThrow('WorkerPool.drian is not a field')
     expect(() => schemaOfDefinition('Pool')).toThrow('Pool is not a kind')
   })
 })
+
+/** Paths of objects that take any field. An object whose values have a schema is a map with names of the operator's choice. */
+function openObjectsOf(schema: Tree, path = ''): string[] {
+  const { type, properties = {}, additionalProperties, items } = schema
+  const isObject = [type].flat().includes('object') || 'properties' in schema
+  const values = isTree(additionalProperties) ? { '*': additionalProperties } : {}
+  const inner = Object.entries({ ...(properties as Tree), ...values })
+  return [
+    ...(isObject && additionalProperties !== false && !isTree(additionalProperties) ? [path] : []),
+    ...inner.flatMap(([name, value]) => openObjectsOf(value as Tree, path === '' ? name : `${path}.${name}`)),
+    ...(isTree(items) ? openObjectsOf(items, `${path}[]`) : []),
+  ]
+}
 
 function readValuesOf(name: string): Tree {
   return readYaml(readFileSync(join(CHART, name), 'utf8'))[0] as Tree
