@@ -15,6 +15,7 @@ import { createDueObjects } from '../api/shared/stores/due-objects.ts'
 import { createLegalHolds } from '../api/shared/stores/legal-holds.ts'
 import { startTelemetry, withLateSpan } from '../api/shared/telemetry.ts'
 import { readControllerConfig } from './config.ts'
+import { createBudgetGauges } from './cost-budget/gauges.ts'
 import { createBudgetReconcile } from './cost-budget/reconcile.ts'
 import { GROUP } from './custom-resource.ts'
 import { startEnginePublishing } from './engine/publishing.ts'
@@ -71,6 +72,7 @@ const figures = createMetrics('controller')
 const metrics = createControllerMetrics(figures)
 for (const phase of START_PHASES) metrics.workerStartPhase.zero({ phase })
 const poolGauges = createPoolGauges(figures)
+const budgetGauges = createBudgetGauges(figures)
 const retentionGauges = createRetentionGauges(figures)
 
 const database = createDatabase(config.DATABASE_URL, { poolSize: 4 })
@@ -227,7 +229,11 @@ const reconcilePolicy = createPolicyReconcile({
   pools: cluster.pools,
   now,
 })
-const reconcileBudget = createBudgetReconcile({ client, record, reportInvalid, ...cluster, now })
+const reconcileBudget = createBudgetReconcile({
+  ...{ client, record, reportInvalid, now },
+  ...cluster,
+  gauges: budgetGauges,
+})
 // Write access to policies is control over images of all accounts: another namespace must not grant it.
 const ownNamespace = config.WATCH_NAMESPACE || config.LEASE_NAMESPACE || connection.namespace
 const reconcileNode = createNodeTaints({ client, record, ...cluster, owner: ownNamespace, now })
@@ -344,7 +350,7 @@ log.info({ identity }, 'watching')
 function lead(leading: boolean): void {
   log.info({ leading }, leading ? 'leads' : 'stands by')
   metrics.leader.set(leading ? 1 : 0)
-  for (const memory of [pools, poolGauges, retentionGauges, decisionTimes]) memory.forgetAll()
+  for (const memory of [pools, poolGauges, budgetGauges, retentionGauges, decisionTimes]) memory.forgetAll()
   // Until all objects are listed, an object that seems missing may only be unread.
   for (const task of Object.keys(KINDS) as Task[]) loops[task].setLeading(leading && synced.has(task))
 }

@@ -7,6 +7,7 @@ import type { RecordEvent } from '../runtime/events.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { countsFor } from './counts-for.ts'
+import type { BudgetGauges } from './gauges.ts'
 import { type CostBudget, costBudgets } from './resource.ts'
 
 interface CostlyPool extends KubernetesObject {
@@ -21,6 +22,7 @@ export function createBudgetReconcile({
   reportInvalid,
   costBudgets: budgets,
   pools,
+  gauges,
   now,
 }: {
   client: Client
@@ -28,18 +30,21 @@ export function createBudgetReconcile({
   reportInvalid: ReportInvalid
   costBudgets: Pick<Watched<KubernetesObject>, 'get'>
   pools: Pick<Watched<CostlyPool>, 'list'>
+  gauges: Pick<BudgetGauges, 'note' | 'forget'>
   now: () => Date
 }) {
   return async (key: string) => {
     const found = budgets.get(key)
+    gauges.forget(key)
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
     const read = costBudgets.read(found)
     if ('problems' in read) return void (await reportInvalid(costBudgets.type, found, read.problems))
-    const { metadata, status } = read.object
+    const { metadata, spec, status } = read.object
     const { namespace, name, generation } = metadata
     const counted = pools.list().filter((pool) => countsFor(read.object, pool))
     const sum = counted.reduce((cost, pool) => cost + (pool.status?.hourlyCost ?? 0), 0)
     const hourlyCost = Math.round(sum * 10_000) / 10_000
+    gauges.note(key, { hourlyCost, hourlyCap: spec.hourlyCap })
     const next = {
       observedGeneration: generation,
       pools: counted.length,
