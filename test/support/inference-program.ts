@@ -1,6 +1,6 @@
 import type { FromProcess, ToProcess } from '../../worker/inference/protocol.ts'
 
-// Replaces the inference process: does what the work says, for example exit.
+// Replaces the inference process: does what the work says, for example exit. With SILENT it never becomes ready.
 
 const send = (message: FromProcess) => process.send?.(message)
 
@@ -13,4 +13,4 @@ process.on('message', (message: ToProcess) => {
   else send({ type: 'done', id: message.id, result: { pid: process.pid } })
 })
 process.on('disconnect', () => process.exit(0))
-send({ type: 'ready', engines: {}, manifests: [] })
+if (process.env.SILENT === undefined) send({ type: 'ready', engines: {}, manifests: [] })

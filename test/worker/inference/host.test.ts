@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../../api/shared/log.ts'
-import { forkInference, type InferenceProcess } from '../../../worker/inference/fork.ts'
-import { createInferenceHost, type InferenceHost } from '../../../worker/inference/host.ts'
+import type { ReportedFault } from '../../../worker/device-health.ts'
+import { DeviceFault } from '../../../worker/inference/device-fault.ts'
+import { forkInference } from '../../../worker/inference/fork.ts'
+import { createInferenceHost, type InferenceHost, type InferenceHostOptions } from '../../../worker/inference/host.ts'
 import { createInferencePool } from '../../../worker/inference/pool.ts'
 import { until } from '../../support/until.ts'
 
@@ -13,31 +15,35 @@ describe('the host of an inference process', () => {
     for (const step of undo.splice(0)) await step()
   })
 
+  const log = createLog({ process: 'worker', level: 'silent' })
   const program = new URL('../../support/inference-program.ts', import.meta.url)
-  function start({ workSeconds = 30, first }: { workSeconds?: number; first?: InferenceProcess } = {}): {
+  function start(
+    options: Partial<Pick<InferenceHostOptions, 'workSeconds' | 'startSeconds' | 'first' | 'env' | 'hasDevice'>> = {},
+  ): {
     host: InferenceHost
     countRestarts: () => number
+    faults: ReportedFault[]
   } {
     let restarts = 0
+    const faults: ReportedFault[] = []
     const host = createInferenceHost({
-      program,
-      env: {},
-      first,
-      workSeconds,
-      log: createLog({ process: 'worker', level: 'silent' }),
+      ...{ program, env: {}, workSeconds: 30 },
+      ...options,
+      log,
       onReady: () => {},
       onRestart: () => {
         restarts++
       },
+      onDeviceFault: (fault) => faults.push(fault),
     })
     undo.push(() => host.stop())
-    return { host, countRestarts: () => restarts }
+    return { host, countRestarts: () => restarts, faults }
   }
   const give = (host: Pick<InferenceHost, 'run'>, order: string) =>
     host.run(
       'prepare',
       { photo: new TextEncoder().encode(order) },
-      { signal: new AbortController().signal, onProgress: () => {} },
+      { signal: new AbortController().signal, onProgress: () => {}, subject: 'job-7' },
     )
 
   it('restarts the process when it dies, and fails the job as retryable', async () => {
@@ -86,10 +92,37 @@ describe('the host of an inference process', () => {
   })
 
   it('kills a hanging process', async () => {
-    const { host, countRestarts } = start({ workSeconds: 1 })
+    const { host, countRestarts, faults } = start({ workSeconds: 1 })
     await until(() => host.isReady())
     await expect(give(host, 'hang')).rejects.toMatchObject({ retryable: true })
     expect(countRestarts()).toBe(1)
+    expect(faults).toEqual([])
+  })
+
+  it('reports a hanging process as a fault of its device, and replaces the process', async () => {
+    const begun = Date.now()
+    const { host, countRestarts, faults } = start({ workSeconds: 1, hasDevice: true })
+    await until(() => host.isReady())
+    const message = 'The prepare did not end within 1 s.'
+    const hung = give(host, 'hang')
+    await expect(hung).rejects.toBeInstanceOf(DeviceFault)
+    await expect(hung).rejects.toMatchObject({ reason: 'Hang', message })
+    expect(faults).toEqual([{ reason: 'Hang', message, subject: 'job-7', startedAt: expect.any(Number) }])
+    expect(faults[0].startedAt).toBeGreaterThanOrEqual(begun)
+    expect(host.problem()).toBe(`The device failed: ${message}`)
+    await until(() => host.isReady())
+    expect(host.problem()).toBeNull()
+    expect(countRestarts()).toBe(1)
+  })
+
+  it.for([true, false])('kills a process that does not become ready, with a device: %s', async (hasDevice) => {
+    const { host, countRestarts, faults } = start({ startSeconds: 0.5, env: { SILENT: '1' }, hasDevice })
+    await until(() => countRestarts() === 1)
+    const message = 'The inference process was not ready after 0.5 s.'
+    expect(host.problem()).toBe(message)
+    expect(host.isReady()).toBe(false)
+    const fault = { reason: 'Hang', message, subject: null, startedAt: expect.any(Number) }
+    expect(faults).toEqual(hasDevice ? [fault] : [])
   })
 
   it('is not ready after three crashes in a row, until a process stays alive', async () => {
