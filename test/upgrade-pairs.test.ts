@@ -33,7 +33,7 @@ const hasHistory = await run('git', ['cat-file', '-e', `${EARLIER}^{commit}`], {
 const RELEASES = ['earlier', 'current'] as const
 type Release = (typeof RELEASES)[number]
 /** Try-ons that callers wait for at any time, in each phase until both sides have worked together. */
-const CALLERS = 3
+const CALLERS = 2
 const CREDITS = 1000
 
 interface Job {

@@ -66,6 +66,12 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortRun,
   },
   {
+    file: 'test/clients/python.test.ts',
+    test: 'on Python 3.',
+    reason: `versions between the oldest and the newest; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
     file: 'test/scripts/stack/postgres.test.ts',
     test: 'runs for root in a folder that other users cannot enter',
     reason: 'is about root, and this user is not root',
