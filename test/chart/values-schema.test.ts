@@ -15,9 +15,11 @@ const defaults = readValuesOf('values.yaml')
 const RESOURCES = ['api', 'controller', 'migrations', 'postgres', 'redis', 'postgres.walArchive.baseBackups'].map(
   (owner) => `${owner}.resources`,
 )
+const OTHER_NAMES = Object.keys(readValuesOf('files/other-names.yaml')).map((name) => name.replaceAll('.', '\\.'))
 const TYPE_OF_KUBERNETES = 'a type of Kubernetes, which the chart passes on and the API server checks'
 /** Objects with fields that the schema does not know, by path, and why. */
 const OPEN: readonly [RegExp, string][] = [
+  [new RegExp(`^(${OTHER_NAMES.join('|')})$`), 'a name of other charts, which the templates refuse'],
   [/^(crds\.)?global$/, 'Helm passes the fields of other charts, too'],
   [/^extraObjects\[\]$/, 'objects of any kind'],
   [/\.extra(Env|EnvFrom|Volumes|VolumeMounts)\[\]$/, TYPE_OF_KUBERNETES],
