@@ -82,10 +82,9 @@ export const TORSO = { until: 1.2, chest: 0.35, belowChest: 0.88, background: 1.
 export const BELOW_HEM = { above: 0.03, until: 1.7, width: 1.12, shadow: 0.07 } as const
 /**
  * Rows of the lower garment, in F below the old hem, whose width it has above, too; margin on each side; share of the rows that may be
- * narrower; distance of one side from the body's middle over that of the other from which a part of it is hidden.
- * remove/upper/remove.test.ts, "wide jacket".
+ * narrower. remove/upper/remove.test.ts, "wide jacket".
  */
-export const LOWER_WIDTH = { from: 0.03, to: 0.2, margin: 0.02, outer: 0.75, hidden: 0.8 } as const
+export const LOWER_WIDTH = { from: 0.03, to: 0.2, margin: 0.02, outer: 0.75 } as const
 /** Radius over the bare arm's within which an arm becomes bare: beside the garment, and in front of it, where it starts over a length. */
 export const UNDRESSED = { beside: 1.3, before: 0.8, over: 0.25 } as const
 /** Sigma by which the outline of an undressed arm is smoothed. remove/upper/remove.test.ts, "jagged". */

@@ -99,31 +99,30 @@ function neckTest({ person, body, parts }: FittingRegions): (i: number) => boole
 
 // A wide jacket hides the sides of the trousers: above its hem they are as wide as directly below it.
 function besideLowerTest({ person, parts, placement, regions }: FittingRegions): (i: number) => boolean {
-  const { from, to, margin, outer, hidden } = LOWER_WIDTH
+  const { from, to, margin, outer } = LOWER_WIDTH
   const { along, across, lower } = parts
   const rows = new Map<number, { left: number; right: number }>()
+  // An arm or a hand beside the trousers may hide their edge.
+  const isHidden = { left: false, right: false }
   for (let i = 0; i < along.data.length; i++) {
     const below = along.data[i] - placement.oldHem
-    if (!lower.data[i] || below < from || below > to || person.mask.data[i] < 0.5) continue
-    if (regions.sideways.data[i] >= BELOW_HEM.width) continue
+    if (below < from || below > to || person.mask.data[i] < 0.5) continue
+    if (regions.limbs.data[i]) isHidden[across.data[i] < 0 ? 'left' : 'right'] = true
+    if (!lower.data[i] || regions.sideways.data[i] >= BELOW_HEM.width) continue
     const y = Math.floor(i / along.width)
     const { left, right } = rows.get(y) ?? { left: Number.POSITIVE_INFINITY, right: Number.NEGATIVE_INFINITY }
     rows.set(y, { left: Math.min(left, across.data[i]), right: Math.max(right, across.data[i]) })
   }
   if (rows.size === 0) return () => false
   // An uneven hem hides one side in some of the rows.
-  const left = percentile(
-    [...rows.values()].map((row) => row.left),
-    1 - outer,
-  )
-  const right = percentile(
-    [...rows.values()].map((row) => row.right),
-    outer,
-  )
-  // A hand or a bag may hide one side in all rows.
-  const least = hidden * Math.max(-left, right)
-  const limits = [Math.min(left, -least) - margin, Math.max(right, least) + margin]
-  return (i) => across.data[i] < limits[0] || across.data[i] > limits[1]
+  const edge = (side: 'left' | 'right', share: number) =>
+    percentile(
+      [...rows.values()].map((row) => row[side]),
+      share,
+    )
+  const left = isHidden.left ? Number.NEGATIVE_INFINITY : edge('left', 1 - outer) - margin
+  const right = isHidden.right ? Number.POSITIVE_INFINITY : edge('right', outer) + margin
+  return (i) => across.data[i] < left || across.data[i] > right
 }
 
 // Arms that the old sleeves cover and the new sleeves do not: drawn as skin even in front of the new garment. An arm that was
