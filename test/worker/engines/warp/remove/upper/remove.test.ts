@@ -4,10 +4,18 @@ import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/
 import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
 import { type Bitmap, bitmapToColours, type Point, subset } from '../../../../../../worker/raster/plane.ts'
 import { resample } from '../../../../../../worker/raster/polyline.ts'
-import { ARMS_AWAY, COLOURS, type Colour, drawPerson, TORSO_HALF_WIDTH } from '../../../../body/drawn-person.ts'
+import {
+  ARMS_AWAY,
+  COLOURS,
+  type Colour,
+  drawPerson,
+  type Pose,
+  TORSO_HALF_WIDTH,
+} from '../../../../body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
 import { layGarment, paintSleeves } from '../../lay-garment.ts'
 
+const HANDS_BESIDE: Pose = { elbow: { x: 62, y: 92 }, wrist: { x: 42, y: 178 } }
 const figure = drawPerson(ARMS_AWAY)
 const { landmarks } = figure.person
 
@@ -154,10 +162,14 @@ describe('removing the worn garment', () => {
     expect(distance(shortened.layer.data.subarray(belly * 4), COLOURS.lower)).toBeLessThan(20)
   })
 
-  it('shows trousers of their own width where a wide jacket covered them', () => {
-    const jacket = { ...figure.photo, data: figure.photo.data.slice() }
-    const mask = { ...figure.person.mask, data: figure.person.mask.data.slice() }
-    for (let y = 290; figure.drawn.top.data[at({ x: 240, y })]; y++) {
+  it.each([
+    ['shows trousers of their own width where a wide jacket covered them', ARMS_AWAY, BACKGROUND],
+    ['leaves the edge of trousers that a hand beside them may hide', HANDS_BESIDE, LOWER],
+  ])('%s', (_, pose, expected) => {
+    const { person, photo, drawn } = drawPerson(pose)
+    const jacket = { ...photo, data: photo.data.slice() }
+    const mask = { ...person.mask, data: person.mask.data.slice() }
+    for (let y = 290; drawn.top.data[at({ x: 240, y })]; y++) {
       for (let x = TORSO_HALF_WIDTH - 4; x < TORSO_HALF_WIDTH + 16; x++) {
         for (const i of [at({ x: 240 - x, y }), at({ x: 240 + x, y })]) {
           jacket.data.set(COLOURS.top, i * 3)
@@ -165,16 +177,12 @@ describe('removing the worn garment', () => {
         }
       }
     }
-    const { fitting: short, flat: cropped } = layGarment(
-      { ...figure.person, mask },
-      jacket,
-      cropGarment(drawGarment(), 300),
-    )
+    const { fitting: short, flat: cropped } = layGarment({ ...person, mask }, jacket, cropGarment(drawGarment(), 300))
     const { zones } = removeUpper(short, { photo: bitmapToColours(jacket), garment: cropped })
     const y = 200 + 160 * (0.3 * short.placement.hem + 0.7 * short.placement.oldHem)
     for (const side of [-1, 1]) {
       expect(zones[at({ x: 240 + side * (TORSO_HALF_WIDTH - 6), y })]).toBe(LOWER)
-      expect(zones[at({ x: 240 + side * (TORSO_HALF_WIDTH + 11), y })]).toBe(BACKGROUND)
+      expect(zones[at({ x: 240 + side * (TORSO_HALF_WIDTH + 11), y })]).toBe(expected)
     }
   })
 
