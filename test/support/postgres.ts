@@ -11,20 +11,17 @@ import { requestService } from './request-service.ts'
 /** An empty database with all migrations applied, for one test file. `drop` closes open connections. */
 export async function createTestDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const { templateUrl } = await requestService('postgres', null)
-  const template = new URL(templateUrl).pathname.slice(1)
-  const name = `test_${randomUUID().replaceAll('-', '')}`
-  await maintain(templateUrl, `create database ${name} template ${template}`)
-  return {
-    url: withDatabase(templateUrl, name),
-    drop: () => maintain(templateUrl, `drop database if exists ${name} with (force)`),
-  }
+  return createNamed(templateUrl, 'test', `template ${new URL(templateUrl).pathname.slice(1)}`)
 }
 
 /** A database without any table, for one test file. */
 export async function createEmptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
-  const { templateUrl } = await requestService('postgres', null)
-  const name = `empty_${randomUUID().replaceAll('-', '')}`
-  await maintain(templateUrl, `create database ${name}`)
+  return createNamed((await requestService('postgres', null)).templateUrl, 'empty')
+}
+
+async function createNamed(templateUrl: string, prefix: string, options = '') {
+  const name = `${prefix}_${randomUUID().replaceAll('-', '')}`
+  await maintain(templateUrl, `create database ${name} ${options}`)
   return {
     url: withDatabase(templateUrl, name),
     drop: () => maintain(templateUrl, `drop database if exists ${name} with (force)`),
