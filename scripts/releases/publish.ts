@@ -29,7 +29,7 @@ interface Release {
  * Whether all tags of the version lead to the artifacts. An interrupted call has set none or some of them.
  * @throws Error if a tag leads to other contents, or the registry does not answer where it leads.
  */
-export async function isPublished({ version, artifacts }: Release, registry: Registry): Promise<boolean> {
+export async function checkPublished({ version, artifacts }: Release, registry: Registry): Promise<boolean> {
   const found = await Promise.all(artifacts.map(({ repository }) => registry.findDigest(`${repository}:${version}`)))
   for (const [index, { repository, digest }] of artifacts.entries()) {
     if (found[index] === undefined || found[index] === digest) continue
@@ -50,7 +50,7 @@ export async function publish(
   { registry, signer, say }: { registry: Registry; signer: Signer; say: (text: string) => void },
 ): Promise<void> {
   const { version, artifacts, provenance } = release
-  if (await isPublished(release, registry)) return say(`${version} is published already, with the same digests`)
+  if (await checkPublished(release, registry)) return say(`${version} is published already, with the same digests`)
   for (const { repository, digest, folder } of artifacts) {
     say(`uploads ${repository}@${digest}`)
     await registry.push(folder, `${repository}@${digest}`)
@@ -64,7 +64,7 @@ export async function publish(
     }
   }
   // Another release may have been published meanwhile.
-  await isPublished(release, registry)
+  await checkPublished(release, registry)
   // LAST: everything that a tag leads to is complete, and the last tag makes the release visible.
   for (const { repository, digest } of artifacts) await registry.tag(`${repository}@${digest}`, version)
 }

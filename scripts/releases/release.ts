@@ -7,7 +7,7 @@ import { type Base, pinBases } from './bases.ts'
 import { writeChart } from './chart-artifact.ts'
 import { buildForAll, writeSboms } from './images.ts'
 import { describeProvenance } from './provenance.ts'
-import { type Artifact, isPublished, publish } from './publish.ts'
+import { type Artifact, checkPublished, publish } from './publish.ts'
 import { openRegistry } from './registry.ts'
 import { createSigner } from './signer.ts'
 import { readSource, type Source } from './source.ts'
@@ -42,7 +42,7 @@ export async function release(options: ReleaseOptions): Promise<readonly Artifac
   await mkdir(output, { recursive: true })
   const charts = await makeCharts(options)
   // Images can be checked only after they are built: a conflict of the charts is found before the builds.
-  await isPublished({ version: source.version, artifacts: charts, provenance: '' }, registry)
+  await checkPublished({ version: source.version, artifacts: charts, provenance: '' }, registry)
   const images = await makeImages(source, { ...options, bases })
   const provenance = join(output, 'provenance.json')
   const build = { source, bases: bases.map(({ image }) => image), startedAt, finishedAt: new Date(), env }
@@ -50,7 +50,7 @@ export async function release(options: ReleaseOptions): Promise<readonly Artifac
   await writeFile(join(output, 'notes.md'), source.notes)
   const artifacts = [...images, ...charts]
   const complete = { version: source.version, artifacts, provenance }
-  if (isDryRun) await isPublished(complete, registry)
+  if (isDryRun) await checkPublished(complete, registry)
   else {
     const signer = createSigner({ cosign: await findReleaseTool('cosign'), ...options })
     await publish(complete, { registry, signer, say })
