@@ -354,7 +354,8 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value }).observe({ type: 'layout-shift', buffered: true })
       requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)))
     })`
-    expect(await page.evaluate(shift)).toBe(0)
+    // A hundredth of what is visible; text that gets its font late may move by a part of a pixel.
+    expect(await page.evaluate(shift)).toBeLessThan(0.001)
     const names = `Object.keys(window).filter((name) => !window.namesBefore.includes(name))`
     expect(await page.evaluate(names)).toEqual(['namesBefore'])
     expect(front.browserErrors).toEqual([])

@@ -113,7 +113,8 @@ describe('a webhook', () => {
     expect(isGenuine({ ...webhook, body: webhook.body.replace('user-1', 'user-2') }, endpoint.secrets[0].secret)).toBe(
       false,
     )
-    expect((await metrics.scrape()).text).toContain('drape_webhook_deliveries_total{outcome="delivered"} 1')
+    // Counted after the row is written.
+    await until(async () => (await metrics.scrape()).text.includes('drape_webhook_deliveries_total{outcome="delivered"} 1'))
   })
 
   it('is signed with both secrets during a rotation', async () => {
@@ -184,9 +185,9 @@ describe('a webhook', () => {
     for (const [i, seconds] of RETRY_SECONDS.entries()) {
       expect(times[i + 1] - times[i]).toBeGreaterThanOrEqual(seconds * 1000 - 20)
     }
-    const { text } = await metrics.scrape()
-    expect(text).toContain('drape_webhook_deliveries_total{outcome="retried"} 3')
-    expect(text).toContain('drape_webhook_deliveries_total{outcome="failed"} 1')
+    const counted = async (line: string) => (await metrics.scrape()).text.includes(line)
+    await until(() => counted('drape_webhook_deliveries_total{outcome="failed"} 1'))
+    expect(await counted('drape_webhook_deliveries_total{outcome="retried"} 3')).toBe(true)
     expect(await find(endpoint)).toMatchObject({ isActive: true, failingSince: expect.any(Date) })
     const [failed] = await createWebhooks(database).listDeliveries({ endpointId: endpoint.id, failed: true, limit: 10 })
 
