@@ -11,8 +11,9 @@ export const browserReason = await reasonWithout('chromium')
 export async function startBrowser({ args = [] }: { args?: readonly string[] } = {}): Promise<Browser> {
   const browser = await puppeteer.launch({
     executablePath: REQUIREMENTS.chromium.find(),
-    // In containers tests run as root, for which the sandbox does not work.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
+    // In containers tests run as root, for which the sandbox does not work. Without a GPU, its process draws everything on the CPU a
+    // second time.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...args],
     protocolTimeout: 120_000,
   })
   await guardBrowser(browser, 'chromium')
