@@ -16,7 +16,7 @@ const BUYS = [
 ]
 if (browserReason) console.warn(`The page of analytics is not opened: ${browserReason}`)
 
-describe.skipIf(browserReason)('the analytics page', { timeout: 60_000 }, () => {
+describe.skipIf(browserReason)('the analytics page', () => {
   let drape: Drape
   let browser: Browser
   let page: Page
@@ -35,7 +35,7 @@ describe.skipIf(browserReason)('the analytics page', { timeout: 60_000 }, () => 
     page.on('pageerror', (error) => problems.push(String(error)))
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
     await page.goto(`${drape.api.url}/analytics`)
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await drape?.stop()

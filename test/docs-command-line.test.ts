@@ -42,7 +42,7 @@ const NPM = `npm() {
   node "$ROOT/scripts/drape.ts" "$@"
 }`
 
-describe('the operator commands of the docs', { timeout: 300_000 }, () => {
+describe('the operator commands of the docs', () => {
   let drape: Drape
   let folder: string
   let placeholders: Readonly<Record<string, string>>
@@ -88,7 +88,7 @@ describe('the operator commands of the docs', { timeout: 300_000 }, () => {
       'logo.png': await readSample('../../docs/gallery/grace-hopper--vneck-red.jpg'),
     }))
       writeFileSync(join(folder, name), content)
-  }, 300_000)
+  })
   afterAll(async () => {
     // Roles belong to the server and outlive the database.
     const roles = await drape?.database.anyFirst(

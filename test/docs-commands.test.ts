@@ -43,7 +43,7 @@ describe('the commands of the docs', () => {
     await drape?.stop()
   })
 
-  it.each(PAGES)('succeed in order, on %s', { timeout: 60_000 }, async (page, written) => {
+  it.each(PAGES)('succeed in order, on %s', async (page, written) => {
     const text = readFileSync(join(ROOT, page), 'utf8')
     const commands = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block)
     const env = { ...process.env, DRAPE: drape.api.url, KEY: key }

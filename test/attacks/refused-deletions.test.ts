@@ -104,7 +104,7 @@ describe.skipIf('unavailable' in server)('an object that the storage refuses to 
     } finally {
       await drape.database.query(sql.unsafe`delete from objects where key like '%/many-%'`)
     }
-  }, 120_000)
+  })
 
   it('does not block an erasure: other objects are deleted, and the receipt waits', async () => {
     const keys = await createPhotos('erased')

@@ -80,7 +80,7 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
       PERSON_PHOTO: join(folder, 'me.jpg'),
       GARMENT_PHOTO: join(folder, 'shirt.jpg'),
     }
-  }, 300_000)
+  })
   afterAll(async () => {
     await drape?.stop()
     await rm(folder, { recursive: true, force: true })

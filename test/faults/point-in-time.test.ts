@@ -24,7 +24,7 @@ if (programs === null) failUnlessAllowed('No PostgreSQL with pg_basebackup.')
 const Name = rowType(Type.Object({ name: Type.String() }))
 const Now = rowType(Type.Object({ now: Type.String() }))
 
-describe.skipIf(programs === null)('point-in-time recovery, word for word', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('point-in-time recovery, word for word', () => {
   let folder: string
   let identity: Identity
   let env: Record<string, string>

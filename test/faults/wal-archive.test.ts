@@ -9,7 +9,7 @@ import { type BundledPostgres, canRunBundledPostgres, startBundledPostgres } fro
 /** Process IDs and shared memory of its own, like a pod, in which every server has the process ID 1. */
 const POD = 'unshare --user --map-current-user --pid --ipc --fork --kill-child'
 
-describe.skipIf(!canRunBundledPostgres)('the bundled Postgres with an archive', { timeout: 240_000 }, () => {
+describe.skipIf(!canRunBundledPostgres)('the bundled Postgres with an archive', () => {
   let postgres: BundledPostgres
 
   beforeAll(async () => {

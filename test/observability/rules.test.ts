@@ -62,7 +62,7 @@ describe('every alert', () => {
   })
 })
 
-describe.skipIf(promtool === null)('promtool', { timeout: 300_000 }, () => {
+describe.skipIf(promtool === null)('promtool', () => {
   for (const path of RULES) {
     it(`takes the rules ${basename(path)}, and they do in every case what is expected`, async () => {
       await run(String(promtool), ['check', 'rules', '--lint=all', '--lint-fatal', path])

@@ -147,5 +147,5 @@ describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (sk
     }
     expect(Object.keys(seen).length).toBeGreaterThan(30)
     expect(Object.entries(seen).filter(([, wide]) => (wide as unknown[]).length > 0)).toEqual([])
-  }, 120_000)
+  })
 })

@@ -27,7 +27,7 @@ const bodies = [
 ]
 
 describe('the examples of the OpenAPI document', () => {
-  it('exist and are valid for every body except pages and files', { timeout: 60_000 }, () => {
+  it('exist and are valid for every body except pages and files', () => {
     for (const { body, place } of bodies.filter(({ body }) => !isOfErrors(body))) {
       const values = valuesOf(body)
       const isBesideJson = /(text\/html|try-on.*form-data|products post.*form-data)$/.test(place)

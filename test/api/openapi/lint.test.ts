@@ -8,14 +8,14 @@ import { installNpmPackages } from '../../../scripts/stack/install-once.ts'
 
 const LINTERS = join(import.meta.dirname, 'linters')
 
-describe('the linters of OpenAPI documents', { timeout: 120_000 }, () => {
+describe('the linters of OpenAPI documents', () => {
   const document = createDocument(ROUTES, { publicUrl: 'https://try.example', serviceName: 'Drape' })
   let folder: string
 
   beforeAll(async () => {
     folder = mkdtempSync(join(await installNpmPackages('openapi-linters', LINTERS), 'run-'))
     cpSync(join(LINTERS, 'lint.js'), join(folder, 'lint.js'))
-  }, 300_000)
+  })
   afterAll(() => folder && rmSync(folder, { recursive: true, force: true }))
 
   async function lint(content: object): Promise<string[]> {

@@ -18,7 +18,7 @@ const Text = rowType(Type.Object({ text: Type.String() }))
 const REPEATED = 'erasures repeated: the database was older than the erasure log'
 const DAY_MS = 86_400_000
 
-describe('the start of the API with a restored database', { timeout: 120_000 }, () => {
+describe('the start of the API with a restored database', () => {
   let drape: Drape
   let storage: ObjectStorage
   let person: Buffer

@@ -114,7 +114,9 @@ describe('a webhook', () => {
       false,
     )
     // Counted after the row is written.
-    await until(async () => (await metrics.scrape()).text.includes('drape_webhook_deliveries_total{outcome="delivered"} 1'))
+    await until(async () =>
+      (await metrics.scrape()).text.includes('drape_webhook_deliveries_total{outcome="delivered"} 1'),
+    )
   })
 
   it('is signed with both secrets during a rotation', async () => {

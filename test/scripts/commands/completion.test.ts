@@ -25,7 +25,7 @@ const SHELLS = {
 const reasons = { bash: await reasonWithout('python'), zsh: await reasonWithout('python', 'zsh') }
 
 /** As the page installs it, in a real shell with a terminal. */
-describe.each(['bash', 'zsh'] as const)('completion in %s', { timeout: 240_000 }, (shell) => {
+describe.each(['bash', 'zsh'] as const)('completion in %s', (shell) => {
   let folder: string
 
   beforeAll(async () => {

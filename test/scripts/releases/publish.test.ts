@@ -19,7 +19,7 @@ const crane = await findReleaseProgram('crane')
 const cosign = await findReleaseProgram('cosign')
 const possible = server !== null && crane !== null && cosign !== null
 
-describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
+describe.skipIf(!possible)('a release', () => {
   let registry: Registry
   let signer: Signer
   let keys: Keys
@@ -28,7 +28,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
     registry = openRegistry(crane ?? '')
     keys = await createKeys(cosign ?? '')
     signer = createSigner({ cosign: cosign ?? '', key: keys.key, isLogged: false })
-  }, 120_000)
+  })
 
   const makeRelease = async (address: string, text?: string) => {
     const { path } = await requestService('folder', null)
@@ -50,7 +50,7 @@ describe.skipIf(!possible)('a release', { timeout: 120_000 }, () => {
       address = await startRegistryServer(server ?? '')
       release = await makeRelease(address)
       await send(release)
-    }, 120_000)
+    })
 
     it('is tagged with its version and the built digests', async () => {
       expect(await tagsOf(release.artifacts)).toEqual(release.artifacts.map(({ digest }) => digest))
