@@ -3,9 +3,13 @@ import { mergeReports } from './reports.ts'
 import { groupFiles } from './schedule.ts'
 import { runVitest, type VitestRun } from './vitest.ts'
 
+/** Of the concurrent files, which as a whole need the processors longest and wait for them best. */
+const LOWER_PRIORITY = 5
+
 /**
  * Runs the test files below these paths, or all: the sequential ones with one worker per lane, the others concurrently. No
- * worker waits for a lane, so a long sequential file does not block other files.
+ * worker waits for a lane, so a long sequential file does not block other files. The lanes go first: a control plane or a browser that
+ * gets a sixth of two cores fails by time limits.
  */
 export async function runGroups(
   paths: readonly string[],
@@ -14,7 +18,9 @@ export async function runGroups(
 ): Promise<VitestRun> {
   const runs = await Promise.all(
     groupFiles(paths).map(({ isInTurn, files }) =>
-      runVitest([...options, ...(isInTurn ? ['--maxWorkers=1'] : []), ...files], env),
+      isInTurn
+        ? runVitest([...options, '--maxWorkers=1', ...files], env)
+        : runVitest([...options, ...files], env, LOWER_PRIORITY),
     ),
   )
   const reports = runs.map(({ report }) => report).filter((report): report is TestReport => report !== null)
