@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Part } from '../../scripts/stack/part.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
+import { until } from '../support/until.ts'
 import type { ProgramName, Programs } from './programs.ts'
 
 /** How to reach a control plane as its administrator. */
@@ -71,7 +72,7 @@ export async function becomesReady(
   controlPlane: Pick<ControlPlane, 'server' | 'certificate' | 'token'>,
 ): Promise<void> {
   const agent = new Agent({ ca: controlPlane.certificate })
-  while (!(await answersReady(controlPlane, agent))) await sleep(50)
+  await until(() => answersReady(controlPlane, agent))
   agent.destroy()
 }
 

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import { type AccountSettings, createAccounts } from '../../api/stores/accounts.ts'
 import { type Contract, createContract } from './contract.ts'
@@ -9,6 +8,7 @@ import { useQuickEngine } from './quick-engine.ts'
 import { createTestRedis } from './redis.ts'
 import { requestService } from './request-service.ts'
 import { TEST_SECRETS, TEST_SECRETS_KEY } from './secrets.ts'
+import { until } from './until.ts'
 
 export interface Answer {
   readonly status: number
@@ -129,13 +129,11 @@ export async function startDrape({
       )
       throw new Error([`${answer.status}: ${JSON.stringify(answer.body)}`, ...reasons.slice(-5)].join(' | '))
     },
-    finish: async (generationId) => {
-      for (;;) {
+    finish: (generationId) =>
+      until(async () => {
         const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
-        if (body.status === 'COMPLETED' || body.status === 'FAILED') return body
-        await sleep(50)
-      }
-    },
+        return (body.status === 'COMPLETED' || body.status === 'FAILED') && body
+      }),
     balance: async () => (await drape.call('GET', '/tryon/v1/account/credits')).body.creditBalance,
     stop: async () => {
       await Promise.all([api, ...workers].map((program) => program.end()))

@@ -8,6 +8,7 @@ import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { inspectProcess, killGroup } from '../../scripts/stack/processes.ts'
 import { asProcess } from './process-roles.ts'
 import { requestService } from './request-service.ts'
+import { until } from './until.ts'
 
 /** A process that a test started and can kill; it ends with the tests at the latest. */
 export interface TestProcess {
@@ -117,5 +118,5 @@ async function untilReady(probeUrl: string, ended: Promise<number | null>): Prom
   const isOver = ended.then((code) => {
     throw new Error(`ended with code ${code}`)
   })
-  while (!(await Promise.race([isReady(), isOver]))) await Promise.race([sleep(50), isOver])
+  await until(() => Promise.race([isReady(), isOver]))
 }

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Polls until the first truthy value. Only the time limit of the test ends the wait. */
+/**
+ * Polls until the first truthy value, ever less often: each look takes processor time from what it waits for. Only the time limit of the
+ * test ends the wait.
+ */
 export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, false | undefined | null>> {
+  const begunAt = performance.now()
   for (;;) {
     const seen = await look()
     if (seen) return seen as Exclude<T, false | undefined | null>
-    await sleep(25)
+    await sleep(Math.min(25 + (performance.now() - begunAt) / 20, 250))
   }
 }
