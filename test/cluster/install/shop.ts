@@ -51,19 +51,28 @@ export function createShop(url: string, apiKey: string): Shop {
   }
 }
 
-/** Sends requests without a pause until it is stopped, and counts refused requests. */
+/** A slow machine would otherwise accept more than it completes, and jobs end after minutes without a worker. */
+const MAX_UNFINISHED = 5
+
+/** Sends requests until it is stopped, and counts refused requests. */
 export function startCalling(shop: Shop): { stop: () => Promise<{ accepted: string[]; refused: string[] }> } {
   const accepted: string[] = []
   const refused: string[] = []
   let stopped = false
   const call = async (engine: 'warp' | 'mock', pauseMs: number) => {
+    const unfinished: Promise<unknown>[] = []
     while (!stopped) {
       await shop.tryOn(engine).then(
-        (id) => accepted.push(id),
+        (id) => {
+          accepted.push(id)
+          unfinished.push(shop.finish(id))
+        },
         (error: Error) => refused.push(`${error.message} ${error.cause ?? ''}`),
       )
+      if (unfinished.length >= MAX_UNFINISHED) await unfinished.shift()
       await sleep(pauseMs)
     }
+    await Promise.all(unfinished)
   }
   const calling = [call('mock', 200), call('warp', 2000)]
   return {
