@@ -1,5 +1,5 @@
 import type { Database } from './database/database.ts'
-import type { ErrorCode } from './errors.ts'
+import { type ErrorCode, OWN_FAILURE_CODES } from './errors.ts'
 import type { FetchImage } from './fetch-image.ts'
 import { SERVICE_CLASSES, type ServiceClass } from './generation.ts'
 import type { Metrics } from './metrics.ts'
@@ -46,8 +46,7 @@ export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchIma
 
 /** The common failures. */
 const FAILURES: readonly ErrorCode[] = [
-  'GENERATION_FAILED',
-  'GENERATION_TIMEOUT',
+  ...OWN_FAILURE_CODES,
   'GENERATION_CANCELLED',
   'NO_PERSON_DETECTED',
   'PRODUCT_IMAGE_FETCH_FAILED',

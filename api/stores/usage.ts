@@ -1,5 +1,5 @@
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
-import type { ErrorCode } from '../shared/errors.ts'
+import { type ErrorCode, OWN_FAILURE_CODES } from '../shared/errors.ts'
 import { type Static, Type } from '../shared/schema.ts'
 import { TEST_ENGINE } from '../shared/test-mode.ts'
 
@@ -28,8 +28,6 @@ export interface Span {
   readonly accountId?: string
 }
 
-/** Error codes of failures caused by the service. The objectives and alerts of the chart count the same codes. */
-const OWN_FAILURES: readonly ErrorCode[] = ['GENERATION_FAILED', 'GENERATION_TIMEOUT']
 const CANCELLED: ErrorCode = 'GENERATION_CANCELLED'
 
 export type Usage = ReturnType<typeof createUsage>
@@ -49,7 +47,7 @@ export function createUsage(database: Database) {
             case
               when status <> 'FAILED' then status
               when error_code = ${CANCELLED} then 'CANCELLED'
-              when coalesce(error_code, '') = any(${sql.array([...OWN_FAILURES, ''], 'text')}) then 'FAILED'
+              when coalesce(error_code, '') = any(${sql.array([...OWN_FAILURE_CODES, ''], 'text')}) then 'FAILED'
               else 'REFUSED'
             end as status
           from generations

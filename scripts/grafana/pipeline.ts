@@ -1,3 +1,4 @@
+import { OWN_FAILURE_CODES } from '../../api/shared/errors.ts'
 import { STAGES } from '../../api/shared/stage-order.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
@@ -216,8 +217,7 @@ const outcomes: Row = {
     {
       kind: 'areas',
       title: 'Finished generations by status and code',
-      description:
-        'Per minute. GENERATION_FAILED and GENERATION_TIMEOUT are internal errors; all other codes are caused by the images or the caller.',
+      description: `Per minute. Internal errors: ${OWN_FAILURE_CODES.join(', ')}. All other codes are caused by the images or the caller.`,
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('status, code', FINISHED, ENGINE)}`, legend: '{{status}} {{code}}' }],
       width: 12,

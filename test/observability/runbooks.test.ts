@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { expect, it } from 'vitest'
+import { OWN_FAILURE_CODES } from '../../api/shared/errors.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts'
 
@@ -48,4 +49,14 @@ it('every link between runbooks and from panels to runbooks has a target', () =>
       .map(({ annotations }) => basename(annotations.runbook_url, '.md'))
       .filter((name) => !fromPanels.includes(name)),
   ).toEqual([])
+})
+
+it('every query counts the failures that the statistics of the dashboard count', () => {
+  const own = OWN_FAILURE_CODES.join('|')
+  const texts = globSync(`${CHART}/{rules,runbooks,templates}/*.{yaml,md,tpl}`).map((path) =>
+    readFileSync(path, 'utf8'),
+  )
+  const matchers = texts.flatMap((text) => [...text.matchAll(/code[=!]~"([A-Z_|]+)"/g)].map(([, codes]) => codes))
+  expect(matchers.length).toBeGreaterThan(10)
+  expect(new Set(matchers)).toEqual(new Set([own, `${own}|GENERATION_CANCELLED`]))
 })

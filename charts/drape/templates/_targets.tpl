@@ -33,17 +33,17 @@ groups:
       - record: drape:slo_events:rate5m
         expr: |
           {{ $of }} (rate(drape_generations_finished_total{ {{- $in }}engine!="mock", status="COMPLETED"}[5m])
-            or rate(drape_generations_finished_total{ {{- $in }}engine!="mock", status="FAILED", code=~"GENERATION_FAILED|GENERATION_TIMEOUT"}[5m]))
+            or rate(drape_generations_finished_total{ {{- $in }}engine!="mock", status="FAILED", code=~"GENERATION_FAILED|GENERATION_TIMEOUT|SAFETY_UNAVAILABLE"}[5m]))
         labels: { slo: success }
       - record: drape:slo_errors:rate5m
         expr: |
-          {{ $of }} (rate(drape_generations_finished_total{ {{- $in }}engine!="mock", status="FAILED", code=~"GENERATION_FAILED|GENERATION_TIMEOUT"}[5m]))
+          {{ $of }} (rate(drape_generations_finished_total{ {{- $in }}engine!="mock", status="FAILED", code=~"GENERATION_FAILED|GENERATION_TIMEOUT|SAFETY_UNAVAILABLE"}[5m]))
           or 0 * {{ $of }} (rate(drape_generations_finished_total{ {{- $in }}engine!="mock"}[5m]))
         labels: { slo: success }
       - record: drape:slo_events:rate5m
         expr: |
           {{ $of }} (rate(drape_generations_finished_total{ {{- $in }}engine!="mock", class!="batch", status="COMPLETED"}[5m])
-            or rate(drape_generations_finished_total{ {{- $in }}engine!="mock", class!="batch", status="FAILED", code=~"GENERATION_FAILED|GENERATION_TIMEOUT"}[5m]))
+            or rate(drape_generations_finished_total{ {{- $in }}engine!="mock", class!="batch", status="FAILED", code=~"GENERATION_FAILED|GENERATION_TIMEOUT|SAFETY_UNAVAILABLE"}[5m]))
         labels: { slo: time-to-result }
       - record: drape:slo_errors:rate5m
         expr: |

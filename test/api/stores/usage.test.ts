@@ -27,6 +27,7 @@ describe('the usage of the service', () => {
       ...([
         'GENERATION_FAILED',
         'GENERATION_TIMEOUT',
+        'SAFETY_UNAVAILABLE',
         'NO_PERSON_DETECTED',
         'RESULT_REJECTED',
         'INVALID_IMAGE',
@@ -42,7 +43,7 @@ describe('the usage of the service', () => {
     const usage = createUsage(database)
     const steps = await usage.countSteps({ hours: 24, step: 'hour' })
     expect(steps).toHaveLength(24)
-    const counted = { failed: 2, refused: 3, cancelled: 1, unfinished: 1, completed: 0, credits: 1 }
+    const counted = { failed: 3, refused: 3, cancelled: 1, unfinished: 1, completed: 0, credits: 1 }
     expect(steps.at(-1)).toMatchObject(counted)
     expect((await usage.countFailures({ hours: 24 })).map(({ code }) => code).sort()).toEqual(
       codes.filter((code) => code !== null).sort(),
