@@ -160,19 +160,22 @@ function presentQueue(unfinished: readonly Unfinished[]) {
   })
 }
 
+const KIND_TONES = { failed: 'bad', refused: 'quiet', cancelled: 'quiet' } as const
+
 /** Failure counts by code, of one account or of all, with links to the generations. */
 export function presentFailures(failures: readonly FailureCount[], accountId?: string) {
   const own: [string, string][] = accountId === undefined ? [] : [['account', accountId]]
   const linkTo = (name: string) => `/generations?${new URLSearchParams([['status', 'FAILED'], ['code', name], ...own])}`
   return table({
     caption: 'Failed, refused and cancelled generations by code',
-    head: ['Code', 'Count'],
-    rows: failures.map(({ code: name, count: times }) => [
+    head: ['Code', 'Counts as', 'Count'],
+    rows: failures.map(({ code: name, kind, count: times }) => [
       html`<a href="${linkTo(name)}">${code(name)}</a>`,
+      badge(kind, KIND_TONES[kind]),
       count(times),
     ]),
     empty: 'No generation failed, was refused or was cancelled in this time.',
-    numeric: [1],
+    numeric: [2],
     narrow: true,
   })
 }

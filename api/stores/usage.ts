@@ -18,7 +18,12 @@ const StepRow = Type.Object({
 /** Generations accepted in one time step, by outcome. */
 export type UsageStep = Static<typeof StepRow>
 
-const FailureRow = Type.Object({ code: Type.String(), count: Type.Integer() })
+const FailureRow = Type.Object({
+  code: Type.String(),
+  /** Whether the service failed, or refused an image, or the try-on was cancelled. */
+  kind: Type.Enum(['failed', 'refused', 'cancelled']),
+  count: Type.Integer(),
+})
 export type FailureCount = Static<typeof FailureRow>
 
 export interface Span {
@@ -29,6 +34,12 @@ export interface Span {
 }
 
 const CANCELLED: ErrorCode = 'GENERATION_CANCELLED'
+const kindOfFailure = sql.fragment`
+  case
+    when error_code = ${CANCELLED} then 'cancelled'
+    when coalesce(error_code, '') = any(${sql.array([...OWN_FAILURE_CODES, ''], 'text')}) then 'failed'
+    else 'refused'
+  end`
 
 export type Usage = ReturnType<typeof createUsage>
 
@@ -44,31 +55,26 @@ export function createUsage(database: Database) {
             date_trunc(${step}, now(), 'UTC'), ${`1 ${step}`}::interval) as at
         ), counted as (
           select date_trunc(${step}, created_at, 'UTC') as at, count(*) as generations, sum(cost) as cost,
-            case
-              when status <> 'FAILED' then status
-              when error_code = ${CANCELLED} then 'CANCELLED'
-              when coalesce(error_code, '') = any(${sql.array([...OWN_FAILURE_CODES, ''], 'text')}) then 'FAILED'
-              else 'REFUSED'
-            end as status
+            case when status = 'FAILED' then ${kindOfFailure} else status end as outcome
           from generations
           where created_at >= (select min(at) from steps) and ${ofAccount(accountId)}
           group by 1, 4
         )
         select at,
-          coalesce(sum(generations) filter (where status = 'COMPLETED'), 0)::bigint as completed,
-          coalesce(sum(generations) filter (where status = 'FAILED'), 0)::bigint as failed,
-          coalesce(sum(generations) filter (where status = 'REFUSED'), 0)::bigint as refused,
-          coalesce(sum(generations) filter (where status = 'CANCELLED'), 0)::bigint as cancelled,
-          coalesce(sum(generations) filter (where status in ('PENDING', 'PROCESSING')), 0)::bigint as unfinished,
-          coalesce(sum(cost) filter (where status in ('COMPLETED', 'PENDING', 'PROCESSING')), 0)::bigint as credits
+          coalesce(sum(generations) filter (where outcome = 'COMPLETED'), 0)::bigint as completed,
+          coalesce(sum(generations) filter (where outcome = 'failed'), 0)::bigint as failed,
+          coalesce(sum(generations) filter (where outcome = 'refused'), 0)::bigint as refused,
+          coalesce(sum(generations) filter (where outcome = 'cancelled'), 0)::bigint as cancelled,
+          coalesce(sum(generations) filter (where outcome in ('PENDING', 'PROCESSING')), 0)::bigint as unfinished,
+          coalesce(sum(cost) filter (where outcome in ('COMPLETED', 'PENDING', 'PROCESSING')), 0)::bigint as credits
         from steps left join counted using (at) group by at order by at`),
 
     /** Counts of the error codes of generations accepted in the last `hours`, most frequent first. */
     countFailures: ({ hours, accountId }: Pick<Span, 'hours' | 'accountId'>): Promise<readonly FailureCount[]> =>
       database.any(sql.type(rowType(FailureRow))`
-        select coalesce(error_code, 'unknown') as code, count(*) from generations
+        select coalesce(error_code, 'unknown') as code, ${kindOfFailure} as kind, count(*) from generations
         where status = 'FAILED' and created_at >= now() - make_interval(hours => ${hours}) and ${ofAccount(accountId)}
-        group by 1 order by 2 desc, 1`),
+        group by 1, 2 order by 3 desc, 1`),
   }
 }
 

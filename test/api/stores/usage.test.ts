@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
-import type { ErrorCode } from '../../../api/shared/errors.ts'
+import { type ErrorCode, OWN_FAILURE_CODES } from '../../../api/shared/errors.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
 import { createUsage } from '../../../api/stores/usage.ts'
@@ -45,8 +45,10 @@ describe('the usage of the service', () => {
     expect(steps).toHaveLength(24)
     const counted = { failed: 3, refused: 3, cancelled: 1, unfinished: 1, completed: 0, credits: 1 }
     expect(steps.at(-1)).toMatchObject(counted)
-    expect((await usage.countFailures({ hours: 24 })).map(({ code }) => code).sort()).toEqual(
-      codes.filter((code) => code !== null).sort(),
-    )
+    const failures = await usage.countFailures({ hours: 24 })
+    expect(failures.map(({ code }) => code).sort()).toEqual(codes.filter((code) => code !== null).sort())
+    const ofKind = (wanted: string) => failures.filter(({ kind }) => kind === wanted).map(({ code }) => code)
+    expect(ofKind('failed').sort()).toEqual([...OWN_FAILURE_CODES].sort())
+    expect(ofKind('cancelled')).toEqual(['GENERATION_CANCELLED'])
   })
 })
