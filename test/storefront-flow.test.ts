@@ -10,13 +10,12 @@ import { createShops } from '../api/stores/shops.ts'
 import { browserReason, startBrowser } from './support/browser.ts'
 import { storageOf } from './support/completed.ts'
 import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
+import { inspectLooks } from './support/page-looks.ts'
 import { type ShopProxy, startShopProxy } from './support/shop-proxy-server.ts'
 import { until } from './support/until.ts'
 
 const PRODUCT_ID = 'gid://shopify/Product/1001'
 const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
-/** Folder for screenshots of the pages. */
-const SCREENSHOTS = process.env.SCREENSHOTS
 if (browserReason) console.warn(`The walk through a shop is skipped: ${browserReason}`)
 
 describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skipped: ${browserReason})`}`, () => {
@@ -100,7 +99,8 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     expect(await shared.$eval('.visit', (a) => a.getAttribute('href'))).toBe('https://shop.localhost/')
     expect(await sizeOf('main img', shared)).toEqual(await sizeOf('#result'))
     expect(requested.filter((url) => !url.startsWith('data:'))).toHaveLength(2)
-    await takeImages(shared)
+    expect(await inspectLooks(shared, { name: 'share' })).toEqual([])
+    expect(await widthOf(shared)).toBeLessThanOrEqual(390)
     await shared.close()
   })
 
@@ -159,8 +159,8 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     }
   })
 
-  it('causes no browser error', async () => {
-    await page.screenshot(SCREENSHOTS ? { path: `${SCREENSHOTS}/shop.png`, fullPage: true } : {})
+  it('has an accessible page that causes no browser error', async () => {
+    expect(await inspectLooks(page, { name: 'shop-proxy' })).toEqual([])
     expect(browserErrors).toEqual([])
   })
 
@@ -212,7 +212,11 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     expect((await shared.goto(link))?.status()).toBe(410)
     expect(await shared.$eval('h1', (heading) => heading.textContent)).toBe('This image is no longer available')
     expect(await (await storageOf(drape)).exists(key)).toBe(false)
-    if (SCREENSHOTS) await shared.screenshot({ path: `${SCREENSHOTS}/gone.png` })
+    const violations = await inspectLooks(shared, { name: 'share-gone' })
+    expect(await widthOf(shared)).toBeLessThanOrEqual(390)
+    expect((await shared.goto(`${link}x`))?.status()).toBe(404)
+    violations.push(...(await inspectLooks(shared, { name: 'share-unknown' })))
+    expect(violations).toEqual([])
   })
 
   /** A page that notes what the browser complains of, and keeps downloads in a folder. */
@@ -265,17 +269,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     return (await (await storageOf(drape)).get(key)) ?? Buffer.alloc(0)
   }
 
-  async function takeImages(shared: Page): Promise<void> {
-    if (!SCREENSHOTS) return
-    for (const [name, width, height] of [
-      ['phone', 390, 844],
-      ['desktop', 1280, 800],
-    ] as const) {
-      for (const value of ['light', 'dark']) {
-        await shared.setViewport({ width, height, deviceScaleFactor: 2 })
-        await shared.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }])
-        await shared.screenshot({ path: `${SCREENSHOTS}/share-${name}-${value}.png` })
-      }
-    }
+  function widthOf(shown: Page): Promise<number> {
+    return shown.evaluate('document.documentElement.scrollWidth') as Promise<number>
   }
 })
