@@ -1,10 +1,12 @@
 import type { Browser, KeyInput, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeAt } from '../api/dashboard/totp.ts'
+import { sql } from '../api/shared/database/database.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
+import { createOperators } from '../api/stores/operators.ts'
 import { browserReason, startBrowser } from './support/browser.ts'
 import { OPERATOR, startDashboard, type TestDashboard } from './support/dashboard.ts'
-import { type DashboardContents, fillDashboard } from './support/dashboard-contents.ts'
+import { type DashboardContents, fillDashboard, fillQueues } from './support/dashboard-contents.ts'
 import { inspectLooks, SIZES } from './support/page-looks.ts'
 
 if (browserReason) console.warn(`The walk through the dashboard is skipped: ${browserReason}`)
@@ -12,6 +14,10 @@ if (browserReason) console.warn(`The walk through the dashboard is skipped: ${br
 describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (skipped: ${browserReason})`}`, () => {
   let dashboard: TestDashboard
   let contents: DashboardContents
+  /** Every page that has a URL. */
+  let pages: readonly string[]
+  /** Replacements of IDs in the names of screenshots. */
+  let words: Readonly<Record<string, string>>
   let browser: Browser
   let page: Page
   const complaints: string[] = []
@@ -19,6 +25,13 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
   beforeAll(async () => {
     dashboard = await startDashboard()
     contents = await fillDashboard(dashboard, 'The Linen House')
+    const queues = await fillQueues(dashboard.database, contents)
+    pages = [...contents.pages, ...queues.pages]
+    const { accountId, shopId, endpointId, completedId, failedId } = contents
+    words = {
+      ...{ [accountId]: 'one', [shopId]: 'one', [endpointId]: 'one', [completedId]: 'completed', [failedId]: 'failed' },
+      ...{ [queues.openReview]: 'open', [queues.decidedReview]: 'decided' },
+    }
     browser = await startBrowser()
     page = await browser.newPage()
     await page.setViewport(SIZES.desktop)
@@ -30,6 +43,15 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await dashboard?.stop()
   })
 
+  /** A page of another browser profile in which this operator is signed in. */
+  const openProfile = async ({ signIn }: TestDashboard, email?: string) => {
+    const [profile, { cookie }] = await Promise.all([browser.createBrowserContext(), signIn(email)])
+    const [name, value] = cookie.split('=')
+    await profile.setCookie({ name, value, domain: '127.0.0.1', path: '/', sameSite: 'Strict' })
+    const opened = await profile.newPage()
+    await opened.setViewport(SIZES.desktop)
+    return opened
+  }
   const open = (path: string) => page.goto(`${dashboard.url}${path}`)
   /** A browser moves the focus to a field of a new page only after the page has loaded. */
   const focused = () =>
@@ -83,13 +105,13 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
   it('finds accessible pages in large and small viewports, light and dark', async () => {
     const violations: string[] = []
     const look = async (path: string) => {
-      violations.push(...(await inspectLooks(page, { name: nameOf(path, contents), open: () => open(path) })))
+      violations.push(...(await inspectLooks(page, { name: nameOf(path, words), open: () => open(path) })))
     }
     await look('/sign-in')
     const { cookie } = await dashboard.signIn()
     const [name, value] = cookie.split('=')
     await browser.setCookie({ name, value, domain: '127.0.0.1', path: '/', sameSite: 'Strict' })
-    for (const path of [...contents.pages, '/nothing']) await look(path)
+    for (const path of [...pages, '/nothing']) await look(path)
     expect(violations).toEqual([])
   })
 
@@ -125,6 +147,94 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(await page.$eval('[role=alert]', ({ textContent }) => textContent)).toContain('There are 2 problems.')
     violations.push(...(await inspectLooks(page, { name: 'refused-settings' })))
     expect(violations).toEqual([])
+  })
+
+  it('reads in an empty dashboard what fills each page', async () => {
+    const empty = await startDashboard()
+    const own = await openProfile(empty)
+    const violations: string[] = []
+    for (const name of ['', 'accounts', 'shops', 'generations', 'webhooks', 'leads', 'removals', 'reviews', 'blocks']) {
+      const show = () => own.goto(`${empty.url}/${name}`)
+      violations.push(...(await inspectLooks(own, { name: `empty-${name || 'overview'}`, open: show })))
+      expect(await own.$eval('main .empty', ({ textContent }) => textContent?.trim().length), name).toBeGreaterThan(20)
+    }
+    expect(violations).toEqual([])
+    await own.browserContext().close()
+    await empty.stop()
+  })
+
+  it('has accessible pages without forms and without empty sections as a viewer', async () => {
+    const email = 'victor@example.com'
+    await createOperators(dashboard.database).insert({ email, name: 'Victor', passwordHash: '', role: 'viewer' })
+    const own = await openProfile(dashboard, email)
+    const { accountId, shopId, endpointId, completedId } = contents
+    const violations: string[] = []
+    for (const path of [
+      ...['/', '/accounts', `/accounts/${accountId}`, `/shops/${shopId}`, `/webhooks/${endpointId}`],
+      ...[`/generations/${completedId}`, '/leads', `/leads/${shopId}`, '/reviews', '/removals', '/blocks'],
+    ]) {
+      const name = `viewer-${nameOf(path, words)}`
+      violations.push(...(await inspectLooks(own, { name, open: () => own.goto(`${dashboard.url}${path}`) })))
+      expect(await own.$('main form[method=post]'), path).toBeNull()
+      expect(await own.evaluate(WITHOUT_CONTENT), path).toEqual([])
+      expect(await own.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
+    }
+    expect(violations).toEqual([])
+    await own.browserContext().close()
+  })
+
+  it('reads why a form was not executed: a conflict, a second submission, or the end of the session', async () => {
+    const own = await openProfile(dashboard)
+    const account = `/accounts/${contents.accountId}`
+    const violations: string[] = []
+    const look = async (name: string) => {
+      violations.push(...(await inspectLooks(own, { name })))
+      await own.setViewport(SIZES.desktop)
+    }
+    const visit = (path: string) => own.goto(`${dashboard.url}${path}`)
+    const submit = (action: string) =>
+      Promise.all([
+        own.waitForNavigation(),
+        own.$eval(`form[action="${action}"] button`, (one) => (one as unknown as { click(): void }).click()),
+      ])
+    const read = (selector: string) => own.$eval(selector, ({ textContent }) => textContent)
+    await createOperators(dashboard.database).insert({
+      ...{ email: 'grace@example.com', name: 'Grace', passwordHash: '', role: 'admin' },
+    })
+    const grace = await dashboard.signIn('grace@example.com')
+    await visit(account)
+    await grace.submit(account, account, { email: 'orders@example.com' })
+    await own.$eval('[name=email]', (field) => Object.assign(field, { value: 'returns@example.com' }))
+    await submit(account)
+    expect(await read('main')).toContain('grace@example.com changed the account at')
+    await look('conflict')
+    await visit(account)
+    const credits = { credits: '5', reason: 'Paid by bank transfer' }
+    for (const [name, value] of Object.entries(credits))
+      await own.type(`form[action$="/credits"] [name=${name}]`, value)
+    await submit(`${account}/credits`)
+    await own.goBack()
+    await submit(`${account}/credits`)
+    expect(await read('h1')).toBe('Already done')
+    await look('already-done')
+    await visit(`/shops/new?account=${contents.accountId}`)
+    await own.type('[name=name]', 'A name that is not lost')
+    await own.evaluate('for (const form of document.forms) form.noValidate = true')
+    const [{ value: token }] = await own.browserContext().cookies()
+    await dashboard.database.query(sql.unsafe`
+      update operator_sessions set seen_at = now() - interval '31 minutes' where hash = sha256(${token}::text::bytea)`)
+    await submit('/shops')
+    expect(await read('main')).toContain('Sign in again to return to the form')
+    await look('session-ended')
+    await own.type('[name=email]', OPERATOR.email)
+    await own.type('[name=password]', OPERATOR.password)
+    await submit('/sign-in')
+    expect(await own.$eval('[name=name]', (field) => (field as unknown as { value: string }).value)).toBe(
+      'A name that is not lost',
+    )
+    await look('form-returned')
+    expect(violations).toEqual([])
+    await own.browserContext().close()
   })
 
   it('sees the main actions and the sign-out without scrolling, and copies the ID of an account', async () => {
@@ -224,7 +334,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
   it('sees no page wider than a phone, no label over another one, and no browser error', async () => {
     await page.setViewport(SIZES.phone)
     const cut = '[...document.querySelectorAll("td")].filter((one) => one.scrollHeight > one.clientHeight + 1).length'
-    for (const path of contents.pages) {
+    for (const path of pages) {
       await open(path)
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
       expect(await page.evaluate(cut), path).toBe(0)
@@ -274,16 +384,18 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
   })
 })
 
+/** Headings of sections without content, labels of collapsed texts about a form that is missing, and columns of empty cells. */
+const WITHOUT_CONTENT = `[
+  ...[...document.querySelectorAll('main section')].filter((one) =>
+    one.textContent.trim() === one.querySelector('h2')?.textContent.trim()),
+  ...document.querySelectorAll('main details:not(:has(form, table, dl, pre))'),
+  ...[...document.querySelectorAll('th')].filter((one) =>
+    [...one.closest('table').tBodies[0].rows].every((row) => row.cells[one.cellIndex].innerHTML.trim() === '')),
+].map((one) => one.textContent.trim())`
+
 /** The same for every run. */
-function nameOf(path: string, { accountId, shopId, endpointId, completedId, failedId }: DashboardContents): string {
-  const ids = {
-    [accountId]: 'one',
-    [shopId]: 'one',
-    [endpointId]: 'one',
-    [completedId]: 'completed',
-    [failedId]: 'failed',
-  }
-  const named = Object.entries(ids)
+function nameOf(path: string, words: Readonly<Record<string, string>>): string {
+  const named = Object.entries(words)
     .reduce((text, [id, word]) => text.replace(id, word), path)
     .replace(/rem_[\w-]+/, 'one')
   return named.replaceAll(/\W+/g, '-').replace(/^-|-$/g, '') || 'overview'

@@ -2,6 +2,7 @@ import { type Html, html } from '../answers/html.ts'
 import type { Block } from '../stores/safety-blocks.ts'
 import { type Content, code, section, table, time, when } from './elements.ts'
 import { actForm } from './form-elements.ts'
+import { shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 
 const KINDS = { person: 'photo', product: 'product image', pair: 'photo together with a product image' } as const
@@ -32,7 +33,7 @@ ${table({
     code(block.id),
     block.kind === null ? 'image' : KINDS[block.kind],
     code(BigInt(`0b${block.hash}`).toString(16).padStart(8, '0')),
-    block.accountId === null ? '' : html`<a href="/accounts/${block.accountId}">${code(block.accountId)}</a>`,
+    block.accountId === null ? '' : html`<a href="/accounts/${block.accountId}">${shortId(block.accountId)}</a>`,
     time(block.createdAt),
     block.expiresAt === null ? 'no end' : time(block.expiresAt),
   ]),

@@ -56,11 +56,13 @@ export interface TableOptions {
 export function table({ caption, head, rows, empty, numeric = [], narrow = false }: TableOptions): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
   const kind = (place: number) => (numeric.includes(place) ? 'number' : 'text')
-  const headings = head.map((title, i) => html`<th scope="col" class="${kind(i)}">${title}</th>`)
+  // The last column is empty if it contains actions that the operator may not run.
+  const columns = rows.every((cells) => isEmpty(cells.at(-1) ?? '')) ? head.length - 1 : head.length
+  const headings = head.slice(0, columns).map((title, i) => html`<th scope="col" class="${kind(i)}">${title}</th>`)
   const lines = rows.map(
     (
       cells,
-    ) => html`<tr>${cells.map((cell, i) => html`<td class="${kind(i)}" data-label="${head[i]}">${cell}</td>`)}</tr>
+    ) => html`<tr>${cells.slice(0, columns).map((cell, i) => html`<td class="${kind(i)}" data-label="${head[i]}">${cell}</td>`)}</tr>
 `,
   )
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="${narrow ? 'narrow-table' : 'cards'}">
@@ -68,19 +70,25 @@ export function table({ caption, head, rows, empty, numeric = [], narrow = false
 ${lines}</tbody></table></div>`
 }
 
+function isEmpty(content: Content): boolean {
+  return html`${content}`.markup.trim() === ''
+}
+
 /** A list of labels and values. */
 export function facts(entries: readonly (readonly [string, Content])[]): Html {
   return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
-/** Content that is collapsed, unless a form in it was refused. */
+/** Content that is collapsed, unless a form in it was refused. Nothing without content: the operator may not submit its form. */
 export function disclosure(summary: string, body: Content): Html {
+  if (isEmpty(body)) return NOTHING
   const isOpen = html`${body}`.markup.includes(KEPT_MARK)
   return html`<details${when(isOpen, html` open`)}><summary>${summary}</summary><div class="inside">${body}</div></details>`
 }
 
-/** A section with a heading. */
+/** A section with a heading. Nothing without content: the operator may not submit its form. */
 export function section(heading: string, body: Content): Html {
+  if (isEmpty(body)) return NOTHING
   return html`<section><h2>${heading}</h2>${body}</section>`
 }
 

@@ -80,6 +80,7 @@ function changes({ accountId, id, forms }: { accountId: string; id: string; form
   const place = `/accounts/${accountId}/keys/${id}`
   const replace = actForm({ action: `${place}/rotate`, forms, submit: 'Replace the key' })
   const revoke = actForm({ action: `${place}/revoke`, forms, submit: 'Revoke the key', danger: true })
+  if (revoke.markup === '') return revoke
   return html`${disclosure(
     'Replace …',
     html`<p>A new key with the same name and scope is shown once, and this one stops working within a few seconds. To change keys without downtime, create another key first and revoke this one last.</p>${replace}`,

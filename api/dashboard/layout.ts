@@ -101,13 +101,17 @@ function explainLostForm(kept: KeptForm | null): Html {
 }
 
 /** Values are escaped, so every tag comes from a view. */
-const LINK = /<a\b[^>]* href="(\/[^"?#]*)[^"]*"[^>]*>.*?<\/a>/gs
+const LINK = /(<td[^>]*>)?<a\b[^>]* href="(\/[^"?#]*)[^"]*"[^>]*>(.*?)<\/a>/gs
 
-/** Removes links to pages that the role may not open. */
+/** Removes links to pages that the role may not open. The cells of tables keep the text of their links. */
 function removeForbiddenLinks(page: string, role: Role): string {
-  return page.replaceAll(LINK, (link, path: string) =>
-    rolesFor('GET', path).length > 0 && !isPermitted(role, 'GET', path) ? '' : link,
-  )
+  return page
+    .replaceAll(LINK, (link, cell: string | undefined, path: string, text: string) => {
+      const isForbidden = rolesFor('GET', path).length > 0 && !isPermitted(role, 'GET', path)
+      if (!isForbidden) return link
+      return cell === undefined ? '' : `${cell}${text}`
+    })
+    .replaceAll('<p></p>', '')
 }
 
 /** Phones show the menu as a popover, which needs no script. */

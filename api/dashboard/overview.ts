@@ -129,7 +129,7 @@ export function plotUsage(steps: readonly UsageStep[], { step, within }: UsagePl
   return html`<div class="columns">${plotBars({
     title: `Generations by ${step} (UTC)`,
     labels,
-    empty: `No generation was accepted in ${within}.`,
+    empty: `No generation was accepted in ${within}. The playground of the API (/playground) starts one with a key of an account.`,
     series: [
       { name: 'completed', tone: 'first', values: steps.map(({ completed }) => completed) },
       { name: 'failed', tone: 'second', values: steps.map(({ failed }) => failed) },

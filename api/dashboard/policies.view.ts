@@ -1,7 +1,7 @@
 import { type Html, html } from '../answers/html.ts'
 import type { PolicyVersion } from '../stores/consents.ts'
 import type { ShopRecord } from '../stores/shops.ts'
-import { code, count, disclosure, facts, when } from './elements.ts'
+import { code, count, disclosure, facts } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
@@ -39,5 +39,5 @@ ${POLICY_LANGUAGES.map(([language, label]) => field({ name: language, label: `Te
     ['Version', code(current.version)],
     ['Consents', count(given)],
     ['Withdrawn', count(withdrawn)],
-  ])}${disclosure('Text that visitors agree to', html`<dl>${texts}</dl>`)}${when(form.markup, disclosure('Publish a new version …', form))}`
+  ])}${disclosure('Text that visitors agree to', html`<dl>${texts}</dl>`)}${disclosure('Publish a new version …', form)}`
 }

@@ -1,8 +1,9 @@
 import { type Html, html } from '../answers/html.ts'
 import type { SafetyCheck } from '../shared/errors.ts'
 import type { Review } from '../stores/safety-reviews.ts'
-import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
+import { badge, type Content, facts, section, type Tone, table, time, when } from './elements.ts'
 import { actForm } from './form-elements.ts'
+import { shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 
 const TONES: Readonly<Record<Review['state'], Tone>> = {
@@ -29,11 +30,11 @@ ${table({
   caption: 'Reviews: open reviews first, alternating between accounts and shops, oldest first',
   head: ['Generation', 'State', 'Refused', 'By', 'Account', 'Received (UTC)'],
   rows: found.map((review): Content[] => [
-    html`<a href="/reviews/${review.generationId}">${code(review.generationId)}</a>`,
+    html`<a href="/reviews/${review.generationId}">${shortId(review.generationId)}</a>`,
     stateOf(review),
     refusalOf(review),
     review.byShopper ? 'shopper' : 'account',
-    html`<a href="/accounts/${review.accountId}">${code(review.accountId)}</a>`,
+    html`<a href="/accounts/${review.accountId}">${shortId(review.accountId)}</a>`,
     time(review.createdAt),
   ]),
   empty: html`No reviews yet. A review appears when an account or a shopper appeals a refusal; set the safety level on the page of an <a href="/accounts">account</a>.`,
@@ -51,16 +52,16 @@ function refusalOf({ check, image }: Review): string {
 export function presentReview(review: Review, forms: Forms): Html {
   const { generationId, accountId, shopId, reason, byShopper, state, answer, createdAt, decidedAt, usedBy } = review
   return html`${facts([
-    ['Generation', html`<a href="/generations/${generationId}">${code(generationId)}</a>`],
-    ['Account', html`<a href="/accounts/${accountId}">${code(accountId)}</a>`],
-    ...(shopId === null ? [] : ([['Shop', html`<a href="/shops/${shopId}">${code(shopId)}</a>`]] as const)),
+    ['Generation', html`<a href="/generations/${generationId}">${shortId(generationId)}</a>`],
+    ['Account', html`<a href="/accounts/${accountId}">${shortId(accountId)}</a>`],
+    ...(shopId === null ? [] : ([['Shop', html`<a href="/shops/${shopId}">${shortId(shopId)}</a>`]] as const)),
     ['State', stateOf(review)],
     ['Refused', refusalOf(review)],
     ['Received', time(createdAt)],
-    ['Decided', time(decidedAt)],
-    [byShopper ? 'Reason of the shopper' : 'Reason of the account', reason],
-    ...(answer === null ? [] : ([['Answer', answer]] as const)),
-    ...(usedBy === null ? [] : ([['Used by generation', code(usedBy)]] as const)),
+    ...(decidedAt === null ? [] : ([['Decided', time(decidedAt)]] as const)),
+    [byShopper ? 'Reason of the shopper' : 'Reason of the account', html`<span class="wide">${reason}</span>`],
+    ...(answer === null ? [] : ([['Answer', html`<span class="wide">${answer}</span>`]] as const)),
+    ...(usedBy === null ? [] : ([['Used by generation', shortId(usedBy)]] as const)),
   ])}
 ${when(state === 'OPEN', section('Decide', decisionForm(review, forms)))}`
 }

@@ -85,7 +85,7 @@ export function presentEndpoint({ accountName, endpoint, deliveries, failed, for
   const { id, isActive, disabledReason } = endpoint
   return html`${facts([
     ['ID', copiedId(id)],
-    [ENDPOINT_SETTINGS.url, code(endpoint.url)],
+    [ENDPOINT_SETTINGS.url, html`<code class="wide">${endpoint.url}</code>`],
     ['State', html`${stateOf(isActive)}${when(disabledReason, html`<br>${disabledReason ?? ''}`)}`],
     ['Failing since (UTC)', time(endpoint.failingSince)],
     ['Account', accountLink({ id: endpoint.accountId, name: accountName })],

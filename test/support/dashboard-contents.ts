@@ -6,11 +6,15 @@ import { rowType, Type } from '../../api/shared/schema.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { createLeadOutbox } from '../../api/stores/lead-outbox.ts'
 import { createRemovals } from '../../api/stores/removals.ts'
 import { createRequestLog } from '../../api/stores/request-log.ts'
+import { createSafetyReviews } from '../../api/stores/safety-reviews.ts'
 import { createShops } from '../../api/stores/shops.ts'
 import { createWebhooks } from '../../api/stores/webhooks.ts'
+import { insertPhoto } from '../../scripts/benchmarks/sample-data.ts'
 import { readSample } from './drape.ts'
+import { refuseGeneration } from './refused.ts'
 
 /** Data for the dashboard, and its pages. */
 export interface DashboardContents {
@@ -89,6 +93,30 @@ export async function fillDashboard(
     ...['/operators', '/second-factor', '/removals', `/removals/${removalId}`, '/reviews', '/blocks'],
   ]
   return { accountId, shopId, endpointId, completedId, failedId, pages }
+}
+
+/** Addresses that wait or were rejected, appeals that are open or decided, and a blocked image. */
+export async function fillQueues(
+  database: Database,
+  { accountId, shopId }: DashboardContents,
+): Promise<{ openReview: string; decidedReview: string; pages: readonly string[] }> {
+  for (const email of ['anna@example.com', 'ben@example.com', 'carla@example.com'])
+    await createLeadOutbox(database).insert({ shopId, externalUserId: 'x', email, marketingConsent: true })
+  await database.query(sql.unsafe`
+    update lead_outbox set dead_at = now(), reason = 'The platform of the shop answered 401.' where email = 'anna@example.com'`)
+  const caller = { accountId, imageId: await insertPhoto(database, { accountId, expiresInHours: 1 }) }
+  const reviews = createSafetyReviews(database)
+  const appeal = async (reason: string, byShopper: boolean) => {
+    const id = await refuseGeneration(database, caller, { shopId })
+    await reviews.appeal(id, reason, { byShopper })
+    return id
+  }
+  const openReview = await appeal('I wear a top without sleeves, nothing else is bare.', true)
+  const decidedReview = await appeal('This is a dress in the colour of skin.', false)
+  const decision = { decision: 'BLOCKED', answer: 'The photo shows nudity.', blockDays: 30, version: 1 } as const
+  await reviews.decide(decidedReview, decision)
+  const pages = ['/leads', `/leads/${shopId}`, `/reviews/${openReview}`, `/reviews/${decidedReview}`]
+  return { openReview, decidedReview, pages }
 }
 
 /** A removal request for an image without a similar stored image. */

@@ -93,7 +93,9 @@ describe('the pages of the dashboard', () => {
 
   it('show the queue, failures with their reasons, and usage', async () => {
     const { text } = await browser.get('/')
-    expect(text).toMatch(/<code>NO_PERSON_DETECTED<\/code><\/a><\/td><td class="number"[^>]*>1[34]</)
+    expect(text).toMatch(
+      /<code>NO_PERSON_DETECTED<\/code><\/a><\/td><td [^>]*><span [^>]*>refused<\/span><\/td><td [^>]*>1[34]</,
+    )
     expect(text).toContain('completed')
     expect(text.match(/<rect class="first"/g)?.length).toBeGreaterThan(20)
     const plots = text.split('<figure class="plot">').slice(1)
