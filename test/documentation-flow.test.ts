@@ -30,17 +30,36 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
   const addresses = (selector: string) =>
     page.$$eval(selector, (links) => links.map((link) => link.getAttribute('href') ?? ''))
 
-  it('has an accessible reference in large and small viewports, light and dark', async () => {
+  /** Paths of all pages of the reference. */
+  const pathsOfReference = async () => {
     await open('/docs')
-    const paths = new Set((await addresses('article a[href^="/docs/"]')).map((address) => address.split('#')[0]))
-    expect(paths.size).toBeGreaterThan(9)
+    return [
+      ...new Set(['/docs', ...(await addresses('article a[href^="/docs/"]'))].map((address) => address.split('#')[0])),
+    ]
+  }
+
+  it('has an accessible reference in large and small viewports, light and dark, of less than 500 kB compressed in all', async () => {
+    const network = await page.createCDPSession()
+    await network.send('Network.enable')
+    const loaded: number[] = []
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => loaded.push(encodedDataLength))
+    const paths = await pathsOfReference()
+    expect(paths.length).toBeGreaterThan(10)
     const violations: string[] = []
-    for (const path of ['/docs', ...paths]) {
+    for (const path of paths) {
       await open(path)
       violations.push(...(await inspectLooks(page, { name: path.slice(1).replace('/', '-') })))
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
     }
     expect(violations).toEqual([])
+    // The search loads its own files.
+    await page.type('#query', 'webhooks/listeners')
+    await page.waitForSelector('#found a')
+    expect(loaded.length).toBeGreaterThan(paths.length + 4)
+    const bytes = loaded.reduce((sum, size) => sum + size, 0)
+    expect(bytes).toBeGreaterThan(50_000)
+    expect(bytes).toBeLessThan(500_000)
+    await network.detach()
   })
 
   it('links every operation from the list', async () => {

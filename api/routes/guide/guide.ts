@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import Router from '@koa/router'
+import { createEncodedBody, type EncodedBody, sendEncoded } from '../../answers/encoded-body.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { createSite, type SiteFile, type SiteOptions } from './site.ts'
@@ -20,9 +21,14 @@ const POLICY = [
 export function guideRoutes(options: SiteOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   let site: ReadonlyMap<string, SiteFile> | undefined
+  const bodies = new Map<string, EncodedBody>()
   const answer = (ctx: AppContext, path: string) => {
     site ??= createSite(options)
-    sendFile(ctx, site.get(path))
+    const file = site.get(path)
+    if (file === undefined) throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
+    const body = bodies.get(path) ?? createEncodedBody(file.body)
+    bodies.set(path, body)
+    return sendFile(ctx, file, body)
   }
   const answerPath = (ctx: AppContext) => answer(ctx, ctx.path.replace(/\/$/, ''))
   router.get('/guide{/*rest}', answerPath)
@@ -31,15 +37,12 @@ export function guideRoutes(options: SiteOptions): Router<AppState> {
   return router
 }
 
-function sendFile(ctx: AppContext, file: SiteFile | undefined): void {
-  if (file === undefined) throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
-  ctx.status = 200
+async function sendFile(ctx: AppContext, file: SiteFile, body: EncodedBody): Promise<void> {
   ctx.type = file.type
   ctx.set('Cache-Control', 'public, max-age=300')
-  ctx.set('ETag', `"${createHash('sha256').update(file.body).digest('base64url')}"`)
+  ctx.set('ETag', `W/"${createHash('sha256').update(file.body).digest('base64url')}"`)
   ctx.set('Referrer-Policy', 'no-referrer')
   ctx.set('X-Content-Type-Options', 'nosniff')
   if (file.type === 'text/html') ctx.set('Content-Security-Policy', POLICY)
-  if (ctx.fresh) ctx.status = 304
-  else ctx.body = file.body
+  await sendEncoded(ctx, body)
 }

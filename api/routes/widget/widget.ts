@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
-import { brotliCompress, gzip } from 'node:zlib'
 import Router from '@koa/router'
+import { createEncodedBody, type EncodedBody, sendEncoded } from '../../answers/encoded-body.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import ar from '../../widget/texts/ar.json' with { type: 'json' }
 import de from '../../widget/texts/de.json' with { type: 'json' }
@@ -17,18 +16,10 @@ const SCRIPT = new URL('drape-try-on.js', import.meta.url)
 /** The script itself contains the English texts. */
 const TEXTS = { ar, de, es, fr, it, pl, pt }
 
-const ENCODERS = {
-  br: (bytes: Buffer) => promisify(brotliCompress)(bytes),
-  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 9 }),
-  identity: (bytes: Buffer) => Promise.resolve(bytes),
-}
-
-type Encoding = keyof typeof ENCODERS
-
 interface Asset {
   readonly type: string
   readonly edition: string
-  readonly encode: (encoding: Encoding) => Promise<Buffer>
+  readonly body: EncodedBody
 }
 
 /**
@@ -38,11 +29,11 @@ interface Asset {
 export function widgetRoutes(): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   const assets: Readonly<Record<string, Asset>> = {
-    '/widget.js': createAsset('text/javascript', readFileSync(SCRIPT)),
+    '/widget.js': createAsset('text/javascript', readFileSync(SCRIPT, 'utf8')),
     ...Object.fromEntries(
       Object.entries(TEXTS).map(([language, texts]) => [
         `/widget/${language}.json`,
-        createAsset('application/json', Buffer.from(JSON.stringify(texts))),
+        createAsset('application/json', JSON.stringify(texts)),
       ]),
     ),
   }
@@ -50,38 +41,19 @@ export function widgetRoutes(): Router<AppState> {
   return router
 }
 
-function createAsset(type: string, bytes: Buffer): Asset {
-  const edition = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
-  const bodies = new Map<Encoding, Promise<Buffer>>()
-  // On the first request, because it takes 200 ms: most processes never serve all texts.
-  const encode = (encoding: Encoding) => {
-    const known = bodies.get(encoding)
-    if (known !== undefined) return known
-    const body = ENCODERS[encoding](bytes)
-    bodies.set(encoding, body)
-    // A failed compression must not be served for ever.
-    body.catch(() => bodies.delete(encoding))
-    return body
-  }
-  return { type, edition, encode }
+function createAsset(type: string, text: string): Asset {
+  const edition = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+  return { type, edition, body: createEncodedBody(text) }
 }
 
-async function getAsset(ctx: AppContext, { type, edition, encode }: Asset): Promise<void> {
-  const encoding = (ctx.acceptsEncodings('br', 'gzip', 'identity') || 'identity') as Encoding
-  ctx.status = 200
+async function getAsset(ctx: AppContext, { type, edition, body }: Asset): Promise<void> {
   ctx.type = type
   // Pages get a new version soon after an upgrade, and use the cached one while revalidating.
   ctx.set('Cache-Control', 'public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800')
   ctx.set('ETag', `W/"${edition}"`)
-  ctx.set('Vary', 'Accept-Encoding')
   ctx.set('X-Content-Type-Options', 'nosniff')
   // Pages of any origin load it, also pages that require this header.
   ctx.set('Access-Control-Allow-Origin', '*')
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')
-  if (ctx.fresh) {
-    ctx.status = 304
-    return
-  }
-  if (encoding !== 'identity') ctx.set('Content-Encoding', encoding)
-  ctx.body = await encode(encoding)
+  await sendEncoded(ctx, body)
 }
