@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createRemovals } from '../api/stores/removals.ts'
+import { createSafetyReviews } from '../api/stores/safety-reviews.ts'
 import { createShops } from '../api/stores/shops.ts'
+import { insertPhoto } from '../scripts/benchmarks/sample-data.ts'
 import { run } from '../scripts/stack/commands.ts'
 import { inspectProcess } from '../scripts/stack/processes.ts'
 import { OPERATOR, startDashboard, type TestDashboard } from './support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from './support/dashboard-contents.ts'
 import { formOf, readSample } from './support/drape.ts'
 import { firefoxReason, startFirefox } from './support/firefox.ts'
+import { refuseGeneration } from './support/refused.ts'
 import { type ShopProxy, startShopProxy } from './support/shop-proxy-server.ts'
 import { until } from './support/until.ts'
+import { storeVisit } from './support/visits.ts'
 import { type Storefront, startStorefront } from './widget/storefront.ts'
 import { createWidgetPage } from './widget/widget-page.ts'
 
@@ -148,6 +153,54 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     expect(chest[0]).toBeGreaterThan(chest[2] + 40)
     await page.keyboard.press('Escape')
     await expect.poll(widget.focused).toBe('See your picture')
+  })
+
+  it('a developer searches the reference and the guide, and reads counts of visitors', async () => {
+    const url = front.drape.api.url
+    for (const [path, words, found] of [
+      ['/docs', 'webhooks/listeners', '/docs/webhooks#'],
+      ['/guide', 'idempot', '/guide/api#'],
+    ]) {
+      await page.goto(`${url}${path}`)
+      await page.type('#query', words)
+      await page.waitForSelector(`#found a[href^="${found}"]`)
+      await Promise.all([page.waitForNavigation(), page.click(`#found a[href^="${found}"]`)])
+      expect(page.url()).toContain(found)
+    }
+    await storeVisit(front.drape.database, { accountId: front.drape.accountId, shopId: null, visitor: 'one' }, [
+      ...['product_page:page_view', 'widget:button_click'],
+    ])
+    await page.goto(`${url}/analytics`)
+    await page.type('#key', front.drape.apiKey)
+    await page.click('#key-form button')
+    await becomes(`document.querySelector('#said').textContent.includes('All shops')`)
+    expect(await text('#funnel tr')).toContain('Widget used')
+  })
+
+  it('a visitor verifies an image, asks for its removal, reads the privacy page and appeals a refusal', async () => {
+    const { api, database, accountId, call } = front.drape
+    const { shopId } = front
+    const send = () => Promise.all([page.waitForNavigation(), page.click('main form button')])
+    await page.goto(`${api.url}/verify`)
+    await upload('input[type=file]')
+    await send()
+    expect(await text('h1')).toBe('No Content Credentials')
+    await page.goto(`${api.url}/removal`)
+    await upload('input[type=file]')
+    await page.type('[name=email]', 'ada@example.com')
+    await page.type('[name=reason]', 'This is my photo.')
+    await send()
+    expect(await createRemovals(database).list(9)).toMatchObject([{ state: 'OPEN' }])
+    await page.goto(`${api.url}/privacy/${shopId}?lang=de`)
+    expect(await page.$eval('html', ({ lang }) => lang)).toBe('de')
+    await Promise.all([page.waitForNavigation(), page.click('a[href*="/removal"]')])
+    const caller = { accountId, imageId: await insertPhoto(database, { accountId, expiresInHours: 1 }) }
+    const id = await refuseGeneration(database, caller, { shopId })
+    const { body } = await call('GET', `/tryon/v1/generations/${id}`)
+    await page.goto(`${api.url}${new URL(body.appealUrl).pathname}?lang=en`)
+    await page.type('textarea', 'It is a shirt.')
+    await send()
+    expect(await createSafetyReviews(database).find(id)).toMatchObject({ state: 'OPEN', reason: 'It is a shirt.' })
   })
 
   it('no page has logged a browser error', () => {
