@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../scripts/stack/session.ts'
 import { browserReason } from '../support/browser.ts'
-import { inspectLooks, showsResults } from '../support/page-looks.ts'
+import { inspectLooks, SIZES, showsResults } from '../support/page-looks.ts'
 import { until } from '../support/until.ts'
 import { type Storefront, startStorefront } from './storefront.ts'
 import { createWidgetPage } from './widget-page.ts'
@@ -69,6 +69,13 @@ describe.skipIf(browserReason)(`the layout of the widget${browserReason && ` (sk
     await widget.reach('Here you are')
     await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))
     await look('widget-result')
+    await page.setViewport(SIZES.desktop)
+    // No bars above and below the picture, although the texts are higher than it.
+    expect(
+      await widget.evaluate(
+        `return root.querySelector('.stage').clientWidth / root.querySelector('.stage').clientHeight`,
+      ),
+    ).toBeCloseTo(4 / 5, 2)
     await widget.click('Share')
     await until(() => widget.text('.sharing'))
     await look('widget-shared')

@@ -262,11 +262,14 @@ dialog::backdrop {
   background: linear-gradient(transparent, rgb(255 255 255 / 0.5) 92%, rgb(255 255 255 / 0.95) 99%, transparent);
 }
 
+/* As high as the picture, whatever its content: the dialog keeps its height between steps, and the picture has no bars. */
 .panel {
+  contain: size;
+  overflow-y: auto;
   display: flex;
   flex-direction: column;
   gap: 14px;
-  justify-content: center;
+  justify-content: safe center;
   padding: 64px clamp(20px, 4vw, 40px) 32px;
 }
 .product {
@@ -551,6 +554,7 @@ input[type="file"] {
     block-size: 40dvh;
   }
   .panel {
+    contain: none;
     justify-content: start;
     padding: 20px 20px max(24px, env(safe-area-inset-bottom));
   }
