@@ -1,13 +1,14 @@
 /**
  * The notes of a version: the text below its heading `## 1.2.0 (2026-11-25)`, up to the next heading of a version.
- * @throws Error if the changelog has no such heading, or nothing below it.
+ * @throws Error if the changelog has no such heading, which then has the date `today`, or nothing below it.
  */
-export function readNotes(changelog: string, version: string): string {
+export function readNotes(changelog: string, { version, today }: { version: string; today: Date }): string {
   const sections = changelog.split(/^(?=## )/m)
   const section = sections.find((text) => HEADING.exec(text)?.[1] === version)
   if (section === undefined) {
+    const heading = `## ${version} (${today.toISOString().slice(0, 10)})`
     throw new Error(
-      `CHANGELOG.md has no heading "## ${version} (YYYY-MM-DD)": write it over the changes of the version`,
+      `CHANGELOG.md has no heading of ${version}: insert the line "${heading}" above the changes of the version`,
     )
   }
   const notes = section.replace(HEADING, '').trim()

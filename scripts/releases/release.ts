@@ -35,7 +35,7 @@ export interface ReleaseOptions {
 export async function release(options: ReleaseOptions): Promise<readonly Artifact[]> {
   const { targets, output, isDryRun, env, say } = options
   const startedAt = new Date()
-  const source = await readSource(ROOT)
+  const source = await readSource(ROOT, startedAt)
   const registry = openRegistry(await findReleaseTool('crane'))
   const bases = await pinBases(targets, { root: ROOT, registry, env })
   await rm(output, { recursive: true, force: true })

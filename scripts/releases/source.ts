@@ -20,10 +20,10 @@ export interface Source {
 const SEMANTIC = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/
 
 /**
- * Reads the version and its notes from a clone.
+ * Reads the version and its notes from a clone. `today` is the date of the release.
  * @throws Error if files are changed or not committed, versions differ, or the changelog lacks the version.
  */
-export async function readSource(root: string): Promise<Source> {
+export async function readSource(root: string, today: Date): Promise<Source> {
   const git = async (...args: string[]) => (await run('git', args, { cwd: root })).trim()
   const changed = await git('status', '--porcelain')
   if (changed !== '') throw new Error(`A release is made of a commit. Commit or remove these files first:\n${changed}`)
@@ -41,7 +41,7 @@ export async function readSource(root: string): Promise<Source> {
     version,
     commit: await git('rev-parse', 'HEAD'),
     repository: withoutCredentials(await git('config', '--default', '', '--get', 'remote.origin.url')),
-    notes: readNotes(await read('CHANGELOG.md'), version),
+    notes: readNotes(await read('CHANGELOG.md'), { version, today }),
     lockFile: createHash('sha256')
       .update(await read('package-lock.json'))
       .digest('hex'),

@@ -14,6 +14,8 @@ const FILES = {
     '# Changelog\n\n## Unreleased\n\n- Later\n\n## 1.2.0 (2026-11-25)\n\n- **New**\n\n## 1.1.0 (2026-10-01)\n\n- Old\n',
 }
 
+const TODAY = new Date('2026-11-27T23:59:00Z')
+
 describe('the source of a release', () => {
   let root = ''
   const git = (...args: string[]) => run('git', args, { cwd: root })
@@ -35,7 +37,7 @@ describe('the source of a release', () => {
   })
 
   it('has commit, version, notes and repository URL without credentials', async () => {
-    expect(await readSource(root)).toEqual({
+    expect(await readSource(root, TODAY)).toEqual({
       version: '1.2.0',
       commit: (await git('rev-parse', 'HEAD')).trim(),
       repository: 'https://git.example/drape.git',
@@ -46,12 +48,12 @@ describe('the source of a release', () => {
 
   it.each(['package.json', 'new.txt'])('is rejected with uncommitted %s', async (path) => {
     await write(path, 'other')
-    await expect(readSource(root)).rejects.toThrow(new RegExp(`Commit or remove these files first:\\n.*${path}`))
+    await expect(readSource(root, TODAY)).rejects.toThrow(new RegExp(`Commit or remove these files first:\\n.*${path}`))
   })
 
   it.each([
-    ['CHANGELOG.md', '# Changelog\n\n## Unreleased\n\n- 1.2.0\n', 'has no heading "## 1.2.0 (YYYY-MM-DD)"'],
-    ['CHANGELOG.md', '## 1.2.0\n\n- New\n', 'has no heading "## 1.2.0 (YYYY-MM-DD)"'],
+    ['CHANGELOG.md', '# Changelog\n\n## Unreleased\n\n- 1.2.0\n', 'insert the line "## 1.2.0 (2026-11-27)"'],
+    ['CHANGELOG.md', '## 1.2.0\n\n- New\n', 'insert the line "## 1.2.0 (2026-11-27)"'],
     [
       'CHANGELOG.md',
       '## 1.2.0 (2026-11-25)\n\n## 1.1.0 (2026-10-01)\n\n- Old\n',
@@ -61,6 +63,6 @@ describe('the source of a release', () => {
     ['package.json', '{"version": "latest; reboot"}', '"latest; reboot" is not a version such as 1.2.0'],
   ])('is rejected when %s is %j', async (path, text, message) => {
     await commit({ [path]: text })
-    await expect(readSource(root)).rejects.toThrow(message)
+    await expect(readSource(root, TODAY)).rejects.toThrow(message)
   })
 })
