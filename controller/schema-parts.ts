@@ -8,6 +8,16 @@ export interface Rule {
   readonly message: string
   /** Field that the message refers to; default: the object itself. */
   readonly fieldPath?: string
+  /** Evaluates a rule with `oldSelf`, then an optional value, also when the object is created. */
+  readonly optionalOldSelf?: true
+}
+
+/**
+ * A rule about the name of an object, for `rules` of the resource. Applies to new objects only: a name cannot be changed, so an
+ * object that an earlier version accepted could otherwise never be changed again.
+ */
+export function nameRule({ rule, message }: Pick<Rule, 'rule' | 'message'>): Rule {
+  return { rule: `oldSelf.hasValue() || (${rule})`, message, fieldPath: '.metadata.name', optionalOldSelf: true }
 }
 
 interface Described {

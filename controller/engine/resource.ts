@@ -2,7 +2,7 @@ import { GARMENT_TYPES } from '../../api/shared/generation.ts'
 import { Type } from '../../api/shared/schema.ts'
 import { TEST_ENGINE } from '../../api/shared/test-mode.ts'
 import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
-import { choice, conditions, fields, list, objectName, observedGeneration, texts } from '../schema-parts.ts'
+import { choice, conditions, fields, list, nameRule, objectName, observedGeneration, texts } from '../schema-parts.ts'
 
 const LicenseSchema = fields(
   {
@@ -212,16 +212,14 @@ export const engines = defineResource({
     { description: 'Observed state of the engine.' },
   ),
   rules: [
-    {
+    nameRule({
       rule: "self.metadata.name.size() <= 48 && !self.metadata.name.contains('.')",
       message: 'the name must have at most 48 characters and no dots',
-      fieldPath: '.metadata.name',
-    },
-    {
+    }),
+    nameRule({
       rule: `self.metadata.name != '${TEST_ENGINE}'`,
       message: `the name ${TEST_ENGINE} is reserved for try-ons with test keys`,
-      fieldPath: '.metadata.name',
-    },
+    }),
   ],
   columns: [
     { name: 'License', type: 'string', path: '.spec.license.name', description: 'Licence of the model files' },

@@ -1,6 +1,16 @@
 import { Type } from '../../api/shared/schema.ts'
 import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
-import { choice, conditions, fields, list, moment, objectName, observedGeneration, seconds } from '../schema-parts.ts'
+import {
+  choice,
+  conditions,
+  fields,
+  list,
+  moment,
+  nameRule,
+  objectName,
+  observedGeneration,
+  seconds,
+} from '../schema-parts.ts'
 import { TIME_ZONE } from '../time-zone.ts'
 
 const TEN_YEARS = 315_360_000
@@ -157,11 +167,10 @@ export const retentionPolicies = defineResource({
   status: StatusSchema,
   // The name is a label of the records.
   rules: [
-    {
+    nameRule({
       rule: 'self.metadata.name.size() <= 63',
       message: 'the name must have at most 63 characters',
-      fieldPath: '.metadata.name',
-    },
+    }),
   ],
   columns: [
     {

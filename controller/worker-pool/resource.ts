@@ -1,7 +1,7 @@
 import { Type } from '../../api/shared/schema.ts'
 import { AGE_COLUMN, type Column, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
 import { ScalingPolicySpecSchema } from '../scaling-policy/resource.ts'
-import { choice, fields, list, moment, objectName, portion, seconds } from '../schema-parts.ts'
+import { choice, fields, list, moment, nameRule, objectName, portion, seconds } from '../schema-parts.ts'
 import { PoolStatusSchema } from './status-schema.ts'
 import {
   AcceleratorSchema,
@@ -278,11 +278,10 @@ export const workerPools = defineResource({
   ),
   status: PoolStatusSchema,
   rules: [
-    {
+    nameRule({
       rule: 'self.metadata.name.size() <= 52',
       message: 'the name must have at most 52 characters',
-      fieldPath: '.metadata.name',
-    },
+    }),
   ],
   columns: COLUMNS,
   scale: { replicas: '.spec.replicas', statusReplicas: '.status.replicas', selector: '.status.selector' },

@@ -88,6 +88,12 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     reason: 'runs the code of an earlier commit, which a shallow clone does not contain',
     when: ({ hasHistory }) => !hasHistory,
   },
+  {
+    file: 'test/cluster/definition-versions.test.ts',
+    test: 'stored objects ',
+    reason: 'installs the definitions of an earlier commit, which a shallow clone does not contain',
+    when: ({ hasHistory }) => !hasHistory,
+  },
   { file: 'test/cluster/', reason: 'KUBEBUILDER_ASSETS has no controllers', when: withAssets },
   { file: 'test/chart/lifecycle.test.ts', reason: 'KUBEBUILDER_ASSETS has no controllers', when: withAssets },
   { file: 'test/observability/watched.test.ts', reason: 'KUBEBUILDER_ASSETS has no controllers', when: withAssets },
