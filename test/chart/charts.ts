@@ -36,6 +36,15 @@ export function renderWith(chart: Chart | null) {
     (await chart?.render({ set, more })) ?? []
 }
 
+/** What returns the notes that Helm prints after an installation with these values; nothing where there is no chart. */
+export function notesWith(chart: Chart | null) {
+  return async (set: Readonly<Record<string, unknown>>): Promise<string> => {
+    const given = Object.entries(set).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`])
+    const output = (await chart?.helm('install', 'drape', chart.folder, '--dry-run=client', ...given)) ?? ''
+    return output.slice(output.indexOf('\nNOTES:'))
+  }
+}
+
 /** A tool that is built from its Go module. Fails or returns null as `failUnlessAllowed` does. */
 export async function findTool(tool: GoTool): Promise<string | null> {
   const found = findGoTool(tool).then((program) => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { findChart, type Rendered, renderWith } from './charts.ts'
+import { findChart, notesWith, type Rendered, renderWith } from './charts.ts'
 import { kinds, named, variable } from './objects.ts'
 
 const chart = await findChart('drape')
 const render = renderWith(chart)
+const notes = notesWith(chart)
 const ON = { 'dashboard.enabled': true }
 const POLICIES = { 'networkPolicy.enabled': true }
 const FROM = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }]
@@ -138,12 +139,6 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(more.sort()).toEqual(['Ingress drape-api-dashboard', 'Service drape-api-dashboard'])
     expect(kinds(without)).not.toContain('Ingress')
   })
-
-  async function notes(set: Readonly<Record<string, unknown>>): Promise<string> {
-    const given = Object.entries(set).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`])
-    const output = (await chart?.helm('install', 'drape', chart.folder, '--dry-run=client', ...given)) ?? ''
-    return output.slice(output.indexOf('\nNOTES:'))
-  }
 })
 
 /** The variables of OpenID Connect that the API has, and whence. */

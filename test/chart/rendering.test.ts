@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { schemaOfDefinition } from '../../scripts/charts/definition-schema.ts'
 import { renderChart } from '../../scripts/charts/render.ts'
 import { requestService } from '../support/request-service.ts'
-import { findChart, type Rendered, renderWith } from './charts.ts'
+import { findChart, notesWith, type Rendered, renderWith } from './charts.ts'
 import { imagesOf, kinds, named, variable } from './objects.ts'
 
 const chart = await findChart('drape')
 const render = renderWith(chart)
+const notes = notesWith(chart)
 const OPERATORS = ['--api-versions', 'monitoring.coreos.com/v1']
 
 describe.skipIf(chart === null)('the chart', () => {
@@ -279,6 +280,17 @@ describe.skipIf(chart === null)('the chart', () => {
       const missing = fields.filter((field) => spec[field] === undefined || spec[field] === null)
       expect(missing, `fields that pools.yaml or pools.${name} of values.yaml lack`).toEqual([])
     }
+  })
+
+  it('warns of pools on spot nodes whose interruption notices the controller cannot read', async () => {
+    const spot = { 'pools.cpu.capacity': { type: 'spot' } }
+    const warning = 'WARNING: the pool cpu runs on spot nodes, but the controller cannot read nodes'
+    expect(await notes(spot)).toContain(warning)
+    expect(await notes({})).not.toContain('spot')
+    expect(await notes({ 'pools.cpu.capacity': { type: 'on-demand' } })).not.toContain('spot')
+    expect(await notes({ 'pools.cpu.enabled': false, ...spot })).not.toContain('spot')
+    for (const sees of [{ 'rbac.nodes': true }, { 'rbac.scope': 'cluster' }])
+      expect(await notes({ ...spot, ...sees })).not.toContain(warning)
   })
 
   it('creates a pool of any name, based on the values of another pool', async () => {
