@@ -163,7 +163,10 @@ export function createConsumer({
     drain: async () => {
       // A paused worker may still receive the job that it was listening for.
       if (worker.isPaused()) worker.resume()
-      await worker.pause(false)
+      await worker.pause(false).catch((error) => {
+        // A consumer that is closed meanwhile loses its connection, so that no job arrives either.
+        if (!closing) throw error
+      })
       await Promise.allSettled(inHand)
     },
     close: async () => {

@@ -9,6 +9,7 @@ import { createPoolRegistry, type PoolRegistry } from '../../api/shared/pool-reg
 import { createRedis, type Redis } from '../../api/shared/redis.ts'
 import { Type } from '../../api/shared/schema.ts'
 import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
+import { linesOf, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 const AttemptRow = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer() }))
@@ -17,6 +18,7 @@ describe('a worker of a pool', () => {
   let drape: Drape
   let redis: Redis
   let registry: PoolRegistry
+  let worker: TestProgram
   /** Responds to no request. */
   const images = createServer(() => {})
   const portOf = (server: typeof images) => String((server.address() as AddressInfo).port)
@@ -25,7 +27,7 @@ describe('a worker of a pool', () => {
     images.listen(0, '127.0.0.1')
     await once(images, 'listening')
     drape = await startDrape({ env: { POOL: 'default/small', FETCH_ALLOW_PORTS: portOf(images) } })
-    await drape.startWorker()
+    worker = await drape.startWorker()
     redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
     registry = createPoolRegistry(redis)
   })
@@ -89,5 +91,21 @@ describe('a worker of a pool', () => {
       sql.type(AttemptRow)`select status, attempt from generations where id = ${id}`,
     )
     expect(found).toEqual({ status: 'PENDING', attempt: 1 })
+  })
+
+  it('ends by plan while it drains', async () => {
+    // The job that was returned is taken again, and its image does not arrive.
+    await registry.limitJobs(hostname(), null)
+    await registry.order(hostname(), 'take')
+    const asked = once(images, 'request')
+    await until(async () => (await reported())?.jobs === 1)
+    await asked
+    await registry.order(hostname(), 4713)
+    await until(async () => (await reported())?.state === 'draining')
+    const ended = worker.end('SIGTERM')
+    await until(() => linesOf(worker.output()).some(({ msg }) => msg === 'stopping'))
+    images.closeAllConnections()
+    expect(await ended).toBe(0)
+    expect(linesOf(worker.output()).filter(({ level }) => ['error', 'fatal'].includes(level))).toEqual([])
   })
 })
