@@ -1,6 +1,6 @@
 import type { Dashboard } from './dashboard.ts'
 import type { Panel, Row } from './panel.ts'
-import { highest, of, quantile, sumRate } from './promql.ts'
+import { highest, of, quantile, ratio, sumRate } from './promql.ts'
 
 const ENGINE = 'engine=~"$engine"'
 const FINISHED = 'drape_generations_finished_total'
@@ -141,7 +141,10 @@ const resources: Row = {
       unit: 'short',
       queries: [
         {
-          expr: `sum(max by (namespace, pool) (avg_over_time(${of('drape_pool_hourly_cost')}[1h]))) / (sum(increase(${of(FINISHED, COMPLETED)}[1h])) > 0)`,
+          expr: ratio(
+            `sum(max by (namespace, pool) (avg_over_time(${of('drape_pool_hourly_cost')}[1h])))`,
+            `sum(increase(${of(FINISHED, COMPLETED)}[1h]))`,
+          ),
           legend: 'per completed try-on',
         },
       ],

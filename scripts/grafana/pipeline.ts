@@ -2,7 +2,7 @@ import { OWN_FAILURE_CODES } from '../../api/shared/errors.ts'
 import { STAGES } from '../../api/shared/stage-order.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
-import { highest, mean, of, quantile, sumRate } from './promql.ts'
+import { highest, mean, of, quantile, ratio, sumRate } from './promql.ts'
 
 const ENGINE = 'engine=~"$engine"'
 const FINISHED = 'drape_generations_finished_total'
@@ -38,7 +38,10 @@ const glance: Row = {
       unit: 'percentunit',
       queries: [
         {
-          expr: `(${sumRate('', FINISHED, 'status="FAILED"', ENGINE)} or vector(0)) / ${sumRate('', FINISHED, ENGINE)}`,
+          expr: ratio(
+            `(${sumRate('', FINISHED, 'status="FAILED"', ENGINE)} or vector(0))`,
+            sumRate('', FINISHED, ENGINE),
+          ),
           legend: '',
         },
       ],
@@ -281,7 +284,10 @@ const outcomes: Row = {
       unit: 's',
       queries: [
         {
-          expr: `sum(${of('drape_inference_start_seconds_sum')}) / sum(${of('drape_inference_start_seconds_count')})`,
+          expr: ratio(
+            `sum(${of('drape_inference_start_seconds_sum')})`,
+            `sum(${of('drape_inference_start_seconds_count')})`,
+          ),
           legend: 'mean of all that run',
         },
       ],

@@ -1,6 +1,6 @@
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
-import { highest, of, quantile, sumRate } from './promql.ts'
+import { highest, of, quantile, quantileOfRates, ratio, sumRate } from './promql.ts'
 
 const POOL = 'pool=~"$pool"'
 const BOUNDS = 'drape_pool_bounds'
@@ -172,7 +172,7 @@ const decisions: Row = {
         'Time from the creation of a worker pod until the pod is ready, including nodes, images and models. 50th and 95th percentile over 1 hour.',
       unit: 's',
       queries: [0.5, 0.95].map((q) => ({
-        expr: `histogram_quantile(${q}, sum by (le) (rate(${of('drape_worker_start_seconds_bucket')}[1h])))`,
+        expr: quantileOfRates(q, '', `rate(${of('drape_worker_start_seconds_bucket')}[1h])`),
         legend: `p${q * 100}`,
       })),
       width: 8,
@@ -186,7 +186,10 @@ const decisions: Row = {
       unit: 's',
       queries: [
         {
-          expr: `sum by (phase) (rate(${of('drape_worker_start_phase_seconds_sum')}[1h])) / sum by (phase) (rate(${of('drape_worker_start_phase_seconds_count')}[1h]))`,
+          expr: ratio(
+            `sum by (phase) (rate(${of('drape_worker_start_phase_seconds_sum')}[1h]))`,
+            `sum by (phase) (rate(${of('drape_worker_start_phase_seconds_count')}[1h]))`,
+          ),
           legend: '{{phase}}',
         },
       ],
@@ -228,7 +231,10 @@ const cost: Row = {
       unit: 'short',
       queries: [
         {
-          expr: `1000 * sum(max by (pool) (avg_over_time(${of('drape_pool_hourly_cost', POOL)}[1h]))) / sum(increase(${of('drape_generations_finished_total', 'status="COMPLETED"')}[1h]))`,
+          expr: ratio(
+            `1000 * sum(max by (pool) (avg_over_time(${of('drape_pool_hourly_cost', POOL)}[1h])))`,
+            `sum(increase(${of('drape_generations_finished_total', 'status="COMPLETED"')}[1h]))`,
+          ),
           legend: '',
         },
       ],

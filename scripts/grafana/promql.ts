@@ -13,15 +13,25 @@ export function sumRate(by: string, metric: string, ...matchers: readonly string
   return by === '' ? `sum(${rate(metric, ...matchers)})` : `sum by (${by}) (${rate(metric, ...matchers)})`
 }
 
-/** A quantile of a histogram by these labels. */
-export function quantile(q: number, by: string, metric: string, ...matchers: readonly string[]): string {
-  const labels = by === '' ? 'le' : `${by}, le`
-  return `histogram_quantile(${q}, sum by (${labels}) (${rate(`${metric}_bucket`, ...matchers)}))`
+/** The quotient of two expressions; empty, not NaN, where nothing happened. */
+export function ratio(part: string, whole: string): string {
+  return `${part} / (${whole} > 0)`
 }
 
-/** The mean of a histogram by these labels. */
+/** A quantile of a histogram by these labels; empty, not NaN, where nothing was observed. */
+export function quantile(q: number, by: string, metric: string, ...matchers: readonly string[]): string {
+  return quantileOfRates(q, by, rate(`${metric}_bucket`, ...matchers))
+}
+
+/** Like `quantile`, of rates of the buckets. */
+export function quantileOfRates(q: number, by: string, rates: string): string {
+  const labels = by === '' ? 'le' : `${by}, le`
+  return `histogram_quantile(${q}, sum by (${labels}) (${rates})) >= 0`
+}
+
+/** The mean of a histogram by these labels; empty, not NaN, where nothing was observed. */
 export function mean(by: string, metric: string, ...matchers: readonly string[]): string {
-  return `${sumRate(by, `${metric}_sum`, ...matchers)} / ${sumRate(by, `${metric}_count`, ...matchers)}`
+  return ratio(sumRate(by, `${metric}_sum`, ...matchers), sumRate(by, `${metric}_count`, ...matchers))
 }
 
 /** The maximum of a value that all processes report. */

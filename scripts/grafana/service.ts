@@ -1,7 +1,7 @@
 import { OWN_FAILURE_CODES } from '../../api/shared/errors.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
-import { highest, mean, of, ofProcess, quantile, rate, sumRate } from './promql.ts'
+import { highest, mean, of, ofProcess, quantile, rate, ratio, sumRate } from './promql.ts'
 
 const REQUESTS = 'drape_http_requests_total'
 const TIMES = 'drape_http_request_seconds'
@@ -50,7 +50,7 @@ const glance: Row = {
       title: 'Errors',
       description: 'Share of requests that failed with 5xx.',
       unit: 'percentunit',
-      queries: [{ expr: `(${sumRate('', REQUESTS, FAILED)} or vector(0)) / ${sumRate('', REQUESTS)}`, legend: '' }],
+      queries: [{ expr: ratio(`(${sumRate('', REQUESTS, FAILED)} or vector(0))`, sumRate('', REQUESTS)), legend: '' }],
       width: 4,
       thresholds: [
         [0.001, 'yellow'],
@@ -112,7 +112,7 @@ const traffic: Row = {
       unit: 'percentunit',
       queries: [
         {
-          expr: `${sumRate('method, route', REQUESTS, ROUTE, FAILED)} / ${sumRate('method, route', REQUESTS, ROUTE)}`,
+          expr: ratio(sumRate('method, route', REQUESTS, ROUTE, FAILED), sumRate('method, route', REQUESTS, ROUTE)),
           legend: '{{method}} {{route}}',
         },
       ],
