@@ -268,7 +268,10 @@ const pools = createPoolReconcile({
   onWrongVictim: () => metrics.wrongVictims.inc(),
   onStarted: (seconds, pool, phases) => {
     metrics.workerStart.observe(seconds)
-    for (const phase of START_PHASES) if (phases) metrics.workerStartPhase.observe({ phase }, phases[phase])
+    for (const phase of START_PHASES) {
+      const phaseSeconds = phases?.[phase]
+      if (phaseSeconds !== undefined) metrics.workerStartPhase.observe({ phase }, phaseSeconds)
+    }
     publishing.noteStart(pool, seconds)
   },
   gauges: poolGauges,

@@ -35,7 +35,7 @@ export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gaug
     }),
     workerStartPhase: metrics.seconds({
       name: 'drape_worker_start_phase_seconds',
-      help: 'Seconds of each phase of the start of a worker, in whole seconds: scheduling, initialization, image, warmup',
+      help: 'Seconds of each phase of the start of a worker, in whole seconds: scheduling, initialization, image, warmup, and download, which overlaps with the others',
       labels: ['phase'],
     }),
     wrongVictims: metrics.counter({

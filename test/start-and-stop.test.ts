@@ -34,6 +34,16 @@ describe('starting and stopping', () => {
     const response = await fetch(`${url}/readyz`)
     return { status: response.status, body: (await response.json()) as { failed?: Record<string, string> } }
   }
+  /** The worker has started: its probes distinguish a download from a start that hangs. */
+  const expectWaiting = async (url: string) => {
+    const reason = 'the files of fashn-vton are downloaded'
+    await until(async () => (await readiness(url)).body.failed?.inference === reason)
+    const answers = await Promise.all(
+      ['accept=waiting', 'accept=other'].map((query) => fetch(`${url}/readyz?${query}`)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 503])
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('\ndrape_inference_waiting 1\n')
+  }
   async function until<T>(look: () => Promise<T | false>): Promise<T> {
     for (;;) {
       const seen = await look().catch(() => false as const)
@@ -57,7 +67,11 @@ describe('starting and stopping', () => {
           DATABASE_URL: `postgres://drape@127.0.0.1:${gone.port}/drape`,
           REDIS_URL: `redis://127.0.0.1:${gone.port}`,
           STORAGE_URL: `file:${process.env.TMPDIR ?? '/tmp'}/drape-away`,
-          ENGINES: 'mock',
+          ...(name === 'worker' && {
+            ENGINES: 'fashn-vton,mock',
+            ENGINE_DIR: '/nowhere',
+            DOWNLOADED_ENGINES: 'fashn-vton',
+          }),
           PORT: String(port.port),
           PROBE_PORT: String(probe.port),
         },
@@ -67,6 +81,7 @@ describe('starting and stopping', () => {
       expect(ready.status).toBe(503)
       expect(Object.keys(ready.body.failed ?? {})).toEqual(expect.arrayContaining(['postgres', 'redis']))
       expect((await fetch(`http://127.0.0.1:${probe.port}/healthz`)).status).toBe(200)
+      if (name === 'worker') await expectWaiting(`http://127.0.0.1:${probe.port}`)
       expect(await started.end('SIGTERM')).toBe(0)
     },
   )

@@ -19,6 +19,8 @@ const schema = Type.Object({
   MARK_DIR: Type.String({ default: '' }),
   /** Directory with one subdirectory per external engine, named after the engine. */
   ENGINE_DIR: Type.String({ default: '' }),
+  /** Names of engines in ENGINE_DIR whose files another process completes while the worker starts. */
+  DOWNLOADED_ENGINES: Type.String({ default: '' }),
   EXECUTION_PROVIDER: Type.Enum(['cpu', 'cuda', 'tensorrt', 'webgpu'], { default: 'cpu' }),
   /** Names of engines with a non-commercial licence that the operator enables anyway. */
   ACKNOWLEDGE_NON_COMMERCIAL: Type.String({ default: '' }),

@@ -100,6 +100,13 @@ export interface Membership {
   leave(): Promise<void>
 }
 
+function detailsOf(sick: Sickness | null, downloadSeconds: number | null): Partial<WorkerReport> {
+  return {
+    ...(downloadSeconds !== null && { downloadSeconds }),
+    ...(sick && { sick: { ...sick, message: sick.message.slice(0, MAX_MESSAGE_LENGTH) } }),
+  }
+}
+
 /**
  * Follows the orders of the pool's controller until `leave`. The last order stays valid if Redis is unavailable or loses
  * it: a worker that has reported itself drained accepts no job until it is ordered to. While the node of a draining worker ends,
@@ -111,6 +118,7 @@ export function joinPool({
   slots,
   consumers,
   findSickness,
+  findDownloadSeconds,
   onChange,
   handBack,
   log,
@@ -121,15 +129,16 @@ export function joinPool({
   consumers: readonly Consumer[]
   /** Why this worker is permanently fenced; null if it is not. */
   findSickness: () => Sickness | null
+  /** Seconds that the longest download of model files took; null without one. */
+  findDownloadSeconds: () => number | null
   /** Called when the return value of `mayTake` changes. */
   onChange: () => void
   /** Aborts the running jobs and returns them to the queue. */
   handBack: () => void
   log: Log
 }): Membership {
-  let [known, left] = [false, false]
+  let [known, left, drained] = [false, false, false]
   let fence: number | null = null
-  let drained = false
   let draining: Promise<unknown> = Promise.resolve()
   let idleSince = Date.now()
   let last = { text: '', at: 0 }
@@ -160,22 +169,20 @@ export function joinPool({
   }
 
   function limitJobs(ms: number | null): void {
-    if (ms !== null) {
-      untilHandBack ??= setTimeout(handBack, ms)
-      return
+    if (ms !== null) untilHandBack ??= setTimeout(handBack, ms)
+    else {
+      if (untilHandBack !== null) clearTimeout(untilHandBack)
+      untilHandBack = null
     }
-    if (untilHandBack !== null) clearTimeout(untilHandBack)
-    untilHandBack = null
   }
 
   async function report(): Promise<void> {
     const jobs = consumers.reduce((sum, consumer) => sum + consumer.countInHand(), 0)
     if (jobs > 0) idleSince = Date.now()
     const state = fence === null ? 'taking' : drained ? 'drained' : 'draining'
-    const sick = findSickness()
     const current: WorkerReport = {
       ...{ host, state, fence, jobs, slots, idleSince: jobs > 0 ? null : idleSince },
-      ...(sick && { sick: { ...sick, message: sick.message.slice(0, MAX_MESSAGE_LENGTH) } }),
+      ...detailsOf(findSickness(), findDownloadSeconds()),
     }
     const text = JSON.stringify(current)
     if (text === last.text && performance.now() - last.at < REPORT_MS) return

@@ -135,6 +135,14 @@ metrics.watch(
 )
 
 metrics.watch(
+  {
+    name: 'drape_inference_waiting',
+    help: 'Engines that the worker cannot open yet because their files are downloaded',
+  },
+  () => [{ value: inference.findWaiting().length }],
+)
+
+metrics.watch(
   { name: 'drape_kept_garments', help: 'Garments cached in the inference processes for later try-ons' },
   () => [{ value: inference.countCachedGarments() }],
 )
@@ -246,6 +254,7 @@ const membership =
         slots: config.CONCURRENCY,
         consumers,
         findSickness: health.sickness,
+        findDownloadSeconds: inference.downloadSeconds,
         onChange: () => noteReadiness(),
         handBack: handBack.now,
         log,
@@ -269,13 +278,18 @@ lifecycle.onStop('gate', () => clearInterval(gate))
 const probes = createProbeServer({
   log,
   metrics,
+  isWaiting: () => inference.findWaiting().length > 0,
   checks: {
     postgres: () => pingDatabase(database),
     redis: () => redis.ping(),
     storage: () => storage.check(),
     inference: async () => {
       health.assertHealthy()
-      if (inference.countReady() === 0) throw new Error(inference.problem() ?? 'no inference process is ready')
+      if (inference.countReady() > 0) return
+      const waiting = inference.findWaiting()
+      const reason =
+        waiting.length > 0 ? `the files of ${waiting.join(', ')} are downloaded` : 'no inference process is ready'
+      throw new Error(inference.problem() ?? reason)
     },
     signing: async () => {
       const fault = signer.fault()

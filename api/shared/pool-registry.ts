@@ -15,6 +15,8 @@ export const WorkerReportSchema = Type.Object({
   slots: Type.Integer(),
   /** Time since which the worker has been idle, in ms since 1970; null while it has a job. */
   idleSince: Type.Union([TimeSchema, Type.Null()]),
+  /** Seconds that the longest download of model files took; absent without one. */
+  downloadSeconds: Type.Optional(Type.Number({ minimum: 0 })),
   /** Reason why the worker has fenced itself permanently; absent while its device works. */
   sick: Type.Optional(Type.Object({ reason: Type.String(), message: Type.String(), since: TimeSchema })),
 })

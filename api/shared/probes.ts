@@ -9,28 +9,37 @@ export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 /** Answers requests for one more path, such as figures for other programs. */
 export type Page = () => Promise<{ readonly status: number; readonly body: unknown }>
 
+/** Query of `/readyz` for startup probes: a process that waits for its files is alive. Earlier versions ignore it. */
+export const ACCEPT_WAITING = 'accept=waiting'
+
 /** A probe is one short request. */
 const REQUEST_MS = 10_000
 
 /**
- * Serves `/healthz` (the process responds), `/readyz` (all checks pass; 503 names the failed checks), `/metrics` and
- * `pages`, by path. A check that takes longer than 1 s counts as failed.
+ * Serves `/healthz` (the process responds), `/readyz` (all checks pass; 503 names the failed checks), `/readyz?accept=waiting`
+ * (all checks pass or the process waits for its files), `/metrics` and `pages`, by path. A check that takes longer than 1 s counts as failed.
  */
 export function createProbeServer({
   metrics,
   checks,
+  isWaiting = () => false,
   pages = {},
   log,
 }: {
   metrics: Metrics
   checks: ReadyChecks
+  /** Whether the process cannot be ready yet, because its files are downloaded. */
+  isWaiting?: () => boolean
   pages?: Readonly<Record<string, Page>>
   log: Pick<Log, 'error'>
 }): Server {
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    const path = URL.parse(request.url ?? '/', 'http://probe')?.pathname
+    const url = URL.parse(request.url ?? '/', 'http://probe')
+    const path = url?.pathname
     if (path === '/healthz') return answer(response, 200, { status: 'ok' })
     if (path === '/readyz') {
+      const mayWait = url?.search === `?${ACCEPT_WAITING}`
+      if (mayWait && isWaiting()) return answer(response, 200, { status: 'waiting' })
       const failed = await failedChecks(checks)
       const ready = Object.keys(failed).length === 0
       metrics.ready.set(ready ? 1 : 0)

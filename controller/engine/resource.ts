@@ -95,7 +95,7 @@ const SourceSchema = fields(
             ),
           ),
         },
-        { description: 'HTTPS server from which an init container downloads the files before the worker starts.' },
+        { description: 'HTTPS server from which a sidecar downloads the files while the worker starts.' },
       ),
     ),
   },
@@ -123,7 +123,7 @@ export const engines = defineResource({
         maxItems: 64,
         default: [],
         description:
-          'Model files of the engine, immutable. An init container checks the size and digest of each file before the worker starts. Required unless source.bundled is set. Max 64.',
+          'Model files of the engine, immutable. Workers use the files only after the size and digest of each file were checked. Required unless source.bundled is set. Max 64.',
         rules: [{ rule: 'self == oldSelf', message: 'files is immutable: create another Engine' }],
       }),
       source: SourceSchema,

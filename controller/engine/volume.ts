@@ -4,8 +4,12 @@ import type { Engine } from './resource.ts'
 export const ENGINE_FOLDERS = '/models'
 /** Name prefix of the containers that verify files. */
 export const CHECK_PREFIX = 'check-'
+/** Port of the probes of the first sidecar that downloads files; the others have the next ports. 9090 is the worker's. */
+const FIRST_SIDECAR_PORT = 9091
 /** Reserve for the files that a check writes and for partial downloads. */
 const SPARE_BYTES = 64 * 2 ** 20
+/** Added to the request of the worker for as long as the pod runs. */
+const SIDECAR_CPU = '20m'
 const PROGRAM = ['node', 'worker/engine-files/main.ts']
 /** The security context of containers under the Pod Security Standard `restricted`. */
 export const RESTRICTED = {
@@ -18,8 +22,30 @@ export const RESTRICTED = {
 export interface EngineVolume {
   readonly volume: { readonly name: string }
   readonly mount: VolumeMount
-  /** Run in this order before the worker: fill the volume if required, and verify every file. */
-  readonly initContainers: readonly { readonly name: string }[]
+  /**
+   * Fill the volume if required, and verify every file. Run in this order before the worker, except a sidecar (`restartPolicy: Always`),
+   * which runs beside it.
+   */
+  readonly initContainers: readonly { readonly name: string; readonly restartPolicy?: string }[]
+}
+
+/** Names of the engines whose files sidecars download while a worker starts. */
+export function downloadedEngines(engines: readonly Engine[]): string[] {
+  return engines.filter(({ spec }) => spec.source.url).map(({ metadata }) => metadata.name)
+}
+
+/** The volumes of the engines of a pool with this worker image. */
+export function engineVolumes(engines: readonly Engine[], worker: WorkerImage): EngineVolume[] {
+  const downloaded = downloadedEngines(engines)
+  return engines.flatMap((engine) => {
+    const probePort = FIRST_SIDECAR_PORT + downloaded.indexOf(engine.metadata.name)
+    return engineVolume(engine, worker, probePort) ?? []
+  })
+}
+
+interface WorkerImage {
+  readonly image: string
+  readonly imagePullPolicy: string
 }
 
 interface VolumeMount {
@@ -30,10 +56,7 @@ interface VolumeMount {
 }
 
 /** The volume of an engine for a pod with this worker image; null if the image contains the files. */
-export function engineVolume(
-  engine: Engine,
-  worker: { readonly image: string; readonly imagePullPolicy: string },
-): EngineVolume | null {
+export function engineVolume(engine: Engine, worker: WorkerImage, probePort = FIRST_SIDECAR_PORT): EngineVolume | null {
   const { source } = engine.spec
   if (source.bundled) return null
   const name = `models-${engine.metadata.name}`
@@ -42,7 +65,7 @@ export function engineVolume(
     ...{ name, mountPath: `${ENGINE_FOLDERS}/${engine.metadata.name}`, readOnly: true },
     ...(subPath !== undefined && { subPath }),
   }
-  const check = checkContainer(engine, mount, worker)
+  const check = { initContainers: [checkContainer(engine, mount, { ...worker, probePort })] }
   if (claimName !== undefined) {
     return { volume: volumeOf(name, { persistentVolumeClaim: { claimName, readOnly: true } }), mount, ...check }
   }
@@ -73,26 +96,40 @@ function copyContainer(reference: string, { name, mountPath }: VolumeMount) {
 function checkContainer(
   { metadata, spec }: Engine,
   mount: VolumeMount,
-  { image, imagePullPolicy }: { image: string; imagePullPolicy: string },
+  { image, imagePullPolicy, probePort }: WorkerImage & { readonly probePort: number },
 ) {
   const { url } = spec.source
   const files = spec.files.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
   const env = [
     { name: 'ENGINE_FOLDER', value: mount.mountPath },
     { name: 'ENGINE_FILES', value: JSON.stringify(files) },
-    ...(url ? [{ name: 'ENGINE_URL', value: url.base }] : []),
+    ...(url
+      ? [
+          { name: 'ENGINE_URL', value: url.base },
+          { name: 'PROBE_PORT', value: String(probePort) },
+        ]
+      : []),
     ...(url?.secretName ? [{ name: 'ENGINE_AUTHORIZATION', valueFrom: authorizationIn(url.secretName) }] : []),
   ]
-  const container = {
+  return {
     name: `${CHECK_PREFIX}${metadata.name}`,
     ...{ image, imagePullPolicy, command: PROGRAM, env },
-    resources: { requests: { cpu: '100m', memory: '128Mi' } },
+    resources: { requests: { cpu: url ? SIDECAR_CPU : '100m', memory: '128Mi' } },
     // `kubectl describe` shows the last log line.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: RESTRICTED,
     volumeMounts: [{ ...mount, readOnly: url === undefined }],
+    ...(url && sidecar(probePort)),
   }
-  return { initContainers: [container] }
+}
+
+/** Ready while the files are complete. Kubernetes does not wait for it before it starts the worker. */
+function sidecar(port: number) {
+  return {
+    restartPolicy: 'Always',
+    // A slow answer of the sidecar must not make its worker unready.
+    readinessProbe: { httpGet: { path: '/readyz', port }, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 15 },
+  }
 }
 
 function authorizationIn(name: string) {

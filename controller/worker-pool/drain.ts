@@ -33,6 +33,8 @@ export interface LiveWorker {
   readonly jobs: number
   /** Since when the worker has had no job; null while it has one. */
   readonly idleSince: number | null
+  /** Seconds that the longest download of model files took; absent without one. */
+  readonly downloadSeconds?: number
   /** Why the worker has fenced itself permanently; absent while its device works. */
   readonly sick?: { readonly reason: string; readonly message: string; readonly since: number }
 }

@@ -20,9 +20,11 @@ export interface Pod extends KubernetesObject {
   }
 }
 
-/** The phases of a worker's start in order, in seconds. */
-export const START_PHASES = ['scheduling', 'initialization', 'image', 'warmup'] as const
-export type StartPhases = Readonly<Record<(typeof START_PHASES)[number], number>>
+/** The phases of a worker's start, in seconds. `download` is absent without model files from a URL, and overlaps with the others. */
+export const START_PHASES = ['scheduling', 'initialization', 'image', 'warmup', 'download'] as const
+export type StartPhases = Readonly<Record<Exclude<(typeof START_PHASES)[number], 'download'>, number>> & {
+  readonly download?: number
+}
 
 interface PodCondition {
   readonly type: string
@@ -35,6 +37,7 @@ interface PodCondition {
 interface ContainerStatus {
   readonly name: string
   readonly started?: boolean
+  readonly ready?: boolean
   readonly state?: { readonly terminated?: Ending; readonly running?: { readonly startedAt?: string } }
   readonly lastState?: { readonly terminated?: Ending }
 }
@@ -102,9 +105,8 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
     status: {
       phase: status?.phase,
       conditions: status?.conditions?.filter(({ type }) => KEPT_CONDITIONS.has(type)).map(keepOfCondition),
-      containerStatuses: status?.containerStatuses?.map(({ name: container, started, state }) => ({
-        name: container,
-        started,
+      containerStatuses: status?.containerStatuses?.map(({ name: container, started, ready, state }) => ({
+        ...{ name: container, started, ready },
         ...(state?.running && { state: { running: { startedAt: state.running.startedAt } } }),
       })),
       initContainerStatuses: status?.initContainerStatuses?.map(keepOfContainer),
@@ -124,10 +126,10 @@ function pickAnnotations(
   return kept.length > 0 ? Object.fromEntries(kept) : undefined
 }
 
-function keepOfContainer({ name, state, lastState }: ContainerStatus): ContainerStatus {
+function keepOfContainer({ name, ready, state, lastState }: ContainerStatus): ContainerStatus {
   const ending = (terminated: Ending | undefined) =>
     terminated && { terminated: { exitCode: terminated.exitCode, message: terminated.message } }
-  return { name, state: ending(state?.terminated), lastState: ending(lastState?.terminated) }
+  return { name, ready, state: ending(state?.terminated), lastState: ending(lastState?.terminated) }
 }
 
 /** Whether all containers of the pod have ended. */
@@ -159,7 +161,7 @@ export function readPod(pod: Pod): PoolPod {
   return {
     name,
     ready: status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') ?? false,
-    started: workerOf(status)?.started === true,
+    started: hasBeenReady(status),
     createdAt: Date.parse(creationTimestamp ?? ''),
     deleting: deletionTimestamp !== undefined || isEnded(pod),
     fencedAt: time(FENCED_AT),
@@ -177,6 +179,24 @@ function protectionOf(annotations: Readonly<Record<string, string>>): Pick<PoolP
   return Object.keys(NO_DISRUPTION).some((name) => name in annotations) ? { protectedBy: 'operator' } : {}
 }
 
+/**
+ * Whether the worker has been ready since its container started. A worker that waits for model files has passed its startup probe,
+ * but has never been ready: the condition has not changed since the container runs. Timestamps are whole seconds; readiness lasts longer.
+ */
+function hasBeenReady(status: Pod['status']): boolean {
+  const worker = workerOf(status)
+  if (worker?.started !== true) return false
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const unreadySince = ready?.status === 'False' ? Date.parse(ready.lastTransitionTime ?? '') : Number.NaN
+  // A missing timestamp counts as ready before: the worker may have a job.
+  return !(unreadySince <= Date.parse(worker.state?.running?.startedAt ?? ''))
+}
+
+/** Whether the worker's own readiness probe passes, whatever the other containers of the pod do. */
+export function isWorkerReady({ status }: Pod): boolean {
+  return workerOf(status)?.ready === true
+}
+
 function workerOf(status: Pod['status']): ContainerStatus | undefined {
   return status?.containerStatuses?.find(({ name }) => name === WORKER)
 }
@@ -185,7 +205,7 @@ function workerOf(status: Pod['status']): ContainerStatus | undefined {
  * Duration of each phase of a ready worker's start, in whole seconds as in Kubernetes timestamps: until it had a node, until its init
  * containers ended, until its image was pulled and its container ran, until it was ready. Null if a timestamp is missing.
  */
-export function startPhases({ metadata, status }: Pod): StartPhases | null {
+export function startPhases({ metadata, status }: Pod, downloadSeconds?: number): StartPhases | null {
   const since = (type: string) =>
     Date.parse(
       status?.conditions?.find((found) => found.type === type && found.status === 'True')?.lastTransitionTime ?? '',
@@ -202,14 +222,22 @@ export function startPhases({ metadata, status }: Pod): StartPhases | null {
   const [scheduling, initialization, image, warmup] = times
     .slice(1)
     .map((time, i) => Math.max(0, Math.round((time - times[i]) / 1000)))
-  return { scheduling, initialization, image, warmup }
+  const download = downloadSeconds === undefined ? {} : { download: Math.round(downloadSeconds) }
+  return { scheduling, initialization, image, warmup, ...download }
 }
 
 export function liveWorkers(reports: ReadonlyMap<string, WorkerReport>): Map<string, LiveWorker> {
   return new Map(
-    [...reports].map(([host, { state, fence, jobs, idleSince, sick }]) => [
+    [...reports].map(([host, { state, fence, jobs, idleSince, downloadSeconds, sick }]) => [
       host,
-      { state, fence, jobs, idleSince, ...(sick && { sick }) },
+      {
+        state,
+        fence,
+        jobs,
+        idleSince,
+        ...(downloadSeconds !== undefined && { downloadSeconds }),
+        ...(sick && { sick }),
+      },
     ]),
   )
 }

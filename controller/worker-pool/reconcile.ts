@@ -182,7 +182,7 @@ export function createPoolReconcile(parts: PoolParts): PoolReconcile {
     memories.set(key, memory)
     const replicas = replicaSet?.spec.replicas ?? 0
     detectWrongVictims(parts, { pool, memory, pods, replicas })
-    detectStarts(parts, { pool, memory, pods, now })
+    detectStarts(parts, { pool, memory, pods, workers, now })
 
     const demand = everything && sumDemand([...(divide(everything).get(key)?.values() ?? [])])
     const engines = findEngines(pool, parts.engines)
@@ -338,7 +338,7 @@ function detectWrongVictims(
 /** Detects workers that are ready for the first time. Pod timestamps are whole seconds. */
 function detectStarts(
   parts: PoolParts,
-  { pool, memory, pods, now }: Pick<Observation, 'pool' | 'memory' | 'pods' | 'now'>,
+  { pool, memory, pods, workers, now }: Pick<Observation, 'pool' | 'memory' | 'pods' | 'workers' | 'now'>,
 ): void {
   const wereReady = memory.readyPods
   memory.readyPods = new Set(pods.flatMap(({ name, ready }) => (ready || wereReady.has(name) ? [name] : [])))
@@ -346,7 +346,7 @@ function detectStarts(
     if (!ready || wereReady.has(name)) continue
     if (!memory.pods.has(name) && createdAt + 1000 <= memory.reconciledAt) continue
     const pod = parts.podsOf(pool).find(({ metadata }) => metadata.name === name)
-    const phases = pod ? startPhases(pod) : null
+    const phases = pod ? startPhases(pod, workers.get(name)?.downloadSeconds) : null
     if (phases !== null) memory.lastStart = presentStart(name, phases, now)
     parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000, pool, phases)
   }
@@ -365,6 +365,7 @@ function presentStart(name: string, phases: StartPhases, now: Date): WorkerStart
     initializationSeconds: phases.initialization,
     imageSeconds: phases.image,
     warmupSeconds: phases.warmup,
+    ...(phases.download !== undefined && { downloadSeconds: phases.download }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { ACCEPT_WAITING } from '../../api/shared/probes.ts'
 import type { Engine } from '../engine/resource.ts'
-import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volume.ts'
+import { downloadedEngines, ENGINE_FOLDERS, type EngineVolume, engineVolumes } from '../engine/volume.ts'
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
 import { patchPod } from './pod-patch.ts'
@@ -137,8 +138,10 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   const tiers = pool.spec.tiers ?? []
   const affinity = { ...acrossZones(pool), ...nextTo(template.nextTo), ...(tiers.length > 0 && preferring(tiers)) }
   const claims = accelerator?.resourceClaims ?? []
-  const models = engines.flatMap((engine) => engineVolume(engine, template) ?? [])
-  const initContainers = models.flatMap((model) => model.initContainers)
+  const models = engineVolumes(engines, template)
+  const containers = models.flatMap((model) => model.initContainers)
+  // Sidecars first: their downloads do not wait for the other engines.
+  const initContainers = containers.toSorted((a, b) => Number(isSidecar(b)) - Number(isSidecar(a)))
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -176,6 +179,10 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   }
 }
 
+function isSidecar({ restartPolicy }: EngineVolume['initContainers'][number]): boolean {
+  return restartPolicy === 'Always'
+}
+
 function worker(pool: WorkerPool, models: readonly EngineVolume[], engines: readonly Engine[]) {
   const { accelerator, template, warmup } = pool.spec
   const { resource, count = 1, resourceClaims: claims = [] } = accelerator ?? {}
@@ -193,9 +200,10 @@ function worker(pool: WorkerPool, models: readonly EngineVolume[], engines: read
       ...((template.limits || extra) && { limits: { ...template.limits, ...extra } }),
       ...(claims.length > 0 && { claims: claims.map(({ name }) => ({ name })) }),
     },
-    // Becomes ready only after an inference process has run a model once.
+    // Becomes ready only after an inference process has run a model once. A worker that waits for downloads has started: from then on
+    // it restarts an inference process that hangs, and the liveness probe restarts the worker.
     startupProbe: {
-      ...probe('/readyz'),
+      ...probe(downloadedEngines(engines).length > 0 ? `/readyz?${ACCEPT_WAITING}` : '/readyz'),
       periodSeconds: PROBE_SECONDS,
       failureThreshold: Math.ceil(warmup.timeoutSeconds / PROBE_SECONDS),
     },
@@ -274,6 +282,7 @@ function settingsOf(pool: WorkerPool, known: readonly Engine[]): Setting[] {
     TMPDIR: '/tmp',
     ENGINE_DIR: ENGINE_FOLDERS,
     ...acknowledgement(known),
+    ...downloads(known),
     ...conformance(known),
   }
   return [
@@ -289,6 +298,12 @@ function acknowledgement(engines: readonly Engine[]): Readonly<Record<string, st
     .filter(({ spec: { license } }) => !license.commercialUse && license.acknowledged)
     .map(({ metadata }) => metadata.name)
   return names.length === 0 ? {} : { ACKNOWLEDGE_NON_COMMERCIAL: names.sort().join(',') }
+}
+
+/** Workers open these engines when the sidecars have completed their files. */
+function downloads(engines: readonly Engine[]): Readonly<Record<string, string>> {
+  const names = downloadedEngines(engines)
+  return names.length === 0 ? {} : { DOWNLOADED_ENGINES: names.join(',') }
 }
 
 /** Conformance settings of engines that differ from the defaults. */

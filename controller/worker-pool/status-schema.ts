@@ -75,6 +75,11 @@ const StartSchema = fields(
     ),
     imageSeconds: count('Seconds until the image was pulled and the container ran.'),
     warmupSeconds: count('Seconds until the models were loaded and the worker was ready for jobs.'),
+    downloadSeconds: Type.Optional(
+      count(
+        'Seconds that the longest download of model files from a URL took. Overlaps with the other phases. Set only for pools with such an engine.',
+      ),
+    ),
   },
   { description: 'Start of a worker, split into its phases.' },
 )

@@ -182,7 +182,7 @@ const decisions: Row = {
       kind: 'lines',
       title: 'Phases of cold starts',
       description:
-        'Mean time of each phase of a start over 1 hour: scheduling (until the pod has a node), initialization (model files), image, warmup (models loaded and run once).',
+        'Mean time of each phase of a start over 1 hour: scheduling (until the pod has a node), initialization (model files), image, warmup (models loaded and run once). download (model files from a URL) overlaps with the others.',
       unit: 's',
       queries: [
         {

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLog } from '../../api/shared/log.ts'
+import { createPoolRegistry } from '../../api/shared/pool-registry.ts'
+import { createRedis } from '../../api/shared/redis.ts'
 import { JOBS, type Job } from '../../controller/engine/prefetch.ts'
 import { type Engine, engines } from '../../controller/engine/resource.ts'
 import { PREFETCH_LABEL } from '../../controller/image-prefetch/plan.ts'
@@ -18,6 +21,10 @@ const controlPlane = await findSharedControlPlane()
 const FILES = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1000 }]
 const LICENSE = { name: 'Apache-2.0', commercialUse: true }
 const REFERENCE = `registry.example/models@sha256:${'b'.repeat(64)}`
+
+const SILENT = createLog({ process: 'test', level: 'silent' })
+const BEGIN = Date.now()
+const at = (seconds: number) => new Date(BEGIN + seconds * 1000).toISOString().replace(/\.\d+/, '')
 
 interface FoundPod extends KubernetesObject {
   readonly spec: {
@@ -43,12 +50,13 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
       metadata: { namespace: place.namespace, name },
       spec: { license: LICENSE, files: FILES, ...spec },
     })
-  const applyPool = (engine: string, replicas: number) =>
+  const applyPool = (engine: string, replicas: number, spec: object = {}) =>
     place.client.apply(workerPools.type, {
       metadata: { namespace: place.namespace, name: `of-${engine}` },
       spec: {
         ...{ engines: [engine], replicas, scaling: { mode: 'Fixed' } },
         template: { image: 'drape/worker:test', requests: { cpu: '1' } },
+        ...spec,
       },
     })
   const statusOf = async (name: string) => {
@@ -92,9 +100,10 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await place?.[Symbol.asyncDispose]()
   })
 
-  it('from a URL is downloaded and verified before a worker starts', async () => {
+  it('from a URL is downloaded and verified beside a starting worker', async () => {
     await applyEngine('fetched', { source: { url: { base: 'https://models.example/try-on', secretName: 'models' } } })
-    await applyPool('fetched', 1)
+    // Without a node: only this test sets the status of the pod.
+    await applyPool('fetched', 1, { podTemplate: { spec: { schedulingGates: [{ name: 'example.com/test' }] } } })
     const [pod] = await until(async () => {
       const found = await podsOf('drape.dev/pool=of-fetched')
       return found.length === 1 && found
@@ -103,15 +112,63 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
       {
         name: 'check-fetched',
         image: 'drape/worker:test',
+        restartPolicy: 'Always',
         env: [
           { name: 'ENGINE_FOLDER', value: '/models/fetched' },
           { name: 'ENGINE_FILES', value: JSON.stringify(FILES) },
           { name: 'ENGINE_URL', value: 'https://models.example/try-on' },
+          { name: 'PROBE_PORT', value: '9091' },
           { name: 'ENGINE_AUTHORIZATION', valueFrom: { secretKeyRef: { name: 'models', key: 'authorization' } } },
         ],
       },
     ])
     expect(pod.spec.volumes).toContainEqual({ name: 'models-fetched', emptyDir: { sizeLimit: '67109864' } })
+    expect(pod.spec.containers[0].env).toContainEqual({ name: 'DOWNLOADED_ENGINES', value: 'fetched' })
+
+    const problem = 'model.onnx could not be fetched: the server answered 404'
+    const sidecar = (ready: boolean, exitCode: number | null) => ({
+      ...{ name: 'check-fetched', image: 'i', imageID: 'i', ready, started: true, restartCount: 1 },
+      state: { running: { startedAt: at(2) } },
+      ...(exitCode !== null && { lastState: { terminated: { exitCode, message: exitCode === 1 ? problem : '' } } }),
+    })
+    const worker = (ready: boolean) => ({
+      containerStatuses: [
+        {
+          ...{ name: 'worker', image: 'i', imageID: 'i', ready, started: true, restartCount: 0 },
+          state: { running: { startedAt: at(5) } },
+        },
+      ],
+    })
+    const phase = async () => (await statusOf('fetched'))?.phase
+    await setPodStatus(pod, { phase: 'Running', initContainerStatuses: [sidecar(false, 1)], ...worker(false) })
+    await until(async () => (await phase()) === 'Failed')
+    expect(await conditionOf('fetched', 'Ready')).toMatchObject({ status: 'False', message: problem })
+    await setPodStatus(pod, { initContainerStatuses: [sidecar(true, 1)] })
+    await until(async () => (await phase()) === 'Verified')
+    expect(await conditionOf('fetched', 'Conformant')).toMatchObject({ status: 'Unknown' })
+
+    const redis = createRedis(drape.env.REDIS_URL, { role: 'producer', log: SILENT })
+    const report = { host: pod.metadata.name, state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: 0 } as const
+    await createPoolRegistry(redis).report({ ...report, downloadSeconds: 41.2 })
+    const conditions = ['PodScheduled', 'Initialized', 'Ready'].map((type, i) => ({
+      ...{ type, status: 'True', lastTransitionTime: at(3 * i) },
+    }))
+    await setPodStatus(pod, { conditions, ...worker(true) })
+    const name = { namespace: place.namespace, name: 'of-fetched' }
+    const start = await until(
+      async () => (await place.client.get<WorkerPool>(workerPools.type, name))?.status?.lastStart,
+    )
+    await redis.close()
+    expect(start).toMatchObject({ name: pod.metadata.name, warmupSeconds: 1, downloadSeconds: 41 })
+
+    // The pod is not ready while the sidecar restarts. A later change shows that the controller has seen this one.
+    const unready = conditions.map((condition) =>
+      condition.type === 'Ready' ? { ...condition, status: 'False' } : condition,
+    )
+    await setPodStatus(pod, { conditions: unready, initContainerStatuses: [sidecar(false, 137)] })
+    await until(async () => (await conditionOf('fetched', 'Conformant'))?.status === 'Unknown')
+    expect(await phase()).toBe('Verified')
+    expect(await poolCondition('fetched', 'EnginesReady')).toMatchObject({ status: 'True' })
   })
 
   it('reports a failed verification of a worker, and becomes verified when a later one passes', async () => {

@@ -1,10 +1,12 @@
 import type { FromProcess, ToProcess } from '../../worker/inference/protocol.ts'
 
-// Replaces the inference process: does what the work says, for example exit. With SILENT it never becomes ready.
+// Replaces the inference process: does what the work says, for example exit. With SILENT it never becomes ready. With WAITS it waits
+// for files until it gets a message, and hangs while it opens them.
 
 const send = (message: FromProcess) => process.send?.(message)
 
 process.on('message', (message: ToProcess) => {
+  if (process.env.WAITS !== undefined) send({ type: 'waiting', engines: [], downloadSeconds: 1.2 })
   if (message.type !== 'run') return
   const { photo } = message.request as { photo: Uint8Array }
   const order = new TextDecoder().decode(photo)
@@ -13,4 +15,5 @@ process.on('message', (message: ToProcess) => {
   else send({ type: 'done', id: message.id, result: { pid: process.pid } })
 })
 process.on('disconnect', () => process.exit(0))
-if (process.env.SILENT === undefined) send({ type: 'ready', engines: {}, manifests: [] })
+if (process.env.WAITS !== undefined) send({ type: 'waiting', engines: ['large'], downloadSeconds: null })
+else if (process.env.SILENT === undefined) send({ type: 'ready', engines: {}, manifests: [] })

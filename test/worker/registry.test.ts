@@ -75,12 +75,14 @@ it('a pool worker reads its order before the first poll is due', async () => {
   const membership = joinPool({
     ...{ registry, host: 'fresh', slots: 1, consumers: [], log },
     findSickness: () => null,
+    findDownloadSeconds: () => 12.5,
     onChange: () => changes++,
     handBack: () => {},
   })
   expect(membership.mayTake()).toBe(false)
   await until(() => changes === 1)
   expect(membership.mayTake()).toBe(true)
+  expect((await registry.findWorkers()).get('fresh')).toMatchObject({ state: 'taking', downloadSeconds: 12.5 })
   await membership.leave()
 })
 
@@ -90,6 +92,7 @@ it('a draining worker returns its jobs after their remaining time, unless releas
   const membership = joinPool({
     ...{ registry, host: 'ending', slots: 1, consumers: [], log },
     findSickness: () => null,
+    findDownloadSeconds: () => null,
     onChange: () => {},
     handBack: () => returned++,
   })

@@ -1,16 +1,44 @@
+import { createLog } from '../../api/shared/log.ts'
+import { createMetrics } from '../../api/shared/metrics.ts'
+import { createProbeServer } from '../../api/shared/probes.ts'
 import { downloadFiles } from './download.ts'
+import { readMarker, writeMarker } from './marker.ts'
 import { readSettings } from './settings.ts'
 import { verifyFiles } from './verify.ts'
 
-// Runs before a worker starts, and in prefetch pods: verifies or downloads the files that the Engine lists.
+// Verifies or downloads the files that the Engine lists. With PROBE_PORT it is a sidecar: it runs beside the worker, and marks the
+// folder when all files are verified. Otherwise it runs before a worker starts, or in a prefetch pod, and exits.
 
 try {
-  const { folder, files, source } = readSettings(process.env)
-  if (source !== null) await downloadFiles(files, { folder, source })
-  const bytes = await verifyFiles(files, folder)
-  console.log(JSON.stringify({ verified: files.length, bytes, folder }))
+  const { folder, files, source, probePort } = readSettings(process.env)
+  const isMarked = async () => probePort !== null && (await readMarker(folder)) !== null
+  if (probePort !== null) serve(probePort, isMarked)
+  const startedAt = performance.now()
+  // After a restart the files are still there, and the worker may have opened them.
+  if (!(await isMarked())) {
+    if (source !== null) await downloadFiles(files, { folder, source })
+    const bytes = await verifyFiles(files, folder)
+    const seconds = Math.round(performance.now() - startedAt) / 1000
+    if (probePort !== null) await writeMarker(folder, { seconds })
+    console.log(JSON.stringify({ verified: files.length, bytes, seconds, folder }))
+  }
 } catch (error) {
   // Kubernetes shows the last line of a failed container.
   console.error(error instanceof Error ? error.message : String(error))
   process.exit(1)
+}
+
+/** Serves the probes of a sidecar until the pod ends. */
+function serve(port: number, isMarked: () => Promise<boolean>): void {
+  process.once('SIGTERM', () => process.exit(0))
+  const probes = createProbeServer({
+    log: createLog({ process: 'engine-files', level: 'info' }),
+    metrics: createMetrics('engine-files'),
+    checks: {
+      files: async () => {
+        if (!(await isMarked())) throw new Error('the files are not complete')
+      },
+    },
+  })
+  probes.listen(port)
 }

@@ -1,4 +1,5 @@
 import { compileParser, type Static, Type } from '../../api/shared/schema.ts'
+import { MARKER } from './marker.ts'
 
 const FileSchema = Type.Object({
   /** Path relative to the folder. */
@@ -21,19 +22,23 @@ export interface FileSource {
 const parseFiles = compileParser(Type.Array(FileSchema, { minItems: 1 }))
 
 /**
- * Parses `ENGINE_FOLDER`, `ENGINE_FILES` (JSON), `ENGINE_URL` and `ENGINE_AUTHORIZATION`. `source` is null without a URL.
+ * Parses `ENGINE_FOLDER`, `ENGINE_FILES` (JSON), `ENGINE_URL`, `ENGINE_AUTHORIZATION` and `PROBE_PORT`. `source` is null without a
+ * URL, `probePort` unless the process is a sidecar.
  * @throws Error that names the missing or invalid variable
  */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): {
   folder: string
   files: readonly EngineFile[]
   source: FileSource | null
+  probePort: number | null
 } {
   const folder = env.ENGINE_FOLDER
   if (!folder) throw new Error('ENGINE_FOLDER must name a folder')
   const { ENGINE_URL: url, ENGINE_AUTHORIZATION: authorization } = env
   if (url && !URL.canParse(url)) throw new Error('ENGINE_URL is not a URL')
-  return { folder, files: readFiles(env.ENGINE_FILES ?? ''), source: url ? { url, authorization } : null }
+  const files = readFiles(env.ENGINE_FILES ?? '')
+  if (files.some(({ path }) => path === MARKER)) throw new Error(`ENGINE_FILES must not contain ${MARKER}`)
+  return { folder, files, source: url ? { url, authorization } : null, probePort: readPort(env.PROBE_PORT) }
 }
 
 function readFiles(text: string): readonly EngineFile[] {
@@ -42,4 +47,11 @@ function readFiles(text: string): readonly EngineFile[] {
   } catch (cause) {
     throw new Error('ENGINE_FILES must be a JSON list of { path, sha256, bytes }', { cause })
   }
+}
+
+function readPort(text: string | undefined): number | null {
+  if (!text) return null
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > 65535) throw new Error('PROBE_PORT must be a port number')
+  return port
 }

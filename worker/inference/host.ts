@@ -1,7 +1,9 @@
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { ReportedFault } from '../device-health.ts'
+import type { DownloadProgress } from '../engine-files/open-complete.ts'
 import type { EngineManifest } from '../engines/engine.ts'
 import { DeviceFault } from './device-fault.ts'
+import { createDownloadWait } from './download-wait.ts'
 import type { Failure, FromProcess, Work, WorkName } from './protocol.ts'
 import { type SupervisedProcess, type SupervisedProcessOptions, superviseProcess } from './supervise-process.ts'
 import { createWorkSlot } from './work-slot.ts'
@@ -21,6 +23,8 @@ export interface InferenceHost {
   countCachedGarments(): number
   /** Why the process could not become ready at its last start; null when it could. */
   problem(): string | null
+  /** The downloads that the process waits for, or has waited for. */
+  downloads(): DownloadProgress
   stop(): Promise<void>
 }
 
@@ -49,9 +53,9 @@ export interface InferenceHostOptions
  */
 export function createInferenceHost(options: InferenceHostOptions): InferenceHost {
   const { workSeconds, startSeconds = 180, hasDevice = false, log, onReady, onDeviceFault = () => {} } = options
-  let ready = false
+  let [ready, cached] = [false, 0]
   let problem: string | null = null
-  let cached = 0
+  const downloads = createDownloadWait(log)
   const slot = createWorkSlot()
   const inference: SupervisedProcess = superviseProcess({
     ...options,
@@ -72,8 +76,10 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
       log.info({ engines: message.engines }, 'inference process ready')
       inference.noteReady()
       const { clock, date } = inference.startedAt()
-      onReady({ seconds: (performance.now() - clock) / 1000, startedAt: date }, message.manifests)
-    } else if (message.type === 'cached') cached = message.count
+      const seconds = (performance.now() - clock - downloads.waitedMs()) / 1000
+      onReady({ seconds, startedAt: date }, message.manifests)
+    } else if (message.type === 'waiting') downloads.note(message)
+    else if (message.type === 'cached') cached = message.count
     else if (message.id === slot.current()?.id) answer(message)
   }
 
@@ -112,6 +118,7 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
   function onExit(): void {
     ready = false
     cached = 0
+    downloads.end()
     slot.take()?.reject(new DrapeError('GENERATION_FAILED', 'The inference process ended.', { retryable: true }))
   }
 
@@ -123,9 +130,7 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
 
   async function run(work: WorkName, request: unknown, options: RunOptions): Promise<never> {
     options.signal.throwIfAborted()
-    if (!inference.isRunning() || !ready) {
-      throw new DrapeError('SERVICE_UNAVAILABLE', 'The inference process is not ready.', { retryable: true })
-    }
+    if (!inference.isRunning() || !ready) throw notReady()
     return slot.run({
       ...{ ...options, workSeconds },
       start: (id) => inference.send({ type: 'run', id, work, request }),
@@ -142,8 +147,13 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
     evict: (garmentHashes) => inference.send({ type: 'evict', garmentHashes }),
     countCachedGarments: () => cached,
     problem: () => problem,
+    downloads: downloads.progress,
     stop: () => inference.stop(),
   }
+}
+
+function notReady(): DrapeError {
+  return new DrapeError('SERVICE_UNAVAILABLE', 'The inference process is not ready.', { retryable: true })
 }
 
 function errorOf({ code, message, details, image, check, retryable, stack }: Failure): Error {

@@ -7,6 +7,10 @@ export interface Inference extends Pick<InferenceHost, 'run' | 'evict' | 'countC
   countReady(): number
   /** Why a process failed to become ready; null without a problem. */
   problem(): string | null
+  /** Engines whose files a process waits for. */
+  findWaiting(): readonly string[]
+  /** Seconds that the longest download of an engine's files took; null without one. */
+  downloadSeconds(): number | null
 }
 
 /** Max wait for a process to restart if all processes have exited: a crash must not fail the next request. */
@@ -41,6 +45,11 @@ export function createInferencePool(hosts: readonly InferenceHost[], assertHealt
     },
     countReady: () => hosts.filter((host) => host.isReady()).length,
     problem: () => hosts.map((host) => host.problem()).find((problem) => problem !== null) ?? null,
+    findWaiting: () => [...new Set(hosts.flatMap((host) => host.downloads().engines))],
+    downloadSeconds: () => {
+      const known = hosts.map((host) => host.downloads().downloadSeconds).filter((seconds) => seconds !== null)
+      return known.length === 0 ? null : Math.max(...known)
+    },
     evict: (garmentHashes) => {
       for (const host of hosts) host.evict(garmentHashes)
     },

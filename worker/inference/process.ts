@@ -1,9 +1,11 @@
 import { flushCompileCache } from 'node:module'
 import { splitList } from '../../api/shared/config.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
+import { openWhenComplete } from '../engine-files/open-complete.ts'
 import { readConformance } from '../engines/conformance.ts'
+import type { Engine, EngineProof } from '../engines/engine.ts'
 import { findInstalled } from '../engines/installed.ts'
-import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
+import { ENGINES as BUILT_IN, createEngines, type EngineFactory } from '../engines/registry.ts'
 import { hashWeights } from '../engines/weights.ts'
 import { openMark } from '../mark/mark.ts'
 import { preparePhoto } from '../prepare-photo.ts'
@@ -78,11 +80,11 @@ function failureOf(error: unknown): Failure {
 
 async function prepare() {
   const { ENGINES = '', ENGINE_DIR = '', MODEL_DIR = '', MARK_DIR = '', AGE_CHECK = '' } = process.env
-  const { ACKNOWLEDGE_NON_COMMERCIAL = '' } = process.env
+  const { ACKNOWLEDGE_NON_COMMERCIAL = '', DOWNLOADED_ENGINES = '' } = process.env
   const provider = PROVIDERS.find((known) => known === process.env.EXECUTION_PROVIDER)
   if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
   const names = splitList(ENGINES)
-  const known = new Map([...BUILT_IN, ...(await findInstalled(names, ENGINE_DIR))])
+  const downloaded = splitList(DOWNLOADED_ENGINES).filter((name) => names.includes(name))
   const entries = await readManifest(MODEL_DIR)
   const others = entries.map(({ name }) => name).filter((name) => name !== AGE_MODEL)
   // Also if the manifest does not list it: a worker without the model would let every face pass.
@@ -90,15 +92,29 @@ async function prepare() {
   const models = await openModels(MODEL_DIR, { names: opened, provider, optional: [EXPOSURE_MODEL] })
   const acknowledged = splitList(ACKNOWLEDGE_NON_COMMERCIAL)
   const conformanceOf = readConformance(process.env)
-  const engines = await createEngines(names, { models, provider, acknowledged, conformanceOf, known })
+  const known = new Map<string, EngineFactory>(BUILT_IN)
+  const engines = new Map<string, Engine>()
+  const proofs: Record<string, EngineProof> = {}
+  const open = async (some: readonly string[]) => {
+    for (const [name, factory] of await findInstalled(some, ENGINE_DIR)) known.set(name, factory)
+    const opened = await createEngines(some, { models, provider, acknowledged, conformanceOf, known })
+    Object.assign(proofs, await runSelfTest({ models, engines: opened }))
+    for (const [name, engine] of opened) engines.set(name, engine)
+  }
+  const mark = MARK_DIR === '' ? null : await openMark(MARK_DIR, { provider })
+  await open(names.filter((name) => !downloaded.includes(name)))
+  await openWhenComplete(downloaded, {
+    directory: ENGINE_DIR,
+    open: (name) => open([name]),
+    onProgress: (progress) => send({ type: 'waiting', ...progress }),
+  })
   // The safety check changes no result, so its models are not a part of an engine's weights.
   const own = entries.filter(({ name }) => !SAFETY_MODELS.includes(name))
   const manifests = [...engines.values()].map(({ manifest }) => {
     const files = known.get(manifest.name)?.files ?? (manifest.accepts.needsPerson ? own : [])
     return files.length === 0 ? manifest : { ...manifest, weights: hashWeights(files) }
   })
-  const mark = MARK_DIR === '' ? null : await openMark(MARK_DIR, { provider })
-  return { models, engines, mark, manifests, proofs: await runSelfTest({ models, engines }) }
+  return { models, engines, mark, manifests, proofs }
 }
 
 /** Reports the problem to the worker's readiness probe. */

@@ -1,6 +1,7 @@
 import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
 import type { ErrorCode, ErrorDetails, SafetyAllowance, SafetyCheck, TryOnImage } from '../../api/shared/errors.ts'
 import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/shared/generation.ts'
+import type { DownloadProgress } from '../engine-files/open-complete.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
 import type { Marked } from '../mark/embed.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
@@ -85,6 +86,8 @@ export type ToProcess =
   | { readonly type: 'evict'; readonly garmentHashes: readonly string[] }
 
 export type FromProcess =
+  /** Sent before `ready`, each time the process begins to wait for files, and each time it has files to open. */
+  | ({ readonly type: 'waiting' } & DownloadProgress)
   /** Sent after the self-tests, with their findings. */
   | {
       readonly type: 'ready'

@@ -25,7 +25,7 @@ export interface SupervisedProcessOptions {
   readonly env: Readonly<Record<string, string>>
   /** The first process, where it has been started already. */
   readonly first?: InferenceProcess
-  /** A process that has sent no message after this many seconds is killed. */
+  /** A process that is not ready after this many seconds is killed. Time in which the process waits for files does not count. */
   readonly startSeconds: number
   readonly log: Log
   readonly onMessage: (message: FromProcess) => void
@@ -58,12 +58,17 @@ export function superviseProcess(options: SupervisedProcessOptions): SupervisedP
     startedAt = next.startedAt
     child = started
     started.on('message', onMessage)
-    const limit = setTimeout(() => {
+    const onTimeout = () => {
       log.error({ startSeconds }, 'inference process did not become ready in time')
       onStartTimeout()
       started.kill('SIGKILL')
-    }, startSeconds * 1000)
-    started.once('message', () => clearTimeout(limit))
+    }
+    let limit = setTimeout(onTimeout, startSeconds * 1000)
+    started.on('message', (message: FromProcess) => {
+      clearTimeout(limit)
+      const isOpening = message.type === 'waiting' && message.engines.length === 0
+      if (isOpening) limit = setTimeout(onTimeout, startSeconds * 1000)
+    })
     started.on('error', (error) => {
       log.error({ err: error }, 'inference process failed to start')
       if (started.pid === undefined) handleExit({ code: null, signal: null })

@@ -85,6 +85,42 @@ describe('the pods of a pool', () => {
     expect(settingOf([free, unread, read])).toEqual({ name: 'ACKNOWLEDGE_NON_COMMERCIAL', value: 'read' })
   })
 
+  it('download the files of engines with a URL beside the worker, which waits for them', () => {
+    const engine = (name: string, source: object): Engine => {
+      const files = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1 }]
+      const spec = { license: { name: 'terms', commercialUse: true }, files, source }
+      const metadata = { name, namespace: 'shop', uid: name, generation: 1 }
+      const read = engines.read({ apiVersion: 'drape.dev/v1alpha1', kind: 'Engine', metadata, spec })
+      if ('problems' in read) throw new Error(read.problems)
+      return read.object
+    }
+    const claimed = engine('claimed', { persistentVolumeClaim: { claimName: 'models' } })
+    const [first, second] = ['first', 'second'].map((name) => engine(name, { url: { base: 'https://models.example' } }))
+    const { initContainers, containers } = podSpec({}, [claimed, first, second])
+    const summary = (initContainers ?? []).map((container) => {
+      const { name, restartPolicy, readinessProbe, env } = container as unknown as {
+        name: string
+        restartPolicy?: string
+        readinessProbe?: { httpGet: { port: number } }
+        env: { name: string; value: string }[]
+      }
+      const port = env.find((each) => each.name === 'PROBE_PORT')?.value
+      return [name, restartPolicy, readinessProbe?.httpGet.port, port]
+    })
+    // Kubernetes runs them in this order, and waits for no sidecar.
+    expect(summary).toEqual([
+      ['check-first', 'Always', 9091, '9091'],
+      ['check-second', 'Always', 9092, '9092'],
+      ['check-claimed', undefined, undefined, undefined],
+    ])
+    expect(containers[0].env).toContainEqual({ name: 'DOWNLOADED_ENGINES', value: 'first,second' })
+    expect(containers[0].startupProbe.httpGet.path).toBe('/readyz?accept=waiting')
+    expect(containers[0].readinessProbe.httpGet.path).toBe('/readyz')
+    const without = podSpec({}, [claimed]).containers[0]
+    expect(without.startupProbe.httpGet.path).toBe('/readyz')
+    expect(without.env.map(({ name }) => name)).not.toContain('DOWNLOADED_ENGINES')
+  })
+
   it('get self-test options of their engines that differ from the default', () => {
     const engine = (name: string, conformance: object): Engine => {
       const files = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1 }]

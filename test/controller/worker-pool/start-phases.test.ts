@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keepOfPod, type Pod, startPhases } from '../../../controller/worker-pool/pods.ts'
+import { keepOfPod, type Pod, readPod, startPhases } from '../../../controller/worker-pool/pods.ts'
 import { ModelCluster } from './model-cluster.ts'
 
 describe('the start of a worker', () => {
@@ -49,11 +49,28 @@ describe('the phases of the start of a worker', () => {
     expect(startPhases(keepOfPod(started))).toEqual({ scheduling: 3, initialization: 2, image: 20, warmup: 12 })
   })
 
+  it('have the download beside the others', () => {
+    expect(startPhases(keepOfPod(started), 31.6)).toMatchObject({ initialization: 2, warmup: 12, download: 32 })
+  })
+
   it('are unknown without one of the timestamps', () => {
     const unready = started.status?.conditions?.map((condition) =>
       condition.type === 'Ready' ? { ...condition, status: 'False' } : condition,
     )
     expect(startPhases({ ...started, status: { ...started.status, conditions: unready } })).toBeNull()
     expect(startPhases({ ...started, status: { ...started.status, containerStatuses: [] } })).toBeNull()
+  })
+
+  it('begin before a worker that waits for files has been ready once', () => {
+    const readyIs = (status: string, second: number) => {
+      const condition = { type: 'Ready', status, lastTransitionTime: at(second) }
+      return readPod(keepOfPod({ ...started, status: { ...started.status, conditions: [condition] } })).started
+    }
+    expect(readyIs('False', 3)).toBe(false)
+    expect(readyIs('False', 25)).toBe(false)
+    expect(readyIs('True', 37)).toBe(true)
+    // It became unready later, and may still have a job.
+    expect(readyIs('False', 40)).toBe(true)
+    expect(readPod(keepOfPod({ ...started, status: { ...started.status, conditions: [] } })).started).toBe(true)
   })
 })

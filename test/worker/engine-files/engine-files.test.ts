@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { reserveFreePort } from '../../../scripts/stack/ports.ts'
+import { readMarker } from '../../../worker/engine-files/marker.ts'
+import { until } from '../../support/until.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../worker/engine-files/main.ts')
 const MODEL = randomBytes(3_000_000)
@@ -88,6 +91,53 @@ describe('the files of an engine', () => {
     expect(await bring({ ENGINE_URL: '' })).toMatchObject({ problem: 'engine.json has 7 bytes, expected 2' })
   })
 
+  it('are marked as complete by a sidecar, which stays ready and does not download them again after a restart', async () => {
+    let deliver = () => {}
+    answer = (request, response) => {
+      deliver = () => serve(request, response)
+      if (request.url !== '/v1/graphs/model.onnx') deliver()
+    }
+    const { port, release } = await reserveFreePort()
+    await release()
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ status }) => status,
+        () => 0,
+      )
+    const first = start({ PROBE_PORT: String(port) })
+    await until(async () => asked.length === 1 && (await isReady()) === 503)
+    expect(await readMarker(folder)).toBeNull()
+    deliver()
+    await until(async () => (await isReady()) === 200)
+    expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
+    expect((await readMarker(folder))?.seconds).toBeGreaterThan(0)
+    expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process="engine-files"')
+    first.child.kill('SIGTERM')
+    expect(await first.result).toMatchObject({ code: 0 })
+    const second = start({ PROBE_PORT: String(port) })
+    await until(async () => (await isReady()) === 200)
+    expect(asked).toHaveLength(2)
+    second.child.kill('SIGTERM')
+    expect(await second.result).toMatchObject({ code: 0, output: '' })
+  })
+
+  it('are not marked as complete by a sidecar that cannot download them', async () => {
+    answer = (_, response) => response.writeHead(404).end()
+    expect(await bring({ PROBE_PORT: '0' })).toMatchObject({ code: 1, problem: 'PROBE_PORT must be a port number' })
+    const { port, release } = await reserveFreePort()
+    await release()
+    expect(await bring({ PROBE_PORT: String(port) })).toMatchObject({
+      code: 1,
+      problem: 'graphs/model.onnx could not be fetched: the server answered 404',
+    })
+    expect(await readMarker(folder)).toBeNull()
+    const reserved = JSON.stringify([{ ...FILES[1], path: '.complete' }])
+    expect(await bring({ ENGINE_FILES: reserved })).toMatchObject({
+      code: 1,
+      problem: 'ENGINE_FILES must not contain .complete',
+    })
+  })
+
   it.each(['../outside.onnx', '/etc/passwd', 'a/../../b'])('cannot be outside the folder: %s', async (path) => {
     const outside = JSON.stringify([{ ...FILES[1], path }])
     expect(await bring({ ENGINE_FILES: outside })).toMatchObject({
@@ -102,9 +152,11 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   response.end(request.url === '/v1/engine.json' ? '{}' : MODEL)
 }
 
-async function bring(
-  settings: Record<string, string> = {},
-): Promise<{ code: number; output: string; problem: string }> {
+async function bring(settings: Record<string, string> = {}) {
+  return start(settings).result
+}
+
+function start(settings: Record<string, string>) {
   const { port } = server.address() as AddressInfo
   const child = spawn(process.execPath, [PROGRAM], {
     env: {
@@ -112,12 +164,16 @@ async function bring(
       ...{ ENGINE_URL: `http://127.0.0.1:${port}/v1/`, ...settings },
     },
   })
-  const [output, errors, code] = await Promise.all([
+  const ended = Promise.all([
     text(child.stdout),
     text(child.stderr),
-    new Promise<number>((resolve) => child.on('close', (ended) => resolve(ended ?? -1))),
+    new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1))),
   ])
-  return { code, output, problem: errors.trim().split('\n').at(-1) ?? '' }
+  const result = ended.then(([output, errors, code]) => ({
+    ...{ code, output },
+    problem: errors.trim().split('\n').at(-1) ?? '',
+  }))
+  return { child, result }
 }
 
 function fileOf(path: string, bytes: Buffer) {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../../api/shared/log.ts'
 import type { ReportedFault } from '../../../worker/device-health.ts'
 import { DeviceFault } from '../../../worker/inference/device-fault.ts'
@@ -123,6 +123,22 @@ describe('the host of an inference process', () => {
     expect(host.isReady()).toBe(false)
     const fault = { reason: 'Hang', message, subject: null, startedAt: expect.any(Number) }
     expect(faults).toEqual(hasDevice ? [fault] : [])
+  })
+
+  it('does not kill a process that waits for files, but one that hangs with them', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    undo.push(async () => void vi.useRealTimers())
+    const { host, countRestarts } = start({ startSeconds: 60, env: { WAITS: '1' } })
+    await until(() => host.downloads().engines.length > 0)
+    expect(host.downloads()).toEqual({ engines: ['large'], downloadSeconds: null })
+    vi.advanceTimersByTime(3_600_000)
+    host.evict([])
+    await until(() => host.downloads().engines.length === 0)
+    expect(host.downloads()).toEqual({ engines: [], downloadSeconds: 1.2 })
+    expect([host.isReady(), host.problem(), countRestarts()]).toEqual([false, null, 0])
+    vi.advanceTimersByTime(60_000)
+    await until(() => countRestarts() === 1)
+    expect(host.problem()).toBe('The inference process was not ready after 60 s.')
   })
 
   it('is not ready after three crashes in a row, until a process stays alive', async () => {

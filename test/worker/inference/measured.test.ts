@@ -12,6 +12,7 @@ it('counts engine runs by outcome', async () => {
       run: () => end(),
       evict: () => {},
       ...{ countReady: () => 1, countCachedGarments: () => 0, problem: () => null, stop: async () => {} },
+      ...{ findWaiting: () => [], downloadSeconds: () => null },
     } as Inference,
     metrics,
   )

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../../api/shared/log.ts'
+import { writeMarker } from '../../../worker/engine-files/marker.ts'
 import { createInferenceHost, type InferenceHost } from '../../../worker/inference/host.ts'
 import { AGE_MODEL } from '../../../worker/safety/age.ts'
+import { copyTinyEngine } from '../../support/tiny-engine.ts'
 import { until } from '../../support/until.ts'
 
 const MODELS = resolve(import.meta.dirname, '../../../worker/models')
@@ -46,3 +48,46 @@ describe('an inference process with AGE_CHECK', () => {
     expect(await start()).toBe(`${path}: has no model "age"`)
   })
 })
+
+describe('an inference process with DOWNLOADED_ENGINES', () => {
+  it('opens each engine when its files are complete, and is ready with all of them', async () => {
+    await using folder = await createFolder()
+    let engines: readonly string[] = []
+    const host = createInferenceHost({
+      program: new URL('../../../worker/inference/process.ts', import.meta.url),
+      env: {
+        ...{ ENGINES: 'catvton,fashn-vton,mock', DOWNLOADED_ENGINES: 'catvton,fashn-vton', ENGINE_DIR: folder.path },
+        ...{ MODEL_DIR: MODELS, EXECUTION_PROVIDER: 'cpu', ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' },
+      },
+      workSeconds: 10,
+      log: createLog({ process: 'worker', level: 'silent' }),
+      onReady: (_, manifests) => {
+        engines = manifests.map(({ name }) => name)
+      },
+      onRestart: () => {},
+    })
+    await using _ = { [Symbol.asyncDispose]: () => host.stop() }
+    const complete = async (name: 'catvton' | 'fashn-vton', seconds: number) => {
+      const path = join(folder.path, name)
+      await copyTinyEngine(path, name)
+      // The files alone are not enough: they could still be incomplete.
+      await writeMarker(path, { seconds })
+    }
+    const waiting = (names: readonly string[]) => until(() => host.downloads().engines.join() === names.join())
+    await waiting(['catvton', 'fashn-vton'])
+    await complete('fashn-vton', 7)
+    await waiting(['catvton'])
+    expect(host.downloads().downloadSeconds).toBe(7)
+    expect(host.isReady()).toBe(false)
+    await complete('catvton', 3)
+    await until(() => host.isReady())
+    expect(host.problem()).toBeNull()
+    expect([...engines].sort()).toEqual(['catvton', 'fashn-vton', 'mock'])
+    expect(host.downloads()).toEqual({ engines: [], downloadSeconds: 7 })
+  })
+})
+
+async function createFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'drape-engines-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+}
