@@ -23,6 +23,8 @@ export interface PoolPod {
   readonly protectedBy?: 'controller' | 'operator'
   /** The controller has deleted the pod because its node ends. */
   readonly interrupted?: boolean
+  /** Another program ends the pod: the scheduler or Kueue preempts it, or it is evicted. */
+  readonly disrupted?: boolean
 }
 
 /** The last report of a pod's worker. A silent worker has none. */

@@ -50,6 +50,11 @@ interface Ending {
 const FENCED_AT = 'drape.dev/fenced-at'
 const MARKED_AT = 'drape.dev/marked-at'
 const REFUSED_AT = 'drape.dev/refused-at'
+function isDisrupted({ status }: Pod): boolean {
+  const conditions = status?.conditions ?? []
+  return conditions.some(({ type, status: holds }) => DISRUPTION_CONDITIONS.has(type) && holds === 'True')
+}
+
 /** The notice of the ending node that the worker leaves for. */
 const INTERRUPTED_BY = 'drape.dev/interrupted-by'
 /** The controller has set the annotations against disruption. Without this mark they belong to the operator. */
@@ -90,7 +95,9 @@ export function withoutOwnAnnotations(annotations: Readonly<Record<string, strin
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => !OWN_ANNOTATIONS.has(name)))
 }
 
-const KEPT_CONDITIONS: ReadonlySet<string> = new Set(['Ready', 'PodScheduled', 'Initialized', 'DisruptionTarget'])
+/** Kubernetes sets the first before it preempts or evicts a pod, Kueue the second. */
+const DISRUPTION_CONDITIONS: ReadonlySet<string> = new Set(['DisruptionTarget', 'TerminationTarget'])
+const KEPT_CONDITIONS: ReadonlySet<string> = new Set(['Ready', 'PodScheduled', 'Initialized', ...DISRUPTION_CONDITIONS])
 
 /** The small part of a pod that the controller reads. */
 export function keepOfPod({ metadata, spec, status }: Pod): Pod {
@@ -169,6 +176,7 @@ export function readPod(pod: Pod): PoolPod {
     refusedAt: time(REFUSED_AT),
     template: annotations[TEMPLATE_DIGEST] ?? null,
     ...(interruptedBy(pod) !== null && { interrupted: true }),
+    ...(isDisrupted(pod) && { disrupted: true }),
     ...protectionOf(annotations),
     ...(isCheapest === (time(MARKED_AT) === null) && { costChanged: true }),
   }

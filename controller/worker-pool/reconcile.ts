@@ -322,7 +322,9 @@ function detectWrongVictims(
   const now = new Map(pods.map((pod) => [pod.name, pod]))
   for (const before of memory.pods.values()) {
     const isRemoved = !before.deleting && (now.get(before.name)?.deleting ?? true)
-    if (!isRemoved || memory.expected === 0 || before.interrupted || now.get(before.name)?.interrupted) continue
+    if (!isRemoved || memory.expected === 0) continue
+    // The replicas do not decide about these pods.
+    if ([before, now.get(before.name)].some((pod) => pod?.interrupted || pod?.disrupted)) continue
     memory.expected--
     const isMarked = (before.markedAt ?? now.get(before.name)?.markedAt ?? null) !== null
     // A sick worker is not ready, so the cluster deletes it first; it has no job to lose.

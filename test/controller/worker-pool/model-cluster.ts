@@ -179,7 +179,7 @@ export class ModelCluster {
 
   /** As the controller of ReplicaSets does: a changed template is for new pods only. */
   private replicate(replicaSet: ModelReplicaSet): void {
-    const kept = [...this.pods.values()].filter((pod) => pod.replicaSet === replicaSet.metadata.name)
+    const kept = this.alive.filter((pod) => pod.replicaSet === replicaSet.metadata.name)
     const { replicas = 1 } = replicaSet.spec
     if (this.createFailure) {
       this.refuse(replicaSet, this.createFailure)

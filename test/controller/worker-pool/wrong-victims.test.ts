@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
+import { keepOfPod } from '../../../controller/worker-pool/pods.ts'
 import { ModelCluster } from './model-cluster.ts'
 
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
@@ -38,6 +39,34 @@ describe('the alert for a worker removed instead of a drained one', () => {
     expect(cluster.wrongVictims).toBe(1)
     expect(cluster.events.map(({ reason }) => reason)).toContain('WrongVictim')
   })
+
+  it.for(['DisruptionTarget', 'TerminationTarget'])(
+    'does not fire for a worker that is preempted: %s',
+    async (type) => {
+      const cluster = new ModelCluster(fixed(3))
+      await cluster.run(3)
+      cluster.setSpec(fixed(2))
+      let preempted = ''
+      cluster.interfere = () => {
+        const isLowered = [...cluster.replicaSets.values()].some(({ spec }) => spec.replicas === 2)
+        const kept = cluster.alive.find(({ fence }) => fence === null)
+        if (!isLowered || preempted !== '' || !kept) return
+        const { metadata, status } = kept.object
+        preempted = metadata.name
+        const condition = { type, status: 'True', reason: 'PreemptionByScheduler' }
+        kept.object = keepOfPod({
+          ...kept.object,
+          metadata: { ...metadata, deletionTimestamp: new Date(cluster.now).toISOString() },
+          status: { ...status, conditions: [...(status?.conditions ?? []), condition] },
+        })
+      }
+      await cluster.run(3)
+      cluster.removePod(preempted)
+      await cluster.run(7)
+      expect(preempted).not.toBe('')
+      expect(cluster.wrongVictims).toBe(0)
+    },
+  )
 
   it('does not fire for a deletion by hand after the node of a marked worker has ended', async () => {
     const cluster = new ModelCluster(fixed(3))
