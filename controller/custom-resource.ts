@@ -34,9 +34,14 @@ export interface CustomResource<T> {
   readonly type: ResourceType
   /** The CustomResourceDefinition. */
   readonly definition: { readonly apiVersion: string; readonly kind: string }
-  /** Returns the object with all defaults filled in, or its problems. Does not modify its argument. */
-  read(object: unknown): { readonly object: T } | { readonly problems: string }
+  /**
+   * Returns the object with all defaults filled in, or its problems. Does not modify its argument, and parses it once: a watch replaces
+   * an object whose version has changed.
+   */
+  read(object: unknown): ReadResult<T>
 }
+
+type ReadResult<T> = { readonly object: T } | { readonly problems: string }
 
 interface Options<Spec extends TSchema, Status extends TSchema> {
   readonly kind: string
@@ -68,17 +73,26 @@ export function defineResource<Spec extends TSchema, Status extends TSchema = Re
   type Resource = Static<typeof schema> & { readonly apiVersion?: string; readonly kind?: string }
   const check = compileCheck(withoutExtensions(schema) as typeof schema)
   const { kind, plural } = options
+  const parse = (object: unknown): ReadResult<Resource> => {
+    if (isTooDeep(object)) return { problems: `must not be nested more than ${MAX_DEPTH} levels deep` }
+    const result = check(structuredClone(object))
+    if (result.ok) return { object: result.value as Resource }
+    // A status written by another version must not prevent this version from writing its own.
+    const without = check({ ...structuredClone(object as object), status: undefined })
+    if (without.ok) return { object: without.value as Resource }
+    return { problems: without.problems.map(({ path, message }) => `${path} ${message}`).join('; ') }
+  }
+  const known = new WeakMap<object, ReadResult<Resource>>()
   const resource: CustomResource<Resource> = {
     type: { group: GROUP, version: VERSION, plural, kind, namespaced: true },
     definition: definitionOf(options),
     read: (object) => {
-      if (isTooDeep(object)) return { problems: `must not be nested more than ${MAX_DEPTH} levels deep` }
-      const result = check(structuredClone(object))
-      if (result.ok) return { object: result.value as Resource }
-      // A status written by another version must not prevent this version from writing its own.
-      const without = check({ ...structuredClone(object as object), status: undefined })
-      if (without.ok) return { object: without.value as Resource }
-      return { problems: without.problems.map(({ path, message }) => `${path} ${message}`).join('; ') }
+      if (typeof object !== 'object' || object === null) return parse(object)
+      const before = known.get(object)
+      if (before !== undefined) return before
+      const result = parse(object)
+      known.set(object, result)
+      return result
     },
   }
   return resource
@@ -93,17 +107,10 @@ function isTooDeep(object: unknown): boolean {
   return false
 }
 
-/** Parses each object once; null for an invalid object. A watch replaces a changed object, so object identity implies equal content. */
-export function createReadOnce<T>({ read }: CustomResource<T>): (found: KubernetesObject) => T | null {
-  const known = new WeakMap<KubernetesObject, T | null>()
-  return (found) => {
-    const before = known.get(found)
-    if (before !== undefined) return before
-    const result = read(found)
-    const object = 'problems' in result ? null : result.object
-    known.set(found, object)
-    return object
-  }
+/** Reads an object; null if it is invalid. */
+export function readValid<T>({ read }: Pick<CustomResource<T>, 'read'>, found: KubernetesObject): T | null {
+  const result = read(found)
+  return 'problems' in result ? null : result.object
 }
 
 /** The type of the objects of a custom resource. */

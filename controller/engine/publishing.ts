@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Database, sql } from '../../api/shared/database/database.ts'
 import type { Log } from '../../api/shared/log.ts'
+import { readValid } from '../custom-resource.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { findRules } from '../worker-pool/configuration.ts'
@@ -79,13 +80,11 @@ function describeEngines(
   const readable = pools
     .list()
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((pool) => workerPools.read(pool))
-    .flatMap((read) => ('problems' in read ? [] : [read.object]))
+    .flatMap((pool) => readValid(workerPools, pool) ?? [])
   return engines
     .list()
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((engine) => engineResource.read(engine))
-    .flatMap((read) => ('problems' in read ? [] : [read.object]))
+    .flatMap((engine) => readValid(engineResource, engine) ?? [])
     .map(({ metadata: { namespace = '', name }, spec, status }) => {
       const isReady = status?.conditions.some((each) => each.type === 'Ready' && each.status === 'True') ?? false
       const serving = readable.filter((pool) => pool.metadata.namespace === namespace && runs(pool, name))

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { readValid } from '../custom-resource.ts'
 import type { ReportInvalid } from '../invalid-object.ts'
 import type { Client } from '../runtime/client.ts'
 import { conditionsAfter } from '../runtime/conditions.ts'
@@ -53,12 +54,10 @@ export function createEngineReconcile(parts: EngineParts) {
   }
 
   function poolsOf({ metadata }: Engine): WorkerPool[] {
-    const read = parts.pools
+    return parts.pools
       .list()
       .filter((pool) => pool.metadata.namespace === metadata.namespace && pool.spec?.engines?.includes(metadata.name))
-      .map((pool) => workerPools.read(pool))
-    return read
-      .flatMap((each) => ('problems' in each ? [] : [each.object]))
+      .flatMap((pool) => readValid(workerPools, pool) ?? [])
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   }
 

@@ -1,4 +1,4 @@
-import { createReadOnce } from '../custom-resource.ts'
+import { readValid } from '../custom-resource.ts'
 import { NODES } from '../engine/prefetch.ts'
 import type { Client } from '../runtime/client.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
@@ -33,8 +33,6 @@ export function createNodeTaints({
   owner: string
   now: () => Date
 }) {
-  const readPool = createReadOnce(workerPools)
-
   return async (key: string): Promise<Done | undefined> => {
     const name = key.slice(key.indexOf('/') + 1)
     const found = findNode(name)
@@ -60,7 +58,7 @@ export function createNodeTaints({
   /** The pools that want the node tainted now. */
   function findAvoiding(node: string) {
     return pools.list().flatMap((object) => {
-      const pool = readPool(object)
+      const pool = readValid(workerPools, object)
       if (pool === null || !pool.spec.sickNodes.taint || pool.metadata.deletionTimestamp !== undefined) return []
       const avoided = pool.status?.avoidedNodes.find(({ name }) => name === node)
       const remainingMs = avoided ? Date.parse(avoided.until) - now().getTime() : 0

@@ -165,9 +165,12 @@ function createObjectCache<T extends KubernetesObject>(onChange: (object: T) => 
     objects,
     put: (key: string, now: T): void => {
       const before = objects.get(key)
-      if (before && isNewer(before.metadata.resourceVersion, now.metadata.resourceVersion)) return
+      const version = now.metadata.resourceVersion
+      if (before && isNewer(before.metadata.resourceVersion, version)) return
+      // The object of a version stays the same, also in a relist and after a noted write, so that it is parsed once.
+      if (before && version !== undefined && before.metadata.resourceVersion === version) return
       objects.set(key, now)
-      if (before?.metadata.resourceVersion !== now.metadata.resourceVersion) onChange(now)
+      onChange(now)
     },
     remove: (key: string, object: T, at: string): void => {
       // Another object with this name was noted since.

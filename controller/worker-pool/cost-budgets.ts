@@ -1,6 +1,6 @@
 import { countsFor } from '../cost-budget/counts-for.ts'
 import { type CostBudget, costBudgets } from '../cost-budget/resource.ts'
-import { createReadOnce } from '../custom-resource.ts'
+import { readValid } from '../custom-resource.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { type Member, type SharedBudget, shareOf } from './budget-share.ts'
@@ -20,12 +20,11 @@ export interface BudgetParts {
 
 /** All valid budgets. An invalid budget limits nothing and reports itself. */
 function createReadBudgets(budgets: Objects): () => readonly CostBudget[] {
-  const read = createReadOnce(costBudgets)
   return () =>
     budgets
       .list()
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .flatMap((found) => read(found) ?? [])
+      .flatMap((found) => readValid(costBudgets, found) ?? [])
 }
 
 /** Each budget with the memory of its pools, for the division of the demand. */
@@ -44,7 +43,6 @@ export function createSharedBudgets(parts: BudgetParts, memories: ReadonlyMap<st
 /** Computes the caps of a pool's budgets from the memory of the other pools. */
 export function createSharedCaps(parts: BudgetParts, memories: ReadonlyMap<string, PoolMemory>) {
   const readBudgets = createReadBudgets(parts.costBudgets)
-  const readPool = createReadOnce(workerPools)
 
   /** `desired` is the last decided number of workers of the pool. */
   return (pool: WorkerPool, claim: Claim, desired: number): SharedCap[] => {
@@ -53,7 +51,7 @@ export function createSharedCaps(parts: BudgetParts, memories: ReadonlyMap<strin
     if (budgets.length === 0) return []
     const own = keyOf(pool.metadata)
     const others = parts.pools.list().flatMap((found) => {
-      const other = keyOf(found.metadata) === own ? null : readPool(found)
+      const other = keyOf(found.metadata) === own ? null : readValid(workerPools, found)
       return other === null || highestCost(other) === 0
         ? []
         : [{ pool: other, member: memberOf(other, parts, memories) }]

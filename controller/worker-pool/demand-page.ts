@@ -1,5 +1,5 @@
 import type { Page } from '../../api/shared/probes.ts'
-import { createReadOnce } from '../custom-resource.ts'
+import { readValid } from '../custom-resource.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { Demand } from './decide.ts'
@@ -22,7 +22,6 @@ export interface DemandPageParts extends CapacityParts {
  */
 export function createDemandPage(parts: DemandPageParts): Page {
   const divide = createDivision(parts, new Map())
-  const readOnce = createReadOnce(workerPools)
   return async () => {
     const { demand } = parts.isListed() ? await parts.sample() : { demand: null }
     if (demand === null) return { status: 503, body: { status: 'unknown' } }
@@ -32,7 +31,7 @@ export function createDemandPage(parts: DemandPageParts): Page {
     })
     const shares = divide(demand)
     const pools = parts.pools.list().flatMap((found) => {
-      const pool = readOnce(found)
+      const pool = readValid(workerPools, found)
       const share = shares.get(keyOf(found.metadata))
       if (pool === null || share === undefined) return []
       const jobs = sumDemand([...share.values()])

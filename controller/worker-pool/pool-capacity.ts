@@ -1,4 +1,4 @@
-import { createReadOnce } from '../custom-resource.ts'
+import { readValid } from '../custom-resource.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { ScalingRules } from '../scaling-policy/resource.ts'
@@ -25,12 +25,11 @@ export function createDivision(
   memories: ReadonlyMap<string, PoolMemory>,
 ): (demand: DemandByEngine) => ReadonlyMap<string, Share> {
   const divided = new WeakMap<DemandByEngine, ReadonlyMap<string, Share>>()
-  const readOnce = createReadOnce(workerPools)
   const sharedBudgets = createSharedBudgets(parts, memories)
   return (demand) => {
     const known = divided.get(demand)
     if (known) return known
-    const pools = parts.pools.list().flatMap((found) => readOnce(found) ?? [])
+    const pools = parts.pools.list().flatMap((found) => readValid(workerPools, found) ?? [])
     const active = pools.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     const shares = divideDemand(
       active.map((pool) => capacityOf(pool, parts)),

@@ -42,6 +42,21 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     watched.close()
   })
 
+  it('keeps the object of a version that it has noted before the event', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { connection, client, namespace } = place
+    const watched = watchObjects<ConfigMap>({ connection, type: CONFIG_MAPS, namespace })
+    await watched.synced
+    watched.note(await write(client, namespace, 'own', '1'))
+    const noted = watched.get(`${namespace}/own`)
+    await write(client, namespace, 'other', '1')
+    // The event of the first write comes before that of the second.
+    await until(() => valuesOf(watched).includes('other=1'))
+    expect(watched.get(`${namespace}/own`)).toBe(noted)
+    watched.close()
+  })
+
   it('resumes after a connection reset, with the events missed meanwhile', async () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)

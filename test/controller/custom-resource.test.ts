@@ -14,6 +14,16 @@ describe('an object', () => {
     })
   })
 
+  it('is parsed once', () => {
+    const first = scalingPolicies.read(POLICY)
+    expect(scalingPolicies.read(POLICY)).toBe(first)
+    const invalid = { ...POLICY, spec: { bounds: { max: 0 } } }
+    expect(scalingPolicies.read(invalid)).toBe(scalingPolicies.read(invalid))
+    expect(scalingPolicies.read({ ...POLICY, spec: { ...POLICY.spec, bounds: { max: 4 } } })).toMatchObject({
+      object: { spec: { bounds: { max: 4 } } },
+    })
+  })
+
   it('with an invalid spec is reported by field path', () => {
     const spec = { ...POLICY.spec, bounds: { max: 'many' } }
     expect(scalingPolicies.read({ ...POLICY, spec })).toEqual({
