@@ -4,6 +4,8 @@ import type { LiveWorker, PoolPod } from './drain.ts'
 
 export const POOL_LABEL = 'drape.dev/pool'
 export const WORKER_LABELS = { 'app.kubernetes.io/name': 'drape-worker' } as const
+/** Label of a worker whose device keeps failing, for the scheduler. */
+export const SICK_LABEL = 'drape.dev/sick'
 /** Selects the workers of all pools. Any pod may carry the label of a pool alone. */
 export const WORKER_PODS = `app.kubernetes.io/name=${WORKER_LABELS['app.kubernetes.io/name']},${POOL_LABEL}`
 /** Name of the worker's container; the pod can have others. */
@@ -87,7 +89,7 @@ export const annotationsFor = {
   protect: () => ({ [PROTECTED]: 'true', ...NO_DISRUPTION }),
   unprotect: () => Object.fromEntries([PROTECTED, ...Object.keys(NO_DISRUPTION)].map((name) => [name, null])),
   /** For operators, and for tools that collect pods with failing devices. */
-  sick: (reason: string) => ({ 'drape.dev/sick': reason }),
+  sick: (reason: string) => ({ [SICK_LABEL]: reason }),
 }
 
 /** Annotations without the controller's own: a template must not mark its pods as draining. */
@@ -105,7 +107,10 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
   return {
     metadata: {
       ...{ name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp },
-      labels: { [POOL_LABEL]: labels?.[POOL_LABEL] ?? '' },
+      labels: {
+        [POOL_LABEL]: labels?.[POOL_LABEL] ?? '',
+        ...(labels?.[SICK_LABEL] !== undefined && { [SICK_LABEL]: labels[SICK_LABEL] }),
+      },
       annotations: pickAnnotations(annotations),
     },
     spec: { nodeName: spec?.nodeName, ...(spec?.schedulingGates && { schedulingGates: spec.schedulingGates }) },

@@ -18,6 +18,7 @@ import { sumDemand } from './demand.ts'
 import { type DrainPlan, freeze, type PoolPod } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
 import { createInterrupt, findInterruptions, type Interruptions } from './interruption.ts'
+import { avoidsSickNodes } from './node-hint.ts'
 import { outcomeFor, untilNextSample } from './outcome.ts'
 import { findPlacement, type Placement } from './placement.ts'
 import {
@@ -27,6 +28,7 @@ import {
   POOL_LABEL,
   type Pod,
   readPod,
+  SICK_LABEL,
   type StartPhases,
   startPhases,
   TEMPLATE_DIGEST,
@@ -287,8 +289,20 @@ async function writeStatus(
   return Number.POSITIVE_INFINITY
 }
 
-async function reportSick(parts: PoolParts, { pool, sick, memory }: Observation): Promise<void> {
+async function reportSick(parts: PoolParts, { pool, sick, workers, memory }: Observation): Promise<void> {
   const { namespace } = pool.metadata
+  for (const { metadata } of parts.podsOf(pool)) {
+    const { name, labels, deletionTimestamp } = metadata
+    const isSick = workers.get(name)?.sick !== undefined
+    // A worker that has not reported may still be sick.
+    if (deletionTimestamp !== undefined || !workers.has(name) || isSick === (labels?.[SICK_LABEL] !== undefined))
+      continue
+    await parts.client.patch(
+      PODS,
+      { namespace, name },
+      { metadata: { labels: { [SICK_LABEL]: isSick ? 'true' : null } } },
+    )
+  }
   for (const { name, node = 'no node', reason, message } of newRecords(memory.sickWorkers, sick.records)) {
     await parts.client.patch(PODS, { namespace, name }, { metadata: { annotations: annotationsFor.sick(reason) } })
     await parts.record(pool, warning('WorkerSick', `${name} on ${node} takes no more jobs: ${reason}: ${message}`))
@@ -302,7 +316,9 @@ async function applyObjects(parts: PoolParts, observation: Observation, engines:
   memory.replicas = plan.replicas
   const wroteReplicaSet = await parts.applyOnce(
     REPLICA_SETS,
-    renderReplicaSet(pool, engines, plan.replicas),
+    renderReplicaSet(pool, engines, plan.replicas, {
+      avoidsSick: avoidsSickNodes(parts.podsOf(pool), observation.sick),
+    }),
     replicaSet,
   )
   const budget = parts.budgets.get(`${pool.metadata.namespace}/${workersName(pool)}`)

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/resource.ts'
 import { downloadedEngines, ENGINE_FOLDERS, type EngineVolume, engineVolumes } from '../engine/volume.ts'
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
+import { withNodeHint } from './node-hint.ts'
 import { patchPod } from './pod-patch.ts'
 import { POOL_LABEL, TEMPLATE_DIGEST, WORKER, WORKER_LABELS, withoutOwnAnnotations } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
@@ -58,10 +59,21 @@ function poolLabels(pool: WorkerPool): Record<string, string> {
  * Renders the ReplicaSet of a pool. Its pods comply with the Pod Security Standard `restricted`. A ReplicaSet applies a changed
  * template to new pods only: the controller replaces the other pods, each after its worker has drained.
  */
-export function renderReplicaSet(pool: WorkerPool, engines: readonly Engine[], replicas: number) {
+export function renderReplicaSet(
+  pool: WorkerPool,
+  engines: readonly Engine[],
+  replicas: number,
+  { avoidsSick = false }: { avoidsSick?: boolean } = {},
+) {
+  const template = renderTemplate(pool, engines)
   return {
     metadata: metadataOf(pool),
-    spec: { replicas, selector: { matchLabels: poolLabels(pool) }, template: renderTemplate(pool, engines) },
+    spec: {
+      replicas,
+      selector: { matchLabels: poolLabels(pool) },
+      // Not a part of the digest: the workers that exist stay.
+      template: avoidsSick ? { ...template, spec: withNodeHint(template.spec) } : template,
+    },
   }
 }
 

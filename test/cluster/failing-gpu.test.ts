@@ -6,6 +6,7 @@ import { createClient } from '../../controller/runtime/client.ts'
 import { openConnection } from '../../controller/runtime/connection.ts'
 import type { Happening } from '../../controller/runtime/events.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { type Pod, TEMPLATE_DIGEST } from '../../controller/worker-pool/pods.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
@@ -41,6 +42,9 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     status?.conditions.find((condition) => condition.type === type)
   const podsOn = (node: string) =>
     nodes.running(place.namespace).filter((pod) => nodes.nodeOf(place.namespace, pod) === node)
+  const workerPods = (labelSelector = 'drape.dev/pool=gpu') =>
+    place.client.list<Pod>(PODS, { namespace: place.namespace, labelSelector })
+  const podsWith = async (label: string) => (await workerPods(label)).map(({ metadata }) => metadata.name)
   const setUnschedulable = (name: string, unschedulable: boolean) =>
     place.client.patch(NODES, { name }, { spec: { unschedulable } })
   const isSettled = async () => {
@@ -98,10 +102,21 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     const [busy] = podsOn(other)
     const [first] = podsOn(used)
     await until(() => workers.work(busy))
-    // The replacement can only come back to the same GPU.
+    // The replacement can only come back to the same node, which has another GPU.
     await setUnschedulable(spare, true)
+    const twoGpus = { capacity: { [GPU]: '2' }, allocatable: { [GPU]: '2' } }
+    await place.client.patch(NODES, { name: used }, { status: twoGpus }, { subresource: 'status' })
     workers.failWhere((pod) => nodes.nodeOf(place.namespace, pod) === used)
     await until(async () => (await sickEvents()).length === 2)
+    // The scheduler puts no worker beside the sick one, although a GPU of its node is free.
+    const waiting = await until(async () => {
+      const pods = await workerPods()
+      return pods.find(({ status }) => status?.conditions?.some(({ reason }) => reason === 'Unschedulable'))
+    })
+    expect(waiting.status?.conditions?.[0].message).toContain("didn't match pod anti-affinity rules")
+    expect(podsOn(used)).toHaveLength(1)
+    const digests = (await workerPods()).map(({ metadata }) => metadata.annotations?.[TEMPLATE_DIGEST])
+    expect(new Set(digests).size).toBe(1)
     await setUnschedulable(spare, false)
     // Events are published before the status is written, so the status of before the second failure may still be there.
     const status = await until(async () => {
@@ -133,6 +148,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     expect(conditionOf(status, 'WorkersHealthy')).toMatchObject({ status: 'False', reason: 'SickWorkers' })
     const pod = await place.client.get(PODS, { namespace: place.namespace, name: second })
     expect(pod?.metadata.annotations).toMatchObject({ 'drape.dev/sick': 'DeviceError' })
+    expect(pod?.metadata.labels).toMatchObject({ 'drape.dev/sick': 'true' })
+    expect(await podsWith('drape.dev/sick')).toEqual([second])
     const metrics = await (await fetch(`${controller.probeUrl}/metrics`)).text()
     expect(metrics).toContain(`drape_pool_sick_workers{pool="${place.namespace}/gpu"} 2`)
     expect(metrics).toContain(`drape_pool_avoided_nodes{pool="${place.namespace}/gpu"} 1`)

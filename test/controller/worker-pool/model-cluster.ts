@@ -303,7 +303,8 @@ export class ModelCluster {
       this.podPatches++
       const merged = Object.entries({ ...found.object.metadata.annotations, ...metadata.annotations })
       const annotations = Object.fromEntries(merged.filter(([, value]) => value !== null))
-      found.object = { ...found.object, metadata: { ...found.object.metadata, annotations } }
+      const labels = { ...found.object.metadata.labels, ...metadata.labels }
+      found.object = { ...found.object, metadata: { ...found.object.metadata, annotations, labels } }
       return found.object
     }
     const remove = async (_: ResourceType, { name }: ObjectName) => this.removePod(name)

@@ -141,6 +141,43 @@ describe('the pods of a pool', () => {
     ])
   })
 
+  it('keep their digest, and other rules of a patch, while new workers avoid the nodes of sick ones', () => {
+    const term = { labelSelector: { matchLabels: { a: 'b' } }, topologyKey: 'rack' }
+    const required = 'requiredDuringSchedulingIgnoredDuringExecution'
+    const read = workerPools.read({
+      ...{ apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool' },
+      metadata: { name: 'small', namespace: 'shop', uid: 'f0f0', generation: 1 },
+      spec: {
+        ...{ engines: ['warp'], replicas: 1, scaling: { mode: 'Fixed' } },
+        template: { image: 'drape/worker:test', requests: { cpu: 1 } },
+        podTemplate: { spec: { affinity: { podAntiAffinity: { [required]: [term] } } } },
+      },
+    })
+    if ('problems' in read) throw new Error(read.problems)
+    const [usual, avoiding] = [false, true].map(
+      (avoidsSick) => renderReplicaSet(read.object, [], 1, { avoidsSick }).spec.template,
+    )
+    expect(avoiding.metadata).toEqual(usual.metadata)
+    const sick = {
+      labelSelector: {
+        matchLabels: { 'app.kubernetes.io/name': 'drape-worker' },
+        matchExpressions: [{ key: 'drape.dev/sick', operator: 'Exists' }],
+      },
+      topologyKey: 'kubernetes.io/hostname',
+    }
+    expect(usual.spec.affinity).toMatchObject({ podAntiAffinity: { [required]: [term] } })
+    expect(avoiding.spec).toEqual({
+      ...usual.spec,
+      affinity: {
+        ...usual.spec.affinity,
+        podAntiAffinity: {
+          ...(usual.spec.affinity as Record<string, object>).podAntiAffinity,
+          [required]: [term, sick],
+        },
+      },
+    })
+  })
+
   it('can be drained after any patch', () => {
     const marks = {
       'drape.dev/fenced-at': '1',
