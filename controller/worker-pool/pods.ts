@@ -52,11 +52,6 @@ interface Ending {
 const FENCED_AT = 'drape.dev/fenced-at'
 const MARKED_AT = 'drape.dev/marked-at'
 const REFUSED_AT = 'drape.dev/refused-at'
-function isDisrupted({ status }: Pod): boolean {
-  const conditions = status?.conditions ?? []
-  return conditions.some(({ type, status: holds }) => DISRUPTION_CONDITIONS.has(type) && holds === 'True')
-}
-
 /** The notice of the ending node that the worker leaves for. */
 const INTERRUPTED_BY = 'drape.dev/interrupted-by'
 /** The controller has set the annotations against disruption. Without this mark they belong to the operator. */
@@ -142,6 +137,11 @@ function keepOfContainer({ name, ready, state, lastState }: ContainerStatus): Co
   const ending = (terminated: Ending | undefined) =>
     terminated && { terminated: { exitCode: terminated.exitCode, message: terminated.message } }
   return { name, ready, state: ending(state?.terminated), lastState: ending(lastState?.terminated) }
+}
+
+function isDisrupted({ status }: Pod): boolean {
+  const conditions = status?.conditions ?? []
+  return conditions.some(({ type, status: holds }) => DISRUPTION_CONDITIONS.has(type) && holds === 'True')
 }
 
 /** Whether all containers of the pod have ended. */
