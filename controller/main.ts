@@ -254,9 +254,11 @@ const runs = {
 const retention = createRetentionReconcile({ ...runs, reportInvalid })
 const requestedSweeps = createRequestedSweeps({ ...runs, sweeps: cluster.sweeps })
 const imagePrefetch = createImagePrefetch({ client, ...cluster, now, onChange: loops.pool.add })
+const reportReverted = createReportReverted(record)
 const pools = createPoolReconcile({
   client,
-  applyOnce: createApplyOnce(client, { annotation: `${GROUP}/applied`, onReverted: createReportReverted(record) }),
+  reportReverted,
+  applyOnce: createApplyOnce(client, { annotation: `${GROUP}/applied`, onReverted: reportReverted }),
   record,
   reportInvalid,
   registry,

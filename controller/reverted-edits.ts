@@ -1,16 +1,14 @@
 import { FIELD_MANAGER } from './field-manager.ts'
 import type { OnReverted } from './runtime/apply-once.ts'
 import { type RecordEvent, warning } from './runtime/events.ts'
+import type { KubernetesObject } from './runtime/resource.ts'
 
 /** Records an event on the owner of an object whose manual change was reverted. */
 export function createReportReverted(record: RecordEvent): OnReverted {
-  return async ({ kind }, { metadata }) => {
+  return async ({ kind }, { metadata, writers = [] }) => {
     const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
     if (owner === undefined) return
-    const others = (metadata.managedFields ?? []).flatMap(({ manager = '', fieldsV1 = {} }) =>
-      manager !== FIELD_MANAGER && 'f:spec' in fieldsV1 ? [manager] : [],
-    )
-    const by = others.length > 0 ? ` by ${[...new Set(others)].sort().join(', ')}` : ''
+    const by = writers.length > 0 ? ` by ${writers.join(', ')}` : ''
     const message = `A change of ${kind} ${metadata.name}${by} was reverted. Change the ${owner.kind} instead.`
     const { apiVersion, kind: ownerKind, name, uid } = owner
     await record(
@@ -18,4 +16,13 @@ export function createReportReverted(record: RecordEvent): OnReverted {
       warning('EditReverted', message),
     )
   }
+}
+
+/** The other field managers that wrote an object last. No manager is named for a field that was removed. */
+export function lastWriters({ metadata: { managedFields = [] } }: KubernetesObject): readonly string[] {
+  const others = managedFields.filter(
+    ({ manager, subresource }) => manager !== FIELD_MANAGER && subresource !== 'status',
+  )
+  const last = others.reduce((latest, { time = '' }) => (time > latest ? time : latest), '')
+  return [...new Set(others.flatMap(({ manager, time = '' }) => (time === last && manager ? [manager] : [])))].sort()
 }

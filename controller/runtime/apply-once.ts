@@ -8,6 +8,8 @@ export type ApplyOnce = (type: ResourceType, object: Sent, live: Live | undefine
 /** An object as read from the API server; `touched`: another writer may have changed it. */
 export interface Live extends KubernetesObject {
   readonly touched?: boolean
+  /** The other field managers that wrote the object last. */
+  readonly writers?: readonly string[]
   readonly spec?: { readonly replicas?: number }
 }
 
@@ -16,8 +18,8 @@ export type OnReverted = (type: ResourceType, live: Live) => Promise<void>
 
 /**
  * Remembers each applied object and the generation that the server returned: while both are equal the object is unchanged, and
- * nothing is sent. An object that an earlier process applied is recognised by a digest in an annotation, unless another writer has
- * set a field of its spec.
+ * nothing is sent, unless another writer has changed its labels or owners, which have no generation. An object that an earlier process
+ * applied is recognised by a digest in an annotation, unless another writer has set a field of its spec.
  */
 export function createApplyOnce(
   client: Client,
@@ -29,19 +31,31 @@ export function createApplyOnce(
     const digest = digestOf(object)
     const last = applied.get(key)
     const unchanged = live && last?.uid === live.metadata.uid && last?.generation === live.metadata.generation
-    if (unchanged && last?.digest === digest) return false
-    const known =
-      live?.touched === false && live.metadata.annotations?.[annotation] === digest && hasReplicas(live, object)
+    const hasOurMetadata = live !== undefined && hasMetadata(live, object)
+    if (unchanged && last?.digest === digest && hasOurMetadata) return false
+    const isApplied = live?.touched === false && live.metadata.annotations?.[annotation] === digest
+    const known = isApplied && hasOurMetadata && hasReplicas(live, object)
     const { metadata } = known ? live : await client.apply(type, annotated(object, { [annotation]: digest }))
     applied.set(key, { digest, uid: metadata.uid, generation: metadata.generation })
-    const wasOurs = live?.metadata.annotations?.[annotation] === digest && generationOf(live) > (last?.generation ?? -1)
-    if (wasOurs && generationOf({ metadata }) > generationOf(live)) await onReverted(type, live)
+    if (live?.metadata.annotations?.[annotation] === digest) {
+      const wasEdited = generationOf(live) > (last?.generation ?? -1) && generationOf({ metadata }) > generationOf(live)
+      // The owner gets the report, even if the change removed the reference to it.
+      const { ownerReferences } = object.metadata
+      if (wasEdited || !hasOurMetadata)
+        await onReverted(type, { ...live, metadata: { ...live.metadata, ownerReferences } })
+    }
     return !known
   }
 }
 
 function generationOf({ metadata }: KubernetesObject): number {
   return metadata.generation ?? 0
+}
+
+function hasMetadata({ metadata }: Live, { metadata: ours }: Sent): boolean {
+  const hasLabels = Object.entries(ours.labels ?? {}).every(([name, value]) => metadata.labels?.[name] === value)
+  const owners = new Set(metadata.ownerReferences?.map(({ uid }) => uid))
+  return hasLabels && (ours.ownerReferences ?? []).every(({ uid }) => owners.has(uid))
 }
 
 /** Scaling an object to zero leaves no trace in `managedFields`. */

@@ -10,6 +10,7 @@ export interface ResourceType {
 }
 
 export interface ManagedFields {
+  readonly time?: string
   readonly manager?: string
   readonly subresource?: string
   readonly fieldsV1?: object

@@ -1,4 +1,5 @@
 import { FIELD_MANAGER } from '../field-manager.ts'
+import { lastWriters } from '../reverted-edits.ts'
 import { isTouched, type Live } from '../runtime/apply-once.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
@@ -23,11 +24,16 @@ export function watchWorkers(watch: WatchKind, interested: ReconcileQueues, onPo
         conditions: object.status?.conditions?.filter(({ type }) => type === 'ReplicaFailure'),
       },
       touched: isTouched(object, FIELD_MANAGER),
+      writers: lastWriters(object),
     }),
   })
   const disruptionBudgets = watch<Live>(BUDGETS, (object) => interested.pool(poolOf(object), BATCH_MS), {
     labelSelector: POOL_LABEL,
-    keep: (object) => ({ metadata: object.metadata, touched: isTouched(object, FIELD_MANAGER) }),
+    keep: (object) => ({
+      metadata: object.metadata,
+      touched: isTouched(object, FIELD_MANAGER),
+      writers: lastWriters(object),
+    }),
   })
   const pods: Watched<Pod> = watch<Pod>(
     PODS,

@@ -2,7 +2,7 @@ import type { PoolRegistry } from '../../api/shared/pool-registry.ts'
 import { eventsOfChanges } from '../condition-events.ts'
 import type { Engine } from '../engine/resource.ts'
 import type { ReportInvalid } from '../invalid-object.ts'
-import type { ApplyOnce, Live } from '../runtime/apply-once.ts'
+import type { ApplyOnce, Live, OnReverted } from '../runtime/apply-once.ts'
 import type { Client } from '../runtime/client.ts'
 import { type Finding, wholeSeconds } from '../runtime/conditions.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
@@ -60,6 +60,7 @@ export interface PoolParts {
   readonly client: Client
   readonly applyOnce: ApplyOnce
   readonly record: RecordEvent
+  readonly reportReverted: OnReverted
   readonly reportInvalid: ReportInvalid
   readonly registry: Pick<PoolRegistry, 'order' | 'limitJobs'>
   readonly sample: () => Promise<Sample>
@@ -313,6 +314,9 @@ async function reportSick(parts: PoolParts, { pool, sick, workers, memory }: Obs
 async function applyObjects(parts: PoolParts, observation: Observation, engines: readonly Engine[]): Promise<boolean> {
   const { pool, plan, replicaSet, memory, replicas } = observation
   if (replicaSet === undefined && !(await takeOverPods(pool, parts.client))) return false
+  // The workers that another writer added leave one after the other, so that the apply reverts nothing.
+  const isRaised = memory.replicas !== null && replicas > Math.max(memory.replicas, observation.outcome.decision.to)
+  if (isRaised && replicaSet && plan.replicas !== memory.replicas) await parts.reportReverted(REPLICA_SETS, replicaSet)
   memory.replicas = plan.replicas
   const wroteReplicaSet = await parts.applyOnce(
     REPLICA_SETS,

@@ -1,16 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { costBudgets } from '../../controller/cost-budget/resource.ts'
+import { createClient } from '../../controller/runtime/client.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { until } from '../support/until.ts'
-import { PODS } from './kinds.ts'
+import { PODS, REPLICA_SETS } from './kinds.ts'
 import { type PoolStage, startPoolStage } from './pool-stage.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
 
 interface Pod extends KubernetesObject {
   readonly spec: {
     readonly containers: readonly { readonly name: string; readonly env?: readonly { name: string }[] }[]
+  }
+}
+
+interface ReplicaSet extends KubernetesObject {
+  readonly spec: {
+    readonly replicas?: number
+    readonly template?: { readonly spec: { readonly terminationGracePeriodSeconds?: number } }
   }
 }
 
@@ -55,6 +63,46 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
       await stage.remove('examined')
     },
   )
+
+  it('reports a reverted change of its ReplicaSet once, with the writer', async () => {
+    const { namespace } = stage
+    const name = { namespace, name: 'edited-workers' }
+    await stage.apply('edited', fixed(2))
+    await stage.untilReady('edited', 2)
+    const found = () => stage.get<ReplicaSet>(REPLICA_SETS, name.name)
+    const replicas = async () => (await found())?.spec.replicas
+    const owners = async () => (await found())?.metadata.ownerReferences?.length
+    const label = async () => (await found())?.metadata.labels?.['app.kubernetes.io/managed-by']
+    const edits = [
+      { by: 'adds-workers', change: { spec: { replicas: 4 } }, done: async () => (await replicas()) === 2 },
+      { by: 'removes-workers', change: { spec: { replicas: 1 } }, done: async () => (await replicas()) === 2 },
+      {
+        by: 'changes-pods',
+        change: { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } },
+        done: async () => (await found())?.spec.template?.spec.terminationGracePeriodSeconds !== 1,
+      },
+      {
+        by: 'changes-labels',
+        change: { metadata: { labels: { 'app.kubernetes.io/managed-by': 'me' } } },
+        done: async () => (await label()) === 'drape-controller',
+      },
+      { by: null, change: { metadata: { ownerReferences: null } }, done: async () => (await owners()) === 1 },
+    ]
+    for (const [i, { by, change, done }] of edits.entries()) {
+      const writer = createClient(stage.connection, { fieldManager: by ?? 'removes-owners' })
+      await writer.patch(REPLICA_SETS, name, change)
+      await until(async () => (await done()) && (await stage.eventsOf('edited', 'EditReverted')).length > i)
+      await stage.untilReady('edited', 2)
+    }
+    await sleep(2000)
+    const messages = (await stage.eventsOf('edited', 'EditReverted')).map(({ message }) => message)
+    const expected = edits.map(({ by }) => {
+      const writer = by === null ? '' : ` by ${by}`
+      return `A change of ReplicaSet edited-workers${writer} was reverted. Change the WorkerPool instead.`
+    })
+    expect(messages.sort()).toEqual(expected.sort())
+    await stage.remove('edited')
+  })
 
   it('does not adopt a pod that has only the label of the pool', async () => {
     await stage.apply('alone', fixed(1))

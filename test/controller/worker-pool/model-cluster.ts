@@ -136,8 +136,7 @@ export class ModelCluster {
     const found = this.replicaSets.get(name)
     if (found === undefined) return
     const { metadata, ...rest } = edited(found, { ...found.spec, ...spec })
-    const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:spec': {} } }]
-    this.replicaSets.set(name, { ...rest, metadata: { ...metadata, managedFields }, touched: true })
+    this.replicaSets.set(name, { ...rest, metadata, touched: true, writers: ['kubectl'] })
   }
 
   removePod(name: string): void {
@@ -221,13 +220,12 @@ export class ModelCluster {
 
   startController(): PoolReconcile {
     const client = this.createModelClient()
+    const reportReverted = createReportReverted(async (_, happening) => void this.events.push(happening))
     const ofPool = <T>(key: string, object: T) => (key === KEY && this.exists ? object : undefined)
     return createPoolReconcile({
       client,
-      applyOnce: createApplyOnce(client, {
-        annotation: 'drape.dev/applied',
-        onReverted: createReportReverted(async (_, happening) => void this.events.push(happening)),
-      }),
+      reportReverted,
+      applyOnce: createApplyOnce(client, { annotation: 'drape.dev/applied', onReverted: reportReverted }),
       record: async (_, happening) => void this.events.push(happening),
       reportInvalid: async (_, __, problems) => {
         throw new Error(problems)
