@@ -3,10 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../api/shared/log.ts'
 import { createJobQueue } from '../../api/shared/queue.ts'
 import { createRedis } from '../../api/shared/redis.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { watchObjects } from '../../controller/runtime/watch.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
 import { until } from '../support/until.ts'
 import { type PoolStage, startPoolStage } from './pool-stage.ts'
 import { saturate } from './saturate.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
+
+interface WrittenPool extends KubernetesObject {
+  readonly status?: PoolStatus
+}
 
 const controlPlane = await findSharedControlPlane()
 
@@ -31,6 +39,35 @@ function saturatedBy(policy: object = {}, more: object = {}) {
 function hoursAroundNow() {
   const clock = (ms: number) => new Date(ms).toISOString().slice(11, 16)
   return { start: clock(Date.now() - 3_600_000), end: clock(Date.now() + 3_600_000) }
+}
+
+/**
+ * The status writes that the API server has recorded for a pool. `tooEarly`: those within 9 s of the one before, by the server's clock in
+ * whole seconds, although no condition has changed.
+ */
+function recordStatusWrites({ connection, namespace }: PoolStage, name: string) {
+  const writes: { version: string; at: number; outcomes: string }[] = []
+  const note = ({ metadata, status }: WrittenPool) => {
+    const { time = '' } = metadata.managedFields?.find(({ subresource }) => subresource === 'status') ?? {}
+    const conditions = status?.conditions.map(({ type, status: holds, reason }) => `${type} ${holds} ${reason}`) ?? []
+    const outcomes = [status?.observedGeneration, ...conditions].join()
+    const content = JSON.stringify(status)
+    if (metadata.name !== name || content === last) return
+    last = content
+    writes.push({ version: metadata.resourceVersion ?? '', at: Date.parse(time), outcomes })
+  }
+  let last = ''
+  const keep = (pool: WrittenPool) => {
+    note(pool)
+    return pool
+  }
+  const watched = watchObjects<WrittenPool>({ connection, type: workerPools.type, namespace, keep })
+  return {
+    count: () => writes.length,
+    tooEarly: () =>
+      writes.slice(1).filter(({ at, outcomes }, i) => outcomes === writes[i].outcomes && at - writes[i].at < 9000),
+    [Symbol.dispose]: () => watched.close(),
+  }
 }
 
 describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
@@ -61,6 +98,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
     ['schedule night', 'nightly', () => ({ schedules: [{ name: 'night', ...hoursAroundNow(), max: CAP }] })],
   ] as const)('is within %s when each worker has finished its job', async ([limit, name, policy]) => {
     await using pool = await saturate(stage, name, { workers: WORKERS, jobMs: JOB_MS, spec: saturatedBy() })
+    using writes = recordStatusWrites(stage, name)
     await stage.apply(name, saturatedBy(policy()))
     const cutAt = performance.now()
     const above = await until(async () => {
@@ -72,6 +110,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
     expect(performance.now() - cutAt).toBeLessThan(JOB_MS + REMOVAL_MS)
     await until(async () => (await stage.conditionOf(name, 'AboveCap'))?.status === 'False')
     await sleep(JOB_MS)
+    expect(writes.count()).toBeGreaterThan(1)
+    expect(writes.tooEarly()).toEqual([])
     expect(stage.podsOf(name)).toHaveLength(CAP)
     expect(pool.busy()).toHaveLength(CAP)
     expect(stage.workers.interrupted).toEqual([])
