@@ -115,7 +115,7 @@ function detailsOf(sick: Sickness | null, downloadSeconds: number | null): Parti
 export function joinPool({
   registry,
   host,
-  slots,
+  facts,
   consumers,
   findSickness,
   findDownloadSeconds,
@@ -125,7 +125,7 @@ export function joinPool({
 }: {
   registry: PoolRegistry
   host: string
-  slots: number
+  facts: Pick<WorkerReport, 'slots' | 'provider' | 'engines'>
   consumers: readonly Consumer[]
   /** Why this worker is permanently fenced; null if it is not. */
   findSickness: () => Sickness | null
@@ -181,7 +181,7 @@ export function joinPool({
     if (jobs > 0) idleSince = Date.now()
     const state = fence === null ? 'taking' : drained ? 'drained' : 'draining'
     const current: WorkerReport = {
-      ...{ host, state, fence, jobs, slots, idleSince: jobs > 0 ? null : idleSince },
+      ...{ host, state, fence, jobs, ...facts, idleSince: jobs > 0 ? null : idleSince },
       ...detailsOf(findSickness(), findDownloadSeconds()),
     }
     const text = JSON.stringify(current)

@@ -251,7 +251,7 @@ const membership =
     : joinPool({
         registry: createPoolRegistry(redis),
         host: config.POD_NAME || hostname(),
-        slots: config.CONCURRENCY,
+        facts: { slots: config.CONCURRENCY, provider: config.EXECUTION_PROVIDER, engines: config.ENGINES },
         consumers,
         findSickness: health.sickness,
         findDownloadSeconds: inference.downloadSeconds,

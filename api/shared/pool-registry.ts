@@ -15,6 +15,9 @@ export const WorkerReportSchema = Type.Object({
   slots: Type.Integer(),
   /** Time since which the worker has been idle, in ms since 1970; null while it has a job. */
   idleSince: Type.Union([TimeSchema, Type.Null()]),
+  /** Execution provider and engines; absent in reports of earlier versions. */
+  provider: Type.Optional(Type.String()),
+  engines: Type.Optional(Type.Array(Type.String())),
   /** Seconds that the longest download of model files took; absent without one. */
   downloadSeconds: Type.Optional(Type.Number({ minimum: 0 })),
   /** Reason why the worker has fenced itself permanently; absent while its device works. */
@@ -33,6 +36,15 @@ export type PoolRegistry = ReturnType<typeof createPoolRegistry>
 const REPORT_SECONDS = 10
 const ORDER_SECONDS = 3600
 const REPORTS = 'drape:pool-workers'
+const REPORT_PREFIX = 'drape:pool-worker:'
+/** Redis alone decides which reports have expired: the clock of a reader may be wrong. */
+const FIND_REPORTS = `
+local texts = {}
+for _, host in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  local text = redis.call('GET', ARGV[1] .. host)
+  if text then texts[#texts + 1] = text else redis.call('ZREM', KEYS[1], host) end
+end
+return texts`
 
 /** Reports between workers of pools and the controller. Everything here may be lost with Redis. */
 export function createPoolRegistry(redis: Redis) {
@@ -57,10 +69,7 @@ export function createPoolRegistry(redis: Redis) {
     },
     /** All live workers, by host. */
     findWorkers: async (): Promise<Map<string, WorkerReport>> => {
-      await client.zRemRangeByScore(REPORTS, 0, Date.now())
-      const hosts = await client.zRange(REPORTS, 0, -1)
-      if (hosts.length === 0) return new Map()
-      const texts = await client.mGet(hosts.map(reportKey))
+      const texts = (await client.eval(FIND_REPORTS, { keys: [REPORTS], arguments: [REPORT_PREFIX] })) as string[]
       const reports = texts.flatMap((text) => {
         const result = check(parse(text))
         return result.ok ? [result.value] : []
@@ -88,16 +97,16 @@ function readNumber(word: string | null): number | null {
 }
 
 /** Any worker can write this key; a malformed report must not hide the others. */
-function parse(text: string | null): unknown {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(text ?? 'null')
+    return JSON.parse(text)
   } catch {
     return null
   }
 }
 
 function reportKey(host: string): string {
-  return `drape:pool-worker:${host}`
+  return `${REPORT_PREFIX}${host}`
 }
 
 function limitKey(host: string): string {

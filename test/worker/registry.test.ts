@@ -56,6 +56,21 @@ it('an invalid worker report is ignored, and hides no other worker', async () =>
   expect([...(await registry.findWorkers()).keys()]).toEqual(['honest'])
 })
 
+it('a report is found until Redis expires it, also by a reader whose clock is wrong', async () => {
+  const registry = createPoolRegistry(redis)
+  const report = { state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: null } as const
+  await registry.report({ ...report, host: 'kept' })
+  await registry.report({ ...report, host: 'expired' })
+  await redis.client.del('drape:pool-worker:expired')
+  const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
+  const hosts = [...(await registry.findWorkers()).keys()]
+  now.mockRestore()
+  expect(hosts).toContain('kept')
+  const index = await redis.client.zRange('drape:pool-workers', 0, -1)
+  expect(index).toContain('kept')
+  expect(index).not.toContain('expired')
+})
+
 it('an unknown order or limit is ignored', async () => {
   const registry = createPoolRegistry(redis)
   for (const word of ['hibernate', '', '-1', 'NaN']) {
@@ -73,7 +88,7 @@ it('a pool worker reads its order before the first poll is due', async () => {
   await registry.order('fresh', 'take')
   let changes = 0
   const membership = joinPool({
-    ...{ registry, host: 'fresh', slots: 1, consumers: [], log },
+    ...{ registry, host: 'fresh', facts: { slots: 1, provider: 'cuda', engines: ['mock'] }, consumers: [], log },
     findSickness: () => null,
     findDownloadSeconds: () => 12.5,
     onChange: () => changes++,
@@ -82,7 +97,9 @@ it('a pool worker reads its order before the first poll is due', async () => {
   expect(membership.mayTake()).toBe(false)
   await until(() => changes === 1)
   expect(membership.mayTake()).toBe(true)
-  expect((await registry.findWorkers()).get('fresh')).toMatchObject({ state: 'taking', downloadSeconds: 12.5 })
+  expect((await registry.findWorkers()).get('fresh')).toMatchObject({
+    ...{ state: 'taking', slots: 1, provider: 'cuda', engines: ['mock'], downloadSeconds: 12.5 },
+  })
   await membership.leave()
 })
 
@@ -90,7 +107,7 @@ it('a draining worker returns its jobs after their remaining time, unless releas
   const registry = createPoolRegistry(redis)
   let returned = 0
   const membership = joinPool({
-    ...{ registry, host: 'ending', slots: 1, consumers: [], log },
+    ...{ registry, host: 'ending', facts: { slots: 1 }, consumers: [], log },
     findSickness: () => null,
     findDownloadSeconds: () => null,
     onChange: () => {},

@@ -1,6 +1,7 @@
 import type { Database } from '../../../api/shared/database/database.ts'
 import { evictionProblem, readEvictionPolicy } from '../../../api/shared/eviction.ts'
 import { createLog } from '../../../api/shared/log.ts'
+import { createPoolRegistry } from '../../../api/shared/pool-registry.ts'
 import { createRedis, type Redis } from '../../../api/shared/redis.ts'
 import { createBacklog } from '../../../api/stores/backlog.ts'
 import { redisUrl } from '../checks/environment.ts'
@@ -20,7 +21,11 @@ export async function examineRedis(database: Database): Promise<readonly Finding
     })
     try {
       await becomesReady(redis)
-      return [await examineVersion(redis), await examinePolicy(redis), ...(await examineQueue(redis, database))]
+      return [
+        ...[await examineVersion(redis), await examinePolicy(redis)],
+        ...(await examineQueue(redis, database)),
+        ...(await examinePoolWorkers(redis)),
+      ]
     } finally {
       await redis.close()
     }
@@ -61,6 +66,24 @@ async function examineQueue(redis: Redis, database: Database): Promise<readonly 
       ok('queue', `${workers.length} workers, ${sum(waiting)} try-ons wait, ${sum(unfinished) - sum(waiting)} run`),
       ...abandoned.map(({ engine, count, seconds }) =>
         problem(`queue ${engine}`, `${count} try-ons wait for ${Math.round(seconds)} s, without a worker`, cure),
+      ),
+    ]
+  })
+}
+
+/** The workers of pools, by their own reports; none outside of pools. */
+async function examinePoolWorkers(redis: Redis): Promise<readonly Finding[]> {
+  return examine('workers', 'Check that Redis accepts Lua scripts.', async () => {
+    const workers = [...(await createPoolRegistry(redis).findWorkers()).values()]
+    const kinds = Map.groupBy(workers, ({ provider = 'unknown provider', engines = [] }) =>
+      [provider, ...engines.toSorted()].join(' '),
+    )
+    const cure =
+      'The controller replaces the worker: see kubectl describe wp, and the logs of the device driver of its node.'
+    return [
+      ...[...kinds].map(([kind, found]) => ok(`workers ${kind}`, `${found.length} workers`)),
+      ...workers.flatMap(({ host, sick }) =>
+        sick ? [problem(`worker ${host}`, `takes no jobs: ${sick.reason}: ${sick.message}`, cure)] : [],
       ),
     ]
   })

@@ -94,6 +94,17 @@ describe('drape doctor', () => {
     // The policy is that of the whole server, which other tests share.
     const redis = await startOwnRedis()
     const client = await createClient({ url: redis.url }).connect()
+    const sick = { reason: 'DeviceError', message: 'CUDA failure 700', since: 1 }
+    const gpu = { provider: 'cuda', engines: ['warp', 'fashn-vton'] }
+    const report = { state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: 0 }
+    for (const worker of [
+      { host: 'gpu-1', ...gpu },
+      { host: 'gpu-2', ...gpu, sick },
+      { host: 'cpu-1', provider: 'cpu', engines: ['mock'] },
+    ]) {
+      await client.set(`drape:pool-worker:${worker.host}`, JSON.stringify({ ...report, ...worker }))
+      await client.zAdd('drape:pool-workers', { value: worker.host, score: 0 })
+    }
     const other = createServer((_, answer) => answer.writeHead(404).end()).listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { accountId, database } = drape
@@ -117,6 +128,11 @@ describe('drape doctor', () => {
       expect(find(findings, 'migrations')).toMatchObject(isProblem(/lacks 0015-retention.sql/, 'drape migrate'))
       expect(find(findings, 'stored secrets')).toMatchObject(isProblem(/./, 'Set SECRETS_KEY to the key'))
       expect(find(findings, 'redis maxmemory-policy')).toMatchObject(isProblem(/^allkeys-lru/, 'noeviction'))
+      expect(find(findings, 'workers cuda fashn-vton warp')).toMatchObject({ state: 'ok', found: '2 workers' })
+      expect(find(findings, 'workers cpu mock')).toMatchObject({ state: 'ok', found: '1 workers' })
+      expect(findings.filter(({ check }) => check.startsWith('worker '))).toMatchObject([
+        { check: 'worker gpu-2', ...isProblem('takes no jobs: DeviceError: CUDA failure 700', 'kubectl describe wp') },
+      ])
       expect(find(findings, 'queue mock')).toMatchObject(isProblem(/^1 try-ons wait for \d+ s/, 'Start a worker'))
     } finally {
       client.destroy()
