@@ -388,7 +388,9 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await page.click('#cancel')
     await until(`document.querySelector('#said').textContent === 'Cancelled. The credit was refunded.'`)
     expect(await drape.balance()).toBe(credits)
+    expect(await page.$('#behind:not([hidden])')).toBeNull()
     await page.click('#go')
+    await until(`document.querySelector('#behind:not([hidden])')?.naturalWidth > 100`)
     await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
     // The bar moves also while the service reports no progress.
     const bar = () => page.$eval('#progress', (one) => (one as unknown as { value: number }).value)

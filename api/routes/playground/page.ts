@@ -95,7 +95,7 @@ function productFields(): Html {
 function resultPanel(): Html {
   return html`<section class="card result" aria-labelledby="result-title">
 <h2 id="result-title"><span class="step" aria-hidden="true">3</span>Result</h2>
-<div class="stage" id="stage">
+<div class="stage" id="stage"><img class="behind" id="behind" alt="" hidden>
 <p class="invitation" id="waiting"><strong>The result appears here</strong><span>A try-on costs 1 credit, which is refunded if the try-on fails.</span></p>
 <figure class="comparison" id="comparison" hidden>
 <div class="frame"><img class="before" alt="Photo before the try-on"><img class="after" alt="The result">

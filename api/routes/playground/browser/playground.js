@@ -130,6 +130,8 @@ function begin() {
   find('problem').hidden = true
   find('waiting').hidden = true
   hideComparison()
+  const { src, hidden } = photo.section.querySelector('.preview')
+  Object.assign(find('behind'), { src, hidden })
   for (const id of ['facts', 'download', 'look-again']) find(id).hidden = true
   find('cancel').hidden = false
   startProgress()
@@ -141,6 +143,7 @@ function end() {
   find('cancel').hidden = true
   endProgress()
   find('stage').classList.remove('busy')
+  find('behind').hidden = true
   find('go').disabled = false
   if (find('comparison').hidden) find('waiting').hidden = false
   account.refresh()
