@@ -225,6 +225,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
       update operator_sessions set seen_at = now() - interval '31 minutes' where hash = sha256(${token}::text::bytea)`)
     await submit('/shops')
     expect(await read('main')).toContain('Sign in again to return to the form')
+    expect(await own.$eval('main > [role=alert]', ({ className }) => className)).toBe('caution')
     await look('session-ended')
     await own.type('[name=email]', OPERATOR.email)
     await own.type('[name=password]', OPERATOR.password)

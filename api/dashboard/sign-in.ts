@@ -189,7 +189,7 @@ export function showSignIn(ctx: DashboardContext, { provider, passwords, email, 
   ctx.state.operator = null
   showPage(ctx, {
     title: 'Sign in',
-    body: html`${when(message, html`<p class="problem" role="alert">${message}</p>`)}
+    body: html`${when(message, html`<p class="${problem === undefined ? 'caution' : 'problem'}" role="alert">${message}</p>`)}
 ${when(
   provider,
   html`<a class="button" href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with ${provider ?? ''}</a>`,
