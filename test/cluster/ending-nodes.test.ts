@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pathOf } from '../../controller/runtime/resource.ts'
+import { inferenceOf, signal } from '../faults/support/inference.ts'
+import { readSample, readSmallPerson } from '../support/drape.ts'
+import { linesOf, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { askApiServer } from './ask-api-server.ts'
 import { NODES, PODS } from './kinds.ts'
@@ -180,5 +183,67 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
     await untilGone('spared', leaving)
     expect(stage.workers.killed).toEqual([])
     await remove('spared')
+  })
+
+  /** Runs real workers in the pods of the pool, as a kubelet does. */
+  const startRealWorkers = (pool: string) => {
+    const workers = new Map<string, { readonly program: TestProgram; ended?: { code: number | null; at: number } }>()
+    const isOf = (pod: string) => pod.startsWith(`${pool}-workers-`)
+    stage.workers.leaveOut(isOf, (pod) => workers.has(pod) && workers.get(pod)?.ended === undefined)
+    stage.nodes.onPod(async (_, pod, state) => {
+      const worker = workers.get(pod)
+      if (state === 'ends' && worker) worker.ended = { code: await worker.program.end('SIGTERM'), at: Date.now() }
+    })
+    return {
+      workers,
+      start: async (pod: string) => {
+        const env = { POOL: `${stage.namespace}/${pool}`, POD_NAME: pod, PUBLIC_URL: stage.drape.api.url }
+        workers.set(pod, { program: await stage.drape.startWorker(env) })
+      },
+    }
+  }
+
+  it.for([
+    ['cloud.google.com/impending-node-termination', 15_000, false],
+    [SPOT, 30_000, true],
+  ] as const)('has a real worker return a job that hangs and exit: %s', async ([taint, limitMs, isLong], { skip }) => {
+    if (isLong && !process.env.LONG_TESTS) skip()
+    const pool = isLong ? 'real-spot' : 'real-google'
+    const { workers, start } = startRealWorkers(pool)
+    await stage.client.patch(NODES, { name: OTHER }, { spec: { unschedulable: true } })
+    await stage.apply(pool, { ...spec, replicas: 1 })
+    const leaving = await until(() => on(pool, ENDING)[0])
+    await stage.client.patch(NODES, { name: OTHER }, { spec: { unschedulable: null } })
+    await start(leaving)
+    const leaver = workers.get(leaving)?.program as TestProgram
+    for (const pid of inferenceOf(leaver)) signal(pid, 'SIGSTOP')
+    const data = {
+      products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
+      person: { image: { source: { fileKey: 'me' } } },
+      output: { engine: 'mock' },
+    }
+    const shirt = await readSample('garments/tshirt-navy.jpg')
+    const id = await stage.drape.tryOn(data, { me: await readSmallPerson(), shirt })
+    await until(async () => (await stage.statusOf(pool))?.busyReplicas === 1)
+
+    const noticedAt = Date.now()
+    await setTaints(taint)
+    const replacement = await until(() => on(pool, OTHER)[0])
+    await start(replacement)
+    expect(await stage.drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+    const ended = await until(() => workers.get(leaving)?.ended)
+    expect(ended.code).toBe(0)
+    const messages = linesOf(leaver.output())
+    expect(messages.filter(({ level }) => level === 'fatal')).toEqual([])
+    const order = ['drains', 'try-on returned to the queue', 'stopped']
+    expect(messages.map(({ msg }) => msg).filter((msg) => order.includes(msg))).toEqual(order)
+    // Handing the job back used no attempt.
+    expect(linesOf(workers.get(replacement)?.program.output() ?? '')).toContainEqual(
+      expect.objectContaining({ msg: 'try-on', generationId: id, attempt: 1, outcome: 'completed' }),
+    )
+    // In the short form the machine may be busy with other tests.
+    if (isLong) expect(ended.at - noticedAt).toBeLessThan(limitMs)
+    await setTaints()
+    await stage.remove(pool)
   })
 })

@@ -5,6 +5,8 @@ import type { FakeNodes } from './fake-nodes.ts'
 
 /** The workers in the pods of fake nodes: they talk to Redis as real ones do, but only seem to work. */
 export interface ModelWorkers {
+  /** Leaves pods of these names to real workers; `isRunning` says whether the one in a pod runs. */
+  leaveOut(isReal: (pod: string) => boolean, isRunning: (pod: string) => boolean): void
   /** Gives the worker in a pod a job, unless it takes none. */
   work(pod: string): boolean
   finish(pod: string): void
@@ -42,11 +44,14 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
   const registry = createPoolRegistry(redis)
   const workers = new Map<string, ModelWorker>()
   let isFailing: (pod: string) => boolean = () => false
+  let isReal: (pod: string) => boolean = () => false
+  let isRunning: (pod: string) => boolean = () => false
   const interrupted: string[] = []
   const killed: string[] = []
   const handedBack = new Map<string, number>()
   let haste = 20
   nodes.onPod((_, name, state) => {
+    if (isReal(name)) return
     const worker = workers.get(name)
     const isBusy = (worker?.jobs ?? 0) > 0
     if (state === 'runs') workers.set(name, { fence: null, jobs: 0, idleSince: Date.now(), isEnding: false })
@@ -85,6 +90,10 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
       })
   }, BEAT_MS)
   return {
+    leaveOut: (real, running) => {
+      isReal = real
+      isRunning = running
+    },
     work: (pod) => {
       const worker = workers.get(pod)
       if (worker === undefined || worker.fence !== null || worker.isEnding || worker.sickSince !== undefined)
@@ -103,7 +112,7 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
     hasten: (factor) => {
       haste = factor
     },
-    isBusy: (pod) => (workers.get(pod)?.jobs ?? 0) > 0,
+    isBusy: (pod) => (isReal(pod) ? isRunning(pod) : (workers.get(pod)?.jobs ?? 0) > 0),
     takesJobs: (pod) => workers.get(pod)?.fence === null && workers.get(pod)?.isEnding === false,
     ...{ interrupted, killed, handedBack },
     close: async () => {
