@@ -91,9 +91,11 @@ export function outcomeOf(job: Job | undefined): 'missing' | 'running' | 'done' 
   return holds('Complete') ? 'done' : holds('Failed') ? 'failed' : 'running'
 }
 
-/** Unique per node, version of the source and worker image. */
+/** Unique per engine, node, version of the source and worker image. */
 function jobName({ metadata, spec }: Engine, { spec: { template } }: WorkerPool, node: Node): string {
-  const about = JSON.stringify([node.metadata.name, node.metadata.uid, spec.source, template.image])
+  // The name of an engine may be longer than its part of the name.
+  const engine = metadata.name.length > NAME_IN_JOB ? [metadata.name] : []
+  const about = JSON.stringify([node.metadata.name, node.metadata.uid, spec.source, template.image, ...engine])
   return `prefetch-${metadata.name.slice(0, NAME_IN_JOB)}-${createHash('sha256').update(about).digest('hex').slice(0, 10)}`
 }
 
