@@ -126,7 +126,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await page.type('[name=domain]', 'https://shop.example/')
     await page.type('[name=name]', 'A name that is not lost')
     await submit('/shops')
-    expect(await focused()).toBe('Domain')
+    await expect.poll(focused).toBe('Domain')
     expect(
       await page.evaluate(
         `document.getElementById(document.activeElement.getAttribute('aria-describedby').split(' ')[0]).textContent`,
@@ -143,7 +143,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
       document.querySelector('[name=retentionDays]').value = '900'
       document.querySelector('[name=email]').value = 'nobody'`)
     await submit(account)
-    expect(await focused()).toBe('E-mail address')
+    await expect.poll(focused).toBe('E-mail address')
     expect(await page.$eval('[role=alert]', ({ textContent }) => textContent)).toContain('There are 2 problems.')
     violations.push(...(await inspectLooks(page, { name: 'refused-settings' })))
     expect(violations).toEqual([])
