@@ -56,12 +56,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortRun,
   },
   {
-    file: 'test/cluster/ending-nodes.test.ts',
-    test: 'exit: aws-node-termination-handler/spot-itn',
-    reason: `waits as long as a spot node does, and asserts the time; ${IS_LONG}`,
-    when: inShortRun,
-  },
-  {
     file: 'test/openbao/transit.test.ts',
     reason: `downloads and runs a real OpenBao; ${IS_LONG}`,
     when: inShortRun,

@@ -203,12 +203,11 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
     }
   }
 
-  it.for([
-    ['cloud.google.com/impending-node-termination', 15_000, false],
-    [SPOT, 30_000, true],
-  ] as const)('has a real worker return a job that hangs and exit: %s', async ([taint, limitMs, isLong], { skip }) => {
-    if (isLong && !process.env.LONG_TESTS) skip()
-    const pool = isLong ? 'real-spot' : 'real-google'
+  it('has a real worker return a job that hangs and exit', async () => {
+    // The long form waits as long as a spot node does, and asserts the time; the short one may run on a busy machine.
+    const isLong = Boolean(process.env.LONG_TESTS)
+    const taint = isLong ? SPOT : 'cloud.google.com/impending-node-termination'
+    const pool = 'real'
     const { workers, start } = startRealWorkers(pool)
     await stage.client.patch(NODES, { name: OTHER }, { spec: { unschedulable: true } })
     await stage.apply(pool, { ...spec, replicas: 1 })
@@ -238,11 +237,11 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
     const order = ['drains', 'try-on returned to the queue', 'stopped']
     expect(messages.map(({ msg }) => msg).filter((msg) => order.includes(msg))).toEqual(order)
     // Handing the job back used no attempt.
-    expect(linesOf(workers.get(replacement)?.program.output() ?? '')).toContainEqual(
-      expect.objectContaining({ msg: 'try-on', generationId: id, attempt: 1, outcome: 'completed' }),
+    const entry = await until(() =>
+      linesOf(workers.get(replacement)?.program.output() ?? '').find(({ msg }) => msg === 'try-on'),
     )
-    // In the short form the machine may be busy with other tests.
-    if (isLong) expect(ended.at - noticedAt).toBeLessThan(limitMs)
+    expect(entry).toMatchObject({ generationId: id, attempt: 1, outcome: 'completed' })
+    if (isLong) expect(ended.at - noticedAt).toBeLessThan(30_000)
     await setTaints()
     await stage.remove(pool)
   })
