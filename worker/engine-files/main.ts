@@ -9,6 +9,9 @@ import { verifyFiles } from './verify.ts'
 // Verifies or downloads the files that the Engine lists. With PROBE_PORT it is a sidecar: it runs beside the worker, and marks the
 // folder when all files are verified. Otherwise it runs before a worker starts, or in a prefetch pod, and exits.
 
+/** Exit code of a process that SIGTERM ends. */
+const SIGTERM_CODE = 143
+
 try {
   const { folder, files, source, probePort } = readSettings(process.env)
   const isMarked = async () => probePort !== null && (await readMarker(folder)) !== null
@@ -30,7 +33,8 @@ try {
 
 /** Serves the probes of a sidecar until the pod ends. */
 function serve(port: number, isMarked: () => Promise<boolean>): void {
-  process.once('SIGTERM', () => process.exit(0))
+  // The Engine counts exit code 0 as a passed check, also of a pod that was evicted during the download.
+  process.once('SIGTERM', async () => process.exit((await isMarked().catch(() => false)) ? 0 : SIGTERM_CODE))
   const probes = createProbeServer({
     log: createLog({ process: 'engine-files', level: 'info' }),
     metrics: createMetrics('engine-files'),

@@ -104,8 +104,12 @@ describe('the files of an engine', () => {
         ({ status }) => status,
         () => 0,
       )
-    const first = start({ PROBE_PORT: String(port) })
+    const interrupted = start({ PROBE_PORT: String(port) })
     await until(async () => asked.length === 1 && (await isReady()) === 503)
+    interrupted.child.kill('SIGTERM')
+    expect(await interrupted.result).toMatchObject({ code: 143 })
+    const first = start({ PROBE_PORT: String(port) })
+    await until(async () => asked.length === 2 && (await isReady()) === 503)
     expect(await readMarker(folder)).toBeNull()
     deliver()
     await until(async () => (await isReady()) === 200)
@@ -116,7 +120,7 @@ describe('the files of an engine', () => {
     expect(await first.result).toMatchObject({ code: 0 })
     const second = start({ PROBE_PORT: String(port) })
     await until(async () => (await isReady()) === 200)
-    expect(asked).toHaveLength(2)
+    expect(asked).toHaveLength(3)
     second.child.kill('SIGTERM')
     expect(await second.result).toMatchObject({ code: 0, output: '' })
   })
