@@ -199,6 +199,9 @@ function protectionOf(annotations: Readonly<Record<string, string>>): Pick<PoolP
 function hasBeenReady(status: Pod['status']): boolean {
   const worker = workerOf(status)
   if (worker?.started !== true) return false
+  // Without missing files, the startup probe has found the worker ready, also if the pod is not: the worker may have a job.
+  const isWaiting = status?.initContainerStatuses?.some(({ ready: isComplete }) => isComplete === false) ?? false
+  if (worker.ready || !isWaiting) return true
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   const unreadySince = ready?.status === 'False' ? Date.parse(ready.lastTransitionTime ?? '') : Number.NaN
   // A missing timestamp counts as ready before: the worker may have a job.

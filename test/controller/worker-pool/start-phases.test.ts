@@ -62,15 +62,21 @@ describe('the phases of the start of a worker', () => {
   })
 
   it('begin before a worker that waits for files has been ready once', () => {
-    const readyIs = (status: string, second: number) => {
-      const condition = { type: 'Ready', status, lastTransitionTime: at(second) }
-      return readPod(keepOfPod({ ...started, status: { ...started.status, conditions: [condition] } })).started
+    const startedIf = (status: string, second: number, { isComplete = false, isWorkerReady = false } = {}) => {
+      const conditions = [{ type: 'Ready', status, lastTransitionTime: at(second) }]
+      const initContainerStatuses = [{ name: 'check-large', ready: isComplete }]
+      const containerStatuses = started.status?.containerStatuses?.map((each) => ({ ...each, ready: isWorkerReady }))
+      const changed = { ...started.status, conditions, initContainerStatuses, containerStatuses }
+      return readPod(keepOfPod({ ...started, status: changed })).started
     }
-    expect(readyIs('False', 3)).toBe(false)
-    expect(readyIs('False', 25)).toBe(false)
-    expect(readyIs('True', 37)).toBe(true)
+    expect(startedIf('False', 3)).toBe(false)
+    expect(startedIf('False', 25)).toBe(false)
+    expect(startedIf('True', 37)).toBe(true)
+    // It takes jobs, although its pod has never been ready.
+    expect(startedIf('False', 3, { isComplete: true })).toBe(true)
+    expect(startedIf('False', 3, { isWorkerReady: true })).toBe(true)
     // It became unready later, and may still have a job.
-    expect(readyIs('False', 40)).toBe(true)
+    expect(startedIf('False', 40)).toBe(true)
     expect(readPod(keepOfPod({ ...started, status: { ...started.status, conditions: [] } })).started).toBe(true)
   })
 })
