@@ -89,7 +89,7 @@ async function store(
       yield piece
     }
   }
-  await pipeline(Readable.fromWeb(body as never), checked, createWriteStream(partial))
+  await pipeline(Readable.fromWeb(body as never), checked, createWriteStream(partial, { flush: true }))
   // A broken connection looks the same as a short file.
   if (seen < bytes) throw new Error(`it ended after ${seen} of ${bytes} bytes`)
   return hash.digest('hex')

@@ -1,5 +1,5 @@
 import { compileParser, type Static, Type } from '../../api/shared/schema.ts'
-import { MARKER } from './marker.ts'
+import { isReserved } from './marker.ts'
 
 const FileSchema = Type.Object({
   /** Path relative to the folder. */
@@ -37,7 +37,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const { ENGINE_URL: url, ENGINE_AUTHORIZATION: authorization } = env
   if (url && !URL.canParse(url)) throw new Error('ENGINE_URL is not a URL')
   const files = readFiles(env.ENGINE_FILES ?? '')
-  if (files.some(({ path }) => path === MARKER)) throw new Error(`ENGINE_FILES must not contain ${MARKER}`)
+  const reserved = files.find(({ path }) => isReserved(path))
+  if (reserved) throw new Error(`ENGINE_FILES must not contain ${reserved.path}`)
   return { folder, files, source: url ? { url, authorization } : null, probePort: readPort(env.PROBE_PORT) }
 }
 

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { readMarker } from '../../../worker/engine-files/marker.ts'
+import { readSettings } from '../../../worker/engine-files/settings.ts'
 import { until } from '../../support/until.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../worker/engine-files/main.ts')
@@ -118,6 +119,13 @@ describe('the files of an engine', () => {
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process="engine-files"')
     first.child.kill('SIGTERM')
     expect(await first.result).toMatchObject({ code: 0 })
+    // A crash of the node has lost the content of the marker: the files are verified again.
+    await writeFile(join(folder, '.complete'), '')
+    expect(await readMarker(folder)).toBeNull()
+    const repaired = start({ PROBE_PORT: String(port) })
+    await until(async () => (await isReady()) === 200)
+    repaired.child.kill('SIGTERM')
+    expect(await repaired.result).toMatchObject({ code: 0, output: expect.stringContaining('"verified":2') })
     const second = start({ PROBE_PORT: String(port) })
     await until(async () => (await isReady()) === 200)
     expect(asked).toHaveLength(3)
@@ -135,12 +143,17 @@ describe('the files of an engine', () => {
       problem: 'graphs/model.onnx could not be fetched: the server answered 404',
     })
     expect(await readMarker(folder)).toBeNull()
-    const reserved = JSON.stringify([{ ...FILES[1], path: '.complete' }])
-    expect(await bring({ ENGINE_FILES: reserved })).toMatchObject({
-      code: 1,
-      problem: 'ENGINE_FILES must not contain .complete',
-    })
   })
+
+  it.each(['.complete', './.complete', '.complete/model.onnx', '.complete.part'])(
+    'cannot be the marker of complete files: %s',
+    (path) => {
+      const files = JSON.stringify([{ ...FILES[1], path }])
+      expect(() => readSettings({ ENGINE_FOLDER: folder, ENGINE_FILES: files })).toThrow(
+        `ENGINE_FILES must not contain ${path}`,
+      )
+    },
+  )
 
   it.each(['../outside.onnx', '/etc/passwd', 'a/../../b'])('cannot be outside the folder: %s', async (path) => {
     const outside = JSON.stringify([{ ...FILES[1], path }])
