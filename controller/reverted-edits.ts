@@ -18,11 +18,14 @@ export function createReportReverted(record: RecordEvent): OnReverted {
   }
 }
 
-/** The other field managers that wrote an object last. No manager is named for a field that was removed. */
+/**
+ * The other field managers that wrote an object last, since the controller did: an earlier change was reverted or has nothing to do with
+ * the controller's fields. No manager is recorded for a field that was removed.
+ */
 export function lastWriters({ metadata: { managedFields = [] } }: KubernetesObject): readonly string[] {
-  const others = managedFields.filter(
-    ({ manager, subresource }) => manager !== FIELD_MANAGER && subresource !== 'status',
-  )
-  const last = others.reduce((latest, { time = '' }) => (time > latest ? time : latest), '')
+  const writes = managedFields.filter(({ subresource }) => subresource !== 'status')
+  const others = writes.filter(({ manager }) => manager !== FIELD_MANAGER)
+  // The times of the API server have one format.
+  const last = writes.reduce((latest, { time = '' }) => (time > latest ? time : latest), '')
   return [...new Set(others.flatMap(({ manager, time = '' }) => (time === last && manager ? [manager] : [])))].sort()
 }

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { FIELD_MANAGER } from '../../../controller/field-manager.ts'
+import { lastWriters } from '../../../controller/reverted-edits.ts'
 import { ModelCluster } from './model-cluster.ts'
 
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
@@ -29,4 +31,19 @@ it('a change of the pool itself is no manual change', async () => {
   cluster.restartController()
   await cluster.run(5)
   expect(cluster.events.filter(({ reason }) => reason === 'EditReverted')).toEqual([])
+})
+
+it('names the writers since the last write of the controller only', () => {
+  const at = (manager: string, second: number, subresource?: string) => ({
+    ...{ manager, subresource, time: `2026-01-01T12:00:0${second}Z` },
+  })
+  const writersOf = (...managedFields: ReturnType<typeof at>[]) =>
+    lastWriters({ metadata: { name: 'pool-workers', managedFields } })
+  const [own, annotated] = [at(FIELD_MANAGER, 2), at('annotates', 1)]
+  expect(writersOf(own, annotated, at('kubectl', 3, 'scale'), at('kube-controller-manager', 4, 'status'))).toEqual([
+    'kubectl',
+  ])
+  expect(writersOf(own, at('kubectl', 2))).toEqual(['kubectl'])
+  // A removed field has no manager.
+  expect(writersOf(own, annotated)).toEqual([])
 })
