@@ -25,18 +25,21 @@ export function createApplyOnce(
   client: Client,
   { annotation, onReverted = async () => {} }: { annotation: string; onReverted?: OnReverted },
 ): ApplyOnce {
-  const applied = new Map<string, { digest: string; uid?: string; generation?: number }>()
+  const applied = new Map<string, { digest: string; uid?: string; generation?: number; isMutated: boolean }>()
   return async (type, object, live) => {
     const key = `${type.plural} ${keyOf(object.metadata)}`
     const digest = digestOf(object)
     const last = applied.get(key)
     const unchanged = live && last?.uid === live.metadata.uid && last?.generation === live.metadata.generation
-    const hasOurMetadata = live !== undefined && hasMetadata(live, object)
+    // An admission webhook that changes the labels would change them again.
+    const isMutated = last?.digest === digest && last.isMutated
+    const hasOurMetadata = live !== undefined && (isMutated || hasMetadata(live, object))
     if (unchanged && last?.digest === digest && hasOurMetadata) return false
     const isApplied = live?.touched === false && live.metadata.annotations?.[annotation] === digest
     const known = isApplied && hasOurMetadata && hasReplicas(live, object)
     const { metadata } = known ? live : await client.apply(type, annotated(object, { [annotation]: digest }))
-    applied.set(key, { digest, uid: metadata.uid, generation: metadata.generation })
+    const { uid, generation } = metadata
+    applied.set(key, { digest, uid, generation, isMutated: isMutated || !hasMetadata({ metadata }, object) })
     if (live?.metadata.annotations?.[annotation] === digest) {
       const wasEdited = generationOf(live) > (last?.generation ?? -1) && generationOf({ metadata }) > generationOf(live)
       // The owner gets the report, even if the change removed the reference to it.
