@@ -1,4 +1,4 @@
-import { type Pod, readPod, SICK_LABEL, WORKER_LABELS } from './pods.ts'
+import { AVOIDS_SICK, type Pod, readPod, SICK_LABEL, WORKER_LABELS } from './pods.ts'
 import type { SickWorkers } from './sick-workers.ts'
 
 type Affinity = Readonly<Record<string, unknown>>
@@ -30,17 +30,39 @@ export function avoidsSickNodes(
   return sickNodes.size > 0 && pods.some(works)
 }
 
-/** The pod spec with the hint beside what a patch may have set. */
-export function withNodeHint<T extends { readonly affinity?: unknown }>(spec: T): T {
+/** Pods that wait for a node with the hint, which keeps them from nodes that new workers do not avoid any more. */
+export function findWaitingForHint(
+  pods: readonly Pod[],
+  { held, replaced }: Pick<SickWorkers, 'held' | 'replaced'>,
+): readonly string[] {
+  if (held.size + replaced.size === 0) return []
+  return pods.flatMap(({ metadata: { name, annotations, deletionTimestamp }, spec, status }) => {
+    const isWaiting = status?.phase === 'Pending' && spec?.nodeName === undefined && !spec?.schedulingGates
+    return isWaiting && deletionTimestamp === undefined && annotations?.[AVOIDS_SICK] !== undefined ? [name] : []
+  })
+}
+
+interface Template {
+  readonly metadata: { readonly annotations: Readonly<Record<string, string>> }
+  readonly spec: { readonly affinity?: unknown }
+}
+
+/** The pod template with the hint beside what a patch may have set. */
+export function withNodeHint<T extends Template>(template: T): T {
+  const { metadata, spec } = template
   const affinity = objectOf(spec.affinity)
   const podAntiAffinity = objectOf(affinity.podAntiAffinity)
   const { requiredDuringSchedulingIgnoredDuringExecution: required } = podAntiAffinity
   const terms = [...(Array.isArray(required) ? required : []), NO_SICK_WORKER]
   return {
-    ...spec,
-    affinity: {
-      ...affinity,
-      podAntiAffinity: { ...podAntiAffinity, requiredDuringSchedulingIgnoredDuringExecution: terms },
+    ...template,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [AVOIDS_SICK]: 'true' } },
+    spec: {
+      ...spec,
+      affinity: {
+        ...affinity,
+        podAntiAffinity: { ...podAntiAffinity, requiredDuringSchedulingIgnoredDuringExecution: terms },
+      },
     },
   }
 }

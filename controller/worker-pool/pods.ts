@@ -63,11 +63,13 @@ const NO_DISRUPTION: Readonly<Record<string, string>> = {
 }
 /** Digest of the template of a pod. */
 export const TEMPLATE_DIGEST = 'drape.dev/template-digest'
+/** The pod has an anti-affinity to sick workers. Not a part of the digest. */
+export const AVOIDS_SICK = 'drape.dev/avoids-sick'
 /** Kubernetes deletes the pods with the lowest cost first, among equally ready pods. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   ...[FENCED_AT, MARKED_AT, REFUSED_AT, INTERRUPTED_BY],
-  ...[TEMPLATE_DIGEST, DELETION_COST, PROTECTED],
+  ...[TEMPLATE_DIGEST, AVOIDS_SICK, DELETION_COST, PROTECTED],
 ])
 const KEPT_ANNOTATIONS: ReadonlySet<string> = new Set([...OWN_ANNOTATIONS, ...Object.keys(NO_DISRUPTION)])
 const LOWEST_COST = '-2147483648'

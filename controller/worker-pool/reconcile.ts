@@ -18,7 +18,7 @@ import { sumDemand } from './demand.ts'
 import { type DrainPlan, freeze, type PoolPod } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
 import { createInterrupt, findInterruptions, type Interruptions } from './interruption.ts'
-import { avoidsSickNodes } from './node-hint.ts'
+import { avoidsSickNodes, findWaitingForHint } from './node-hint.ts'
 import { outcomeFor, untilNextSample } from './outcome.ts'
 import { findPlacement, type Placement } from './placement.ts'
 import {
@@ -318,13 +318,13 @@ async function applyObjects(parts: PoolParts, observation: Observation, engines:
   const isRaised = memory.replicas !== null && replicas > Math.max(memory.replicas, observation.outcome.decision.to)
   if (isRaised && replicaSet && plan.replicas !== memory.replicas) await parts.reportReverted(REPLICA_SETS, replicaSet)
   memory.replicas = plan.replicas
-  const wroteReplicaSet = await parts.applyOnce(
-    REPLICA_SETS,
-    renderReplicaSet(pool, engines, plan.replicas, {
-      avoidsSick: avoidsSickNodes(parts.podsOf(pool), observation.sick),
-    }),
-    replicaSet,
-  )
+  const { sick } = observation
+  const avoidsSick = avoidsSickNodes(parts.podsOf(pool), sick)
+  const rendered = renderReplicaSet(pool, engines, plan.replicas, { avoidsSick })
+  const wroteReplicaSet = await parts.applyOnce(REPLICA_SETS, rendered, replicaSet)
+  // The ReplicaSet creates them again, without the hint.
+  const waiting = avoidsSick ? [] : findWaitingForHint(parts.podsOf(pool), sick)
+  for (const name of waiting) await parts.client.delete(PODS, { namespace: pool.metadata.namespace, name })
   const budget = parts.budgets.get(`${pool.metadata.namespace}/${workersName(pool)}`)
   const wroteBudget = await parts.applyOnce(BUDGETS, renderBudget(pool), budget)
   if (plan.replicas < replicas) {

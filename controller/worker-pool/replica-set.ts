@@ -72,7 +72,7 @@ export function renderReplicaSet(
       replicas,
       selector: { matchLabels: poolLabels(pool) },
       // Not a part of the digest: the workers that exist stay.
-      template: avoidsSick ? { ...template, spec: withNodeHint(template.spec) } : template,
+      template: avoidsSick ? withNodeHint(template) : template,
     },
   }
 }

@@ -157,7 +157,11 @@ describe('the pods of a pool', () => {
     const [usual, avoiding] = [false, true].map(
       (avoidsSick) => renderReplicaSet(read.object, [], 1, { avoidsSick }).spec.template,
     )
-    expect(avoiding.metadata).toEqual(usual.metadata)
+    const { annotations } = usual.metadata
+    expect(avoiding.metadata).toEqual({
+      ...usual.metadata,
+      annotations: { ...annotations, 'drape.dev/avoids-sick': 'true' },
+    })
     const sick = {
       labelSelector: {
         matchLabels: { 'app.kubernetes.io/name': 'drape-worker' },

@@ -70,6 +70,21 @@ describe('workers with a failing accelerator', () => {
     expect(cluster.wrongVictims).toBe(0)
   })
 
+  it('keep no worker pending when no other node runs a worker any more', async () => {
+    cluster.isPlaced = ({ metadata }) =>
+      metadata.annotations?.['drape.dev/avoids-sick'] === undefined || !nodes().includes('a')
+    cluster.failingNodes.add('a')
+    await cluster.run(60)
+    expect(nodes()).toEqual(['a', 'b', 'c', undefined])
+    for (const { object } of cluster.alive)
+      if (['b', 'c'].includes(object.spec?.nodeName ?? '')) cluster.removePod(object.metadata.name)
+    // Another accelerator of the node of the sick worker.
+    cluster.placeOn = () => 'a, second'
+    await cluster.run(20)
+    expect(nodes()).toContain('a, second')
+    expect(cluster.condition('Ready')).toMatchObject({ status: 'True' })
+  })
+
   it('are known to the next controller', async () => {
     cluster.failingNodes.add('a')
     await cluster.run(60)
