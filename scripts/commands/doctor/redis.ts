@@ -79,9 +79,12 @@ async function examinePoolWorkers(redis: Redis): Promise<readonly Finding[]> {
       [provider, ...engines.toSorted()].join(' '),
     )
     const cure =
-      'The controller replaces the worker: see kubectl describe wp, and the logs of the device driver of its node.'
+      'The controller replaces the worker, or holds it while it avoids the node: see kubectl describe wp, and the logs of the device driver of the node.'
     return [
-      ...[...kinds].map(([kind, found]) => ok(`workers ${kind}`, `${found.length} workers`)),
+      ...[...kinds].map(([kind, found]) => {
+        const healthy = found.filter(({ sick }) => sick === undefined).length
+        return ok(`workers ${kind}`, `${healthy} of ${found.length} healthy`)
+      }),
       ...workers.flatMap(({ host, sick }) =>
         sick ? [problem(`worker ${host}`, `takes no jobs: ${sick.reason}: ${sick.message}`, cure)] : [],
       ),

@@ -128,8 +128,8 @@ describe('drape doctor', () => {
       expect(find(findings, 'migrations')).toMatchObject(isProblem(/lacks 0015-retention.sql/, 'drape migrate'))
       expect(find(findings, 'stored secrets')).toMatchObject(isProblem(/./, 'Set SECRETS_KEY to the key'))
       expect(find(findings, 'redis maxmemory-policy')).toMatchObject(isProblem(/^allkeys-lru/, 'noeviction'))
-      expect(find(findings, 'workers cuda fashn-vton warp')).toMatchObject({ state: 'ok', found: '2 workers' })
-      expect(find(findings, 'workers cpu mock')).toMatchObject({ state: 'ok', found: '1 workers' })
+      expect(find(findings, 'workers cuda fashn-vton warp')).toMatchObject({ state: 'ok', found: '1 of 2 healthy' })
+      expect(find(findings, 'workers cpu mock')).toMatchObject({ state: 'ok', found: '1 of 1 healthy' })
       expect(findings.filter(({ check }) => check.startsWith('worker '))).toMatchObject([
         { check: 'worker gpu-2', ...isProblem('takes no jobs: DeviceError: CUDA failure 700', 'kubectl describe wp') },
       ])
