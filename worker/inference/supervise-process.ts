@@ -67,7 +67,8 @@ export function superviseProcess(options: SupervisedProcessOptions): SupervisedP
     started.on('message', (message: FromProcess) => {
       clearTimeout(limit)
       const isOpening = message.type === 'waiting' && message.engines.length === 0
-      if (isOpening) limit = setTimeout(onTimeout, startSeconds * 1000)
+      // A message can arrive after the end of its process.
+      if (isOpening && child === started) limit = setTimeout(onTimeout, startSeconds * 1000)
     })
     started.on('error', (error) => {
       log.error({ err: error }, 'inference process failed to start')
