@@ -1,4 +1,5 @@
 import type { WorkerReport } from '../../api/shared/pool-registry.ts'
+import { CHECK_PREFIX } from '../engine/volume.ts'
 import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'
 
@@ -217,6 +218,13 @@ export function isWorkerReady({ status }: Pod): boolean {
 
 function workerOf(status: Pod['status']): ContainerStatus | undefined {
   return status?.containerStatuses?.find(({ name }) => name === WORKER)
+}
+
+/** Whether a sidecar has downloaded model files beside the worker: unlike an init container, it still runs. */
+export function hasDownloads({ status }: Pod): boolean {
+  return (status?.initContainerStatuses ?? []).some(
+    ({ name, ready, state }) => name.startsWith(CHECK_PREFIX) && ready === true && state?.terminated === undefined,
+  )
 }
 
 /**

@@ -39,7 +39,7 @@ export interface PoolMemory {
   /** When the notice of each ending node was first seen (ms since 1970). */
   notices: ReadonlyMap<string, number>
   /** Names of the pods that have been ready in a previous reconcile. */
-  readyPods: ReadonlySet<string>
+  readyPods: Set<string>
   /** The last worker start with known phases. */
   lastStart: WorkerStart | undefined
   /** Time of this process's last status write (ms since 1970). */

@@ -23,6 +23,7 @@ import { outcomeFor, untilNextSample } from './outcome.ts'
 import { findPlacement, type Placement } from './placement.ts'
 import {
   annotationsFor,
+  hasDownloads,
   liveWorkers,
   PODS,
   POOL_LABEL,
@@ -363,12 +364,17 @@ function detectStarts(
   { pool, memory, pods, workers, now }: Pick<Observation, 'pool' | 'memory' | 'pods' | 'workers' | 'now'>,
 ): void {
   const wereReady = memory.readyPods
-  memory.readyPods = new Set(pods.flatMap(({ name, ready }) => (ready || wereReady.has(name) ? [name] : [])))
+  memory.readyPods = new Set(pods.flatMap(({ name }) => (wereReady.has(name) ? [name] : [])))
   for (const { name, ready, createdAt } of pods) {
     if (!ready || wereReady.has(name)) continue
-    if (!memory.pods.has(name) && createdAt + 1000 <= memory.reconciledAt) continue
     const pod = parts.podsOf(pool).find(({ metadata }) => metadata.name === name)
-    const phases = pod ? startPhases(pod, workers.get(name)?.downloadSeconds) : null
+    const downloadSeconds = workers.get(name)?.downloadSeconds
+    const isOlder = !memory.pods.has(name) && createdAt + 1000 <= memory.reconciledAt
+    // The report with the duration of the download can come after the readiness.
+    if (!isOlder && pod && hasDownloads(pod) && downloadSeconds === undefined) continue
+    memory.readyPods.add(name)
+    if (isOlder) continue
+    const phases = pod ? startPhases(pod, downloadSeconds) : null
     if (phases !== null) memory.lastStart = presentStart(name, phases, now)
     parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000, pool, phases)
   }

@@ -47,6 +47,8 @@ export class ModelCluster {
   isPlaced: (pod: Pod) => boolean = () => true
   /** The node of a pod that becomes ready. */
   placeOn: () => string = () => 'node-1'
+  /** What the workers report of their downloads; null before. */
+  downloadSeconds: number | null = null
   /** Nodes whose workers fence themselves. */
   readonly failingNodes = new Set<string>()
   costBudgets: KubernetesObject[] = []
@@ -271,7 +273,11 @@ export class ModelCluster {
         const since = Date.parse(object.metadata.creationTimestamp ?? '')
         const sick = { reason: 'DeviceError', message: 'CUDA failure 700', since }
         const report = { host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null } as const
-        return [host, { ...report, ...(this.isSick(pod) && { sick }) }] as const
+        const { downloadSeconds } = this
+        return [
+          host,
+          { ...report, ...(downloadSeconds !== null && { downloadSeconds }), ...(this.isSick(pod) && { sick }) },
+        ] as const
       }),
     )
   }

@@ -28,6 +28,28 @@ describe('the start of a worker', () => {
     }
     expect(noted).toEqual([0, 2, 2, 2])
   })
+
+  it('is recorded with the duration of a download, which can be reported after the worker is ready', async () => {
+    const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
+    const cluster = new ModelCluster({ engines: ['mock'], replicas: 1, scaling: { mode: 'Fixed' }, template })
+    cluster.isPlaced = () => false
+    await cluster.run(3)
+    for (const pod of cluster.pods.values())
+      pod.object = {
+        ...pod.object,
+        status: {
+          phase: 'Running',
+          conditions: [{ type: 'Ready', status: 'True' }],
+          containerStatuses: [{ name: 'worker', started: true, ready: true }],
+          initContainerStatuses: [{ name: 'check-fetched', ready: true }],
+        },
+      }
+    await cluster.run(3)
+    expect(cluster.starts).toBe(0)
+    cluster.downloadSeconds = 41.2
+    await cluster.run(3)
+    expect(cluster.starts).toBe(1)
+  })
 })
 
 describe('the phases of the start of a worker', () => {
