@@ -219,9 +219,12 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     await until(async () => (await taintsOf(first)).length === 2 && (await taintsOf(second)).length === 1)
     expect(await taintsOf(first)).toEqual(['example.com/maintenance:NoSchedule', ours])
     expect(await taintsOf(second)).toEqual([ours])
-    const events = await client.list<KubernetesObject & { reason?: string; message?: string }>(EVENTS, { namespace })
-    const messages = events.filter(({ reason }) => reason === 'NodeTainted').map(({ message }) => message)
-    expect(messages).toContain(`${first} has the taint ${ours} while the pool avoids the node.`)
+    // Recorded after the taint.
+    await until(async () => {
+      const events = await client.list<KubernetesObject & { reason?: string; message?: string }>(EVENTS, { namespace })
+      const messages = events.filter(({ reason }) => reason === 'NodeTainted').map(({ message }) => message)
+      return messages.includes(`${first} has the taint ${ours} while the pool avoids the node.`)
+    })
     // The workers that hold the devices of these nodes stay.
     expect(podsOn(first)).toHaveLength(1)
 
