@@ -66,6 +66,11 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortRun,
   },
   {
+    file: 'test/cluster/kueue.test.ts',
+    reason: `builds and runs Kueue; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
     file: 'test/clients/python.test.ts',
     test: 'on Python 3.',
     reason: `versions between the oldest and the newest; ${IS_LONG}`,

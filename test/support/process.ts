@@ -109,7 +109,8 @@ export function linesOf(output: string): Record<string, any>[] {
     .map((line) => JSON.parse(line))
 }
 
-async function untilReady(probeUrl: string, ended: Promise<number | null>): Promise<void> {
+/** Resolves when the process answers on this port that it is ready. Throws if it ends. */
+export async function untilReady(probeUrl: string, ended: Promise<number | null>): Promise<void> {
   const isReady = () =>
     fetch(`${probeUrl}/readyz`).then(
       ({ ok }) => ok,
