@@ -1,3 +1,4 @@
+import { parseJsonOrNull } from './json-or-null.ts'
 import type { Redis } from './redis.ts'
 import { compileCheck, type Static, Type } from './schema.ts'
 
@@ -71,7 +72,8 @@ export function createPoolRegistry(redis: Redis) {
     findWorkers: async (): Promise<Map<string, WorkerReport>> => {
       const texts = (await client.eval(FIND_REPORTS, { keys: [REPORTS], arguments: [REPORT_PREFIX] })) as string[]
       const reports = texts.flatMap((text) => {
-        const result = check(parse(text))
+        // Any worker can write this key; a malformed report must not hide the others.
+        const result = check(parseJsonOrNull(text))
         return result.ok ? [result.value] : []
       })
       return new Map(reports.map((report) => [report.host, report]))
@@ -94,15 +96,6 @@ export function createPoolRegistry(redis: Redis) {
 /** An order of a later controller may be another word, which must not become a number. */
 function readNumber(word: string | null): number | null {
   return word !== null && /^\d+$/.test(word) ? Number(word) : null
-}
-
-/** Any worker can write this key; a malformed report must not hide the others. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function reportKey(host: string): string {

@@ -1,3 +1,4 @@
+import { parseJsonOrNull } from './json-or-null.ts'
 import type { Log } from './log.ts'
 import type { Redis } from './redis.ts'
 
@@ -33,7 +34,7 @@ export function createSubscriptions(connect: () => Redis): Subscriptions {
     return connection.client
   }
   const deliver = (text: string, channel: string) => {
-    const message = parse(text)
+    const message = parseJsonOrNull(text)
     for (const listener of listeners.get(channel) ?? []) listener(message)
   }
 
@@ -54,21 +55,13 @@ export function createSubscriptions(connect: () => Redis): Subscriptions {
     },
     subscribeAll: (prefix, listener) => {
       open()
-        .pSubscribe(`${prefix}*`, (text) => listener(parse(text)))
+        .pSubscribe(`${prefix}*`, (text) => listener(parseJsonOrNull(text)))
         .catch(ignore)
     },
     close: async () => {
       listeners.clear()
       await connection?.close()
     },
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
+import { parseJsonOrNull } from '../../api/shared/json-or-null.ts'
 import { compileCheck, type Static, Type } from '../../api/shared/schema.ts'
 
 /** File in the folder of an engine that says that all of its files are complete and verified. */
@@ -34,14 +35,6 @@ export async function readMarker(folder: string): Promise<Marker | null> {
     throw error
   })
   if (text === null) return null
-  const result = check(parse(text))
+  const result = check(parseJsonOrNull(text))
   return result.ok ? result.value : null
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
