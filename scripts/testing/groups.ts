@@ -3,13 +3,13 @@ import { mergeReports } from './reports.ts'
 import { groupFiles } from './schedule.ts'
 import { runVitest, type VitestRun } from './vitest.ts'
 
-/** Of the concurrent files, which as a whole need the processors longest and wait for them best. */
+/** Niceness of the concurrent files: they can wait for a processor, unlike the lanes. */
 const LOWER_PRIORITY = 5
 
 /**
  * Runs the test files below these paths, or all: the sequential ones with one worker per lane, the others concurrently. No
- * worker waits for a lane, so a long sequential file does not block other files. The lanes go first: a control plane or a browser that
- * gets a sixth of two cores fails by time limits.
+ * worker waits for a lane, so a long sequential file does not block other files. The lanes have priority: a control plane or a
+ * browser without processor time exceeds time limits of its own.
  */
 export async function runGroups(
   paths: readonly string[],

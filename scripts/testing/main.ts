@@ -40,7 +40,7 @@ async function checkSources(): Promise<string[]> {
   return [await checkScript('typecheck'), await checkScript('lint')]
 }
 
-/** A complete run installs all requirements first, so that a missing one fails the run immediately and not after half an hour. */
+/** A complete run installs all requirements first, so that a missing one fails the run immediately and not after an hour. */
 async function findMissing(): Promise<string[]> {
   const lines = await installMissing(findAllNames(isRoot))
   return isRoot ? lines : [...lines, 'Only root can build container images and start a real node: run this as root.']

@@ -16,7 +16,7 @@ import { runFailedAgain } from './run-again.ts'
 import { findSkips, presentSkips, sortSkips } from './skips.ts'
 
 /**
- * Max minutes of a run. A run without long forms takes half an hour; a hanging test is reported before the 90-minute limit of continuous
+ * Max minutes of a run. A run without long forms takes up to an hour on two cores; a hanging test is reported before the 90-minute limit of continuous
  * integration.
  */
 const MAX_MINUTES = 85

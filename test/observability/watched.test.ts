@@ -255,7 +255,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
       for (const { alert = '', hours } of during) {
         expect(hours[0], alert).toBeGreaterThan(from)
         expect(hours[0], alert).toBeLessThan(to)
-        // Warnings look back for 6 hours, alerts that wake somebody for 1.
+        // The slow alerts look back for 6 hours, the others for at most 1.
         expect(hours.at(-1), alert).toBeLessThan(to + (alert.endsWith('Slowly') ? 6.5 : 1))
       }
     })

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Polls until the first truthy value, ever less often: each look takes processor time from what it waits for. Only the time limit of the
- * test ends the wait.
+ * Polls until the first truthy value, with a growing interval: each poll takes processor time from the process under test. Only the time
+ * limit of the test ends the wait.
  */
 export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, false | undefined | null>> {
   const begunAt = performance.now()

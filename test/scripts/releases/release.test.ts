@@ -20,7 +20,7 @@ const possible = server !== null && crane !== null && cosign !== null && syft !=
 
 /** What the command needs of the clone, besides the packages. */
 const NEEDED = ['scripts', 'charts', 'crds', 'controller', 'api', 'docs']
-/** A small image in place of the real ones: files of the base image for its platform, and some of ours. */
+/** A small image in place of the real ones: files of the base image for its platform, and a few of this repository. */
 const CONTAINERFILE = `ARG BASE=localhost/missing
 FROM \${BASE} AS base
 FROM scratch AS api
