@@ -1,5 +1,5 @@
 import { parseJsonOrNull } from './json-or-null.ts'
-import type { Redis } from './redis.ts'
+import { NOW, type Redis } from './redis.ts'
 import { compileCheck, type Static, Type } from './schema.ts'
 
 /** Maximum time value of a Date, in ms since 1970. */
@@ -38,12 +38,18 @@ const REPORT_SECONDS = 10
 const ORDER_SECONDS = 3600
 const REPORTS = 'drape:pool-workers'
 const REPORT_PREFIX = 'drape:pool-worker:'
-/** Redis alone decides which reports have expired: the clock of a reader may be wrong. */
+/** A crashed worker stays listed for this long. Workers of earlier versions set their score by their own clock, which may be wrong. */
+const LISTED_SECONDS = 3600
+const REPORT = `${NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now - ARGV[4] * 1000)
+redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
+redis.call('ZADD', KEYS[1], now + ARGV[3] * 1000, ARGV[1])`
+/** Redis alone decides which reports have expired. Writes nothing: a reader may have no permission to write. */
 const FIND_REPORTS = `
 local texts = {}
 for _, host in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   local text = redis.call('GET', ARGV[1] .. host)
-  if text then texts[#texts + 1] = text else redis.call('ZREM', KEYS[1], host) end
+  if text then texts[#texts + 1] = text end
 end
 return texts`
 
@@ -53,12 +59,10 @@ export function createPoolRegistry(redis: Redis) {
   const { client } = redis
   return {
     report: async (report: WorkerReport): Promise<void> => {
-      const until = Date.now() + REPORT_SECONDS * 1000
-      await client
-        .multi()
-        .set(reportKey(report.host), JSON.stringify(report), { expiration: { type: 'EX', value: REPORT_SECONDS } })
-        .zAdd(REPORTS, { value: report.host, score: until })
-        .execAsPipeline()
+      await client.eval(REPORT, {
+        keys: [REPORTS, reportKey(report.host)],
+        arguments: [report.host, JSON.stringify(report), String(REPORT_SECONDS), String(LISTED_SECONDS)],
+      })
     },
     forget: async (host: string): Promise<void> => {
       await client.multi().del(reportKey(host)).zRem(REPORTS, host).execAsPipeline()

@@ -211,11 +211,13 @@ interface Announcement {
   readonly slots: number
 }
 
-// By the clock of Redis, which all processes share.
-const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
+/** Start of a script: the current time in ms, by the clock of Redis, which all processes share. */
+export const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 const ANNOUNCE = `${NOW} for i, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, 0, now)
   redis.call('ZADD', key, now + ARGV[2], i < #KEYS and ARGV[1] or ARGV[3]) end`
-const FIND_ANNOUNCED = `${NOW} redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now) return redis.call('ZRANGE', KEYS[1], 0, -1)`
+// Writes nothing: a reader may have no permission to write.
+const FIND_ANNOUNCED = `${NOW} return redis.call('ZRANGE', KEYS[1], '(' .. now, '+inf', 'BYSCORE')`
 
 /** Sorted set of try-on workers with their engines. */
 const LANE_WORKERS = 'drape:lane-workers'

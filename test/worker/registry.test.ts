@@ -59,16 +59,30 @@ it('an invalid worker report is ignored, and hides no other worker', async () =>
 it('a report is found until Redis expires it, also by a reader whose clock is wrong', async () => {
   const registry = createPoolRegistry(redis)
   const report = { state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: null } as const
+  const findListed = () => redis.client.zRange('drape:pool-workers', 0, -1)
   await registry.report({ ...report, host: 'kept' })
   await registry.report({ ...report, host: 'expired' })
   await redis.client.del('drape:pool-worker:expired')
   const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
   const hosts = [...(await registry.findWorkers()).keys()]
   now.mockRestore()
-  expect(hosts).toContain('kept')
-  const index = await redis.client.zRange('drape:pool-workers', 0, -1)
-  expect(index).toContain('kept')
-  expect(index).not.toContain('expired')
+  expect(hosts).toEqual(['kept'])
+  expect(await findListed()).toEqual(['kept', 'expired'])
+  // The next report of any worker drops the name of one that crashed more than an hour ago.
+  await redis.client.zAdd('drape:pool-workers', { value: 'expired', score: Date.now() - 3_601_000 })
+  await registry.report({ ...report, host: 'kept' })
+  expect(await findListed()).toEqual(['kept'])
+})
+
+it('an announcement is found until it expires, and the next one drops it', async () => {
+  const announce = (worker: string) =>
+    redis.announce({ queues: ['try-on'], engines: ['mock'], worker, slots: 1, seconds: 12 })
+  await announce('crashed')
+  await redis.client.zAdd('drape:workers:try-on', { value: 'crashed:1', score: Date.now() - 1000 })
+  expect(await redis.findWorkers('try-on')).toEqual([])
+  expect(await redis.client.zCard('drape:workers:try-on')).toBe(1)
+  await announce('next')
+  expect(await redis.client.zRange('drape:workers:try-on', 0, -1)).toEqual(['next:1'])
 })
 
 it('an unknown order or limit is ignored', async () => {

@@ -90,6 +90,28 @@ describe('drape doctor', () => {
     for (const { found, cure = '' } of findings) expect(`${found}${cure}`).not.toContain('\n')
   })
 
+  it('needs no permission to write in Redis', async () => {
+    const redis = await startOwnRedis()
+    const client = await createClient({ url: redis.url }).connect()
+    try {
+      // Entries of crashed workers, which a reader must leave.
+      for (const key of ['drape:pool-workers', 'drape:workers:try-on', 'drape:lane-workers'])
+        await client.zAdd(key, { value: '{}', score: 1 })
+      await client.aclSetUser('reader', ['on', '>reads', '~*', '&*', '+@all', '-@write'])
+      const url = new URL(redis.url)
+      Object.assign(url, { username: 'reader', password: 'reads' })
+      const { findings } = await examine({ REDIS_URL: url.href })
+      expect(findings.filter(({ state }) => state === 'problem')).toEqual([])
+      expect(find(findings, 'queue')).toMatchObject({ state: 'ok', found: '0 workers, 0 try-ons wait, 0 run' })
+      const refused = await createClient({ url: url.href }).connect()
+      await expect(refused.set('key', 'value')).rejects.toThrow(/NOPERM/)
+      refused.destroy()
+    } finally {
+      client.destroy()
+      await redis.kill()
+    }
+  })
+
   it('reports reachable services with wrong settings', async () => {
     // The policy is that of the whole server, which other tests share.
     const redis = await startOwnRedis()
