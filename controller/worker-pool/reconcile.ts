@@ -318,11 +318,11 @@ async function applyObjects(parts: PoolParts, observation: Observation, engines:
   // The workers that another writer added leave one after the other, so that the apply reverts nothing.
   const isRaised = memory.replicas !== null && replicas > Math.max(memory.replicas, observation.outcome.decision.to)
   if (isRaised && replicaSet && plan.replicas !== memory.replicas) await parts.reportReverted(REPLICA_SETS, replicaSet)
-  memory.replicas = plan.replicas
   const { sick } = observation
   const avoidsSick = avoidsSickNodes(parts.podsOf(pool), sick)
   const rendered = renderReplicaSet(pool, engines, plan.replicas, { avoidsSick })
   const wroteReplicaSet = await parts.applyOnce(REPLICA_SETS, rendered, replicaSet)
+  memory.replicas = plan.replicas
   // The ReplicaSet creates them again, without the hint.
   const waiting = avoidsSick ? [] : findWaitingForHint(parts.podsOf(pool), sick)
   for (const name of waiting) await parts.client.delete(PODS, { namespace: pool.metadata.namespace, name })

@@ -3,6 +3,7 @@ import { createReportReverted } from '../../../controller/reverted-edits.ts'
 import { createApplyOnce } from '../../../controller/runtime/apply-once.ts'
 import type { Client, Sent } from '../../../controller/runtime/client.ts'
 import type { Happening } from '../../../controller/runtime/events.ts'
+import { KubernetesError } from '../../../controller/runtime/kubernetes-error.ts'
 import type { KubernetesObject, ObjectName, ResourceType } from '../../../controller/runtime/resource.ts'
 import type { Demand } from '../../../controller/worker-pool/decide.ts'
 import { PODS, type Pod } from '../../../controller/worker-pool/pods.ts'
@@ -58,6 +59,8 @@ export class ModelCluster {
   readonly nodes = new Map<string, KubernetesObject>()
   /** The condition of a ReplicaSet whose pods the API server refuses. */
   createFailure: ReplicaSetCondition | null = null
+  /** Whether the API server answers applies of ReplicaSets with an error. */
+  refusesReplicaSets = false
   /** Acts between the controller and those of Kubernetes. */
   interfere: () => void = () => {}
   /** Acts while the controller sends an order to a worker. */
@@ -290,6 +293,7 @@ export class ModelCluster {
         this.others.set(`budget ${sent.metadata.name}`, budget)
         return budget
       }
+      if (this.refusesReplicaSets) throw new KubernetesError(500, 'etcdserver: request timed out')
       const before = this.replicaSets.get(sent.metadata.name)
       const spec = sent.spec as ModelReplicaSet['spec']
       const made = before ?? {

@@ -33,6 +33,20 @@ it('a change of the pool itself is no manual change', async () => {
   expect(cluster.events.filter(({ reason }) => reason === 'EditReverted')).toEqual([])
 })
 
+it('replicas that the API server refused to lower are no manual change', async () => {
+  const cluster = new ModelCluster(fixed(5))
+  await cluster.run(5)
+  cluster.setSpec(fixed(3))
+  cluster.refusesReplicaSets = true
+  // The workers are marked first, and drain.
+  await expect(cluster.run(10)).rejects.toThrow('etcdserver: request timed out')
+  cluster.refusesReplicaSets = false
+  cluster.setSpec(fixed(4))
+  await cluster.run(12)
+  expect(cluster.replicaSets.get('pool-workers')?.spec.replicas).toBe(4)
+  expect(cluster.events.filter(({ reason }) => reason === 'EditReverted')).toEqual([])
+})
+
 it('names the writers since the last write of the controller only', () => {
   const at = (manager: string, second: number, subresource?: string) => ({
     ...{ manager, subresource, time: `2026-01-01T12:00:0${second}Z` },
