@@ -1,33 +1,33 @@
-import { AVOIDS_SICK, type Pod, readPod, SICK_LABEL, WORKER_LABELS } from './pods.ts'
+import { AVOIDS_SICK, type Pod, readPod, SICK_LABEL, SICK_VALUES, WORKER_LABELS } from './pods.ts'
 import type { SickWorkers } from './sick-workers.ts'
 
 type Affinity = Readonly<Record<string, unknown>>
 
 /** The scheduler places a pod on no node with a pod that matches. */
-const NO_SICK_WORKER = {
+const NO_AVOIDED_NODE = {
   labelSelector: {
     matchLabels: WORKER_LABELS,
-    matchExpressions: [{ key: SICK_LABEL, operator: 'Exists' }],
+    matchExpressions: [{ key: SICK_LABEL, operator: 'In', values: [SICK_VALUES.nodeAvoided] }],
   },
   topologyKey: 'kubernetes.io/hostname',
 }
 
 /**
- * Whether new workers must not be placed beside sick ones: while a worker of the pool works on another node. Otherwise a failing
- * device would be better than no worker. Node autoscalers understand an anti-affinity, but create no node for a pod whose affinity
- * excludes nodes by name.
+ * Whether new workers must not be placed on avoided nodes with sick workers: while a worker of the pool works on another node.
+ * Otherwise a failing device would be better than no worker. Node autoscalers understand an anti-affinity, but create no node for a pod
+ * whose affinity excludes nodes by name.
  */
 export function avoidsSickNodes(
   pods: readonly Pod[],
   { held, replaced }: Pick<SickWorkers, 'held' | 'replaced'>,
 ): boolean {
-  const isSick = ({ metadata: { name } }: Pod) => held.has(name) || replaced.has(name)
-  const sickNodes = new Set(pods.filter(isSick).flatMap(({ spec }) => spec?.nodeName ?? []))
+  const isHeld = ({ metadata: { name } }: Pod) => held.has(name)
+  const avoided = new Set(pods.filter(isHeld).flatMap(({ spec }) => spec?.nodeName ?? []))
   const works = (pod: Pod) => {
-    const { ready, deleting } = readPod(pod)
-    return ready && !deleting && !isSick(pod) && !sickNodes.has(pod.spec?.nodeName ?? '')
+    const { name, ready, deleting } = readPod(pod)
+    return ready && !deleting && !held.has(name) && !replaced.has(name) && !avoided.has(pod.spec?.nodeName ?? '')
   }
-  return sickNodes.size > 0 && pods.some(works)
+  return avoided.size > 0 && pods.some(works)
 }
 
 /** Pods that wait for a node with the hint, which keeps them from nodes that new workers do not avoid any more. */
@@ -53,7 +53,7 @@ export function withNodeHint<T extends Template>(template: T): T {
   const affinity = objectOf(spec.affinity)
   const podAntiAffinity = objectOf(affinity.podAntiAffinity)
   const { requiredDuringSchedulingIgnoredDuringExecution: required } = podAntiAffinity
-  const terms = [...(Array.isArray(required) ? required : []), NO_SICK_WORKER]
+  const terms = [...(Array.isArray(required) ? required : []), NO_AVOIDED_NODE]
   return {
     ...template,
     metadata: { ...metadata, annotations: { ...metadata.annotations, [AVOIDS_SICK]: 'true' } },

@@ -7,6 +7,8 @@ export const POOL_LABEL = 'drape.dev/pool'
 export const WORKER_LABELS = { 'app.kubernetes.io/name': 'drape-worker' } as const
 /** Label of a worker whose device keeps failing, for the scheduler. */
 export const SICK_LABEL = 'drape.dev/sick'
+/** Values of the label. */
+export const SICK_VALUES = { replaced: 'true', nodeAvoided: 'node-avoided' } as const
 /** Selects the workers of all pools. Any pod may carry the label of a pool alone. */
 export const WORKER_PODS = `app.kubernetes.io/name=${WORKER_LABELS['app.kubernetes.io/name']},${POOL_LABEL}`
 /** Name of the worker's container; the pod can have others. */
@@ -64,7 +66,7 @@ const NO_DISRUPTION: Readonly<Record<string, string>> = {
 }
 /** Digest of the template of a pod. */
 export const TEMPLATE_DIGEST = 'drape.dev/template-digest'
-/** The pod has an anti-affinity to sick workers. Not a part of the digest. */
+/** The pod has an anti-affinity to sick workers on avoided nodes. Not a part of the digest. */
 export const AVOIDS_SICK = 'drape.dev/avoids-sick'
 /** Kubernetes deletes the pods with the lowest cost first, among equally ready pods. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'

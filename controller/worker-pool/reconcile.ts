@@ -30,6 +30,7 @@ import {
   type Pod,
   readPod,
   SICK_LABEL,
+  SICK_VALUES,
   type StartPhases,
   startPhases,
   TEMPLATE_DIGEST,
@@ -296,14 +297,10 @@ async function reportSick(parts: PoolParts, { pool, sick, workers, memory }: Obs
   for (const { metadata } of parts.podsOf(pool)) {
     const { name, labels, deletionTimestamp } = metadata
     const isSick = workers.get(name)?.sick !== undefined
+    const label = isSick ? (sick.held.has(name) ? SICK_VALUES.nodeAvoided : SICK_VALUES.replaced) : undefined
     // A worker that has not reported may still be sick.
-    if (deletionTimestamp !== undefined || !workers.has(name) || isSick === (labels?.[SICK_LABEL] !== undefined))
-      continue
-    await parts.client.patch(
-      PODS,
-      { namespace, name },
-      { metadata: { labels: { [SICK_LABEL]: isSick ? 'true' : null } } },
-    )
+    if (deletionTimestamp !== undefined || !workers.has(name) || label === labels?.[SICK_LABEL]) continue
+    await parts.client.patch(PODS, { namespace, name }, { metadata: { labels: { [SICK_LABEL]: label ?? null } } })
   }
   for (const { name, node = 'no node', reason, message } of newRecords(memory.sickWorkers, sick.records)) {
     await parts.client.patch(PODS, { namespace, name }, { metadata: { annotations: annotationsFor.sick(reason) } })

@@ -61,7 +61,7 @@ const SickNodesSchema = fields(
       maximum: 20,
       default: 2,
       description:
-        'Number of workers that must become sick on a node within windowSeconds until the controller avoids the node. Default 2, range 1 to 20.',
+        'Number of workers that must become sick on a node within windowSeconds until the controller avoids the node: until then a replacement may get the failing accelerator again. Default 2, range 1 to 20.',
     }),
     windowSeconds: seconds({
       minimum: 60,
@@ -85,7 +85,7 @@ const SickNodesSchema = fields(
   {
     default: {},
     description:
-      'Nodes whose accelerators keep failing. The controller replaces a worker that fenced itself. On a node with maxWorkers such workers, the last one stays for avoidSeconds, fenced and in addition to the desired workers as far as hard cost caps allow, so that no new worker gets its accelerator.',
+      'Nodes whose accelerators keep failing. The controller replaces a worker that fenced itself. On a node with maxWorkers such workers, the last one stays for avoidSeconds, fenced and in addition to the desired workers as far as hard cost caps allow, so that no new worker gets its accelerator, and new workers go to other nodes while the pool has a worker on another node.',
   },
 )
 

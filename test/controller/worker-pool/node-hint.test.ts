@@ -9,10 +9,12 @@ const podOn = (name: string, nodeName: string, ready = true): Pod => ({
 })
 const sick = (...names: string[]) => ({ held: new Set(names), replaced: new Set<string>() })
 
-it('new workers avoid the nodes of sick ones only while another node runs a worker', () => {
+it('new workers stay off avoided nodes only while another node runs a worker', () => {
   const [first, beside, elsewhere] = [podOn('first', 'a', false), podOn('beside', 'a'), podOn('elsewhere', 'b')]
   expect(avoidsSickNodes([first, beside, elsewhere], sick('first'))).toBe(true)
-  expect(avoidsSickNodes([first, beside, elsewhere], { ...sick(), replaced: new Set(['first']) })).toBe(true)
+  // The node of a worker that is only replaced is not avoided yet.
+  expect(avoidsSickNodes([first, beside, elsewhere], { ...sick(), replaced: new Set(['first']) })).toBe(false)
+  expect(avoidsSickNodes([first, elsewhere], { ...sick('first'), replaced: new Set(['elsewhere']) })).toBe(false)
   expect(avoidsSickNodes([first, beside], sick('first'))).toBe(false)
   expect(avoidsSickNodes([first, podOn('starting', 'b', false)], sick('first'))).toBe(false)
   expect(avoidsSickNodes([first, elsewhere], sick('first', 'elsewhere'))).toBe(false)

@@ -165,7 +165,7 @@ describe('the pods of a pool', () => {
     const sick = {
       labelSelector: {
         matchLabels: { 'app.kubernetes.io/name': 'drape-worker' },
-        matchExpressions: [{ key: 'drape.dev/sick', operator: 'Exists' }],
+        matchExpressions: [{ key: 'drape.dev/sick', operator: 'In', values: ['node-avoided'] }],
       },
       topologyKey: 'kubernetes.io/hostname',
     }

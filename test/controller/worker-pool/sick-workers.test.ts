@@ -10,6 +10,7 @@ const SPEC = {
   scaling: { mode: 'Fixed' },
   template: { image: 'worker', requests: { cpu: '1' } },
 }
+type Template = { readonly metadata: { readonly annotations: Readonly<Record<string, string>> } }
 const NODES = ['a', 'b', 'c', 'd', 'e']
 
 describe('workers with a failing accelerator', () => {
@@ -25,6 +26,12 @@ describe('workers with a failing accelerator', () => {
   })
 
   const nodes = () => cluster.alive.map(({ object }) => object.spec?.nodeName).sort()
+  /** Whether new workers stay off avoided nodes. */
+  const isHinted = () => {
+    const template = cluster.replicaSets.get('pool-workers')?.spec.template as Template | undefined
+    return template?.metadata.annotations['drape.dev/avoids-sick'] !== undefined
+  }
+  const labels = () => cluster.alive.flatMap(({ object }) => object.metadata.labels?.['drape.dev/sick'] ?? [])
   const events = (reason: string) => cluster.events.filter((event) => event.reason === reason)
 
   it('are replaced, and no other workers', async () => {
@@ -34,7 +41,7 @@ describe('workers with a failing accelerator', () => {
     cluster.interfere = () => {
       if (!nodes().includes('a')) cluster.failingNodes.clear()
     }
-    await cluster.run(30)
+    await cluster.run(30, () => expect(isHinted()).toBe(false))
     expect(nodes()).toEqual(['a', 'b', 'c'])
     expect(cluster.alive).toEqual(expect.arrayContaining(others))
     expect(cluster.removed).toBe(1)
@@ -53,6 +60,7 @@ describe('workers with a failing accelerator', () => {
     cluster.failingNodes.add('a')
     await cluster.run(60)
     expect(nodes()).toEqual(['a', 'b', 'c', 'd'])
+    expect([isHinted(), labels()]).toEqual([true, ['node-avoided']])
     expect(cluster.removed).toBe(1)
     expect(cluster.interrupted).toEqual([])
     expect(events('WorkerSick')).toHaveLength(2)
@@ -68,6 +76,18 @@ describe('workers with a failing accelerator', () => {
     await cluster.run(60)
     expect(cluster.alive.filter(({ object }) => object.spec?.nodeName !== 'a')).toHaveLength(2)
     expect(cluster.wrongVictims).toBe(0)
+  })
+
+  it('share a node with new workers until as many failed as the pool allows', async () => {
+    cluster.setSpec({ ...SPEC, sickNodes: { maxWorkers: 3 } })
+    cluster.failingNodes.add('a')
+    const hinted: boolean[] = []
+    await cluster.run(90, () => {
+      hinted[events('WorkerSick').length] ||= isHinted()
+    })
+    expect(hinted.slice(1)).toEqual([false, false, true])
+    expect(nodes()).toEqual(['a', 'b', 'c', 'd'])
+    expect(cluster.removed).toBe(2)
   })
 
   it('keep no worker pending when no other node runs a worker any more', async () => {
