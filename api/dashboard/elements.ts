@@ -48,16 +48,19 @@ export interface TableOptions {
   readonly empty: Content
   /** Indices of numeric columns. */
   readonly numeric?: readonly number[]
+  /** Whether the last column contains actions. It is absent if the operator may run none of them. */
+  readonly actions?: boolean
   /** Whether the columns fit beside each other on a phone. */
   readonly narrow?: boolean
 }
 
 /** A table that scrolls horizontally when it is too wide, also with the keyboard. On a phone each row is a card, unless the table is narrow. */
-export function table({ caption, head, rows, empty, numeric = [], narrow = false }: TableOptions): Html {
+export function table(options: TableOptions): Html {
+  const { caption, head, rows, empty, numeric = [], actions = false, narrow = false } = options
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
   const kind = (place: number) => (numeric.includes(place) ? 'number' : 'text')
-  // The last column is empty if it contains actions that the operator may not run.
-  const columns = rows.every((cells) => isEmpty(cells.at(-1) ?? '')) ? head.length - 1 : head.length
+  const hasNoAction = actions && rows.every((cells) => isEmpty(cells.at(-1) ?? ''))
+  const columns = hasNoAction ? head.length - 1 : head.length
   const headings = head.slice(0, columns).map((title, i) => html`<th scope="col" class="${kind(i)}">${title}</th>`)
   const lines = rows.map(
     (

@@ -46,6 +46,7 @@ ${field({ name: 'cidrs', label: 'Allowed IP addresses', hint: 'IP addresses or C
   return html`${table({
     caption: 'Keys',
     head: ['Name', 'Key', 'Scope', 'Allowed from', 'State', 'Created (UTC)', 'Last used (UTC)', 'Change'],
+    actions: true,
     rows: keys.map((key): Content[] => [
       html`${key.name ?? html`<span class="none">no name</span>`}<br><span class="beneath">${shortId(key.id)}</span>`,
       code(`${key.isTest ? 'sk_test' : key.kind === 'secret' ? 'sk' : 'pk'}_…${key.lastFour ?? ''}`),

@@ -106,6 +106,7 @@ function presentDeliveries({ endpoint, deliveries, failed, forms }: Omit<Endpoin
   return html`<div class="actions">${when(isActive, test)}<p>${other}</p></div>${table({
     caption: 'Deliveries, newest first',
     head: ['ID', 'Event', 'State', 'Attempts', 'Last response', 'Last attempt (UTC)', 'Replay'],
+    actions: true,
     rows: deliveries.map((delivery): Content[] => [
       String(delivery.id),
       html`${code(delivery.type)}${when(delivery.data, disclosure('Payload', html`<pre tabindex="0">${JSON.stringify(delivery.data, null, 2)}</pre>`))}`,
