@@ -10,24 +10,33 @@ import { findProblem } from './verify.ts'
 
 const MAX_ATTEMPTS = 4
 const FIRST_BACKOFF_MS = 1000
-/** A connection without data for this long is dead. */
-const IDLE_TIMEOUT_MS = 60_000
+/** Min progress of a download: `bytes` more within each `ms`. A slower connection is dead, or would keep a worker waiting for days. */
+const MIN_PACE: Pace = { bytes: 2 ** 20, ms: 60_000 }
+
+interface Pace {
+  readonly bytes: number
+  readonly ms: number
+}
+
+interface Download {
+  readonly folder: string
+  readonly source: FileSource
+  readonly pace?: Pace
+}
 
 /** An error that a retry cannot fix. */
 class PermanentError extends Error {}
 
 /**
  * Downloads the files that are missing from the folder or differ from their SHA-256. A file appears under its name only after its
- * download is complete and verified. Retries network errors; does not retry a wrong digest or a rejected request.
+ * download is complete and verified. Retries network errors and downloads without progress; does not retry a wrong digest or a
+ * rejected request.
  * @throws Error that names the file and the problem
  */
-export async function downloadFiles(
-  files: readonly EngineFile[],
-  { folder, source }: { folder: string; source: FileSource },
-): Promise<void> {
+export async function downloadFiles(files: readonly EngineFile[], download: Download): Promise<void> {
   for (const file of files) {
-    if ((await findProblem(file, folder)) === null) continue
-    await retry(file.path, () => downloadFile(file, { folder, source }))
+    if ((await findProblem(file, download.folder)) === null) continue
+    await retry(file.path, () => downloadFile(file, download))
   }
 }
 
@@ -44,18 +53,18 @@ async function retry(path: string, once: () => Promise<void>): Promise<void> {
   }
 }
 
-async function downloadFile(
-  file: EngineFile,
-  { folder, source }: { folder: string; source: FileSource },
-): Promise<void> {
+async function downloadFile(file: EngineFile, { folder, source, pace = MIN_PACE }: Download): Promise<void> {
   const target = join(folder, file.path)
   const partial = `${target}.part`
   await mkdir(dirname(target), { recursive: true })
-  const silence = new AbortController()
-  const timer = setTimeout(() => silence.abort(new Error('no data for 60 seconds')), IDLE_TIMEOUT_MS)
+  const stall = new AbortController()
+  const slow = new Error(`less than ${pace.bytes} bytes arrived within ${pace.ms / 1000} seconds`)
+  const timer = setTimeout(() => stall.abort(slow), pace.ms)
   try {
-    const body = await open(file, source, silence.signal)
-    const digest = await store(body, { partial, bytes: file.bytes, onPiece: () => timer.refresh() })
+    const body = await open(file, source, stall.signal)
+    timer.refresh()
+    const progress = { step: pace.bytes, onStep: () => timer.refresh() }
+    const digest = await store(body, { partial, bytes: file.bytes, progress })
     if (digest !== file.sha256) throw new PermanentError(`it has the SHA-256 ${digest}, expected ${file.sha256}`)
     await rename(partial, target)
   } finally {
@@ -76,14 +85,15 @@ async function open({ path }: EngineFile, { url, authorization }: FileSource, si
 /** Writes the response body and returns its SHA-256. @throws PermanentError if the body has more or fewer than `bytes` bytes */
 async function store(
   body: ReadableStream<Uint8Array>,
-  { partial, bytes, onPiece }: { partial: string; bytes: number; onPiece: () => void },
+  { partial, bytes, progress }: { partial: string; bytes: number; progress: { step: number; onStep: () => void } },
 ): Promise<string> {
   const hash = createHash('sha256')
   let seen = 0
   const checked = async function* (pieces: AsyncIterable<Uint8Array>) {
     for await (const piece of pieces) {
-      onPiece()
+      const step = Math.floor(seen / progress.step)
       seen += piece.length
+      if (Math.floor(seen / progress.step) > step) progress.onStep()
       if (seen > bytes) throw new PermanentError(`it has more than ${bytes} bytes`)
       hash.update(piece)
       yield piece

@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
+import { downloadFiles } from '../../../worker/engine-files/download.ts'
 import { readMarker } from '../../../worker/engine-files/marker.ts'
 import { readSettings } from '../../../worker/engine-files/settings.ts'
 import { until } from '../../support/until.ts'
@@ -67,6 +69,36 @@ describe('the files of an engine', () => {
     }
     expect(await bring()).toMatchObject({ code: 0 })
     expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
+  })
+
+  it('are downloaded again if a download makes no progress', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const pace = { bytes: 200_000, ms: 400 }
+    const download = () => downloadFiles(FILES.slice(0, 1), { folder, source: sourceOf(server), pace })
+    // Never silent, but too slow.
+    answer = (_, response) => {
+      const timer = setInterval(() => response.write(MODEL.subarray(0, 1000)), 20)
+      response.on('close', () => clearInterval(timer))
+      answer = serve
+    }
+    await download()
+    expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
+    expect(logged.mock.calls).toEqual([
+      ['graphs/model.onnx could not be fetched: less than 200000 bytes arrived within 0.4 seconds; trying again'],
+    ])
+    // Takes longer as a whole, at a higher pace.
+    await rm(join(folder, 'graphs/model.onnx'))
+    asked = []
+    answer = async (_, response) => {
+      for (let at = 0; at < MODEL.length; at += 300_000) {
+        response.write(MODEL.subarray(at, at + 300_000))
+        await sleep(100)
+      }
+      response.end()
+    }
+    await download()
+    expect(asked).toHaveLength(1)
+    logged.mockRestore()
   })
 
   it('are rejected with a wrong hash or size', async () => {
@@ -174,11 +206,10 @@ async function bring(settings: Record<string, string> = {}) {
 }
 
 function start(settings: Record<string, string>) {
-  const { port } = server.address() as AddressInfo
   const child = spawn(process.execPath, [PROGRAM], {
     env: {
       ...{ PATH: process.env.PATH, ENGINE_FOLDER: folder, ENGINE_FILES: JSON.stringify(FILES) },
-      ...{ ENGINE_URL: `http://127.0.0.1:${port}/v1/`, ...settings },
+      ...{ ENGINE_URL: sourceOf(server).url, ...settings },
     },
   })
   const ended = Promise.all([
@@ -191,6 +222,10 @@ function start(settings: Record<string, string>) {
     problem: errors.trim().split('\n').at(-1) ?? '',
   }))
   return { child, result }
+}
+
+function sourceOf(of: Server) {
+  return { url: `http://127.0.0.1:${(of.address() as AddressInfo).port}/v1/`, authorization: undefined }
 }
 
 function fileOf(path: string, bytes: Buffer) {
