@@ -95,7 +95,10 @@ const SourceSchema = fields(
             ),
           ),
         },
-        { description: 'HTTPS server from which a sidecar downloads the files while the worker starts.' },
+        {
+          description:
+            'HTTPS server from which a sidecar downloads the files while the worker starts. The sidecar also trusts the certificate authorities that NODE_EXTRA_CA_CERTS in the template of the pool names.',
+        },
       ),
     ),
   },

@@ -1,3 +1,4 @@
+import type { Template } from '../worker-pool/template-schema.ts'
 import type { Engine } from './resource.ts'
 
 /** Directory of all engine files in a worker, with one subdirectory per engine. */
@@ -10,6 +11,8 @@ const FIRST_SIDECAR_PORT = 9091
 const SPARE_BYTES = 64 * 2 ** 20
 /** Added to the request of the worker for as long as the pod runs. */
 const SIDECAR_CPU = '20m'
+/** Variable of Node: a file with certificate authorities. */
+const AUTHORITIES = 'NODE_EXTRA_CA_CERTS'
 const PROGRAM = ['node', 'worker/engine-files/main.ts']
 /** The security context of containers under the Pod Security Standard `restricted`. */
 export const RESTRICTED = {
@@ -34,8 +37,8 @@ export function downloadedEngines(engines: readonly Engine[]): string[] {
   return engines.filter(({ spec }) => spec.source.url).map(({ metadata }) => metadata.name)
 }
 
-/** The volumes of the engines of a pool with this worker image. */
-export function engineVolumes(engines: readonly Engine[], worker: WorkerImage): EngineVolume[] {
+/** The volumes of the engines of a pool with this template. */
+export function engineVolumes(engines: readonly Engine[], worker: Worker): EngineVolume[] {
   const downloaded = downloadedEngines(engines)
   return engines.flatMap((engine) => {
     const probePort = FIRST_SIDECAR_PORT + downloaded.indexOf(engine.metadata.name)
@@ -43,10 +46,7 @@ export function engineVolumes(engines: readonly Engine[], worker: WorkerImage): 
   })
 }
 
-interface WorkerImage {
-  readonly image: string
-  readonly imagePullPolicy: string
-}
+type Worker = Pick<Template, 'image' | 'imagePullPolicy' | 'env' | 'volumes'>
 
 interface VolumeMount {
   readonly name: string
@@ -55,8 +55,8 @@ interface VolumeMount {
   readonly subPath?: string
 }
 
-/** The volume of an engine for a pod with this worker image; null if the image contains the files. */
-export function engineVolume(engine: Engine, worker: WorkerImage, probePort = FIRST_SIDECAR_PORT): EngineVolume | null {
+/** The volume of an engine for a pod of this template; null if the image of the worker contains the files. */
+export function engineVolume(engine: Engine, worker: Worker, probePort = FIRST_SIDECAR_PORT): EngineVolume | null {
   const { source } = engine.spec
   if (source.bundled) return null
   const name = `models-${engine.metadata.name}`
@@ -65,7 +65,7 @@ export function engineVolume(engine: Engine, worker: WorkerImage, probePort = FI
     ...{ name, mountPath: `${ENGINE_FOLDERS}/${engine.metadata.name}`, readOnly: true },
     ...(subPath !== undefined && { subPath }),
   }
-  const check = { initContainers: [checkContainer(engine, mount, { ...worker, probePort })] }
+  const check = { initContainers: [checkContainer(engine, mount, worker, probePort)] }
   if (claimName !== undefined) {
     return { volume: volumeOf(name, { persistentVolumeClaim: { claimName, readOnly: true } }), mount, ...check }
   }
@@ -93,33 +93,47 @@ function copyContainer(reference: string, { name, mountPath }: VolumeMount) {
   }
 }
 
-function checkContainer(
-  { metadata, spec }: Engine,
-  mount: VolumeMount,
-  { image, imagePullPolicy, probePort }: WorkerImage & { readonly probePort: number },
-) {
+function checkContainer({ metadata, spec }: Engine, mount: VolumeMount, worker: Worker, probePort: number) {
+  const { image, imagePullPolicy } = worker
   const { url } = spec.source
   const files = spec.files.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
   const env = [
     { name: 'ENGINE_FOLDER', value: mount.mountPath },
     { name: 'ENGINE_FILES', value: JSON.stringify(files) },
-    ...(url
-      ? [
-          { name: 'ENGINE_URL', value: url.base },
-          { name: 'PROBE_PORT', value: String(probePort) },
-        ]
-      : []),
-    ...(url?.secretName ? [{ name: 'ENGINE_AUTHORIZATION', valueFrom: authorizationIn(url.secretName) }] : []),
   ]
-  return {
+  const container = {
     name: `${CHECK_PREFIX}${metadata.name}`,
     ...{ image, imagePullPolicy, command: PROGRAM, env },
-    resources: { requests: { cpu: url ? SIDECAR_CPU : '100m', memory: '128Mi' } },
+    resources: { requests: { cpu: '100m', memory: '128Mi' } },
     // `kubectl describe` shows the last log line.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: RESTRICTED,
-    volumeMounts: [{ ...mount, readOnly: url === undefined }],
-    ...(url && sidecar(probePort)),
+    volumeMounts: [mount],
+  }
+  if (url === undefined) return container
+  const authorities = trustedAuthorities(worker)
+  return {
+    ...container,
+    env: [
+      ...env,
+      { name: 'ENGINE_URL', value: url.base },
+      { name: 'PROBE_PORT', value: String(probePort) },
+      ...(url.secretName ? [{ name: 'ENGINE_AUTHORIZATION', valueFrom: authorizationIn(url.secretName) }] : []),
+      ...authorities.env,
+    ],
+    resources: { requests: { cpu: SIDECAR_CPU, memory: '128Mi' } },
+    volumeMounts: [{ ...mount, readOnly: false }, ...authorities.volumeMounts],
+    ...sidecar(probePort),
+  }
+}
+
+/** The certificate authorities that the workers trust in addition: the server of the files can have a certificate of one of them. */
+function trustedAuthorities({ env, volumes }: Worker) {
+  const { name, value = '' } = env.find((variable) => variable.name === AUTHORITIES) ?? {}
+  const volume = volumes.find(({ mountPath }) => value.startsWith(`${mountPath}/`))
+  return {
+    env: value ? [{ name, value }] : [],
+    volumeMounts: volume ? [{ name: volume.name, mountPath: volume.mountPath, readOnly: true }] : [],
   }
 }
 

@@ -116,6 +116,18 @@ describe('the pods of a pool', () => {
     expect(containers[0].env).toContainEqual({ name: 'DOWNLOADED_ENGINES', value: 'first,second' })
     expect(containers[0].startupProbe.httpGet.path).toBe('/readyz?accept=waiting')
     expect(containers[0].readinessProbe.httpGet.path).toBe('/readyz')
+    // The server of the files can have a certificate of an authority of the operator.
+    const authorities = { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/roots/ca.crt' }
+    const roots = { name: 'roots', mountPath: '/etc/roots', configMap: 'roots', readOnly: true }
+    const [sidecar, check] = podSpec({ env: [authorities], volumes: [roots] }, [claimed, first]).initContainers ?? []
+    expect(sidecar).toMatchObject({ name: 'check-first', env: expect.arrayContaining([authorities]) })
+    expect(sidecar).toMatchObject({
+      volumeMounts: [
+        { name: 'models-first', mountPath: '/models/first', readOnly: false },
+        { name: 'roots', mountPath: '/etc/roots', readOnly: true },
+      ],
+    })
+    expect(check).toMatchObject({ name: 'check-claimed', volumeMounts: [{ name: 'models-claimed' }] })
     const without = podSpec({}, [claimed]).containers[0]
     expect(without.startupProbe.httpGet.path).toBe('/readyz')
     expect(without.env.map(({ name }) => name)).not.toContain('DOWNLOADED_ENGINES')
