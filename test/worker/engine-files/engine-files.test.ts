@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -69,6 +69,32 @@ describe('the files of an engine', () => {
     }
     expect(await bring()).toMatchObject({ code: 0 })
     expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
+  })
+
+  it('are downloaded from where a connection broke, if the server sends the rest', async () => {
+    const ranges: (string | undefined)[] = []
+    const breakAfter = 1_000_000
+    answer = (request, response) => {
+      ranges.push(request.headers.range)
+      if (request.headers.range) serveRest(request, response)
+      else response.writeHead(200).write(MODEL.subarray(0, breakAfter), () => response.destroy())
+    }
+    const download = () => downloadFiles(FILES.slice(0, 1), { folder, source: sourceOf(server) })
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    await download()
+    const [first, from = ''] = ranges
+    expect([first, ranges.length]).toEqual([undefined, 2])
+    expect(Number(/^bytes=(\d+)-$/.exec(from)?.[1])).toBeGreaterThan(0)
+    expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
+    // The beginning that another process left is damaged: the file is downloaded as a whole.
+    await rename(join(folder, 'graphs/model.onnx'), join(folder, 'graphs/model.onnx.part'))
+    await truncate(join(folder, 'graphs/model.onnx.part'), 2_000_000)
+    await truncate(join(folder, 'graphs/model.onnx.part'), 2_000_100)
+    answer = serveRest
+    await download()
+    logged.mockRestore()
+    expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
+    expect(await readdir(join(folder, 'graphs'))).toEqual(['model.onnx'])
   })
 
   it('are downloaded again if a download makes no progress', async () => {
@@ -199,6 +225,12 @@ describe('the files of an engine', () => {
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
   response.end(request.url === '/v1/engine.json' ? '{}' : MODEL)
+}
+
+/** As most servers do; `serve` always sends the whole file. */
+function serveRest({ headers: { range } }: IncomingMessage, response: ServerResponse): void {
+  const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
+  response.writeHead(from > 0 ? 206 : 200).end(MODEL.subarray(from))
 }
 
 async function bring(settings: Record<string, string> = {}) {
