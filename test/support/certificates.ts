@@ -6,6 +6,7 @@ import {
   ExtendedKeyUsageExtension,
   KeyUsageFlags,
   KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509'
@@ -13,7 +14,7 @@ import {
 const DAY_MS = 86_400_000
 const ALGORITHM = { name: 'Ed25519' }
 
-/** A certificate authority for signing keys, like that of an organisation. */
+/** A certificate authority for signing keys and servers, like that of an organisation. */
 export async function createAuthority(name = 'CN=Test authority, O=Example') {
   const keys = (await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair
   const [notBefore, notAfter] = [new Date(Date.now() - DAY_MS), new Date(Date.now() + 1000 * DAY_MS)]
@@ -31,10 +32,13 @@ export async function createAuthority(name = 'CN=Test authority, O=Example') {
       days = [-1, 30],
       subject = 'CN=Example shop, O=Example',
       usages = [ExtendedKeyUsage.emailProtection],
+      address,
     }: {
       days?: readonly [number, number]
       subject?: string
       usages?: ExtendedKeyUsage[]
+      /** IP address of a server. */
+      address?: string
     } = {},
   ) => {
     const publicCryptoKey = publicKey.toCryptoKey(ALGORITHM, true, ['verify'])
@@ -47,6 +51,7 @@ export async function createAuthority(name = 'CN=Test authority, O=Example') {
         new BasicConstraintsExtension(false, undefined, true),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
         new ExtendedKeyUsageExtension(usages),
+        ...(address === undefined ? [] : [new SubjectAlternativeNameExtension([{ type: 'ip', value: address }])]),
         await AuthorityKeyIdentifierExtension.create(root),
         await SubjectKeyIdentifierExtension.create(publicCryptoKey),
       ],

@@ -7,6 +7,7 @@ import { until } from '../../support/until.ts'
 import type { RealCluster } from './cluster.ts'
 import { nameImages, startDrapeNode } from './drape-node.ts'
 import { findImageBuilder } from './images.ts'
+import { type ModelServer, startModelServer } from './model-server.ts'
 import { BRIDGE } from './network.ts'
 import { findNodePrograms } from './node-programs.ts'
 import { createReader, type Reader } from './page.ts'
@@ -21,6 +22,8 @@ const PORT = 30080
 const URL = `http://${BRIDGE.address}:${PORT}`
 const MINUTES = 60_000
 const QUICKSTART = { page: 'docs/start/platform.md', heading: 'Quickstart: operate Drape on Kubernetes' }
+/** The key of the ConfigMap is the default of the chart. */
+const AUTHORITIES = { name: 'internal-authorities', key: 'ca.crt' }
 const HELM_TEST = /^helm test /
 
 /** For a small machine without a server for the host of the pages. */
@@ -29,6 +32,7 @@ const INSTALL_WITH = [
   `--set-string=publicUrl=${URL}`,
   '--set-string=api.service.type=NodePort',
   `--set=api.service.nodePort=${PORT}`,
+  `--set-string=trustedCertificates.configMap=${AUTHORITIES.name}`,
 ]
 
 /** Commands that the API server checks with `--dry-run=server`, because they are for another installation, and the namespace for that. */
@@ -44,6 +48,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
   let cluster: RealCluster
   let reader: Reader
   let shop: Shop
+  let models: ModelServer
   let testKey = ''
   let image = ''
 
@@ -52,6 +57,12 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     cluster = await startDrapeNode({ builder, programs, namespaces: [NAMESPACE], volumes: [5, 10, 20] })
     undo.defer(() => cluster.stop())
     await nameImages(cluster)
+    models = await startModelServer(BRIDGE.address)
+    undo.defer(() => models.stop())
+    const metadata = { name: AUTHORITIES.name, namespace: NAMESPACE }
+    await cluster.apply([
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { [AUTHORITIES.key]: models.authority } },
+    ])
     reader = await createReader(cluster, programs, { installWith: INSTALL_WITH })
   }, 30 * MINUTES)
   afterAll(() => undo.disposeAsync(), 2 * MINUTES)
@@ -115,6 +126,55 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     }
   })
 
+  it('has model files downloaded from a server of its own authority beside a worker', async () => {
+    const name = 'downloads'
+    const engine = models.engine.metadata.name
+    const { spec } = await read('workerpool', 'drape-cpu')
+    const template = { ...spec.template, requests: { cpu: '100m', memory: '512Mi' } }
+    const scaling = { mode: 'Fixed' }
+    const pool = { ...{ engines: [engine], queues: ['try-on'], replicas: 1, scaling, template }, warmup: spec.warmup }
+    const file = 'velocity.onnx'
+    models.replace(file, (bytes) => Buffer.from(bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte))))
+    await cluster.apply([
+      { ...models.engine, metadata: { name: engine, namespace: NAMESPACE } },
+      { apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool', metadata: { name, namespace: NAMESPACE }, spec: pool },
+    ])
+    await explained(until(async () => (await read('engine', engine)).status?.phase === 'Failed'))
+    const problem = new RegExp(`^${file} could not be fetched: it has the SHA-256 [0-9a-f]{64}, expected [0-9a-f]{64}$`)
+    expect(conditionOf(await read('engine', engine), 'Ready')).toMatchObject({
+      status: 'False',
+      message: expect.stringMatching(problem),
+    })
+    await until(async () => conditionOf(await read('workerpool', name), 'EnginesReady')?.status === 'False')
+    expect((await findDownload(name)).isReady).toBe(false)
+
+    // The other files are still there when the kubelet has started the sidecar again.
+    const asked = models.asked.length
+    const repaired = Promise.withResolvers<void>()
+    models.replace(file, (bytes) => repaired.promise.then(() => bytes))
+    await explained(until(async () => models.asked.length > asked && (await findDownload(name)).worker?.started))
+    expect(models.asked.slice(asked)).toEqual([file])
+    expect(await findDownload(name)).toMatchObject({
+      isReady: false,
+      worker: { ready: false, restartCount: 0 },
+      sidecar: { ready: false, started: true },
+    })
+    repaired.resolve()
+    await explained(until(async () => (await findDownload(name)).isReady))
+    expect(await findDownload(name)).toMatchObject({ worker: { restartCount: 0 }, sidecar: { ready: true } })
+    const { status } = await until(async () => {
+      const found = await read('workerpool', name)
+      return found.status?.lastStart !== undefined && found
+    })
+    expect(status?.lastStart?.downloadSeconds).toBeGreaterThan(0)
+    await until(async () => conditionOf(await read('engine', engine), 'Conformant')?.status === 'True')
+    expect(await read('engine', engine)).toMatchObject({ status: { phase: 'Verified' } })
+    const generation = await shop.finish(await shop.tryOn(engine))
+    expect(generation).toMatchObject({ status: 'COMPLETED', engine: { name: engine } })
+    await cluster.kubectl('delete', `--namespace=${NAMESPACE}`, `workerpool/${name}`, `engine/${engine}`)
+    await until(async () => (await findPods()).every((pod) => pod.pool !== name))
+  })
+
   it.skipIf(!LONG)('adds workers when try-ons wait, and does each of them', async () => {
     const ids = await Promise.all(Array.from({ length: 16 }, () => shop.tryOn()))
     await until(async () => (await findPods()).filter(({ component }) => component === 'worker').length >= 2)
@@ -171,6 +231,17 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     return { worker, database: url.href }
   }
 
+  async function read(kind: string, name: string): Promise<Resource> {
+    return JSON.parse(await cluster.kubectl('get', kind, name, `--namespace=${NAMESPACE}`, '-o', 'json'))
+  }
+
+  /** The pod of a pool with 1 worker, and its containers; the sidecar downloads the model files. */
+  async function findDownload(pool: string) {
+    const pod = (await findPods()).find((one) => one.pool === pool)
+    const [sidecar] = pod?.status.initContainerStatuses ?? []
+    return { isReady: pod?.ready ?? false, worker: pod?.status.containerStatuses?.[0], sidecar }
+  }
+
   async function explained<T>(work: Promise<T>): Promise<T> {
     return work.catch(async (error) => {
       throw new Error(`${error.message}\n${await describeNamespace()}`)
@@ -178,7 +249,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
   }
 
   /** Pods that are there to stay. */
-  async function findPods(): Promise<{ name: string; component: string; image: string; ready: boolean }[]> {
+  async function findPods() {
     const { items } = JSON.parse(await cluster.kubectl('get', 'pods', `--namespace=${NAMESPACE}`, '-o', 'json')) as {
       items: Pod[]
     }
@@ -187,14 +258,16 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
       .map(({ metadata, spec, status }) => ({
         name: metadata.name,
         component: metadata.labels?.['app.kubernetes.io/component'] ?? '',
+        pool: metadata.labels?.['drape.dev/pool'],
         image: spec.containers[0].image,
-        ready: status.conditions?.some(({ type, status: now }) => type === 'Ready' && now === 'True') ?? false,
+        ready: conditionOf({ status }, 'Ready')?.status === 'True',
+        status,
       }))
   }
 
   async function describeNamespace(): Promise<string> {
     const parts = [
-      ['get', 'all,pvc,workerpools', '-o', 'wide'],
+      ['get', 'all,pvc,workerpools,engines', '-o', 'wide'],
       ['get', 'events'],
       ['describe', 'pods'],
     ]
@@ -210,8 +283,38 @@ function isFirst(image: string): boolean {
   return image.endsWith(':0.1.0')
 }
 
+function conditionOf({ status }: { status?: { readonly conditions?: readonly Condition[] } }, type: string) {
+  return status?.conditions?.find((condition) => condition.type === type)
+}
+
+interface Condition {
+  readonly type: string
+  readonly status: string
+  readonly message?: string
+}
+
+/** A custom resource. */
+interface Resource {
+  readonly spec: { readonly [field: string]: object }
+  readonly status?: {
+    readonly phase?: string
+    readonly conditions?: readonly Condition[]
+    readonly lastStart?: { readonly downloadSeconds?: number }
+  }
+}
+
+interface ContainerStatus {
+  readonly ready: boolean
+  readonly started: boolean
+  readonly restartCount: number
+}
+
 interface Pod {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> }
   readonly spec: { readonly restartPolicy: string; readonly containers: readonly { readonly image: string }[] }
-  readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+  readonly status: {
+    readonly conditions?: readonly Condition[]
+    readonly containerStatuses?: readonly ContainerStatus[]
+    readonly initContainerStatuses?: readonly ContainerStatus[]
+  }
 }

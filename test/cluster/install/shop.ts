@@ -7,12 +7,13 @@ export interface Generation {
   readonly errorCode?: string | null
   readonly errorMessage?: string | null
   readonly resultImageUrl?: string | null
+  readonly engine?: { readonly name: string }
 }
 
 /** A caller of an installed Drape. */
 export interface Shop {
-  /** Posts a try-on of a real image, for a customer or for none; `mock` is done at once. */
-  tryOn(engine?: 'warp' | 'mock', customer?: string): Promise<string>
+  /** Posts a try-on of a real image, for a customer or for none; the engine `mock` is done at once. */
+  tryOn(engine?: string, customer?: string): Promise<string>
   read(id: string): Promise<Generation>
   /** Erases a customer and returns the status of the answer. */
   erase(customer: string): Promise<number>
