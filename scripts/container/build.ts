@@ -3,6 +3,9 @@ import { findCommand, run } from '../stack/commands.ts'
 export const TARGETS = ['api', 'worker', 'worker-cuda', 'controller'] as const
 export type Target = (typeof TARGETS)[number]
 
+/** Of this machine, as images name it. */
+export const OWN_ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch
+
 /** Tool and settings of image builds. */
 export interface Builder {
   /** Path or name of buildah or podman. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Target } from '../container/build.ts'
+import { OWN_ARCHITECTURE, type Target } from '../container/build.ts'
 import type { Registry } from './registry.ts'
 
 /** A parameter of the Containerfile that names a base image, and its value with a digest. */
@@ -40,7 +40,7 @@ async function pin(image: string, registry: Pick<Registry, 'findDigest'>): Promi
 }
 
 async function pinForThisMachine(image: string, registry: Pick<Registry, 'findDigest'>): Promise<string> {
-  const platform = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
+  const platform = `linux/${OWN_ARCHITECTURE}`
   const digest = await registry.findDigest(image, platform)
   if (digest === undefined) throw new Error(`The base image ${image} does not exist for ${platform}`)
   return `${image.replace(/@.*$/, '')}@${digest}`

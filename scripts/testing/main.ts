@@ -9,7 +9,7 @@ import { findAllNames } from './requirements.ts'
 import { runTests } from './run-tests.ts'
 
 const settings = readTestArguments(process.argv.slice(2))
-const { paths, longAll, changedSince, allowMissing } = settings
+const { paths, long, longAll, changedSince, allowMissing } = settings
 const isRoot = process.getuid?.() === 0
 const isComplete = paths.length === 0 && !longAll && changedSince === undefined
 
@@ -42,7 +42,7 @@ async function checkSources(): Promise<string[]> {
 
 /** A complete run installs all requirements first, so that a missing one fails the run immediately and not after an hour. */
 async function findMissing(): Promise<string[]> {
-  const lines = await installMissing(findAllNames(isRoot))
+  const lines = await installMissing(findAllNames({ isRoot, long }))
   return isRoot ? lines : [...lines, 'Only root can build container images and start a real node: run this as root.']
 }
 

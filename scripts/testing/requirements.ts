@@ -15,7 +15,12 @@ export interface Requirement {
   readonly otherwise?: string
   /** Required only by tests that run as root. */
   readonly root?: boolean
+  /** Required only by long forms. */
+  readonly long?: boolean
 }
+
+/** For which images are built, too; as QEMU names it. */
+const OTHER_PROCESSOR = process.arch === 'arm64' ? 'x86_64' : 'aarch64'
 
 /** Requirements of the tests besides Node, npm and npm packages. */
 export const REQUIREMENTS = {
@@ -70,14 +75,19 @@ export const REQUIREMENTS = {
   iptables: command('iptables', ['iptables'], { root: true }),
   conntrack: command('conntrack', ['conntrack'], { root: true }),
   ip: command('ip', ['ip'], { packages: ['iproute2'], root: true }),
+  qemu: command(`QEMU for programs of ${OTHER_PROCESSOR}`, [`qemu-${OTHER_PROCESSOR}-static`], {
+    packages: ['qemu-user-static'],
+    root: true,
+    long: true,
+  }),
 } as const satisfies Readonly<Record<string, Requirement>>
 
 export type RequirementName = keyof typeof REQUIREMENTS
 
 /** The requirements of a complete run on this machine. */
-export function findAllNames(isRoot: boolean): RequirementName[] {
+export function findAllNames({ isRoot, long }: { isRoot: boolean; long: boolean }): RequirementName[] {
   const all = Object.entries(REQUIREMENTS) as [RequirementName, Requirement][]
-  return all.filter(([, { root }]) => isRoot || !root).map(([name]) => name)
+  return all.filter(([, each]) => (isRoot || !each.root) && (long || !each.long)).map(([name]) => name)
 }
 
 /** The file that is named, or that of Debian or of Mozilla's own package. */
@@ -101,9 +111,9 @@ function hasVenv(python: string): boolean {
 function command(
   name: string,
   programs: readonly string[],
-  { packages = [programs[0]], root = false }: Partial<Requirement> = {},
+  { packages = [programs[0]], root = false, long = false }: Partial<Requirement> = {},
 ): Requirement {
-  return { name, find: () => findCommand(programs) ?? findInSbin(programs), packages, root }
+  return { name, find: () => findCommand(programs) ?? findInSbin(programs), packages, root, long }
 }
 
 /** Debian's PATH of a regular user, and that of some containers, lacks these folders. */

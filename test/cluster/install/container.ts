@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Builder } from '../../../scripts/container/build.ts'
+import { type Builder, OWN_ARCHITECTURE } from '../../../scripts/container/build.ts'
 import type { ImageConfig } from '../../../scripts/container/layout.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { spawnProcess, type TestProcess } from '../../support/process.ts'
+import { withEmulation } from './emulation.ts'
 
 /** The file system of an image, from which processes are started. */
 export interface Container {
@@ -35,7 +36,7 @@ exec setpriv --no-new-privs env -i "$@"
 
 /**
  * Lays out the image so that its program runs as a node would run it, but for the network, which is this machine's: read-only,
- * as the user that the image names, with \`folder\` to write to.
+ * as the user that the image names, with `folder` to write to. Programs of another architecture run by emulation.
  */
 export async function createContainer(
   image: { name: string; config: ImageConfig },
@@ -45,6 +46,7 @@ export async function createContainer(
   const id = await buildah('from', '--pull-never', image.name)
   const root = await buildah('mount', id)
   for (const path of ['proc', 'dev']) await mkdir(join(root, path), { recursive: true })
+  const isForeign = image.config.architecture !== OWN_ARCHITECTURE
   const { User = '', Env = [], Entrypoint = [], Cmd = [], WorkingDir = '/' } = image.config.config
   return {
     root,
@@ -52,26 +54,10 @@ export async function createContainer(
       const variables = [...Env, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)]
       const [uid, gid = uid] = User.split(':')
       const enter = ['/usr/bin/unshare', `--root=${root}`, `--wd=${WorkingDir}`, `--setgid=${gid}`, `--setuid=${uid}`]
-      return spawnProcess({
-        command: 'unshare',
-        args: [
-          '--mount',
-          '--pid',
-          '--fork',
-          '--kill-child',
-          'sh',
-          '-c',
-          SCRIPT,
-          'sh',
-          root,
-          folder,
-          ...variables,
-          ...enter,
-          ...own,
-        ],
-        cwd: '/',
-        env: process.env,
-      })
+      const inOwnNamespaces = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', SCRIPT, 'sh']
+      const all = [...inOwnNamespaces, root, folder, ...variables, ...enter, ...own]
+      const [program, ...args] = isForeign ? withEmulation(image.config.architecture, all) : all
+      return spawnProcess({ command: program, args, cwd: '/', env: process.env })
     },
     remove: async () => {
       await buildah('rm', id)

@@ -18,9 +18,12 @@ describe('the requirements of tests', () => {
     expect(describeMissing(REQUIREMENTS.go)).toBe('Go is missing: install Go 1.21 or later (https://go.dev/dl).')
   })
 
-  it('are fewer for a user who cannot start a node', () => {
-    expect(findAllNames(true)).toEqual(expect.arrayContaining(['chromium', 'firefox', 'containerd']))
-    expect(findAllNames(false)).toContain('chromium')
-    expect(findAllNames(false)).not.toContain('containerd')
+  it('are fewer for a user who cannot start a node, and without long forms', () => {
+    expect(findAllNames({ isRoot: true, long: true })).toEqual(expect.arrayContaining(['containerd', 'qemu']))
+    const inShortRun = findAllNames({ isRoot: true, long: false })
+    expect(inShortRun).toEqual(expect.arrayContaining(['chromium', 'firefox', 'containerd']))
+    expect(inShortRun).not.toContain('qemu')
+    expect(findAllNames({ isRoot: false, long: false })).toContain('chromium')
+    expect(findAllNames({ isRoot: false, long: false })).not.toContain('containerd')
   })
 })
