@@ -7,7 +7,8 @@ import { DrapeError } from '../../api/shared/errors.ts'
 import { decodeImage, encodeImage } from '../../api/shared/image.ts'
 import { createWarpEngine } from '../../worker/engines/warp/warp-engine.ts'
 import { categoryFromWords, categoryOfOutline } from '../../worker/garment/classify.ts'
-import { prepareGarment } from '../../worker/garment/prepare-garment.ts'
+import { runGarmentModels } from '../../worker/garment/garment-models.ts'
+import { prepareProduct } from '../../worker/garment/prepare-product.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import { findPerson } from '../../worker/person/find-person.ts'
 import type { Bitmap } from '../../worker/raster/plane.ts'
@@ -95,7 +96,9 @@ async function judgeCategories(products: readonly ImageFile[]): Promise<void> {
 
 async function categoryOf(path: string): Promise<string> {
   try {
-    return categoryOfOutline(prepareGarment(await decodeImage(await readFile(path)), { category: null }).kind)
+    const options = { category: null, longest: 1400 }
+    const { kind } = await prepareProduct(await decodeImage(await readFile(path)), options, runGarmentModels(models))
+    return categoryOfOutline(kind)
   } catch (error) {
     if (error instanceof DrapeError) return 'refused'
     throw error

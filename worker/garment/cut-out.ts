@@ -16,13 +16,13 @@ import {
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { type Background, fitBackground } from './background.ts'
-import { findOnBusyBackground } from './busy-background.ts'
 import { enlargeMatte } from './enlarge.ts'
 import { addFaintCloth, SAME } from './faint-cloth.ts'
 import type { CutOut } from './garment.ts'
 import { matte } from './matte.ts'
 import { removeMirroredShadow } from './mirrored-shadow.ts'
 import { addPaleCloth } from './pale-cloth.ts'
+import { silhouetteOfSalience } from './salience.ts'
 import { type BackgroundComparison, backgroundTolerance, compareWithBackground } from './shadow.ts'
 import { findSilhouette } from './silhouette.ts'
 
@@ -30,22 +30,22 @@ import { findSilhouette } from './silhouette.ts'
 const WORKING_SIDE = 768
 
 /**
- * Cuts out the garment of a product photo on a plain background, or on one of several colours other than the garment's, at the
- * photo's own size. A photo with transparency is already a cutout.
+ * Cuts out the garment of a product photo at the photo's own size: on a plain background by colour, otherwise, and if `salience` is
+ * given, by salience. A photo with transparency is already a cutout.
  * @throws DrapeError RESULT_REJECTED if no garment stands out from the background, or if the photo crops the garment.
  */
-export function cutOut(bitmap: Bitmap): CutOut {
+export function cutOut(bitmap: Bitmap, salience: Plane | null = null): CutOut {
   const alpha = givenAlpha(bitmap)
   if (alpha) {
     if (shareAbove(alpha) < 0.01) throw rejected('No garment was found in the product photo.')
-    return { colours: copyRgb(bitmap), alpha, onBusyBackground: false }
+    return { colours: copyRgb(bitmap), alpha, onBusyBackground: false, doubtful: false }
   }
   const opaque = onWhite(bitmap)
   const size = workingSize(bitmap)
   const colours = size.width === bitmap.width ? bitmapToColours(opaque) : resizeAreaColours(opaque, size)
   const lab = rgbToLab(colours)
-  const { silhouette, clean, onBusyBackground } = findGarment(lab)
-  return { ...enlargeMatte(opaque, matte(colours, silhouette, clean)), onBusyBackground }
+  const { silhouette, clean, ...background } = salience ? onAnyBackground(lab, salience) : onPlainBackground(lab)
+  return { ...enlargeMatte(opaque, matte(colours, silhouette, clean)), ...background }
 }
 
 interface Found {
@@ -53,39 +53,18 @@ interface Found {
   /** Pixels that can represent the background when the edge is computed. */
   readonly clean: Mask
   readonly onBusyBackground: boolean
+  readonly doubtful: boolean
 }
 
-// If the background is not plain or the garment seems to leave the photo, the background can have several colours.
-function findGarment(lab: Colours): Found {
-  const plain = onPlainBackground(lab)
-  const { problem } = plain
-  if (!problem && plain.backgroundInside < MAX_GROUND_INSIDE) return plain
-  const silhouette = findOnBusyBackground(lab)
-  if (silhouette && !checkWhole(silhouette) && !(problem && isCutOff(silhouette, plain.silhouette)))
-    return { silhouette, clean: invert(silhouette), onBusyBackground: true }
+function onAnyBackground(lab: Colours, salience: Plane): Found {
+  const silhouette = silhouetteOfSalience(lab, salience)
+  const problem = checkWhole(silhouette)
   if (problem) throw problem
-  return plain
+  return { silhouette, clean: invert(silhouette), onBusyBackground: true, doubtful: false }
 }
 
-// The search for several colours assumes that the border is background: a cropped garment loses this share at its end.
-const RIM = 0.06
-
-// The garment itself reaches the border if it is also found directly inside the border strip; of tiles only some joints do.
-function isCutOff({ width, height, data }: Mask, plain: Mask): boolean {
-  const depth = Math.ceil(RIM * Math.min(width, height))
-  const inside = (at: number, last: number) => Math.min(Math.max(at, depth), last - depth)
-  let touching = 0
-  let garment = 0
-  for (let i = 0; i < data.length; i++) {
-    const [x, y] = [i % width, Math.floor(i / width)]
-    if (!plain.data[i] || (x > 0 && y > 0 && x < width - 1 && y < height - 1)) continue
-    touching++
-    garment += data[inside(y, height - 1) * width + inside(x, width - 1)]
-  }
-  return garment > 0.5 * touching
-}
-
-// A white garment on white also resembles its background, but so do tiles if the outline follows their joints.
+// Min share of the silhouette that resembles the background to doubt it: tiles do if the outline follows their joints, but so does a white
+// garment on white.
 const MAX_GROUND_INSIDE = 0.06
 
 function shareOfBackground({ data }: Mask, { difference }: BackgroundComparison, background: Background): number {
@@ -100,25 +79,10 @@ function shareOfBackground({ data }: Mask, { difference }: BackgroundComparison,
   return alike / Math.max(1, inside)
 }
 
-interface PlainFound extends Found {
-  /** Share of the silhouette that resembles the background. */
-  readonly backgroundInside: number
-  /** Why the silhouette cannot be a garment. */
-  readonly problem: DrapeError | null
-}
-
-function onPlainBackground(lab: Colours): PlainFound {
+function onPlainBackground(lab: Colours): Found {
   const background = fitBackground(lab)
-  if (background.explained < MIN_EXPLAINED) {
-    const problem = rejected('The product photo needs a plain background that differs from the garment.')
-    return {
-      silhouette: createMask(lab),
-      clean: createMask(lab),
-      backgroundInside: 1,
-      onBusyBackground: false,
-      problem,
-    }
-  }
+  if (background.explained < MIN_EXPLAINED)
+    throw rejected('The product photo needs a plain background that differs from the garment.')
   const comparison = compareWithBackground(lab, background)
   const compared = { lab, background, comparison }
   const found = findSilhouette(compared)
@@ -128,13 +92,13 @@ function onPlainBackground(lab: Colours): PlainFound {
   const problemOfWhole = check(whole)
   const silhouette = problemOfWhole ? clear : whole
   const problem = silhouette === whole ? problemOfWhole : check(clear)
-  if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, onBusyBackground: false, problem }
+  if (problem) throw problem
   // Pale cloth resembles the background, but its edge was found all around.
   const isPale = silhouette !== clear && !background.exact
-  const backgroundInside = isPale ? 0 : shareOfBackground(silhouette, comparison, background)
+  const doubtful = !isPale && shareOfBackground(silhouette, comparison, background) >= MAX_GROUND_INSIDE
   const clean = cleanBackground(comparison, background)
   const onBusyBackground = background.deviation > MAX_PLAIN_DEVIATION
-  return { silhouette, clean, onBusyBackground, backgroundInside, problem: null }
+  return { silhouette, clean, onBusyBackground, doubtful }
 }
 
 const MIN_EXPLAINED = 0.4
@@ -155,7 +119,8 @@ function givenAlpha({ width, height, channels, data }: Bitmap): Plane | null {
   return clear > 0.02 * alpha.data.length ? alpha : null
 }
 
-function onWhite({ width, height, channels, data }: Bitmap): Bitmap {
+/** Transparent pixels become white. */
+export function onWhite({ width, height, channels, data }: Bitmap): Bitmap {
   if (channels === 3) return { width, height, channels, data }
   const rgb = new Uint8Array(width * height * 3)
   for (let i = 0, j = 0; j < rgb.length; i += 4, j += 3) {

@@ -19,6 +19,8 @@ export interface CutOut {
   readonly alpha: Plane
   /** Whether the background has several colours, so that the outline is less certain. */
   readonly onBusyBackground: boolean
+  /** Whether much of the cutout resembles the background, so that it can be a piece of it. */
+  readonly doubtful: boolean
 }
 
 /** One half of the outline of a top or dress, as chains of points from the top down. */

@@ -17,6 +17,7 @@ import {
   withoutThreads,
 } from './lower-outline.ts'
 import { findNeckCorners } from './neck-corner.ts'
+import type { CategoryShares } from './recognize.ts'
 import { findSleeve } from './sleeve.ts'
 import { type Canvas, type Shape, standUpright, type UprightGarment } from './upright.ts'
 
@@ -65,20 +66,32 @@ const LONG = { chest: 2.4, waist: 2.6 }
 const FLARED = { waist: 2.2, hem: 1.36 }
 const DOUBTFUL = 1.75
 
+export interface Expectation {
+  /** The kind named in the product's text, if any: it decides between top and dress, and for a skirt. */
+  readonly expected?: 'upper' | 'dress' | 'lower'
+  /** The category that the cutout shows, if it was recognized. Without a named kind it decides together with the outline. */
+  readonly shares?: CategoryShares | null
+}
+
+// Min share of a category that overrules the outline, and max share of one that is ruled out. A dress needs the outline, too: the model takes
+// some tops on mannequins for dresses with 0.99.
+const SURE = 0.9
+const RULED_OUT = 0.1
+
 /**
- * Finds the outline of a garment cutout, rotated upright, with its landmarks. `alpha` is 0 to 1. `expected` is the kind
- * named in the product's text, if any: it decides between top and dress, and for a skirt.
- * @throws DrapeError RESULT_REJECTED when the outline has no symmetry axis or no body.
+ * Finds the outline of a garment cutout, rotated upright, with its landmarks. `alpha` is 0 to 1.
+ * @throws DrapeError RESULT_REJECTED when the outline has no symmetry axis or no body, or when the cutout is no garment.
  */
-export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'): GarmentOutline {
+export function findOutline(alpha: Plane, { expected, shares }: Expectation = {}): GarmentOutline {
   const upright = standUpright(alpha)
+  if (shares && shares.other > SURE) throw unknownOutline()
   const { shape, symmetry, canvas, toCanvas } = upright
   if (symmetry.score < MIN_SYMMETRY) throw unknownOutline()
   const check = (kind: GarmentKind) =>
     refuseImplausible(shape, { kind, pieces: upright.pieces, expected: expected !== undefined })
   const common = { canvas, symmetry: symmetry.score, angle: symmetry.angle }
   const crotch = findCrotch(shape)
-  if (crotch || expected === 'lower' || (!expected && looksLikeSkirt(shape))) {
+  if (crotch || expected === 'lower' || (!expected && isSkirt(shape, shares ?? null))) {
     check(crotch ? 'trousers' : 'skirt')
     const whole = withoutThreads(shape)
     const base = { ...common, contour: whole.contour.map(toCanvas) }
@@ -89,12 +102,18 @@ export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'
   check('top')
   const upper = findUpper(upright)
   if (symmetry.score < MIN_UNSURE_SYMMETRY && upper.guessedArmpits.every((guessed) => guessed)) throw unknownOutline()
-  return { ...common, contour: shape.contour.map(toCanvas), ...upper, ...upperKind(upper, expected) }
+  return { ...common, contour: shape.contour.map(toCanvas), ...upper, ...upperKind(upper, { expected, shares }) }
+}
+
+// Skirts bare the legs: what resembles another category is none.
+function isSkirt(shape: Shape, shares: CategoryShares | null): boolean {
+  if (!shares) return looksLikeSkirt(shape)
+  return shares.bottoms > (looksLikeSkirt(shape) ? 0.5 : SURE)
 }
 
 function upperKind(
   { landmarks, waistWidth }: Pick<UpperOutline, 'landmarks'> & { waistWidth: number },
-  expected: 'upper' | 'dress' | undefined,
+  { expected, shares }: Expectation,
 ): Pick<UpperOutline, 'kind' | 'kindFrom'> {
   if (expected) return { kind: expected === 'dress' ? 'dress' : 'top', kindFrom: 'words' }
   const [left, right] = landmarks
@@ -103,8 +122,11 @@ function upperKind(
   const overWaist = length / Math.max(1, waistWidth)
   const flare = distance(left.hem, right.hem) / Math.max(1, waistWidth)
   const isLong = overChest > LONG.chest && overWaist > LONG.waist
-  if (isLong || (overWaist > FLARED.waist && flare > FLARED.hem)) return { kind: 'dress', kindFrom: 'outline' }
-  return { kind: 'top', kindFrom: Math.max(overChest, overWaist) > DOUBTFUL ? 'doubt' : 'outline' }
+  const isDress = isLong || (overWaist > FLARED.waist && flare > FLARED.hem)
+  if (isDress && (!shares || shares['one-pieces'] > RULED_OUT)) return { kind: 'dress', kindFrom: 'outline' }
+  const isDoubtful = isDress || Math.max(overChest, overWaist) > DOUBTFUL
+  if (isDoubtful && shares && shares.tops > SURE) return { kind: 'top', kindFrom: 'outline' }
+  return { kind: 'top', kindFrom: isDoubtful ? 'doubt' : 'outline' }
 }
 
 interface HalfLandmarks {

@@ -1,16 +1,17 @@
 import { Worker } from 'node:worker_threads'
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Bitmap } from '../raster/plane.ts'
-import type { Category } from './garment.ts'
-import type { GarmentAnswer, GarmentMessage } from './garment-thread.ts'
+import type { RunGarmentModel } from './garment-models.ts'
+import type { GarmentAnswer, GarmentMessage, ModelRequest } from './garment-thread.ts'
 import type { PreparedGarment } from './prepare-garment.ts'
+import type { ProductOptions } from './prepare-product.ts'
 
 export interface GarmentThread {
   /**
-   * Runs `prepareGarment` on a background thread, one garment at a time.
-   * @throws DrapeError as `prepareGarment`, and a retryable GENERATION_FAILED if the thread ends early.
+   * Runs `prepareProduct` on a background thread, and its models on this thread.
+   * @throws DrapeError as `prepareProduct`, and a retryable GENERATION_FAILED if the thread ends early.
    */
-  prepare(bitmap: Bitmap, options: { category: Category | null; longest: number }): Promise<PreparedGarment>
+  prepare(bitmap: Bitmap, options: ProductOptions): Promise<PreparedGarment>
   /** Stops the thread; a pending job fails. */
   stop(): Promise<void>
 }
@@ -26,7 +27,7 @@ interface Thread {
 }
 
 /** Creates a thread on the first garment, again after a crash. An idle thread does not keep the process alive. */
-export function createGarmentThread(): GarmentThread {
+export function createGarmentThread(run: RunGarmentModel): GarmentThread {
   let thread: Thread | null = null
   let nextId = 1
 
@@ -40,10 +41,23 @@ export function createGarmentThread(): GarmentThread {
       }),
       jobs: new Map(),
     }
-    started.worker.on('message', (answer: GarmentAnswer) => receive(started, answer))
+    started.worker.on('message', (message: GarmentAnswer | ModelRequest) => {
+      if ('model' in message) answer(started, message)
+      else receive(started, message)
+    })
     started.worker.on('error', (cause) => lose(started, cause))
     started.worker.on('exit', () => lose(started, new Error('the thread ended')))
     return started
+  }
+
+  async function answer(asking: Thread, { id, model, image }: ModelRequest): Promise<void> {
+    try {
+      asking.worker.postMessage({ id, output: await run(model, image) } satisfies GarmentMessage)
+    } catch (cause) {
+      // The thread would wait for the output forever.
+      lose(asking, cause)
+      await asking.worker.terminate()
+    }
   }
 
   function receive({ worker, jobs }: Thread, answer: GarmentAnswer): void {

@@ -2,12 +2,12 @@ import { DrapeError } from '../../api/shared/errors.ts'
 import { type Bitmap, coloursToBitmap, type Pixels } from '../raster/plane.ts'
 import { type Affine, resizeAreaColours } from '../raster/sample.ts'
 import { guessPresentation, type Presentation } from './classify.ts'
-import { cutOut } from './cut-out.ts'
 import { findOpenFront, necklineOfOpenFront } from './front-opening.ts'
 import type { Category, CutOut, LowerGarment, UpperGarment } from './garment.ts'
 import { describeLower } from './lower-garment.ts'
 import { findNeckline } from './neckline.ts'
 import { findOutline, type UpperOutline } from './outline.ts'
+import type { CategoryShares } from './recognize.ts'
 import { mendSleeves } from './sleeve-pair.ts'
 
 /** An upper garment with the confidence of its landmarks for later stages. */
@@ -29,21 +29,19 @@ export type PreparedGarment = PreparedUpperGarment | PreparedLowerGarment
 // the background is part of it, or a piece of the garment is missing.
 const MIN_SYMMETRY_ON_BUSY = 0.9
 
-/** Longest side in px at which a product photo is processed by default. */
-const MAX_SIDE = 1400
+export interface DescribeOptions {
+  /** The category named in the product's text; null if the text names none. */
+  readonly category: Category | null
+  /** The category that the cutout shows, if it was recognized. */
+  readonly shares?: CategoryShares | null
+}
 
 /**
- * Cuts the garment out of a product photo, rotates it upright and finds its landmarks. `category` is the one named in the
- * product's text; null if the text names none.
- * @throws DrapeError RESULT_REJECTED if the photo does not show a single garment on a plain background.
+ * Rotates a cutout upright and finds its landmarks.
+ * @throws DrapeError RESULT_REJECTED if the cutout does not show a single garment.
  */
-export function prepareGarment(
-  bitmap: Bitmap,
-  { category, longest = MAX_SIDE }: { category: Category | null; longest?: number },
-): PreparedGarment {
-  const limited = limitSide(bitmap, longest)
-  const cut = cutOut(limited)
-  const outline = findOutline(cut.alpha, expectedShape(category))
+export function describeGarment(cut: CutOut, { category, shares }: DescribeOptions): PreparedGarment {
+  const outline = findOutline(cut.alpha, { expected: expectedShape(category), shares })
   if (cut.onBusyBackground && outline.symmetry < MIN_SYMMETRY_ON_BUSY)
     throw new DrapeError(
       'RESULT_REJECTED',
@@ -126,7 +124,7 @@ function drawUpright({ colours, alpha }: CutOut, toImage: Affine, side: number):
   return { width: side, height: side, channels: 4, data: out }
 }
 
-function limitSide(bitmap: Bitmap, longest: number): Bitmap {
+export function limitSide(bitmap: Bitmap, longest: number): Bitmap {
   const share = longest / Math.max(bitmap.width, bitmap.height)
   if (share >= 1) return bitmap
   const size = { width: Math.round(bitmap.width * share), height: Math.round(bitmap.height * share) }

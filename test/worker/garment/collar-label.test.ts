@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import type { Bitmap } from '../../../worker/raster/plane.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
+import { prepareGarment } from './prepare-by-outline.ts'
 
 const SIDE = 700
 const NAVY = [24, 26, 60] as const

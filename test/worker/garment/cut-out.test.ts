@@ -2,11 +2,11 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../api/shared/image.ts'
 import { cutOut } from '../../../worker/garment/cut-out.ts'
-import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import { createRandom } from '../../../worker/raster/clusters.ts'
-import type { Bitmap, Mask, Size } from '../../../worker/raster/plane.ts'
+import type { Bitmap, Size } from '../../../worker/raster/plane.ts'
 import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
 import { overlap, readGarment } from './known-garments.ts'
+import { prepareGarment } from './prepare-by-outline.ts'
 
 const WHITE = [255, 255, 255] as const
 const OFF_WHITE = [236, 232, 226] as const
@@ -78,52 +78,6 @@ describe('cutOut on rendered product photos', () => {
     expect(left / background).toBeLessThan(0.25)
   })
 })
-
-describe('cutOut on multicolored backgrounds', () => {
-  const random = createRandom(5)
-  const grain = Float32Array.from({ length: 4096 }, () => random() - 0.5)
-  const backgrounds: Record<string, (x: number, y: number) => readonly number[]> = {
-    boards: (x, y) => {
-      const shade =
-        y % 110 < 3 ? 0.4 : 1 + 0.14 * Math.sin(y / 9 + 3 * Math.sin(x / 90)) + 0.1 * grain[(x * 7 + y * 131) & 4095]
-      return [150 * shade, 95 * shade, 60 * shade]
-    },
-    tiles: (x, y) => {
-      const level = x % 90 < 3 || y % 90 < 3 ? 150 : 210 + 12 * grain[(x * 13 + y * 57) & 4095]
-      return [level, level, level]
-    },
-  }
-
-  it.each([
-    ['boards', 'tshirt_navy'],
-    ['boards', 'jeans_blue'],
-    ['tiles', 'tshirt_navy'],
-    ['tiles', 'tshirt_mustard'],
-  ])('finds the garment on %s: %s', async (background, name) => {
-    const { bitmap, mask } = await readGarment(name)
-    const { alpha } = cutOut(onBackground(bitmap, mask, backgrounds[background]))
-    expect(overlap(mask, alpha)).toBeGreaterThan(0.985)
-  })
-
-  it('makes a try-on fail when the outline includes background', async () => {
-    const { bitmap, mask } = await readGarment('tshirt_navy')
-    const photo = onBackground(bitmap, mask, backgrounds.boards)
-    expect(prepareGarment(photo, { category: null }).kind).toBe('top')
-    const { width, height } = photo
-    const cloth = [20, 30, 80]
-    for (let y = Math.round(0.45 * height); y < 0.75 * height; y++)
-      for (let x = Math.round(0.5 * width); x < 0.88 * width; x++)
-        if (!mask.data[y * width + x]) photo.data.set(cloth, 3 * (y * width + x))
-    expect(() => prepareGarment(photo, { category: null })).toThrow('cannot be separated from the background')
-  })
-})
-
-function onBackground({ width, height, channels, data }: Bitmap, mask: Mask, colourAt: Painter): Bitmap {
-  return drawBitmap({ width, height }, (x, y) => {
-    const i = y * width + x
-    return mask.data[i] ? data.subarray(i * channels, i * channels + 3) : colourAt(x, y)
-  })
-}
 
 describe('a white garment in a compressed photo', () => {
   it.each([60, 85])('is segmented completely at JPEG quality %s', async (quality) => {

@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../api/shared/image.ts'
-import { type PreparedUpperGarment, prepareGarment } from '../../../worker/garment/prepare-garment.ts'
+import type { PreparedUpperGarment } from '../../../worker/garment/prepare-garment.ts'
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
 import { interpolate } from '../../../worker/raster/polyline.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
 import { readGarment, turnGarment } from './known-garments.ts'
+import { prepareGarment } from './prepare-by-outline.ts'
 
 const BACKGROUND = [236, 232, 226] as const
 

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import type { Bitmap, Size } from '../../../worker/raster/plane.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
 import { readGarment } from './known-garments.ts'
+import { prepareGarment } from './prepare-by-outline.ts'
 
 /** A shape of one colour on a light background. */
 function drawn({ width, height }: Size, isThing: (x: number, y: number) => boolean): Bitmap {

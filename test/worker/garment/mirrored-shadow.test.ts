@@ -20,7 +20,7 @@ describe('a shadow in the gap under one sleeve', () => {
       }
     }
     expect(seen / gap).toBeGreaterThan(0.95)
-    const outline = findOutline(alpha, 'upper')
+    const outline = findOutline(alpha, { expected: 'upper' })
     expect(outline.kind === 'top' && outline.guessedArmpits).toEqual([false, false])
   })
 })

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { DrapeError } from '../../../api/shared/errors.ts'
 import { decodeImage } from '../../../api/shared/image.ts'
 import { cutOut } from '../../../worker/garment/cut-out.ts'
 import { findOutline, type GarmentOutline, type UpperOutline } from '../../../worker/garment/outline.ts'
@@ -191,7 +192,7 @@ describe('findOutline', () => {
 
   const kindOf = (polygon: readonly (readonly [number, number])[], expected?: 'upper' | 'dress' | 'lower') => {
     const points = polygon.map(([x, y]) => ({ x: 3 * x, y: 3 * y }))
-    return findOutline(coverPolygon({ width: 300, height: 300 }, points), expected).kind
+    return findOutline(coverPolygon({ width: 300, height: 300 }, points), { expected }).kind
   }
   const skirt = [
     [35, 10],
@@ -247,9 +248,51 @@ describe('findOutline', () => {
   })
 
   it('uses the product text when the outline is ambiguous', () => {
-    expect(findOutline(cutOut(tee.transparent).alpha, 'dress').kind).toBe('dress')
+    expect(findOutline(cutOut(tee.transparent).alpha, { expected: 'dress' }).kind).toBe('dress')
     expect(kindOf(skirt, 'upper')).toBe('top')
     expect(kindOf(skirt, 'lower')).toBe('skirt')
+  })
+
+  describe('with a recognized category', () => {
+    const SHARES = { tops: 0, bottoms: 0, 'one-pieces': 0, other: 0 }
+    const dress = drawGarment({ cut: CUTS.dress, colour: [40, 80, 160], background: [255, 255, 255] }).transparent
+    const skirtAlpha = coverPolygon(
+      { width: 300, height: 300 },
+      skirt.map(([x, y]) => ({ x: 3 * x, y: 3 * y })),
+    )
+
+    it('takes a skirt-like outline for a skirt if the model agrees', () => {
+      expect(findOutline(skirtAlpha, { shares: { ...SHARES, tops: 0.4, bottoms: 0.6 } }).kind).toBe('skirt')
+      // No top has an outline without bays.
+      expect(() => findOutline(skirtAlpha, { shares: { ...SHARES, tops: 0.7, bottoms: 0.3 } })).toThrow(DrapeError)
+    })
+
+    it('takes an outline without waistband for a skirt only if the model is sure', () => {
+      const { alpha } = cutOut(tee.transparent)
+      expect(findOutline(alpha, { shares: { ...SHARES, tops: 0.2, bottoms: 0.8 } }).kind).toBe('top')
+      expect(findOutline(alpha, { shares: { ...SHARES, bottoms: 0.95 } }).kind).toBe('skirt')
+    })
+
+    it('takes a long outline for a dress unless the model rules it out, and never bares legs by the model alone', () => {
+      const { alpha } = cutOut(dress)
+      expect(findOutline(alpha, { shares: { ...SHARES, tops: 0.5, 'one-pieces': 0.5 } })).toMatchObject({
+        kind: 'dress',
+      })
+      const overruled = findOutline(alpha, { shares: { ...SHARES, tops: 0.85, 'one-pieces': 0.05 } })
+      expect(overruled).toMatchObject({ kind: 'top', kindFrom: 'doubt' })
+      const short = findOutline(cutOut(tee.transparent).alpha, { shares: { ...SHARES, 'one-pieces': 0.99 } })
+      expect(short.kind).toBe('top')
+    })
+
+    it('lets the words of the caller decide', () => {
+      expect(findOutline(skirtAlpha, { expected: 'lower', shares: { ...SHARES, tops: 1 } }).kind).toBe('skirt')
+    })
+
+    it('refuses shoes and hats', () => {
+      expect(() => findOutline(cutOut(tee.transparent).alpha, { shares: { ...SHARES, other: 0.95 } })).toThrow(
+        expect.objectContaining({ code: 'RESULT_REJECTED' }),
+      )
+    })
   })
 
   // Product photos on mannequins are narrower than on tables: what is worn above looks as long as a dress that lies flat.

@@ -1,18 +1,23 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { createGarmentThread } from '../../../worker/garment/prepare-beside.ts'
-import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import type { Bitmap } from '../../../worker/raster/plane.ts'
 import { readGarment } from './known-garments.ts'
+import { prepareGarment } from './prepare-by-outline.ts'
 
-const thread = createGarmentThread()
+const asked: string[] = []
+const thread = createGarmentThread(async (name) => {
+  asked.push(name)
+  if (name === 'salience') return new Float32Array(320 * 320)
+  throw new Error('the model failed')
+})
 afterAll(() => thread.stop())
 
 const options = { category: 'tops', longest: 1400 } as const
 const plain: Bitmap = { width: 200, height: 250, channels: 3, data: new Uint8Array(150_000).fill(230) }
 
 describe('the garment thread', () => {
-  it('returns the result of prepareGarment, and does not change the image', async () => {
+  it('returns the prepared garment, and does not change the image', async () => {
     const { bitmap } = await readGarment('tshirt_mustard')
     const before = Uint8Array.from(bitmap.data)
     expect(await thread.prepare(bitmap, options)).toEqual(prepareGarment(bitmap, options))
@@ -26,6 +31,14 @@ describe('the garment thread', () => {
     ])
     expect(refusal).toMatchObject({ status: 'rejected', reason: { code: 'RESULT_REJECTED', retryable: false } })
     expect(garment).toMatchObject({ status: 'fulfilled', value: { kind: 'top' } })
+    expect(asked).toEqual(['salience'])
+  })
+
+  it('fails a job whose model fails, and prepares the next garment', async () => {
+    const { bitmap } = await readGarment('tshirt_navy')
+    const failed = thread.prepare(bitmap, { ...options, category: null })
+    await expect(failed).rejects.toMatchObject({ code: 'GENERATION_FAILED', cause: { message: 'the model failed' } })
+    expect(await thread.prepare(bitmap, options)).toMatchObject({ kind: 'top' })
   })
 
   it('fails a job as retryable when it exits, and restarts for the retry', async () => {

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type PreparedUpperGarment, prepareGarment } from '../../../worker/garment/prepare-garment.ts'
+import type { PreparedUpperGarment } from '../../../worker/garment/prepare-garment.ts'
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
 import { distance } from '../../../worker/raster/vector.ts'
 import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
 import { readGarment, turnGarment } from './known-garments.ts'
+import { prepareGarment } from './prepare-by-outline.ts'
 
 const BACKGROUND = [236, 232, 226] as const
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { SideLandmarks, SideOutline } from '../../../worker/garment/garment.ts'
-import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import { mendSleeves } from '../../../worker/garment/sleeve-pair.ts'
 import type { Pixels, Point } from '../../../worker/raster/plane.ts'
 import { readGarment } from './known-garments.ts'
+import { prepareGarment } from './prepare-by-outline.ts'
 
 type Rgb = readonly [number, number, number]
 

@@ -2,7 +2,9 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Detected } from '../../../api/shared/generation.ts'
 import { detectGarment } from '../../garment/classify.ts'
 import type { Category } from '../../garment/garment.ts'
-import { prepareGarment } from '../../garment/prepare-garment.ts'
+import { runGarmentModels } from '../../garment/garment-models.ts'
+import { prepareProduct } from '../../garment/prepare-product.ts'
+import type { Models } from '../../inference/models.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 
 /** The categories that the models were trained on. */
@@ -27,10 +29,14 @@ export function categoryOfCaller(given: Category | null): ProductCategory | null
   return given === null || given === 'other' ? null : { category: TRAINED[given], warnings: [] }
 }
 
-/** The category of a garment without a wearer, by its outline. Unknown: tops with the warning CATEGORY_ASSUMED. */
-export function categoryOfOutline(photo: Bitmap, given: Category | null): ProductCategory {
+/** Longest side in px at which the photo is processed. */
+const LONGEST = 1400
+
+/** The category of a garment without a wearer, as its photo shows it. Unknown: tops with the warning CATEGORY_ASSUMED. */
+export async function categoryOfPhoto(photo: Bitmap, given: Category | null, models: Models): Promise<ProductCategory> {
   try {
-    const detected = detectGarment(prepareGarment(photo, { category: given }))
+    const options = { category: given, longest: LONGEST }
+    const detected = detectGarment(await prepareProduct(photo, options, runGarmentModels(models)))
     if (detected.category !== 'other') return { category: TRAINED[detected.category], detected, warnings: [] }
   } catch (error) {
     if (!(error instanceof DrapeError)) throw error

@@ -6,7 +6,7 @@ import type { Person } from '../../person/person.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 import type { EngineInput } from '../engine.ts'
 import { type Bytes, onWhite } from './bytes.ts'
-import { categoryOfCaller, categoryOfOutline, type ProductCategory, type TrainedCategory } from './category.ts'
+import { categoryOfCaller, categoryOfPhoto, type ProductCategory, type TrainedCategory } from './category.ts'
 import type { Labels } from './parser/labels.ts'
 import type { Parser } from './parser/parse.ts'
 import { categoryOfWorn, findWornGarment, type WornGarment } from './parser/worn-garment.ts'
@@ -52,7 +52,7 @@ export function createProductPhoto(
       const named = categoryOfCaller(given)
       if (named) return named
       const seen = parser && (await isWornPhoto()) ? await labels() : null
-      return seen ? categoryOfWorn(seen) : categoryOfOutline(garment, given)
+      return seen ? categoryOfWorn(seen) : categoryOfPhoto(garment, given, models)
     },
     worn: async (category) => {
       if (!(await isWornPhoto())) return null

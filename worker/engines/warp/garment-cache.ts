@@ -1,6 +1,8 @@
 import { resizeBitmap } from '../../../api/shared/image.ts'
+import type { RunGarmentModel } from '../../garment/garment-models.ts'
 import { createGarmentThread, type GarmentThread } from '../../garment/prepare-beside.ts'
-import { type PreparedGarment, prepareGarment } from '../../garment/prepare-garment.ts'
+import type { PreparedGarment } from '../../garment/prepare-garment.ts'
+import { prepareProduct } from '../../garment/prepare-product.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 import type { EngineProduct, EvictableCache } from '../engine.ts'
 
@@ -31,14 +33,15 @@ interface Entries {
   readonly thread: GarmentThread
 }
 
-export function createGarmentCache(): GarmentCache {
-  const entries: Entries = { garments: new Map(), started: new Map(), thread: createGarmentThread() }
+/** `runModel` runs the models that look at product photos. */
+export function createGarmentCache(runModel: RunGarmentModel): GarmentCache {
+  const entries: Entries = { garments: new Map(), started: new Map(), thread: createGarmentThread(runModel) }
   const { garments, started, thread } = entries
   return {
     prefetch: (product) => prefetch(product, entries),
     get: (product) => findGarment(product, entries),
     start: (product) => (product.options.fullResolution ? null : startOnce(product, entries)),
-    prepare: prepareOnThisThread,
+    prepare: (product) => prepareOnThisThread(product, runModel),
     set: (product, garment) => {
       garments.set(keyOf(product), garment)
       evictOldest(garments)
@@ -96,9 +99,10 @@ async function prepareInBackground(product: EngineProduct, thread: GarmentThread
   return thread.prepare(await limitSide(product.garment, longest), { category: product.category, longest })
 }
 
-async function prepareOnThisThread(product: EngineProduct): Promise<PreparedGarment> {
+async function prepareOnThisThread(product: EngineProduct, runModel: RunGarmentModel): Promise<PreparedGarment> {
   const longest = longestSideOf(product)
-  return prepareGarment(await limitSide(product.garment, longest), { category: product.category, longest })
+  const garment = await limitSide(product.garment, longest)
+  return prepareProduct(garment, { category: product.category, longest }, runModel)
 }
 
 async function limitSide(garment: Bitmap, longest: number): Promise<Bitmap> {

@@ -5,6 +5,7 @@ import { type BodyModel, measureBodyModel } from '../../body/body-model.ts'
 import { pasteView, toFrame } from '../../body/view.ts'
 import { copyRgb } from '../../composite/blend.ts'
 import { detectGarment, isWorn } from '../../garment/classify.ts'
+import { runGarmentModels } from '../../garment/garment-models.ts'
 import type { PreparedGarment } from '../../garment/prepare-garment.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
@@ -43,7 +44,7 @@ interface Resources {
  * RESULT_REJECTED if the engine cannot show the garment or the pose, and the signal's reason after an abort.
  */
 export function createWarpEngine({ models }: { models: Models }): Engine {
-  const garments = createGarmentCache()
+  const garments = createGarmentCache(runGarmentModels(models))
   return {
     manifest: WARP_MANIFEST,
     run: (input, context) => run(input, context, { models, garments }),

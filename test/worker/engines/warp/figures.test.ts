@@ -5,7 +5,6 @@ import { placeGarment } from '../../../../worker/engines/warp/fit/upper/place.ts
 import type { UpperLayers } from '../../../../worker/engines/warp/warp/layers.ts'
 import { warpUpper } from '../../../../worker/engines/warp/warp/upper.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
-import { prepareGarment } from '../../../../worker/garment/prepare-garment.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { findPerson } from '../../../../worker/person/find-person.ts'
 import type { Person } from '../../../../worker/person/person.ts'
@@ -13,6 +12,7 @@ import { dilate } from '../../../../worker/raster/morphology.ts'
 import { countSet, type Mask, maskWhere, type Point } from '../../../../worker/raster/plane.ts'
 import { move } from '../../../../worker/raster/vector.ts'
 import { readGarment } from '../../garment/known-garments.ts'
+import { prepareGarment } from '../../garment/prepare-by-outline.ts'
 import { FIGURES, type Figure, readFigure } from '../../person/figures.ts'
 
 let models: Models

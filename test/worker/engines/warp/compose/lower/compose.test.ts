@@ -6,10 +6,10 @@ import { createView } from '../../../../../../worker/body/view.ts'
 import { composeLower } from '../../../../../../worker/engines/warp/compose/lower/compose.ts'
 import { fitLower } from '../../../../../../worker/engines/warp/fit/lower/fit.ts'
 import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
-import { prepareGarment } from '../../../../../../worker/garment/prepare-garment.ts'
 import { bitmapToColours, countSet, type Mask, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
 import { COLOURS, type DrawnPerson, drawPerson } from '../../../../body/drawn-person.ts'
 import { readGarment } from '../../../../garment/known-garments.ts'
+import { prepareGarment } from '../../../../garment/prepare-by-outline.ts'
 
 // An opaque garment over the whole photo: uncovered pixels are in front of it.
 async function coveredShare(
