@@ -65,6 +65,8 @@ const MIN_UNSURE_SYMMETRY = 0.87
 const LONG = { chest: 2.4, waist: 2.6 }
 const FLARED = { waist: 2.2, hem: 1.36 }
 const DOUBTFUL = 1.75
+// Min length over the width of the chest of what the model takes for a dress: 2.42 of the longest top that it takes for one, among 69.
+const LIKELY = { chest: 2.5 }
 
 export interface Expectation {
   /** The kind named in the product's text, if any: it decides between top and dress, and for a skirt. */
@@ -90,7 +92,8 @@ export function findOutline(alpha: Plane, { expected, shares }: Expectation = {}
   const check = (kind: GarmentKind) =>
     refuseImplausible(shape, { kind, pieces: upright.pieces, expected: expected !== undefined })
   const common = { canvas, symmetry: symmetry.score, angle: symmetry.angle }
-  const crotch = findCrotch(shape)
+  // Below an open front, two halves of a jacket resemble legs.
+  const crotch = shares && shares.tops > SURE ? null : findCrotch(shape)
   if (crotch || expected === 'lower' || (!expected && isSkirt(shape, shares ?? null))) {
     check(crotch ? 'trousers' : 'skirt')
     const whole = withoutThreads(shape)
@@ -122,7 +125,8 @@ function upperKind(
   const overWaist = length / Math.max(1, waistWidth)
   const flare = distance(left.hem, right.hem) / Math.max(1, waistWidth)
   const isLong = overChest > LONG.chest && overWaist > LONG.waist
-  const isDress = isLong || (overWaist > FLARED.waist && flare > FLARED.hem)
+  const resemblesDress = shares && shares['one-pieces'] > SURE && (overChest > LIKELY.chest || flare > FLARED.hem)
+  const isDress = isLong || (overWaist > FLARED.waist && flare > FLARED.hem) || resemblesDress
   if (isDress && (!shares || shares['one-pieces'] > RULED_OUT)) return { kind: 'dress', kindFrom: 'outline' }
   const isDoubtful = isDress || Math.max(overChest, overWaist) > DOUBTFUL
   if (isDoubtful && shares && shares.tops > SURE) return { kind: 'top', kindFrom: 'outline' }

@@ -280,8 +280,14 @@ describe('findOutline', () => {
       })
       const overruled = findOutline(alpha, { shares: { ...SHARES, tops: 0.85, 'one-pieces': 0.05 } })
       expect(overruled).toMatchObject({ kind: 'top', kindFrom: 'doubt' })
-      const short = findOutline(cutOut(tee.transparent).alpha, { shares: { ...SHARES, 'one-pieces': 0.99 } })
-      expect(short.kind).toBe('top')
+      const sure = { ...SHARES, 'one-pieces': 0.95 }
+      const { corners, ...rest } = CUTS.dress
+      const short = corners.map(([name, x, y]) => [name, x, y < 0.1 ? y : 0.6 * y + 0.03] as const)
+      const colours = { colour: [40, 80, 160], background: [255, 255, 255] } as const
+      const wide = cutOut(drawGarment({ cut: { ...rest, corners: short }, ...colours }).transparent).alpha
+      expect(findOutline(wide, { shares: { ...SHARES, tops: 0.5, 'one-pieces': 0.5 } }).kind).toBe('top')
+      expect(findOutline(wide, { shares: sure }).kind).toBe('dress')
+      expect(findOutline(cutOut(tee.transparent).alpha, { shares: { ...SHARES, 'one-pieces': 0.99 } }).kind).toBe('top')
     })
 
     it('lets the words of the caller decide', () => {
