@@ -42,9 +42,10 @@ export function createJobQueue<T extends Traced>({
   const connection = connectionOf(redis)
   const queue = new Queue(name, {
     connection,
+    ...WITHOUT_CHECK,
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
   })
-  const events = results ? new QueueEvents(name, { connection }) : null
+  const events = results ? new QueueEvents(name, { connection, ...WITHOUT_CHECK }) : null
   // The connection itself logs disconnects; without a listener these errors would end the process.
   queue.on('error', () => {})
   events?.on('error', () => {})
@@ -131,6 +132,7 @@ export function createConsumer({
   }
   const worker = new Worker(name, (job) => run({ id: job.id ?? '', data: job.data }), {
     connection: connectionOf(redis),
+    ...WITHOUT_CHECK,
     concurrency,
     lockDuration: LOCK_MS,
     // Only cleans up: the relay finds lost jobs.
@@ -177,6 +179,12 @@ export function createConsumer({
     },
   }
 }
+
+/**
+ * BullMQ asks for the version of Redis once. If the connection breaks before the answer, every later command fails without a pause, so
+ * that a worker occupies its event loop forever.
+ */
+const WITHOUT_CHECK = { skipVersionCheck: true }
 
 /** The client in the form that BullMQ expects. */
 function connectionOf({ client }: Redis) {
