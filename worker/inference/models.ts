@@ -14,6 +14,8 @@ export interface ModelEntry {
   /** SPDX identifier. */
   readonly license: string
   readonly source: string
+  /** False for a large model that rarely runs: its memory is freed after each run. */
+  readonly arena?: boolean
   readonly inputs: readonly TensorShape[]
   readonly outputs: readonly TensorShape[]
 }
@@ -92,7 +94,7 @@ async function openModel(
   const path = join(folder, entry.file)
   const bytes = await readBytes(path)
   checkBytes(path, bytes, entry)
-  const session = await openSession(bytes, options).catch((cause: Error) =>
+  const session = await openSession(bytes, { ...options, arena: entry.arena }).catch((cause: Error) =>
     fail(path, `cannot be opened on ${options.provider ?? 'cpu'}: ${cause.message}`, cause),
   )
   const problem =
@@ -151,6 +153,7 @@ function isModelEntry(value: unknown): value is ModelEntry {
   return (
     texts.every((key) => typeof value[key] === 'string') &&
     Number.isInteger(value.bytes) &&
+    ['undefined', 'boolean'].includes(typeof value.arena) &&
     isTensorShapes(value.inputs) &&
     isTensorShapes(value.outputs)
   )
