@@ -64,7 +64,8 @@ function figureOf({ person }: PairName): string {
 // The resolution of the score, so that defects are fast to create.
 const UNIT = 60
 
-async function soundResult(folder: string, name: PairName, models: Models): Promise<Sound | null> {
+/** The rendered truth as a result; null if no person is found. */
+export async function soundResult(folder: string, name: PairName, models: Models): Promise<Sound | null> {
   const { figure, truth, garment } = await readPair(folder, name)
   const person = await findPerson(figure.bitmap, models)
   if (!person || !truth) return null

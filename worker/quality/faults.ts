@@ -28,6 +28,8 @@ const STEPS = 40
 // Max ΔE from the background, and its ratio to the distance from the product's colours: a white sleeve also resembles a white wall.
 const LIKE_BACKGROUND = 6
 const NEARER = 0.5
+// Min ΔE from the photo of a limb: pale skin differs little from a white wall.
+const VANISHED = 8
 // Min ΔE from the photo, and from the product's colours.
 const REPLACED = 12
 const UNLIKE_PRODUCT = 16
@@ -41,7 +43,7 @@ function missingLimb({ scene, body, changed, skin, toProduct, toBackground }: Ev
     changed.data[i] === 1 &&
     !skin.data[i] &&
     toBackground(i) < Math.min(LIKE_BACKGROUND, NEARER * toProduct(i)) &&
-    apart(after, before, i) > REPLACED
+    apart(after, before, i) > VANISHED
   const limbs = bothSides((side) => [
     [shoulder[side], elbow[side], wrist[side]],
     [hip[side], knee[side], ankle[side]],
