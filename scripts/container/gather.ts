@@ -9,8 +9,8 @@ import { traceNeeds } from './trace.ts'
 // layer. The image is for the platform of ROOT, the base image, of which nothing runs. Usage: gather.ts TARGET_FOLDER ROOT
 
 const WEIGHTS = 'worker/models/'
-/** Files of packages that no program reads. */
-const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\.musl\.node$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
+/** Files of packages that no program reads: types, documents, and parts for other platforms or for the runtime Bare. */
+const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\.musl\.node$|\.bare$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
 
 const [target, root] = process.argv.slice(2)
 if (root === undefined) throw new Error('usage: gather.ts TARGET_FOLDER ROOT')
