@@ -56,6 +56,11 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortRun,
   },
   {
+    file: 'test/scripts/releases/real-release.test.ts',
+    reason: `a release of the real images for amd64 and arm64; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
     file: 'test/openbao/transit.test.ts',
     reason: `downloads and runs a real OpenBao; ${IS_LONG}`,
     when: inShortRun,

@@ -7,7 +7,12 @@ import { ROOT } from '../stack/session.ts'
  * the other lanes and all other files.
  */
 const IN_TURN = {
-  cluster: ['test/cluster/**', 'test/chart/lifecycle.test.ts', 'test/observability/watched.test.ts'],
+  cluster: [
+    'test/cluster/**',
+    'test/chart/lifecycle.test.ts',
+    'test/observability/watched.test.ts',
+    'test/scripts/releases/real-release.test.ts',
+  ],
   browser: [
     'test/analytics-flow.test.ts',
     'test/client/browser.test.ts',
