@@ -1,4 +1,4 @@
-import { type Database, sql } from '../../api/shared/database/database.ts'
+import { type Database, sql, withinTransaction } from '../../api/shared/database/database.ts'
 import type { SafetyCheck } from '../../api/shared/errors.ts'
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
@@ -17,14 +17,18 @@ export async function refuseGeneration(
 ): Promise<string> {
   const call = callOf(caller, { externalUserId })
   const attempt = { id: call.generationId, attempt: 1 }
-  const generations = createGenerations(database)
-  await acceptGeneration(database, call)
-  await database.query(sql.unsafe`update generations set shop_id = ${shopId} where id = ${call.generationId}`)
-  await generations.start({ ...attempt, worker: 'worker' })
   const hashes = (digit: string) => [{ hash: digit.repeat(64), mirrored: digit.repeat(64) }]
   const digest = '0'.repeat(64)
   const pair = { person: hashes('a'), product: hashes('5'), digests: [digest, digest] } as const
-  await createSafetyRefusals(database).insert({ ...attempt, check, image: 'person', pair })
-  await generations.fail({ ...attempt, code: 'NUDITY_DETECTED', message: 'The photo shows nudity.' })
+  // At once, so that no real worker starts the generation first.
+  await database.transaction(async (transaction) => {
+    const within = withinTransaction(database, transaction)
+    const generations = createGenerations(within)
+    await acceptGeneration(within, call)
+    await within.query(sql.unsafe`update generations set shop_id = ${shopId} where id = ${call.generationId}`)
+    await generations.start({ ...attempt, worker: 'worker' })
+    await createSafetyRefusals(within).insert({ ...attempt, check, image: 'person', pair })
+    await generations.fail({ ...attempt, code: 'NUDITY_DETECTED', message: 'The photo shows nudity.' })
+  })
   return call.generationId
 }
