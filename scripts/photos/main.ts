@@ -8,7 +8,7 @@ import { decodeImage, encodeImage } from '../../api/shared/image.ts'
 import { createWarpEngine } from '../../worker/engines/warp/warp-engine.ts'
 import { categoryFromWords, categoryOfOutline } from '../../worker/garment/classify.ts'
 import { runGarmentModels } from '../../worker/garment/garment-models.ts'
-import { prepareProduct } from '../../worker/garment/prepare-product.ts'
+import { LONGEST, prepareProduct } from '../../worker/garment/prepare-product.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import { findPerson } from '../../worker/person/find-person.ts'
 import type { Bitmap } from '../../worker/raster/plane.ts'
@@ -96,7 +96,7 @@ async function judgeCategories(products: readonly ImageFile[]): Promise<void> {
 
 async function categoryOf(path: string): Promise<string> {
   try {
-    const options = { category: null, longest: 1400 }
+    const options = { category: null, longest: LONGEST }
     const { kind } = await prepareProduct(await decodeImage(await readFile(path)), options, runGarmentModels(models))
     return categoryOfOutline(kind)
   } catch (error) {

@@ -7,7 +7,7 @@ it('API and worker complete try-ons though their first connections to Redis brea
   const url = new URL(await createTestRedis())
   await using line = await startLosingLine({ host: url.hostname, port: Number(url.port) })
   url.port = String(line.port)
-  // What BullMQ asks, once for each connection, unless told otherwise: a connection that fails then never recovers.
+  // The version check of BullMQ: a connection that breaks during it never recovers.
   const recover = line.loseAnswersTo('$4\r\nINFO\r\n')
   const drape = await startDrape({ env: { REDIS_URL: url.href } })
   try {

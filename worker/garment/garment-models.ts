@@ -1,6 +1,6 @@
 import type { Models } from '../inference/models.ts'
 
-/** Models that look at product photos: the size of their square input in px, and the names of their input and output. */
+/** The models for product photos: the size of their square input in px, and the names of their input and output. */
 export const GARMENT_MODELS = {
   salience: { side: 320, output: 'mask' },
   garment_category: { side: 224, output: 'categories' },

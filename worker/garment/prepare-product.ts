@@ -7,6 +7,9 @@ import { describeGarment, limitSide, type PreparedGarment } from './prepare-garm
 import { recognizeCategory } from './recognize.ts'
 import { findSalience } from './salience.ts'
 
+/** Longest side in px at which a product photo is processed, unless the result has the full resolution. */
+export const LONGEST = 1400
+
 export interface ProductOptions {
   /** The category named in the product's text; null if the text names none. */
   readonly category: Category | null

@@ -3,7 +3,7 @@ import type { Detected } from '../../../api/shared/generation.ts'
 import { detectGarment } from '../../garment/classify.ts'
 import type { Category } from '../../garment/garment.ts'
 import { runGarmentModels } from '../../garment/garment-models.ts'
-import { prepareProduct } from '../../garment/prepare-product.ts'
+import { LONGEST, prepareProduct } from '../../garment/prepare-product.ts'
 import type { Models } from '../../inference/models.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 
@@ -28,9 +28,6 @@ const TRAINED: Readonly<Record<Exclude<Category, 'other'>, TrainedCategory>> = {
 export function categoryOfCaller(given: Category | null): ProductCategory | null {
   return given === null || given === 'other' ? null : { category: TRAINED[given], warnings: [] }
 }
-
-/** Longest side in px at which the photo is processed. */
-const LONGEST = 1400
 
 /** The category of a garment without a wearer, as its photo shows it. Unknown: tops with the warning CATEGORY_ASSUMED. */
 export async function categoryOfPhoto(photo: Bitmap, given: Category | null, models: Models): Promise<ProductCategory> {

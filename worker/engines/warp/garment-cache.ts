@@ -2,12 +2,12 @@ import { resizeBitmap } from '../../../api/shared/image.ts'
 import type { RunGarmentModel } from '../../garment/garment-models.ts'
 import { createGarmentThread, type GarmentThread } from '../../garment/prepare-beside.ts'
 import type { PreparedGarment } from '../../garment/prepare-garment.ts'
-import { prepareProduct } from '../../garment/prepare-product.ts'
+import { LONGEST, prepareProduct } from '../../garment/prepare-product.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 import type { EngineProduct, EvictableCache } from '../engine.ts'
 
 /** Longest side of product photos in px: for screen resolution, and for full resolution. */
-const SIDES = { screen: 1400, full: 2400 } as const
+const SIDES = { screen: LONGEST, full: 2400 } as const
 /** Bytes of cached garments: about 7 in screen resolution; a full-resolution garment is cached alone. */
 const CACHE_BYTES = 64e6
 
@@ -33,7 +33,7 @@ interface Entries {
   readonly thread: GarmentThread
 }
 
-/** `runModel` runs the models that look at product photos. */
+/** `runModel` runs the models for product photos. */
 export function createGarmentCache(runModel: RunGarmentModel): GarmentCache {
   const entries: Entries = { garments: new Map(), started: new Map(), thread: createGarmentThread(runModel) }
   const { garments, started, thread } = entries
