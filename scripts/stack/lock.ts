@@ -31,6 +31,15 @@ export async function waitForLock(path: string, onWait: () => void): Promise<voi
   }
 }
 
+/** Acquires the lock as soon as it is free. */
+export async function takeLock(path: string): Promise<Lock> {
+  for (;;) {
+    const lock = acquireLock(path)
+    if ('release' in lock) return lock
+    await sleep(200)
+  }
+}
+
 // SQLITE_BUSY
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === 5

@@ -1,5 +1,5 @@
 import { run } from '../../scripts/stack/commands.ts'
-import { findGo } from '../../scripts/stack/go-tool.ts'
+import { provideGo } from '../../scripts/stack/go-tool.ts'
 
 /** A release of a Go module, with the checksum of its files as in go.sum. */
 export interface GoModule {
@@ -17,22 +17,19 @@ export async function findGoModule({
   version,
   sum,
 }: GoModule): Promise<string | { readonly unavailable: string }> {
-  const go = findGo()
-  if (go === undefined) return { unavailable: `there is no Go to bring ${path} with` }
-  const about = await download(go, `${path}@${version}`)
+  const about = await download(`${path}@${version}`)
   if ('unavailable' in about) return about
   if (about.Sum !== sum) throw new Error(`${path}@${version} has the checksum ${about.Sum}, not ${sum}`)
   return about.Dir
 }
 
 async function download(
-  go: string,
   module: string,
 ): Promise<{ readonly Dir: string; readonly Sum: string } | { readonly unavailable: string }> {
   try {
     // Outside of any module, so that no other go.mod applies.
     const env = { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off', GO111MODULE: 'on' }
-    return JSON.parse(await run(go, ['mod', 'download', '-json', module], { cwd: '/', env }))
+    return JSON.parse(await run(await provideGo(), ['mod', 'download', '-json', module], { cwd: '/', env }))
   } catch (cause) {
     return { unavailable: `${module} could not be brought: ${cause instanceof Error ? cause.message : cause}` }
   }

@@ -4,13 +4,12 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { run } from '../../../scripts/stack/commands.ts'
 import { findGoTool, type GoTool } from '../../../scripts/stack/go-tool.ts'
-import { reasonWithout } from '../../support/missing.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'drape-go-'))
 const made = new Set([folder])
 afterAll(() => Promise.all([...made].map((path) => rm(path, { recursive: true, force: true }))))
 
-describe.skipIf(await reasonWithout('go'))('a tool built from a Go module', () => {
+describe('a tool built from a Go module', () => {
   it('is built once for concurrent calls, and rebuilt when its source changes', async () => {
     await writeFile(join(folder, 'go.mod'), 'module speaker\n\ngo 1.21\n')
     await writeProgram('print("first ", name)')
