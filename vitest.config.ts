@@ -2,8 +2,7 @@ import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { readDurations } from './scripts/testing/durations.ts'
-import { orderFiles } from './scripts/testing/schedule.ts'
+import { orderFiles, readDurations } from './scripts/testing/durations.ts'
 
 // Two more than cores: files wait for processes half of their time, and with one more, a third of the processor time stayed unused. Those
 // that run in turn have a worker for each lane beside these.

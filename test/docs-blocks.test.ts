@@ -14,7 +14,7 @@ const blocks = (page: string, language: string, count: number): Blocks => ({ pag
 
 const CHART = 'charts/drape/docs'
 const INSTALL = 'test/cluster/install/install.test.ts'
-/** In `scripts/test --long`. */
+/** In `scripts/test --lane long`. */
 const OPERATIONS = 'test/cluster/install/operations.test.ts'
 const COMMAND_LINE = 'test/docs-command-line.test.ts'
 const COMMANDS = 'test/docs-commands.test.ts'
@@ -102,7 +102,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('clients/python/README.md', 'python', 1),
     blocks('clients/python/README.md', 'sh', 1),
   ],
-  /** In `scripts/test --long`. */
+  /** In `scripts/test --lane long`. */
   'test/openbao/transit.test.ts': [blocks('docs/provenance.md', 'sh', 1)],
   'test/scripts/commands/mcp.test.ts': [blocks('README.md', 'json', 1)],
   'test/scripts/commands/policy.test.ts': [blocks('docs/privacy.md', 'sh', 1), blocks('docs/privacy.md', 'json', 1)],
@@ -121,7 +121,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
   'test/catvton-flow.test.ts': [blocks('docs/engines/catvton.md', 'sh', 1)],
   'test/scripts/benchmarks/gpu.test.ts': [blocks('docs/engines/fashn-vton.md', 'sh', 1)],
   'test/scripts/releases/publish.test.ts': [blocks('docs/security.md', 'console', 1)],
-  /** In `scripts/test --long`. */
+  /** In `scripts/test --lane long`. */
   'test/cluster/install/airgap.test.ts': [blocks(`${CHART}/air-gap.md`, 'sh', 2)],
   'test/observability/rules.test.ts': [blocks(`${CHART}/sizing.md`, 'yaml', 1)],
   'test/documentation-flow.test.ts': [blocks('docs/contributing.md', 'mermaid', 2)],

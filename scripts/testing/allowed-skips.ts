@@ -18,68 +18,68 @@ export interface AllowedSkip {
   readonly when: (run: Circumstances) => boolean
 }
 
-const IS_LONG = 'takes minutes: scripts/test --long'
-const inShortRun = ({ long }: Circumstances) => !long
+const IS_LONG = 'takes minutes: scripts/test --lane long'
+const inShortForm = ({ long }: Circumstances) => !long
 const withAssets = ({ hasAssets }: Circumstances) => hasAssets
 
 export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
   {
     file: 'test/observability/scale-downs.test.ts',
     reason: `1,000 scale-downs under the alerts of a real Prometheus; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   ...['passes its own tests', 'adds workers', 'goes back to the release', 'leaves its data'].map((test) => ({
     file: 'test/cluster/install/install.test.ts',
     test,
     reason: `part of an installation by Helm on a real node; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   })),
   {
     file: 'test/cluster/install/operations.test.ts',
     reason: `the operator's pages, word for word on a real node; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/cluster/install/gpu-pool.test.ts',
     reason: `400 jobs for a CPU pool and a GPU pool at zero on a real node; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/cluster/install/airgap.test.ts',
     reason: `a bundle of all images for places without internet; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/cluster/install/images.test.ts',
     test: 'are the same bytes whenever they are built',
     reason: `builds all images a second time without any cache; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/scripts/releases/real-release.test.ts',
     reason: `a release of the real images for amd64 and arm64; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/openbao/transit.test.ts',
     reason: `downloads and runs a real OpenBao; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/cluster/many-pools.test.ts',
     reason: `1,000 pools of 5 pods each; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/cluster/kueue.test.ts',
     reason: `builds and runs Kueue; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/clients/python.test.ts',
     test: 'on Python 3.',
     reason: `versions between the oldest and the newest; ${IS_LONG}`,
-    when: inShortRun,
+    when: inShortForm,
   },
   {
     file: 'test/scripts/stack/postgres.test.ts',

@@ -1,6 +1,6 @@
 import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
-import { type Durations, readDurations } from './durations.ts'
+import { type Durations, estimateSeconds, readDurations } from './durations.ts'
 import { type Graph, reach, readGraph } from './graph.ts'
 
 export interface ChangedTests {
@@ -11,19 +11,60 @@ export interface ChangedTests {
 
 /** Time budget for test files that only start a changed program; the nearest come first. */
 const BUDGET_SECONDS = 100
-const UNKNOWN_SECONDS = 10
+/** What a clone without another branch has changed. */
+const RECENT = '24 hours ago'
 
 /** The test files affected by changes since a commit, including uncommitted ones. */
 export async function findChangedTests(since: string): Promise<ChangedTests> {
-  const git = (...args: string[]) => run('git', args, { cwd: ROOT }).then((text) => text.split('\n').filter(Boolean))
+  return chooseTests(await findChangedFiles(since), await readWholeGraph(), readDurations())
+}
+
+async function findChangedFiles(since: string): Promise<string[]> {
   const base = since === 'HEAD' ? 'HEAD' : (await git('merge-base', since, 'HEAD'))[0]
   const lists = [git('diff', '--name-only', base), git('ls-files', '--others', '--exclude-standard')]
-  const changed = (await Promise.all(lists)).flat()
-  return chooseTests(
-    changed,
-    readGraph(await git('ls-files', '--cached', '--others', '--exclude-standard')),
-    readDurations(),
-  )
+  return (await Promise.all(lists)).flat()
+}
+
+async function readWholeGraph(): Promise<Graph> {
+  return readGraph(await git('ls-files', '--cached', '--others', '--exclude-standard'))
+}
+
+function git(...args: string[]): Promise<string[]> {
+  return run('git', args, { cwd: ROOT }).then((text) => text.split('\n').filter(Boolean))
+}
+
+/**
+ * Groups of test files, first the one of which the change reaches the largest share. The change is what the branch adds to the default branch of
+ * the remote, or the commits of the last day.
+ */
+export async function rankLanes<T extends { readonly files: readonly string[] }>(groups: readonly T[]): Promise<T[]> {
+  const changed = await findChangedFiles(await findBase()).catch(() => [])
+  if (changed.length === 0) return [...groups]
+  return rankByReach(groups, changed, await readWholeGraph())
+}
+
+export function rankByReach<T extends { readonly files: readonly string[] }>(
+  groups: readonly T[],
+  changed: readonly string[],
+  graph: Graph,
+): T[] {
+  const shareOf = ({ files }: T) =>
+    files.filter((file) => isReached(graph, file, 'start', changed)).length / files.length
+  const shares = new Map(groups.map((group) => [group, shareOf(group)]))
+  return groups.toSorted((a, b) => (shares.get(b) ?? 0) - (shares.get(a) ?? 0))
+}
+
+async function findBase(): Promise<string> {
+  const [head] = await git('rev-parse', 'HEAD')
+  const [shared] = await git('merge-base', 'origin/HEAD', 'HEAD').catch(() => [])
+  if (shared !== undefined && shared !== head) return shared
+  const [earlier] = await git('rev-list', '-1', `--before=${RECENT}`, 'HEAD')
+  return earlier ?? head
+}
+
+function isReached(graph: Graph, test: string, kind: 'import' | 'start', changed: readonly string[]): boolean {
+  const reached = reach(graph, test, kind)
+  return changed.some((path) => reached.has(path))
 }
 
 /**
@@ -33,12 +74,8 @@ export async function findChangedTests(since: string): Promise<ChangedTests> {
 export function chooseTests(changed: readonly string[], graph: Graph, durations: Durations): ChangedTests {
   if (changed.length === 0) return { files: [], lines: ['Nothing has changed.'] }
   const tests = [...graph.keys()].filter((path) => path.endsWith('.test.ts')).sort()
-  const reaching = (kind: 'import' | 'start') =>
-    tests.filter((test) => {
-      const reached = reach(graph, test, kind)
-      return changed.some((path) => reached.has(path))
-    })
-  const secondsOf = (test: string) => durations[test] ?? UNKNOWN_SECONDS
+  const reaching = (kind: 'import' | 'start') => tests.filter((test) => isReached(graph, test, kind, changed))
+  const secondsOf = (test: string) => estimateSeconds(test, durations)
   const likeness = (test: string) => Math.max(...changed.map((path) => countCommonWords(test, path)))
   const importing = reaching('import')
   const starting = reaching('start')

@@ -7,6 +7,18 @@ import { userCache } from '../stack/user-cache.ts'
 /** Of the user, not of the clone: a run of continuous integration, in a new clone, starts long files first. */
 const PATH = userCache('test-durations.json')
 
+/** Seconds of long files on two cores, for a machine without measurements. */
+const LONG: Durations = {
+  'test/faults/faults.test.ts': 500,
+  'test/flow.test.ts': 180,
+  'test/scripts/stack/dev.test.ts': 170,
+  'test/worker/engines/warp/dress-lower.test.ts': 150,
+  'test/worker/engines/warp/quality.test.ts': 140,
+  'test/telemetry.test.ts': 140,
+  'test/api/retention.test.ts': 120,
+}
+const UNKNOWN_SECONDS = 8
+
 /** Seconds per test file, from its last run on this machine. */
 export type Durations = Readonly<Record<string, number>>
 
@@ -23,4 +35,14 @@ export function keepDurations({ testResults }: TestReport): void {
   const fresh = passed.map(({ name, startTime, endTime }) => [relative(ROOT, name), (endTime - startTime) / 1000])
   mkdirSync(dirname(PATH), { recursive: true })
   writeFileSync(PATH, JSON.stringify({ ...readDurations(), ...Object.fromEntries(fresh) }, null, 1))
+}
+
+/** The seconds that a file is expected to take. */
+export function estimateSeconds(path: string, durations: Durations): number {
+  return durations[path] ?? LONG[path] ?? UNKNOWN_SECONDS
+}
+
+/** Longest first, so that no worker starts a long file at the end. */
+export function orderFiles(paths: readonly string[], durations: Durations): string[] {
+  return paths.toSorted((a, b) => estimateSeconds(b, durations) - estimateSeconds(a, durations))
 }

@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { findCommand, run } from '../stack/commands.ts'
-import { acquireLock } from '../stack/lock.ts'
+import { takeLock } from '../stack/lock.ts'
 import { ROOT, say } from '../stack/session.ts'
 import { REQUIREMENTS, type Requirement, type RequirementName } from './requirements.ts'
 
@@ -33,7 +32,7 @@ export function describeMissing({ name, packages, otherwise }: Requirement, reas
 async function install(missing: readonly Requirement[]): Promise<string> {
   const folder = join(ROOT, '.cache')
   mkdirSync(folder, { recursive: true })
-  const release = await takeTurn(join(folder, 'apt-get.lock'))
+  const lock = await takeLock(join(folder, 'apt-get.lock'))
   try {
     const packages = missing.filter(({ find }) => find() === undefined).flatMap((requirement) => requirement.packages)
     if (packages.length === 0) return ''
@@ -48,14 +47,6 @@ async function install(missing: readonly Requirement[]): Promise<string> {
     const lines = (cause instanceof Error ? cause.message : String(cause)).trim().split('\n')
     return lines[lines.length - 1]
   } finally {
-    release()
-  }
-}
-
-async function takeTurn(path: string): Promise<() => void> {
-  for (;;) {
-    const lock = acquireLock(path)
-    if ('release' in lock) return lock.release
-    await sleep(200)
+    lock.release()
   }
 }

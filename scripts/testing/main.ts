@@ -1,57 +1,135 @@
 import { run } from '../stack/commands.ts'
-import { ROOT } from '../stack/session.ts'
+import { ROOT, say } from '../stack/session.ts'
 import { type Counts, presentCounts } from '../stack/test-counts.ts'
-import { readTestArguments } from './arguments.ts'
-import { findChangedTests } from './changed.ts'
+import { readTestArguments, type TestArguments } from './arguments.ts'
+import { findChangedTests, rankLanes } from './changed.ts'
 import { installMissing } from './install.ts'
-import { runLongForms } from './long-forms.ts'
-import { findAllNames } from './requirements.ts'
-import { runTests } from './run-tests.ts'
+import { findLane, getLane, LANE_NAMES, type LaneName, listFiles } from './lanes.ts'
+import { findNames } from './requirements.ts'
+import { type LaneFiles, type LaneResult, runLane } from './run-tests.ts'
 
-const settings = readTestArguments(process.argv.slice(2))
-const { paths, long, longAll, changedSince, allowMissing } = settings
-const isRoot = process.getuid?.() === 0
-const isComplete = paths.length === 0 && !longAll && changedSince === undefined
+/** Lanes that run at the same time after the default one: they wait for processes most of the time. */
+const CONCURRENT_LANES = 3
+const NONE: Counts = { passed: 0, failed: 0, skipped: 0 }
 
-const missing = isComplete && !allowMissing ? await findMissing() : []
-for (const line of missing) console.log(line)
-const counts = missing.length > 0 ? { passed: 0, failed: missing.length, skipped: 0 } : await runAll()
+const settings = readSettings()
+const startedAt = Date.now()
+const deadline = settings.minutes === undefined ? undefined : startedAt + settings.minutes * 60_000
+const counts = await runAll(settings)
 console.log(presentCounts(counts))
 process.exitCode = counts.failed === 0 ? 0 : 1
 
-async function runAll(): Promise<Counts> {
-  if (longAll) return runLongForms(settings)
-  if (changedSince !== undefined) {
-    const changed = await findChangedTests(changedSince)
-    for (const line of changed.lines) console.log(line)
-    return changed.files.length === 0 ? { passed: 0, failed: 0, skipped: 0 } : runTests(changed.files, settings)
-  }
-  // Test files wait for services to start while the type check runs.
-  const [tests, problems] = await Promise.all([runTests(paths, settings), isComplete ? checkSources() : []])
-  for (const problem of problems) if (problem !== '') console.log(problem)
-  return {
-    passed: tests.passed + problems.filter((problem) => problem === '').length,
-    failed: tests.failed + problems.filter((problem) => problem !== '').length,
-    skipped: tests.skipped,
-  }
-}
-
-async function checkSources(): Promise<string[]> {
-  return [await checkScript('typecheck'), await checkScript('lint')]
-}
-
-/** A complete run installs all requirements first, so that a missing one fails the run immediately and not after an hour. */
-async function findMissing(): Promise<string[]> {
-  const lines = await installMissing(findAllNames({ isRoot, long }))
-  return isRoot ? lines : [...lines, 'Only root can build container images and start a real node: run this as root.']
-}
-
-/** The output of a failed script; empty on success. */
-async function checkScript(name: string): Promise<string> {
+function readSettings(): TestArguments {
   try {
-    await run('npm', ['run', '--silent', name], { cwd: ROOT })
-    return ''
+    return readTestArguments(process.argv.slice(2))
   } catch (error) {
-    return `npm run ${name}: ${error instanceof Error ? error.message : error}`
+    say(error instanceof Error ? error.message : String(error))
+    process.exit(2)
   }
+}
+
+async function runAll({ changedSince, lanes, paths, allowMissing }: TestArguments): Promise<Counts> {
+  if (changedSince !== undefined) return runChanged(changedSince)
+  if (lanes.length === 0) return runParts(splitByLane(paths))
+  const parts = lanes.map((lane) => ({ lane, files: listFiles(lane, paths) })).filter(({ files }) => files.length > 0)
+  if (paths.length > 0) return runParts(parts)
+  const missing = allowMissing ? [] : await findMissing(lanes)
+  for (const line of missing) console.log(line)
+  return missing.length > 0 ? { ...NONE, failed: missing.length } : runLanes(parts)
+}
+
+async function runChanged(since: string): Promise<Counts> {
+  const changed = await findChangedTests(since)
+  for (const line of changed.lines) console.log(line)
+  return runParts(splitByLane(changed.files, (file, path) => file === path))
+}
+
+/** The files below these paths, each with the workers of its lane. vitest rejects a path without files. */
+function splitByLane(
+  paths: readonly string[],
+  matches = (file: string, path: string) => file.includes(path),
+): LaneFiles[] {
+  if (paths.length === 0) return []
+  const files = LANE_NAMES.filter((lane) => lane !== 'long').flatMap((lane) => listFiles(lane))
+  const chosen = files.filter((file) => paths.some((path) => matches(file, path)))
+  const unknown = paths.filter((path) => !files.some((file) => matches(file, path)))
+  const byLane = Map.groupBy(chosen, findLane)
+  const parts = [...byLane].map(([lane, files]) => ({ lane, files }))
+  return unknown.length === 0 ? parts : [...parts, { lane: 'default', files: unknown }]
+}
+
+async function runParts(parts: readonly LaneFiles[]): Promise<Counts> {
+  const results = await Promise.all(parts.map((part) => runLane(part, settings, deadline)))
+  return sumCounts(results.map((result) => result.counts))
+}
+
+/** The default lane first, beside the checks of the sources; then the others, those that the latest changes reach most first. */
+async function runLanes(parts: readonly LaneFiles[]): Promise<Counts> {
+  const isDefault = ({ lane }: LaneFiles) => lane === 'default'
+  const missed: string[] = []
+  const runPart = async (part: LaneFiles): Promise<Counts> => {
+    const from = Date.now()
+    const result = await runLane(part, settings, deadline)
+    const { counts, lines } = judge(part, result)
+    missed.push(...lines)
+    console.log(`Lane ${part.lane}: ${presentCounts(counts)} in ${((Date.now() - from) / 60_000).toFixed(1)} min`)
+    return counts
+  }
+  const first = await Promise.all(
+    parts.filter(isDefault).flatMap((part) => [runPart(part), ...SOURCE_CHECKS.map(checkSources)]),
+  )
+  const queue = await rankLanes(parts.filter((part) => !isDefault(part)))
+  const others: Counts[] = []
+  const takeTurns = async () => {
+    for (let part = queue.shift(); part !== undefined; part = queue.shift()) others.push(await runPart(part))
+  }
+  await Promise.all(Array.from({ length: CONCURRENT_LANES }, takeTurns))
+  for (const line of presentMissed(parts, missed)) console.log(line)
+  return sumCounts([...first, ...others])
+}
+
+/** A deadline may cut off any lane but the default one, which takes minutes: there it is a hanging test. */
+function judge({ lane, files }: LaneFiles, { counts, unfinished }: LaneResult): { counts: Counts; lines: string[] } {
+  if (unfinished.length === 0) return { counts, lines: [] }
+  if (lane === 'default') return { counts: { ...counts, failed: counts.failed + unfinished.length }, lines: [] }
+  const amount = unfinished.length === files.length ? 'all' : `${unfinished.length} of ${files.length}`
+  return { counts, lines: [`  ${lane} (${amount} files): scripts/test --lane ${lane}`] }
+}
+
+function presentMissed(parts: readonly LaneFiles[], missed: readonly string[]): string[] {
+  const others = LANE_NAMES.filter((name) => !parts.some(({ lane }) => lane === name))
+  const lines = [...missed, ...others.map((name) => `  ${name} (${getLane(name).about}): scripts/test --lane ${name}`)]
+  return lines.length > 0 ? ['Not run:', ...lines] : []
+}
+
+const SOURCE_CHECKS = ['typecheck', 'lint'] as const
+
+async function checkSources(script: (typeof SOURCE_CHECKS)[number]): Promise<Counts> {
+  try {
+    await run('npm', ['run', '--silent', script], { cwd: ROOT })
+    console.log(`npm run ${script}: passed`)
+    return { ...NONE, passed: 1 }
+  } catch (error) {
+    console.log(`npm run ${script}: ${error instanceof Error ? error.message : error}`)
+    return { ...NONE, failed: 1 }
+  }
+}
+
+/** Requirements are installed first, so that a missing one fails the run immediately and not in the middle. */
+async function findMissing(lanes: readonly LaneName[]): Promise<string[]> {
+  const lines = await installMissing(findNames(lanes))
+  const isRoot = process.getuid?.() === 0
+  const needing = isRoot ? [] : lanes.filter((lane) => getLane(lane).root)
+  return [...lines, ...needing.map((lane) => `Only root can run the lane ${lane}: it builds images and starts nodes.`)]
+}
+
+function sumCounts(all: readonly Counts[]): Counts {
+  return all.reduce(
+    (sum, { passed, failed, skipped }) => ({
+      passed: sum.passed + passed,
+      failed: sum.failed + failed,
+      skipped: sum.skipped + skipped,
+    }),
+    NONE,
+  )
 }

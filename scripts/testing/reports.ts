@@ -1,17 +1,13 @@
 import type { TestReport } from '../stack/test-counts.ts'
 
-/** Merges the reports of runs of different files. */
-export function mergeReports(reports: readonly TestReport[]): TestReport {
-  return countResults(reports.flatMap(({ testResults }) => testResults))
-}
-
 /** The first report, with the results of the second for its files. */
 export function replaceResults(first: TestReport, second: TestReport): TestReport {
   const replaced = new Map(second.testResults.map((file) => [file.name, file]))
   return countResults(first.testResults.map((file) => replaced.get(file.name) ?? file))
 }
 
-function countResults(testResults: TestReport['testResults']): TestReport {
+/** A report of these files. */
+export function countResults(testResults: TestReport['testResults']): TestReport {
   const statuses = testResults.flatMap((file) => file.assertionResults.map(({ status }) => status))
   const count = (...wanted: string[]) => statuses.filter((status) => wanted.includes(status)).length
   return {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { findCommand } from '../stack/commands.ts'
-import { findGo } from '../stack/go-tool.ts'
+import type { LaneName } from './lanes.ts'
 
 /** A program or library that tests need and npm does not install. */
 export interface Requirement {
@@ -13,18 +13,17 @@ export interface Requirement {
   readonly packages: readonly string[]
   /** Alternative installation, as the end of a sentence. */
   readonly otherwise?: string
-  /** Required only by tests that run as root. */
-  readonly root?: boolean
-  /** Required only by long forms. */
-  readonly long?: boolean
+  /** Required only by tests of these lanes; default: any. */
+  readonly only?: readonly LaneName[]
 }
 
+/** The lanes that build images and start nodes. */
+const NODES = ['images', 'long'] as const
 /** For which images are built, too; as QEMU names it. */
 const OTHER_PROCESSOR = process.arch === 'arm64' ? 'x86_64' : 'aarch64'
 
 /** Requirements of the tests besides Node, npm and npm packages. */
 export const REQUIREMENTS = {
-  go: { name: 'Go', find: findGo, packages: [], otherwise: 'install Go 1.21 or later (https://go.dev/dl)' },
   redis: command('Redis', ['redis-server', 'valkey-server'], { packages: ['redis-server'] }),
   chromium: {
     name: 'Chromium',
@@ -37,6 +36,7 @@ export const REQUIREMENTS = {
     name: 'Firefox',
     find: () => findFirefox(process.env.FIREFOX_PATH),
     packages: ['firefox-esr', 'fonts-dejavu-core'],
+    only: ['browsers'],
     otherwise: 'set FIREFOX_PATH',
   },
   faketime: {
@@ -57,37 +57,38 @@ export const REQUIREMENTS = {
   ps: command('ps', ['ps'], { packages: ['procps'] }),
   psql: command('psql', ['psql'], { packages: ['postgresql-client'] }),
   redisCli: command('redis-cli', ['redis-cli', 'valkey-cli'], { packages: ['redis-tools'] }),
-  buildah: command('buildah', ['buildah'], { root: true }),
-  skopeo: command('skopeo', ['skopeo'], { root: true }),
-  debootstrap: command('debootstrap', ['debootstrap'], { root: true }),
+  buildah: command('buildah', ['buildah'], { only: NODES }),
+  skopeo: command('skopeo', ['skopeo'], { only: NODES }),
+  debootstrap: command('debootstrap', ['debootstrap'], { only: NODES }),
   certificates: command('update-ca-certificates', ['update-ca-certificates'], {
     packages: ['ca-certificates'],
-    root: true,
+    only: NODES,
   }),
-  containerd: command('containerd', ['containerd'], { root: true }),
-  runc: command('runc', ['runc'], { root: true }),
+  containerd: command('containerd', ['containerd'], { only: NODES }),
+  runc: command('runc', ['runc'], { only: NODES }),
   bridge: {
     name: 'the CNI plug-in "bridge"',
     find: () => ['/usr/lib/cni/bridge', '/opt/cni/bin/bridge'].find((path) => existsSync(path)),
     packages: ['containernetworking-plugins'],
-    root: true,
+    only: NODES,
   },
-  iptables: command('iptables', ['iptables'], { root: true }),
-  conntrack: command('conntrack', ['conntrack'], { root: true }),
-  ip: command('ip', ['ip'], { packages: ['iproute2'], root: true }),
+  iptables: command('iptables', ['iptables'], { only: NODES }),
+  conntrack: command('conntrack', ['conntrack'], { only: NODES }),
+  ip: command('ip', ['ip'], { packages: ['iproute2'], only: NODES }),
   qemu: command(`QEMU for programs of ${OTHER_PROCESSOR}`, [`qemu-${OTHER_PROCESSOR}-static`], {
     packages: ['qemu-user-static'],
-    root: true,
-    long: true,
+    only: ['long'],
   }),
 } as const satisfies Readonly<Record<string, Requirement>>
 
 export type RequirementName = keyof typeof REQUIREMENTS
 
-/** The requirements of a complete run on this machine. */
-export function findAllNames({ isRoot, long }: { isRoot: boolean; long: boolean }): RequirementName[] {
+/** The requirements of these lanes. */
+export function findNames(lanes: readonly LaneName[]): RequirementName[] {
   const all = Object.entries(REQUIREMENTS) as [RequirementName, Requirement][]
-  return all.filter(([, each]) => (isRoot || !each.root) && (long || !each.long)).map(([name]) => name)
+  return all
+    .filter(([, { only }]) => only === undefined || only.some((lane) => lanes.includes(lane)))
+    .map(([name]) => name)
 }
 
 /** The file that is named, or that of Debian or of Mozilla's own package. */
@@ -111,9 +112,9 @@ function hasVenv(python: string): boolean {
 function command(
   name: string,
   programs: readonly string[],
-  { packages = [programs[0]], root = false, long = false }: Partial<Requirement> = {},
+  { packages = [programs[0]], only }: Partial<Requirement> = {},
 ): Requirement {
-  return { name, find: () => findCommand(programs) ?? findInSbin(programs), packages, root, long }
+  return { name, find: () => findCommand(programs) ?? findInSbin(programs), packages, only }
 }
 
 /** Debian's PATH of a regular user, and that of some containers, lacks these folders. */

@@ -1,66 +1,110 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { ROOT } from '../stack/session.ts'
-import { type Counts, countTests } from '../stack/test-counts.ts'
+import { type Counts, countTests, type TestReport } from '../stack/test-counts.ts'
 import { userCache } from '../stack/user-cache.ts'
 import { ALLOWED_SKIPS } from './allowed-skips.ts'
 import type { TestArguments } from './arguments.ts'
 import { keepDurations } from './durations.ts'
 import { presentFailures, presentRetried } from './failures.ts'
-import { runGroups } from './groups.ts'
+import { getLane, type LaneName } from './lanes.ts'
 import { joinProcessorGroup, readGroupTime, readProcessorTime } from './processor-time.ts'
 import { presentProfile } from './profile.ts'
+import { countResults } from './reports.ts'
 import { runFailedAgain } from './run-again.ts'
 import { findSkips, presentSkips, sortSkips } from './skips.ts'
+import { runVitest, type VitestRun } from './vitest.ts'
 
-/**
- * Max minutes of a run. A run without long forms takes up to an hour on two cores; a hanging test is reported before the 90-minute limit of continuous
- * integration.
- */
+/** A hanging run is reported before the 90-minute limit of continuous integration. */
 const MAX_MINUTES = 85
 
+/** Files of one lane. */
+export interface LaneFiles {
+  readonly lane: LaneName
+  /** Relative to the clone; also filters that vitest applies to paths. */
+  readonly files: readonly string[]
+}
+
+export interface LaneResult {
+  readonly counts: Counts
+  /** The files that had not ended by the deadline. Their results do not count. */
+  readonly unfinished: readonly string[]
+}
+
 /**
- * Runs the test files below these paths, or all, and prints skipped tests with reasons, and failures. After a complete run,
- * failed files run again on the otherwise idle machine; tests that then pass are listed.
+ * Runs these files and prints failures and skipped tests with their reasons. Failed files run again, one at a time, unless the caller
+ * chose the files; tests that then pass are listed. `deadline`: milliseconds since 1970.
  */
-export async function runTests(paths: readonly string[], settings: TestArguments): Promise<Counts> {
-  const { long, allowMissing, options, profile } = settings
-  const folder = await mkdtemp(join(tmpdir(), 'drape-profile-'))
-  const profilePath = join(folder, 'costs')
-  const group = String(process.pid)
-  if (profile) joinProcessorGroup(group)
-  const startedAt = Date.now()
+export async function runLane(
+  { lane, files }: LaneFiles,
+  settings: TestArguments,
+  deadline: number | undefined,
+): Promise<LaneResult> {
+  const { allowMissing, options, paths, profile } = settings
+  const long = lane === 'long'
+  const folder = await mkdtemp(join(tmpdir(), 'drape-lane-'))
+  const [costs, unfinishedPath] = [join(folder, 'costs'), join(folder, 'unfinished')]
+  const group = `${process.pid}-${lane}`
   const env = {
-    ...(long ? { LONG_TESTS: '1' } : { TEST_DEADLINE: String(Date.now() + MAX_MINUTES * 60_000) }),
+    TEST_LANE: lane,
+    TEST_UNFINISHED: unfinishedPath,
+    ...(long ? { LONG_TESTS: '1' } : {}),
+    ...(long && deadline === undefined ? {} : { TEST_DEADLINE: String(deadline ?? Date.now() + MAX_MINUTES * 60_000) }),
     ...(allowMissing ? { ALLOW_MISSING: '1' } : {}),
-    ...(profile ? { TEST_PROFILE: profilePath, TEST_PROFILE_GROUP: group } : {}),
+    ...(profile ? { TEST_PROFILE: costs, TEST_PROFILE_GROUP: group } : {}),
     // Compiles repeatedly started programs once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? userCache('compiled'),
   }
-  const first = await runGroups(paths, options, env)
-  const { report, succeeded } = paths.length === 0 ? await runFailedAgain(first, [...options], env) : first
-  if (profile) {
-    const lines = (await readFile(profilePath, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')
-    const costs = lines.map((line) => JSON.parse(line))
-    const processorSeconds = readGroupTime(group) ?? readProcessorTime().children
-    console.log(presentProfile(costs, { startedAt, seconds: (Date.now() - startedAt) / 1000, processorSeconds }))
-  }
+  if (profile) joinProcessorGroup(group)
+  const { workers } = getLane(lane)
+  const startedAt = Date.now()
+  const first = await runVitest([...options, ...(workers ? [`--maxWorkers=${workers}`] : []), ...files], env)
+  const unfinished = (await readFile(unfinishedPath, 'utf8').catch(() => '')).split('\n').filter((path) => path !== '')
+  const done = unfinished.length === 0 && paths.length === 0 ? await runFailedAgain(first, [...options], env) : first
+  if (profile) console.log(await describeCosts(costs, { startedAt, group }))
   await rm(folder, { recursive: true })
+  if (done.report !== null && first.report !== null)
+    for (const line of [...presentRetried(first.report, done.report), ...presentFailures(done.report)])
+      console.log(line)
+  return { counts: countRun(withoutFiles(done, unfinished), { options, allowMissing, long }), unfinished }
+}
+
+async function describeCosts(path: string, { startedAt, group }: { startedAt: number; group: string }) {
+  const lines = (await readFile(path, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')
+  const processorSeconds = readGroupTime(group) ?? readProcessorTime().children
+  return presentProfile(
+    lines.map((line) => JSON.parse(line)),
+    { startedAt, seconds: (Date.now() - startedAt) / 1000, processorSeconds },
+  )
+}
+
+/** What a deadline cut off is neither passed nor failed. */
+function withoutFiles({ report, succeeded }: VitestRun, files: readonly string[]): VitestRun {
+  if (report === null || files.length === 0) return { report, succeeded }
+  const results = report.testResults.filter(({ name }) => !files.includes(relative(ROOT, name)))
+  return { report: countResults(results), succeeded: results.every(({ status }) => status !== 'failed') }
+}
+
+interface Circumstances {
+  readonly options: readonly string[]
+  readonly allowMissing: boolean
+  readonly long: boolean
+}
+
+/** Counts the results, and prints the reasons of skipped tests. A skipped test without an allowed reason counts as failed. */
+function countRun({ report, succeeded }: VitestRun, { options, allowMissing, long }: Circumstances): Counts {
   const counts = countTests(report, succeeded)
-  if (report !== null && first.report !== null)
-    for (const line of [...presentRetried(first.report, report), ...presentFailures(report)]) console.log(line)
   // A name filter skips all other tests.
   if (report === null || options.some((option) => /^(-t|--testNamePattern)/.test(option))) return counts
   if (!long) keepDurations(report)
-  const circumstances = {
+  const skips = sortSkips(findSkips(report as TestReport), ALLOWED_SKIPS, {
     long,
     isRoot: process.getuid?.() === 0,
     hasAssets: Boolean(process.env.KUBEBUILDER_ASSETS),
     hasHistory: hasHistory(),
-  }
-  const skips = sortSkips(findSkips(report), ALLOWED_SKIPS, circumstances)
+  })
   for (const line of presentSkips(skips, allowMissing)) console.log(line)
   if (allowMissing) return counts
   const unexplained = skips.unexplained.length

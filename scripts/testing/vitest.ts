@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { setPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../stack/session.ts'
 import type { TestReport } from '../stack/test-counts.ts'
 
-const TIME_LIMIT = join(import.meta.dirname, 'time-limit.ts')
+const PROGRESS = join(import.meta.dirname, 'progress.ts')
 
 export interface VitestRun {
   /** Null if vitest exited without a report. */
@@ -14,18 +14,14 @@ export interface VitestRun {
   readonly succeeded: boolean
 }
 
-/**
- * Runs vitest with these arguments and resolves with its JSON report. Ctrl-C and SIGTERM stop vitest gracefully. `niceness` is that of
- * its processes, as for nice(1).
- */
-export async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv, niceness = 0): Promise<VitestRun> {
+/** Runs vitest with these arguments and resolves with its JSON report. Ctrl-C and SIGTERM stop vitest gracefully. */
+export async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<VitestRun> {
   const folder = await mkdtemp(join(tmpdir(), 'drape-report-'))
   try {
     const path = join(folder, 'report.json')
     const succeeded = await spawnVitest(
-      ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`, `--reporter=${TIME_LIMIT}`, ...args],
+      ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`, `--reporter=${PROGRESS}`, ...args],
       env,
-      niceness,
     )
     return { report: JSON.parse(await readFile(path, 'utf8').catch(() => 'null')), succeeded }
   } finally {
@@ -33,14 +29,13 @@ export async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv,
   }
 }
 
-async function spawnVitest(args: readonly string[], env: NodeJS.ProcessEnv, niceness: number): Promise<boolean> {
+async function spawnVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
   const child = spawn(process.execPath, [vitest, 'run', ...args], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  if (niceness > 0 && child.pid !== undefined) setPriority(child.pid, niceness)
   const terminate = () => void child.kill('SIGTERM')
   // Ctrl-C in a terminal reaches vitest, too; this process waits for its clean-up.
   const wait = () => {}

@@ -10,10 +10,12 @@ import { parse } from 'yaml'
 import { run } from '../../../scripts/stack/commands.ts'
 import { findGoTool } from '../../../scripts/stack/go-tool.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
+import { LANE_NAMES } from '../../../scripts/testing/lanes.ts'
 import { failUnlessAllowed } from '../../support/missing.ts'
 import { requestService } from '../../support/request-service.ts'
 
 const WORKFLOW = '.github/workflows/release.yml'
+const TESTS = '.github/workflows/test.yml'
 const ACTIONLINT = {
   name: 'actionlint',
   package: 'github.com/rhysd/actionlint/cmd/actionlint',
@@ -24,8 +26,10 @@ if (typeof actionlint !== 'string') failUnlessAllowed(`${actionlint.unavailable}
 const read = (path: string) => parse(readFileSync(join(ROOT, path), 'utf8'))
 
 describe('the pipelines of releases', () => {
-  it.skipIf(typeof actionlint !== 'string')('are valid GitHub workflows', async () => {
-    expect(await run(actionlint as string, ['-shellcheck=', '-pyflakes=', WORKFLOW], { cwd: ROOT })).toBe('')
+  it.skipIf(typeof actionlint !== 'string')('are valid GitHub workflows, like that of the tests', async () => {
+    const workflows = [WORKFLOW, TESTS]
+    expect(await run(actionlint as string, ['-shellcheck=', '-pyflakes=', ...workflows], { cwd: ROOT })).toBe('')
+    expect(read(TESTS).jobs.lane.strategy.matrix.lane).toEqual(LANE_NAMES.filter((name) => name !== 'long'))
   })
 
   it('run the same command on GitHub and GitLab, only for tags', () => {

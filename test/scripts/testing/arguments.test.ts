@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readTestArguments } from '../../../scripts/testing/arguments.ts'
+import { LANE_NAMES } from '../../../scripts/testing/lanes.ts'
 
 describe('the arguments of scripts/test', () => {
   it('are paths, options of scripts/test and options of vitest', () => {
-    expect(readTestArguments(['--long', 'test/api', '-t', '--bail=1'])).toMatchObject({
+    expect(readTestArguments(['--lane', 'long', 'test/api', '-t', '--bail=1'])).toMatchObject({
       paths: ['test/api'],
       options: ['-t', '--bail=1'],
-      long: true,
+      lanes: ['long'],
       allowMissing: false,
       changedSince: undefined,
     })
@@ -23,10 +24,27 @@ describe('the arguments of scripts/test', () => {
   })
 
   it.each([
+    [[], ['default']],
+    [['--lane=cluster,faults'], ['cluster', 'faults']],
+    [['--all', '--minutes', '70'], LANE_NAMES],
+    [['test/api'], []],
+  ])('name lanes: %j', (words, lanes) => {
+    expect(readTestArguments(words)).toMatchObject({ lanes, minutes: words.includes('70') ? 70 : undefined })
+  })
+
+  it.each([
+    [['--lane', 'clusters'], 'There is no lane "clusters". Lanes: default, browsers, images, cluster, faults, long.'],
+    [['--lane'], 'There is no lane ""'],
+    [['--minutes', '1e2'], '`--minutes` must be a whole number from 1 to 9999.'],
+  ])('are refused: %j', (words, message) => {
+    expect(() => readTestArguments(words)).toThrow(message)
+  })
+
+  it.each([
     [['--changed'], 'HEAD'],
     [['--changed', 'main'], 'main'],
     [['--changed=v1.2.0'], 'v1.2.0'],
-    [['--changed', '--long'], 'HEAD'],
+    [['--changed', '--profile'], 'HEAD'],
   ])('name the commit of --changed: %j', (words, commit) => {
     expect(readTestArguments(words)).toMatchObject({ paths: [], changedSince: commit })
   })

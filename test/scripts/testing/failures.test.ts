@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { countTests } from '../../../scripts/stack/test-counts.ts'
 import { presentFailures, presentRetried } from '../../../scripts/testing/failures.ts'
-import { mergeReports, replaceResults } from '../../../scripts/testing/reports.ts'
+import { countResults, replaceResults } from '../../../scripts/testing/reports.ts'
 
 const COUNTS = { numPassedTests: 1, numFailedTests: 1, numPendingTests: 0, numTodoTests: 0 }
 const TIMES = { startTime: 0, endTime: 0 }
@@ -50,6 +50,6 @@ it('lists files that passed only on a retry, with the first error', () => {
   expect(presentFailures(report)).toEqual(['Failed:', '  b.test.ts: a pool is scaled: later'])
   expect(countTests(report, false)).toEqual({ passed: 2, failed: 1, skipped: 0 })
   expect(presentRetried(all, all)).toEqual([])
-  const merged = mergeReports([{ ...COUNTS, testResults: first }, second])
+  const merged = countResults([...first, ...second.testResults])
   expect(countTests(merged, false)).toEqual({ passed: 1, failed: 3, skipped: 0 })
 })

@@ -35,7 +35,7 @@ describe('skipped tests', () => {
     const lines = presentSkips(sortSkips([LONG_FORM, STRANGER], ALLOWED_SKIPS, SHORT), false)
     expect(lines).toEqual([
       'Skipped:',
-      expect.stringMatching(/^ {2}test\/cluster\/install\/operations\.test\.ts: 1 test: .*scripts\/test --long/),
+      expect.stringMatching(/^ {2}test\/cluster\/install\/operations\.test\.ts: 1 test: .*scripts\/test --lane long/),
       'Skipped without a reason in scripts/testing/allowed-skips.ts, which counts as failed:',
       '  test/flow.test.ts: a try-on ends in an image',
     ])
