@@ -19,7 +19,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   PRODUCT_IMAGE_FETCH_FAILED: 'the product image could not be downloaded from its url',
   MISSING_REQUIRED_CLASSIFICATION:
     'the engine can use no image of the product; details.key names the missing classification',
-  FILE_TOO_LARGE: 'a file is larger than 10 MB; details names the image',
+  FILE_TOO_LARGE: 'a file, or the photo at the URL of a person, is larger than 10 MB; details names the image',
   INSUFFICIENT_CREDITS: 'the account has no credits left',
   QUOTA_EXCEEDED:
     'the account has reached its limit of generations per month, concurrent generations, stored bytes or listeners',
@@ -36,7 +36,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   ROUTE_NOT_FOUND: 'the path does not exist',
   HEADERS_TOO_LARGE: 'the request line and the headers are larger than 16 KB together',
   METHOD_NOT_ALLOWED: 'the path does not support this method; the header Allow lists the supported methods',
-  RESERVED_EXTERNAL_ID: 'the externalId starts with _anon_',
+  RESERVED_EXTERNAL_ID: 'the externalId of a product to create or update starts with _anon_',
   IDEMPOTENCY_KEY_IN_USE: 'the first request with this Idempotency-Key is still running',
   IDEMPOTENCY_KEY_REUSED: 'this Idempotency-Key was used for another request',
   INTERNAL_ERROR: 'an unexpected error occurred; retry at most 3 times, with increasing delays',

@@ -10,7 +10,7 @@ import { vetUrl } from './vet-url.ts'
 export type FetchImage = (url: string) => Promise<Buffer>
 
 export interface ImageFetcherSettings {
-  /** Error code of every failure, for the product or the customer image. */
+  /** Error code of every failure, for the product or the customer image; a too large customer image is `FILE_TOO_LARGE`. */
   readonly failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED' | 'PRODUCT_IMAGE_FETCH_FAILED'
   /** Non-public networks that URLs may point to. */
   readonly allowCidrs: readonly string[]
@@ -42,7 +42,7 @@ const HEADERS = {
  * Fetches images from URLs of callers and prevents server-side request forgery: only http and https, only the given
  * ports, no credentials; every address of every host on the way must be public or explicitly allowed, and the
  * connection uses the checked address. At most 3 redirects, never from https to http.
- * The returned function throws a DrapeError with `failureCode` unless the whole body of a 2xx response arrived. The
+ * The returned function throws a DrapeError with `failureCode`, or `FILE_TOO_LARGE`, unless the whole body of a 2xx response arrived. The
  * message reveals nothing about the network.
  */
 export function createImageFetcher({
@@ -109,7 +109,11 @@ async function readResponse({ status, headers, body }: GuardedResponse, url: URL
 
 async function readBody(body: Readable, headers: ResponseHeaders, visit: Visit): Promise<Buffer> {
   const { maxBytes } = visit.settings
-  const tooLarge = () => failure(visit, `the image is larger than ${maxBytes} bytes`)
+  const tooLarge = () => {
+    const error = failure(visit, `the image is larger than ${maxBytes} bytes`)
+    // A caller that waits for the response gets the same code as for a file of this size.
+    return error.code === 'CUSTOMER_IMAGE_FETCH_FAILED' ? new DrapeError('FILE_TOO_LARGE', error.message) : error
+  }
   if (Number(headers['content-length']) > maxBytes) throw tooLarge()
   const chunks: Buffer[] = []
   let size = 0

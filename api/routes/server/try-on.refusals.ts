@@ -21,19 +21,16 @@ export function assertParts({ body, written }: Translated): void {
   }
 }
 
-/** Format of IDs that the server assigns. */
-const SERVER_MADE = /^_anon_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 function refuseProduct(product: Record<string, unknown>, written: Translated['written']): void {
   const { externalId, images } = product
-  if (isReserved(externalId) && !isServerMadeReference(product)) throw reserved()
+  if (isReserved(externalId) && !isReference(product)) throw reserved()
   const at = ['products', '0', 'images']
   if (externalId == null && images == null) throw imagesRequired(formatPath(written(at)))
   if (Array.isArray(images)) assertUsableImages(images, { at, written })
 }
 
-/** A server-assigned ID may be sent as a bare reference; with other fields it would name a product of the caller. */
-function isServerMadeReference(product: Record<string, unknown>): boolean {
+/** A reserved ID may be sent as a bare reference; with other fields it would name a product of the caller. */
+function isReference(product: Record<string, unknown>): boolean {
   const { externalId, ...fields } = ProductBody.properties
-  return SERVER_MADE.test(String(product.externalId)) && Object.keys(fields).every((name) => product[name] == null)
+  return Object.keys(fields).every((name) => product[name] == null)
 }

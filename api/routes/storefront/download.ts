@@ -64,14 +64,12 @@ async function getImage(
 }
 
 function findKey(url: string, storage: ObjectStorage): string {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
-      details: [{ path: 'url', message: 'must be the URL of an image' }],
-    })
-  }
-  const key = storage.keyOf(url)
-  if (key === null) throw new DrapeError('FORBIDDEN', 'The URL does not name an image of this service.')
-  return key
+  const key = /^https?:\/\//i.test(url) && URL.canParse(url) ? storage.keyOf(url) : null
+  if (key !== null) return key
+  const message = 'must be the URL of an image of this service'
+  throw new DrapeError('VALIDATION_FAILED', `The request is not valid: url ${message}.`, {
+    details: [{ path: 'url', message }],
+  })
 }
 
 /**

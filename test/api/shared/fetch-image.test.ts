@@ -64,13 +64,16 @@ function fetcher(changes: Partial<ImageFetcherSettings> = {}) {
   })
 }
 
-async function failureOf(fetching: Promise<unknown>): Promise<string> {
+async function failureOf(
+  fetching: Promise<unknown>,
+  code: DrapeError['code'] = 'CUSTOMER_IMAGE_FETCH_FAILED',
+): Promise<string> {
   const outcome = await fetching.then(
     () => 'fetched',
     (error: unknown) => error,
   )
   if (!(outcome instanceof DrapeError)) throw outcome
-  expect(outcome).toMatchObject({ code: 'CUSTOMER_IMAGE_FETCH_FAILED', retryable: false })
+  expect(outcome).toMatchObject({ code, retryable: false })
   expect(outcome.message).not.toMatch(/127\.|localhost|internal|ECONN|EHOST/)
   return outcome.message
 }
@@ -111,7 +114,9 @@ describe('fetching an image', () => {
     listener = (_, response) => response.end(Buffer.concat([JPEG, Buffer.alloc(size - JPEG.length)]))
     expect((await fetcher()(here())).length).toBe(10_485_760)
     size++
-    expect(await failureOf(fetcher()(here()))).toMatch(/larger than 10485760 bytes/)
+    expect(await failureOf(fetcher()(here()), 'FILE_TOO_LARGE')).toMatch(/larger than 10485760 bytes/)
+    const ofProduct = fetcher({ failureCode: 'PRODUCT_IMAGE_FETCH_FAILED' })
+    expect(await failureOf(ofProduct(here()), 'PRODUCT_IMAGE_FETCH_FAILED')).toMatch(/larger than/)
   })
 
   it('fails with the error code of the caller', async () => {
@@ -340,7 +345,7 @@ describe('responses without an image', () => {
 
   it('fail if Content-Length exceeds the limit', async () => {
     listener = (_, response) => response.writeHead(200, { 'content-length': 10 * 2 ** 30 }).write('x')
-    expect(await failureOf(fetcher()(here()))).toMatch(/larger than/)
+    expect(await failureOf(fetcher()(here()), 'FILE_TOO_LARGE')).toMatch(/larger than/)
   })
 
   it('fail when the body never ends, and the connection is closed', async () => {
@@ -354,7 +359,7 @@ describe('responses without an image', () => {
         fill()
       }
     })
-    expect(await failureOf(fetcher()(here()))).toMatch(/larger than/)
+    expect(await failureOf(fetcher()(here()), 'FILE_TOO_LARGE')).toMatch(/larger than/)
     await closed
   })
 
@@ -364,7 +369,7 @@ describe('responses without an image', () => {
   ])('fail when %s unpacks to more than allowed', async (encoding, body) => {
     expect(body.length).toBeLessThan(100_000)
     listener = (_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body)
-    expect(await failureOf(fetcher()(here()))).toMatch(/larger than/)
+    expect(await failureOf(fetcher()(here()), 'FILE_TOO_LARGE')).toMatch(/larger than/)
   })
 
   it.each([

@@ -18,6 +18,7 @@ describe('an error of an image', () => {
     photo = await readSample('persons/astronaut.jpg')
     shop = createServer(({ url: path }, response) => {
       if (path === '/photo.jpg') response.end(photo)
+      else if (path === '/large.jpg') response.end(Buffer.concat([photo, TOO_LARGE]))
       else if (path === '/broken.jpg') response.end(photo.subarray(0, photo.length / 2))
       else response.writeHead(404).end()
     })
@@ -99,6 +100,7 @@ describe('an error of an image', () => {
     ['too large', () => onlyPerson({ fileKey: 'me' }), { me: TOO_LARGE }, 'FILE_TOO_LARGE'],
     ['at an address that is blocked', () => onlyPerson({ url: NOWHERE }), {}, 'CUSTOMER_IMAGE_FETCH_FAILED'],
     ['not at its address', () => onlyPerson({ url: `${url}/none.jpg` }), {}, 'CUSTOMER_IMAGE_FETCH_FAILED'],
+    ['too large at its address', () => onlyPerson({ url: `${url}/large.jpg` }), {}, 'FILE_TOO_LARGE'],
     ['damaged at its address', () => onlyPerson({ url: `${url}/broken.jpg` }), {}, 'INVALID_IMAGE'],
     ['missing', () => ({ ...onlyPerson({}), person: null }), {}, 'CUSTOMER_IMAGE_REQUIRED'],
   ])('of the person that is %s names its field', async (_, body, files, code) => {

@@ -207,7 +207,6 @@ describe('POST /try-on', () => {
   describe('IDs', () => {
     it.each([
       ['_anon_x with images', { externalId: '_anon_x', images: products[0].images }],
-      ['_anon_x alone', { externalId: '_anon_x' }],
       ['a server-made one with a title', { externalId: `_anon_${uuidv7()}`, title: 'x' }],
     ])('that are reserved are refused: %s', async (_, product) => {
       for (const body of [{ products: [product] }, { product }]) {
@@ -230,8 +229,10 @@ describe('POST /try-on', () => {
       const { productExternalId: externalId } = (await post({ products, person: person() })).body
       const again = await post({ products: [{ externalId, unknown: 1 }], person: person() })
       expect(again).toMatchObject({ status: 201, body: { productExternalId: externalId } })
-      const unknown = await post({ products: [{ externalId: `_anon_${uuidv7()}` }], person: person() })
-      expect(unknown).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND' } })
+      for (const missing of [`_anon_${uuidv7()}`, '_anon_x']) {
+        const unknown = await post({ products: [{ externalId: missing }], person: person() })
+        expect(unknown, missing).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND' } })
+      }
     })
 
     it('generated for another account are forbidden', async () => {

@@ -148,8 +148,8 @@ describe('sharing a generation', () => {
     const shop = await openShop()
     const waiting = await acceptForShop(drape, { shopId: shop.id })
     expect(await share(shop, { generationId: waiting })).toMatchObject({
-      status: 409,
-      body: { code: 'GENERATION_NOT_COMPLETED' },
+      status: 400,
+      body: { code: 'GENERATION_NOT_COMPLETED', message: expect.any(String) },
     })
     await createGenerations(drape.database).fail({
       id: waiting,
@@ -157,7 +157,7 @@ describe('sharing a generation', () => {
       code: 'GENERATION_FAILED',
       message: 'x',
     })
-    expect((await share(shop, { generationId: waiting })).status).toBe(409)
+    expect((await share(shop, { generationId: waiting })).status).toBe(400)
     const { generationId } = await complete(shop)
     await drape.database.query(sql.unsafe`update generations set images_expire_at = now() where id = ${generationId}`)
     expect(await share(shop, { generationId })).toMatchObject({ status: 410, body: { code: 'SHARE_LINK_GONE' } })
