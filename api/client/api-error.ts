@@ -71,7 +71,7 @@ export class DrapeTimeoutError extends Error {
 export function readError({ status, headers }: Response, text: string): DrapeApiError {
   const retryAfter = readRetryAfter(headers.get('retry-after'))
   const requestId = headers.get('x-request-id')
-  const body = parseBody(text)
+  const body = parseBody(text, status)
   return body
     ? new DrapeApiError(body.message, { code: body.code, status, details: body.details, requestId, retryAfter })
     : new DrapeApiError(`The response (${status}) is not from the service.`, {
@@ -79,9 +79,11 @@ export function readError({ status, headers }: Response, text: string): DrapeApi
       })
 }
 
-function parseBody(text: string): ErrorBody | null {
+function parseBody(text: string, status: number): ErrorBody | null {
   try {
-    const body = JSON.parse(text) as Partial<ErrorBody> | null
+    const body = JSON.parse(text) as (Partial<ErrorBody> & { success?: unknown }) | null
+    // The events endpoint reports an exceeded budget like its other failures: `{ success: false, message }`.
+    if (status === 429 && body?.success === false) Object.assign(body, { code: 'RATE_LIMIT_EXCEEDED' })
     return typeof body?.code === 'string' && typeof body.message === 'string' ? (body as ErrorBody) : null
   } catch {
     return null

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDrapeClient, DrapeApiError, DrapeConnectionError, DrapeTimeoutError } from '../../api/client/index.ts'
+import {
+  createDrapeClient,
+  createEventSender,
+  DrapeApiError,
+  DrapeConnectionError,
+  DrapeTimeoutError,
+} from '../../api/client/index.ts'
 import { HTTP_STATUS } from '../../api/middleware/errors.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { ERROR_CODES } from '../../api/shared/errors.ts'
+import { APP_CONTEXT } from '../support/analytics-events.ts'
 import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
 
@@ -93,6 +100,15 @@ describe('the client on an unreliable connection', () => {
     const failure = await client.account.credits().catch((error) => error)
     expect(failure.retryAfter).toBeGreaterThan(3000)
     expect(proxy.seen('GET')).toHaveLength(6)
+  })
+
+  it('reports an exceeded budget of events with the message of the service', async () => {
+    const { proxy } = await start()
+    await using _ = proxy
+    const body = { success: false, message: 'Too many events.' }
+    proxy.fail('/events', { answer: 429, headers: { 'retry-after': '3600' }, body })
+    const send = createEventSender({ url: proxy.url, publishableKey: 'pk_1' })
+    expect(await send([{ event: 'widget:button_click' }], APP_CONTEXT)).toEqual(body)
   })
 
   it('rejects on a timeout, and on abort during a request or the wait before a retry', async () => {

@@ -99,8 +99,8 @@ export const TrackingContext = Type.Object({
   $current_url: Text,
   $pathname: Text,
   $host: ShortText,
-  $referrer: Nullable(Text),
-  $referring_domain: Nullable(ShortText),
+  $referrer: maybe(Text),
+  $referring_domain: maybe(ShortText),
   $screen_width: Pixels,
   $screen_height: Pixels,
   $viewport_width: Pixels,
@@ -115,8 +115,8 @@ export const TrackingContext = Type.Object({
     description: 'A UUID.',
   }),
   service_widget_enabled: Type.Boolean(),
-  service_product_id: Nullable(Id),
-  service_variant_id: Nullable(Id),
+  service_product_id: maybe(Id),
+  service_variant_id: maybe(Id),
   service_lib_version: ShortText,
 })
 

@@ -47,6 +47,11 @@ const answers = {
       'first problem. When the batch itself is invalid or cannot be stored now, nothing is stored and the batch may be sent again.',
     schema: EventsAnswer,
   },
+  429: {
+    description:
+      'Over the budget of the address, the key or the shop: nothing is stored. `Retry-After`: seconds until the batch may be sent again.',
+    schema: EventsAnswer,
+  },
 }
 
 export const eventRoutes = [
@@ -66,7 +71,7 @@ export const eventRoutes = [
     access: 'events',
     body: { json: StorefrontBatch },
     answers,
-    errors: ['RATE_LIMIT_EXCEEDED'],
+    errors: [],
     ownCheck: 'body',
     guards: ({ fromKeyOrShop, limitEvents, metrics }: EventGuards) => [
       answerAnyway(metrics),
@@ -86,7 +91,7 @@ export const eventRoutes = [
     access: 'shop',
     body: { json: TrackingBatch },
     answers,
-    errors: ['RATE_LIMIT_EXCEEDED'],
+    errors: [],
     ownCheck: 'body',
     guards: ({ eventsFromShop, limitEvents, metrics }: EventGuards) => [
       answerAnyway(metrics),
@@ -163,8 +168,8 @@ async function postTracking(
   return storeEvents(ctx, batch, {
     anonymousId: batch.context.service_client_id,
     sessionId: batch.context.$session_id,
-    productId: batch.context.service_product_id,
-    variantId: batch.context.service_variant_id,
+    productId: batch.context.service_product_id ?? null,
+    variantId: batch.context.service_variant_id ?? null,
     ...customerOf(ctx),
   })
 }
@@ -208,8 +213,8 @@ export function createEventStore({
 }
 
 /**
- * Internal errors and invalid events are not reported as errors to the sending page; only unauthenticated senders and
- * senders over their budget get an error.
+ * Internal errors and invalid events are not reported as errors to the sending page; only unauthenticated senders get an
+ * error. Senders over their budget get the status 429, because their next batch must wait.
  */
 function answerAnyway(metrics: Metrics): Middleware<AppState> {
   return async function anyway(ctx, next) {
@@ -217,11 +222,10 @@ function answerAnyway(metrics: Metrics): Middleware<AppState> {
       await next()
     } catch (error) {
       const status = error instanceof DrapeError ? HTTP_STATUS[error.code] : 500
-      if (status === 429) metrics.events.inc({ outcome: 'refused' }, countEvents(ctx.state.body))
-      if (status === 401 || status === 429) throw error
+      if (status === 401) throw error
       if (status >= 500) ctx.state.log.warn({ err: error }, 'storing events failed')
       else metrics.events.inc({ outcome: 'refused' }, countEvents(ctx.state.body))
-      ctx.status = 200
+      ctx.status = status === 429 ? 429 : 200
       ctx.body = {
         success: false,
         message: status >= 500 ? 'Events cannot be stored right now. Send the batch again.' : messageOf(error),
