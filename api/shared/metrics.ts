@@ -227,9 +227,9 @@ function createRelayMetrics({ counter, known }: Make) {
 
 function createShopMetrics({ known }: Make) {
   return {
-    leads: known('outcome', ['kept', 'retried', 'lost'], {
+    leads: known('outcome', ['kept', 'retried', 'lost', 'dropped'], {
       name: 'drape_leads_total',
-      help: 'Attempts to deliver email addresses of shoppers to the shop platform, by outcome: kept (delivered), retried, lost (rejected; an operator can retry)',
+      help: 'Attempts to deliver email addresses of shoppers to the shop platform, by outcome: kept (delivered), retried, lost (rejected; an operator can retry), dropped (never stored: the database was unavailable, or too many await delivery)',
     }),
     events: known('outcome', ['accepted', 'duplicate', 'refused'], {
       name: 'drape_events_total',

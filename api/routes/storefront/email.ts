@@ -1,7 +1,9 @@
 import type { Middleware } from 'koa'
 import type { Budget } from '../../limits/budget.ts'
+import { within } from '../../limits/time-limit.ts'
 import { parseJsonBody } from '../../middleware/body.ts'
 import { DrapeError } from '../../shared/errors.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import { compileInputCheck } from '../../shared/schema.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { LeadOutbox } from '../../stores/lead-outbox.ts'
@@ -12,7 +14,15 @@ import { requesterOf } from './requester.ts'
 
 export interface EmailParts {
   readonly leadOutbox: Pick<LeadOutbox, 'insert'>
+  readonly metrics: Metrics
 }
+
+interface EmailGuards extends BudgetedGuards {
+  readonly metrics: Metrics
+}
+
+/** Time limit of the response, so that a shopper's page does not wait longer. */
+const ANSWER_MS = 800
 
 export const emailRoutes = [
   route({
@@ -34,8 +44,8 @@ export const emailRoutes = [
     },
     errors: [],
     ownCheck: 'body',
-    guards: ({ fromShop, budgets: { perMinute } }: BudgetedGuards) => [
-      answerAnyway,
+    guards: ({ fromShop, budgets: { perMinute }, metrics }: EmailGuards) => [
+      answerAnyway(metrics),
       fromShop,
       limitShopper({
         shopper: perMinute('collect-email', 10),
@@ -52,7 +62,7 @@ const checkEmail = compileInputCheck(EmailBody)
 
 async function postEmail(
   ctx: AppContext,
-  { leadOutbox }: EmailParts,
+  { leadOutbox, metrics }: EmailParts,
   { body }: { readonly body: unknown },
 ): Promise<EmailAnswer> {
   const { shop, shopperId: externalUserId } = requesterOf(ctx)
@@ -60,9 +70,9 @@ async function postEmail(
   if (!checked.ok) return { success: false, message: 'The e-mail address is not valid.' }
   // Confirm only a stored address: no crash of this process can lose it.
   const isTaken = await leadOutbox.insert({ shopId: shop.id, externalUserId, ...checked.value })
-  return isTaken
-    ? { success: true, message: 'Thank you.' }
-    : { success: false, message: 'Too many e-mail addresses of the shop await delivery. Try again later.' }
+  if (isTaken) return { success: true, message: 'Thank you.' }
+  drop(ctx, metrics, 'too many leads of the shop await delivery')
+  return { success: false, message: 'Too many e-mail addresses of the shop await delivery. Try again later.' }
 }
 
 /** Users and their keyboards add spaces around addresses. */
@@ -93,15 +103,32 @@ function limitShopper(budgets: {
   }
 }
 
-/** Only an unauthenticated request gets an error; shoppers see none. */
-const answerAnyway: Middleware<AppState> = async (ctx, next) => {
-  try {
-    await next()
-  } catch (error) {
-    const isFault = !(error instanceof DrapeError) || error.retryable
-    if (error instanceof DrapeError && error.code === 'PROXY_SIGNATURE_INVALID') throw error
-    if (isFault) ctx.state.log.warn({ reason: (error as Error).name }, 'lead rejected by the shop platform')
-    ctx.status = 200
-    ctx.body = { success: false, message: isFault ? 'Try again later.' : 'The e-mail address is not valid.' }
+/**
+ * Only an unauthenticated request gets an error; shoppers see none. Work that exceeds the time limit continues: the address is stored if
+ * the database responds later.
+ */
+function answerAnyway(metrics: Metrics): Middleware<AppState> {
+  return async function anyway(ctx, next) {
+    const storing = next().catch((error: unknown) => {
+      if (isFault(error)) drop(ctx, metrics, (error as Error).name)
+      throw error
+    })
+    try {
+      await within(ANSWER_MS, storing)
+    } catch (error) {
+      if (error instanceof DrapeError && error.code === 'PROXY_SIGNATURE_INVALID') throw error
+      ctx.status = 200
+      ctx.body = { success: false, message: isFault(error) ? 'Try again later.' : 'The e-mail address is not valid.' }
+    }
   }
+}
+
+function isFault(error: unknown): boolean {
+  return !(error instanceof DrapeError) || error.retryable
+}
+
+/** Records the loss of an address; the reason never contains the address. */
+function drop({ state }: Pick<AppContext, 'state'>, metrics: Metrics, reason: string): void {
+  metrics.leads.inc({ outcome: 'dropped' })
+  state.log.error({ reason }, 'lead not stored')
 }

@@ -8,10 +8,10 @@ import { startProgram, type TestProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { until } from '../../../support/until.ts'
 
-/** Less than the time limit of a statement; much more than a response takes on a busy machine. */
+/** Less than the time limit of a statement and of a silent connection; much more than a response takes on a busy machine. */
 const SOON_MS = 12_000
 
-describe('events while Postgres is unavailable', () => {
+describe('events and e-mail addresses while Postgres is unavailable', () => {
   let drape: Drape
   let shop: TestShop
   let link: Link
@@ -45,6 +45,7 @@ describe('events while Postgres is unavailable', () => {
     send('/storefront/v1/events', headers, { events: [eventOf(id)], context: APP_CONTEXT })
   const track = (id: string) =>
     send('/public/tracking/events', shop.headers, { events: [eventOf(id)], context: PAGE_CONTEXT })
+  const collect = (email: string) => send('/public/collect-email', shop.headers, { email })
   const count = (id: string) =>
     drape.database.oneFirst(sql.unsafe`select count(*)::int from events where insert_id = ${id}`)
   const notNow = {
@@ -61,7 +62,7 @@ describe('events while Postgres is unavailable', () => {
     const flood = await Promise.all(Array.from({ length: 300 }, (_, i) => sendEvent(known, `flood-${i}`)))
     for (const { status, body } of flood) {
       // What waits for the database is bounded: beyond that, batches are refused.
-      if (status === 429) expect(body.error?.code).toBe('RATE_LIMIT_EXCEEDED')
+      if (status === 429) expect(body).toEqual({ success: false, message: expect.stringMatching(/^Too many batches/) })
       else expect({ status, body }).toEqual(notNow)
     }
     link.suffer()
@@ -70,10 +71,27 @@ describe('events while Postgres is unavailable', () => {
     expect([await count('before'), await count('during')]).toEqual([1, 1])
   })
 
+  it('do not make the shopper wait who leaves an e-mail address, which is stored once Postgres responds', async () => {
+    const known = await collect('before@example.com')
+    expect(known.body).toMatchObject({ success: true })
+    link.suffer({ partitioned: true })
+    expect(await collect('during@example.com')).toEqual({
+      status: 200,
+      body: { success: false, message: 'Try again later.' },
+    })
+    link.suffer()
+    const find = sql.unsafe`select from leads where email = 'during@example.com'`
+    await until(() => drape.database.maybeOne(find))
+  })
+
   it('are refused with a retryable error when connections break', async () => {
     const headers = await appHeaders(drape)
     await link.close()
     for (const answer of [await sendEvent(headers, 'broken'), await track('broken')]) expect(answer).toEqual(notNow)
+    expect((await collect('broken@example.com')).body).toEqual({ success: false, message: 'Try again later.' })
+    const metrics = await (await fetch(`${api.probeUrl}/metrics`)).text()
+    expect(metrics).toMatch(/^drape_leads_total\{outcome="dropped"\} 1$/m)
+    expect(api.output()).toMatch(/"msg":"lead not stored"/)
   })
 
   it('are still refused without authentication', async () => {
