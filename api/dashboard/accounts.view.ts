@@ -1,4 +1,5 @@
 import { type Html, html } from '../answers/html.ts'
+import { DEFAULT_REQUESTS } from '../middleware/rate-limit.ts'
 import { type AccountRecord, type EditedAccount, RETENTION_WINDOW } from '../stores/accounts.ts'
 import type { KeyRecord } from '../stores/api-keys.ts'
 import type { LedgerEntry } from '../stores/ledger.ts'
@@ -187,7 +188,7 @@ ${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSecond
 ${field({ name: 'minQualityPercent', label: SETTING_NAMES.minQualityPercent, type: 'number', min: 0, max: 100, value: settings.minQualityPercent, hint: 'Results below it are generated again if the engine can, otherwise refused. Empty: all results are delivered.' })}
 ${choice({ name: 'safetyLevel', label: SETTING_NAMES.safetyLevel, options: LEVELS, value: settings.safetyLevel })}
 ${tick({ name: 'allowsSwimwear', label: SETTING_NAMES.allowsSwimwear, value: 'true', checked: settings.allowsSwimwear ?? false })}
-<fieldset><legend>Limits</legend><p class="hint">Empty: the default of the installation.</p><div class="pair">
+<fieldset><legend>Limits</legend><p class="hint">Empty: the default of the installation; ${count(DEFAULT_REQUESTS.writes)} writes and ${count(DEFAULT_REQUESTS.reads)} reads per minute.</p><div class="pair">
 ${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('failedGenerationsPerHour', 1)}${limit('storageMegabytes', 0)}${limit('creditsLowAt', 0)}</div></fieldset>`
 }
 

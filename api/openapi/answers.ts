@@ -12,9 +12,10 @@ export const HEADERS = {
   'X-Request-Id': 'ID of the request in our logs: the sent ID if it has a simple format, otherwise a new one.',
   'RateLimit-Limit': 'Limit of the account in requests per minute. Reads and writes have separate limits.',
   'RateLimit-Remaining':
-    'Requests that are allowed immediately. The maximum burst is one minute of writes, or 12 s of reads.',
+    'Requests that are allowed immediately. The maximum burst is one minute of writes, or 4 s of reads (at least 120).',
   'RateLimit-Reset': 'Seconds until the maximum burst is available again.',
-  'Retry-After': 'Seconds to wait before the next attempt.',
+  'Retry-After':
+    'Seconds to wait before the next attempt. After a 429 with a random share, so that concurrent callers do not return together.',
   'Idempotent-Replay': 'true when the response repeats the first response.',
   Deprecation:
     'Sent when the request has a field of an older format: the date since which such formats are deprecated (RFC 9745).',
