@@ -20,7 +20,7 @@ interface PolicySection {
   readonly forms: Forms
 }
 
-/** What visitors agree to, and a form for the next version. */
+/** What visitors agree to, and a form for the next version, which proposes the current texts. */
 export function presentPolicy(shop: ShopRecord, { current, given, withdrawn, forms }: PolicySection): Html {
   const texts = Object.entries(current.texts).map(
     ([language, text]) => html`<dt>${language}</dt><dd lang="${language}" dir="auto">${text}</dd>`,
@@ -31,8 +31,8 @@ export function presentPolicy(shop: ShopRecord, { current, given, withdrawn, for
     submit: 'Publish version',
     body: ({
       field,
-    }) => html`${field({ name: 'version', label: 'New version', required: true, hint: 'For example 2026-11. A published version cannot be changed, and visitors are asked again.' })}
-${POLICY_LANGUAGES.map(([language, label]) => field({ name: language, label: `Text in ${label}`, rows: 4, hint: 'Plain text, at most 4,000 characters.' }))}`,
+    }) => html`${field({ name: 'version', label: 'New version', required: true, hint: 'For example 2026-11. A published version cannot be changed, and visitors are asked again. With its first version the shop requires consent.' })}
+${POLICY_LANGUAGES.map(([language, label]) => field({ name: language, label: `Text in ${label}`, rows: 4, value: current.texts[language], hint: 'Plain text, at most 4,000 characters.' }))}`,
   })
   return html`${facts([
     ['Required before a photo is stored', shop.requiresConsent ? 'yes' : 'no'],

@@ -90,7 +90,7 @@ ${field({ name: 'extraDomains', label: SHOP_SETTINGS.extraDomains, value: shop?.
 ${field({ name: 'addressGenerations', label: SHOP_SETTINGS.addressGenerations, type: 'number', min: 0, value: shop?.addressGenerations, hint: `Of visitors who are not signed in. Empty: ${DEFAULT_ADDRESS_GENERATIONS}.` })}
 ${field({ name: 'visitorGenerations', label: SHOP_SETTINGS.visitorGenerations, type: 'number', min: 0, value: shop?.visitorGenerations, hint: `Of all visitors who are not signed in. Empty: ${DEFAULT_VISITOR_GENERATIONS}.` })}</div>
 ${tick({ name: 'requiresVisitorToken', label: SHOP_SETTINGS.requiresVisitorToken, value: 'true', checked: shop?.requiresVisitorToken ?? false })}
-${tick({ name: 'requiresConsent', label: SHOP_SETTINGS.requiresConsent, value: 'true', checked: shop?.requiresConsent ?? true })}
+${tick({ name: 'requiresConsent', label: SHOP_SETTINGS.requiresConsent, value: 'true', checked: shop?.requiresConsent ?? false })}
 ${field({ name: 'privacyContact', label: SHOP_SETTINGS.privacyContact, value: shop?.privacyContact, hint: 'Shown on the privacy page: an e-mail address, an https URL or an address. Empty: visitors contact the shop.' })}
 ${choice({ name: 'defaultEngine', label: SHOP_SETTINGS.defaultEngine, options: engines, value: shop?.defaultEngine ?? '' })}
 ${choice({ name: 'safetyLevel', label: SHOP_SETTINGS.safetyLevel, options: SHOP_LEVELS, value: shop?.safetyLevel ?? '' })}

@@ -65,12 +65,22 @@ export function createConsents(database: Database) {
     isShop: ({ accountId, policy }: PolicyName): Promise<boolean> =>
       database.exists(sql.unsafe`select 1 from shops where account_id = ${accountId} and domain = ${policy}`),
 
-    /** Makes a version the newest. Throws `VALIDATION_FAILED` for one that was published before: its text must not change. */
+    /**
+     * Makes a version the newest. With its first policy a shop requires consent; later versions keep the setting. Throws
+     * `VALIDATION_FAILED` for a version that was published before: its text must not change.
+     */
     publish: async ({ accountId, policy }: PolicyName, { version, texts }: PolicyVersion): Promise<void> => {
       const published = await database.maybeOneFirst(sql.type(Version)`
-        insert into consent_policies (account_id, policy, version, texts)
-        values (${accountId}, ${policy}, ${version}, ${sql.jsonb(texts)})
-        on conflict do nothing returning version`)
+        with published as (
+          insert into consent_policies (account_id, policy, version, texts)
+          values (${accountId}, ${policy}, ${version}, ${sql.jsonb(texts)})
+          on conflict do nothing returning version
+        ), required as (
+          -- The statement does not see the row that it inserts.
+          update shops set requires_consent = true where account_id = ${accountId} and domain = ${policy}
+            and not exists (select from consent_policies where account_id = ${accountId} and policy = ${policy})
+        )
+        select version from published`)
       if (published !== null) return
       const message = `The version ${version} was published before. Choose another one.`
       throw new DrapeError('VALIDATION_FAILED', message, { details: [{ path: 'version', message }] })

@@ -84,7 +84,7 @@ export interface ShopSettings {
   readonly defaultEngine?: string | null
   readonly safetyLevel?: ShopRecord['safetyLevel']
   readonly allowsSwimwear?: boolean | null
-  /** Default of a new shop: true. */
+  /** Default of a new shop: whether a policy is published under its domain. Publishing the first one turns it on. */
   readonly requiresConsent?: boolean
   readonly privacyContact?: string | null
   readonly billingAllowed?: boolean
@@ -223,7 +223,8 @@ async function insertShop(database: Database, { accountId, platform, domain, sec
       ${settings.adminUrl ?? null}, ${adminToken}, ${settings.monthlyGenerations ?? null},
       ${settings.addressGenerations ?? null}, ${settings.visitorGenerations ?? null}, ${settings.requiresVisitorToken ?? false},
       ${settings.defaultEngine ?? null}, ${settings.safetyLevel ?? null}, ${settings.allowsSwimwear ?? null},
-      ${settings.requiresConsent ?? true}, ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
+      coalesce(${settings.requiresConsent ?? null}, exists (
+        select from consent_policies where account_id = ${accountId} and policy = lower(${domain}))), ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
     )
     on conflict (domain) do nothing`)
   if (rowCount === 0) throw invalid('domain', `A shop with the domain ${domain} already exists.`)

@@ -42,8 +42,8 @@ const SETTINGS = [
   option('--visitor-generations <n>', 'daily (UTC) try-ons of all such visitors together, or none'),
   option('--requires-visitor-token <true|false>', 'require a token from such visitors'),
   option(
-    '--requires-consent <true|false>',
-    'store photos only of visitors who agreed to the policy; true for a new shop',
+    '--requires-consent [true|false]',
+    'store photos only of visitors who agreed to the policy; default of a new shop: false, until a policy is published',
   ),
   option('--privacy-contact <text>', 'contact for questions of visitors about their data, or none'),
   option('--monthly-generations <n>', 'limit of try-ons per month, or none'),

@@ -29,7 +29,10 @@ export interface Storefront {
   stop(): Promise<void>
 }
 
-const SITE = { platform: 'plugin', domain: 'halden.example', name: 'Halden', secret: 'silence' } as const
+const SITE = {
+  ...{ platform: 'plugin', domain: 'halden.example', name: 'Halden', secret: 'silence' },
+  requiresConsent: true,
+} as const
 
 /**
  * What answers orders for the warp engine: the mock engine, with the photo as it is; the mock engine, and the warp engine for

@@ -212,7 +212,7 @@ describe('the pages of the dashboard', () => {
     expect((await browser.submit(page, page, { defaultEngine: 'imagen' })).status).toBe(400)
     await browser.submit(page, page, { defaultEngine: '' })
     expect(await shops.findByDomain('new.example')).toMatchObject({ defaultEngine: null })
-    expect(await shops.findByDomain('new.example')).toMatchObject({ requiresConsent: true, privacyContact: null })
+    expect(await shops.findByDomain('new.example')).toMatchObject({ requiresConsent: false, privacyContact: null })
     expect(await shops.findByDomain('new.example')).toMatchObject({ safetyLevel: null, allowsSwimwear: null })
     await browser.submit(page, page, { safetyLevel: 'strict', allowsSwimwear: 'false' })
     expect(await shops.findByDomain('new.example')).toMatchObject({ safetyLevel: 'strict', allowsSwimwear: false })
@@ -220,18 +220,19 @@ describe('the pages of the dashboard', () => {
     expect((await browser.submit(page, page, { safetyLevel: 'lax' })).status).toBe(400)
     await browser.submit(page, page, { safetyLevel: '', allowsSwimwear: '' })
     expect(await shops.findByDomain('new.example')).toMatchObject({ safetyLevel: null, allowsSwimwear: null })
-    await browser.submit(page, page, { requiresConsent: '', privacyContact: HOSTILE })
+    await browser.submit(page, page, { privacyContact: HOSTILE })
     expect(await shops.findByDomain('new.example')).toMatchObject({ requiresConsent: false, privacyContact: HOSTILE })
     expect((await browser.get(page)).text).toContain('neutral-1')
     const publish = (typed: Record<string, string>) => browser.submit(page, `${page}/policies`, typed)
-    expect((await publish({ version: '2026-11', en: HOSTILE, de: 'Ja' })).status).toBe(303)
+    expect((await publish({ version: '2026-11', en: HOSTILE, de: 'Ja', fr: '' })).status).toBe(303)
+    expect(await shops.findByDomain('new.example')).toMatchObject({ requiresConsent: true })
     const { text } = await browser.get(page)
     expect(text).toMatch(/<code>2026-11<\/code>/)
     expect(withoutOwnScript(text)).not.toMatch(/<script|<img src=x/)
     for (const typed of [
       ...[
         { version: '2026-11', en: 'Another text' },
-        { version: '2', en: '' },
+        { version: '2', en: '', de: '', es: '' },
         { version: 'a b', en: 'Yes' },
       ],
       ...[
@@ -242,7 +243,7 @@ describe('the pages of the dashboard', () => {
     ])
       expect((await publish(typed)).status, JSON.stringify(typed).slice(0, 60)).toBe(400)
     expect(await listAudit(page.slice(7))).toMatchObject([
-      { action: 'policy.publish', details: { version: '2026-11', languages: 'en, de' } },
+      { action: 'policy.publish', details: { version: '2026-11', languages: 'en, de, es' } },
       ...[{ action: 'shop.update' }, { action: 'shop.update' }],
       ...[{ action: 'shop.update' }, { action: 'shop.update' }, { action: 'shop.update' }, { action: 'shop.create' }],
     ])

@@ -63,6 +63,13 @@ describe('drape shop', () => {
     })
   })
 
+  it('requires consent only with the option', async () => {
+    await create('plugin', 'free.example')
+    await create('plugin', 'asking.example', '--requires-consent')
+    const requires = async (domain: string) => (await createShops(database).findByDomain(domain))?.requiresConsent
+    expect([await requires('free.example'), await requires('asking.example')]).toEqual([false, true])
+  })
+
   it('generates a secret for a plugin and shows it once', async () => {
     const { secret } = await create('plugin', 'hats.example')
     expect(secret).toMatch(/^[\w-]{43}$/)

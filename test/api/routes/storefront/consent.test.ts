@@ -306,11 +306,36 @@ describe('the consent of shoppers', () => {
     expect((await upload(headers)).status).toBe(201)
   })
 
-  it('is required by default in a new shop', async () => {
-    const { id } = await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'development', domain: 'new.test' },
-    })
-    expect((await createShops(drape.database).findById(id))?.requiresConsent).toBe(true)
+  it('is required once the shop has published a policy, unless the shop disables it afterwards', async () => {
+    const shops = createShops(drape.database)
+    const domain = 'new.test'
+    await shops.insert({ accountId: drape.accountId, platform: 'development', domain })
+    const visitor = { 'x-drape-shop': domain, 'x-service-anonymous-id': 'anon_new' }
+    expect((await get(visitor)).body).toMatchObject({ required: false, version: 'neutral-1' })
+    const { status, body } = await upload(visitor)
+    expect(status).toBe(201)
+    expect(await enter(visitor, body.fileId)).toMatchObject({ status: 200 })
+    const policy = { accountId: drape.accountId, policy: domain }
+    const publish = (version: string) =>
+      createConsents(drape.database).publish(policy, { version, texts: { en: 'I agree.' } })
+    await publish('1')
+    expect((await get(visitor)).body).toMatchObject({ required: true, version: '1' })
+    expect(await upload(visitor)).toMatchObject({ status: 403, body: { code: 'CONSENT_REQUIRED' } })
+    await shops.update(domain, { requiresConsent: false })
+    await publish('2')
+    expect((await shops.findByDomain(domain))?.requiresConsent).toBe(false)
+    expect((await shops.findByDomain('free.test'))?.requiresConsent).toBe(false)
+  })
+
+  it('is required in a new shop whose policy was published before', async () => {
+    const policy = { accountId: drape.accountId, policy: 'early.test' }
+    await createConsents(drape.database).publish(policy, { version: '1', texts: { en: 'I agree.' } })
+    const insert = async (accountId: string, domain: string) => {
+      const { id } = await createShops(drape.database).insert({ accountId, platform: 'development', domain })
+      return (await createShops(drape.database).findById(id))?.requiresConsent
+    }
+    expect(await insert(drape.accountId, 'Early.test')).toBe(true)
+    expect(await insert(drape.accountId, 'late.test')).toBe(false)
   })
 
   describe('of callers of the server API', () => {
