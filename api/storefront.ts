@@ -182,6 +182,7 @@ export function createStorefront(parts: StorefrontParts) {
         },
       }),
       findProduct: createProducts(database).find,
+      findServerKey: createKeyLookup({ keys: createApiKeys(database), kind: 'secret', uses: parts.uses }),
       attemptsPerTryOn: config.ATTEMPTS_PER_TRY_ON,
       fromKeyOrShop: publishableKeyOr(eventProxy, { findKey: findByPublishableKey(parts), receiveBody, ...proof }),
       eventsFromShop: eventProxy,

@@ -64,7 +64,8 @@ describe('a shop with a plugin, on a production API', () => {
   })
 
   it('shares the result, checks its credits and collects an e-mail address', async () => {
-    expect(await post('/public/share-generation', { generationId: jobId })).toMatchObject({ status: 201 })
+    expect(await post('/public/share-generation', { generationId: jobId })).toMatchObject({ status: 404 })
+    expect(await post(asCustomer('/public/share-generation'), { generationId: jobId })).toMatchObject({ status: 201 })
     expect(await call({ path: '/public/check-credits' })).toMatchObject({ status: 200, body: { allowed: true } })
     expect(await post('/public/collect-email', { email: 'anna@example.com' })).toMatchObject({
       status: 200,

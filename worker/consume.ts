@@ -1,6 +1,6 @@
 import { engineFacts } from '../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../api/shared/errors.ts'
-import { type TryOnJob, usableImages } from '../api/shared/generation.ts'
+import { resultKeyOf, type TryOnJob, usableImages } from '../api/shared/generation.ts'
 import { failedFields } from '../api/shared/image-field.ts'
 import type { Log } from '../api/shared/log.ts'
 import type { Metrics } from '../api/shared/metrics.ts'
@@ -218,8 +218,7 @@ type SignedResult = TryOnResult & Signed
 
 async function store(job: TryOnJob, result: SignedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
   const { generations, objects, storage } = options
-  const extension = result.format === 'jpeg' ? 'jpg' : result.format
-  const key = `results/${job.accountId}/${job.generationId}-${job.attempt}.${extension}`
+  const key = resultKeyOf({ ...job, format: result.format })
   const attempt = { id: job.generationId, attempt: job.attempt }
   if (!(await objects.insertResult({ key, bytes: result.image.byteLength, hash: result.hash, ...attempt })))
     return 'late'

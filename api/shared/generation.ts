@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Static, Type } from './schema.ts'
 
 export const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const
@@ -173,6 +174,20 @@ export interface Prepared {
 /** Object key of the cropped view of a photo. */
 export function viewKeyOf(objectKey: string): string {
   return objectKey.replace(/\.\w+$/, '-view.jpg')
+}
+
+/**
+ * Object key of the result of an attempt. Shared pages contain the key, so it does not show the ID of the generation: who knows an ID
+ * must not find more about it.
+ */
+export function resultKeyOf({
+  accountId,
+  generationId,
+  attempt,
+  format,
+}: Pick<TryOnJob, 'accountId' | 'generationId' | 'attempt'> & { readonly format: (typeof FORMATS)[number] }): string {
+  const name = createHash('sha256').update(`${generationId}-${attempt}`).digest('hex').slice(0, 32)
+  return `results/${accountId}/${name}.${format === 'jpeg' ? 'jpg' : format}`
 }
 
 /**

@@ -24,7 +24,7 @@ export interface Shopper {
 export function shopperId(shopId: string, { customerId, visitorId, anonymousId, addressHash }: Shopper): string {
   if (customerId !== null) return customerShopperId(shopId, customerId)
   if (visitorId !== null) return `${shopId}:visitor:${visitorId}`
-  return anonymousId !== null ? `${shopId}:browser:${anonymousId}` : `${shopId}:address:${addressHash}`
+  return anonymousId !== null ? `${shopId}:browser:${anonymousId}` : addressShopperId(shopId, addressHash)
 }
 
 /**
@@ -33,13 +33,22 @@ export function shopperId(shopId: string, { customerId, visitorId, anonymousId, 
  */
 export function shopperIds(shopId: string, shopper: Shopper): string[] {
   const { customerId, visitorId, anonymousId, addressHash } = shopper
-  const isUnnamed = customerId === null && visitorId === null && anonymousId === null
   return [
     ...(customerId === null ? [] : [customerShopperId(shopId, customerId)]),
     ...(visitorId === null ? [] : [`${shopId}:visitor:${visitorId}`]),
     ...(anonymousId === null ? [] : [`${shopId}:browser:${anonymousId}`]),
-    ...(isUnnamed ? [`${shopId}:address:${addressHash}`] : []),
+    ...(isNamed(shopper) ? [] : [addressShopperId(shopId, addressHash)]),
   ]
+}
+
+/** Whether more than a network address is known of the shopper. */
+export function isNamed({ customerId, visitorId, anonymousId }: Shopper): boolean {
+  return customerId !== null || visitorId !== null || anonymousId !== null
+}
+
+/** `shopperId` of a shopper of whom only the network address is known. */
+export function addressShopperId(shopId: string, addressHash: string): string {
+  return `${shopId}:address:${addressHash}`
 }
 
 /** `shopperId` of a customer with a known ID alone. */

@@ -17,7 +17,6 @@ const SharedRow = Type.Object({
   expiresAt: Timestamp,
   /** Null when the link, its image or its shop no longer exists. */
   resultKey: Nullable(Type.String()),
-  generationId: Type.String(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
   productId: Type.String(),
@@ -34,6 +33,8 @@ export interface NewShare {
   readonly token: string
   readonly generationId: string
   readonly shopId: string
+  /** Owners whose generations may be shared. Null: any. */
+  readonly ownerIds: readonly string[] | null
   /** Domain of the shop that the shopper visited. */
   readonly domain: string
 }
@@ -45,15 +46,15 @@ export function createShares(database: Database) {
   return {
     /**
      * Returns the link of a generation on a domain, or creates one. Concurrent calls get the same link. Throws
-     * `GENERATION_NOT_FOUND` (also for another shop's generation), `GENERATION_NOT_COMPLETED` or `SHARE_LINK_GONE` (the
+     * `GENERATION_NOT_FOUND` (also for a generation of another shop or owner), `GENERATION_NOT_COMPLETED` or `SHARE_LINK_GONE` (the
      * image has been deleted).
      */
-    findOrInsert: ({ token, generationId, shopId, domain }: NewShare) =>
+    findOrInsert: ({ token, generationId, shopId, ownerIds, domain }: NewShare) =>
       database.transaction(async (transaction) => {
         // A concurrent call for the same generation waits for this lock and then finds the link.
         const generation = await transaction.maybeOne(sql.type(Candidate)`
           select status, coalesce(${keptResultKey} is not null and images_expire_at > now(), false) as "hasImage"
-          from generations where id = ${generationId} and shop_id = ${shopId} for no key update`)
+          from generations where id = ${generationId} and shop_id = ${shopId} and ${isOwned(ownerIds)} for no key update`)
         if (generation === null) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
         if (generation.status !== 'COMPLETED') {
           throw new DrapeError('GENERATION_NOT_COMPLETED', 'Only a completed generation can be shared.')
@@ -79,7 +80,7 @@ export function createShares(database: Database) {
           case when share_links.domain = any(extra_domains) then share_links.domain else shops.domain end as domain,
           case when share_links.expires_at > now() and images_expire_at > now() and shops.is_active and accounts.is_active
             then ${keptResultKey} end as "resultKey",
-          generations.id as "generationId", generations.created_at as "createdAt", generations.updated_at as "updatedAt",
+          generations.created_at as "createdAt", generations.updated_at as "updatedAt",
           product_external_id as "productId", snapshot->>'title' as "productTitle",
           snapshot->>'description' as "productDescription", snapshot->'images'->0->>'sourceUrl' as "productImageUrl",
           shops.name as "shopName", shops.domain as "shopDomain"
@@ -89,4 +90,10 @@ export function createShares(database: Database) {
         join accounts on accounts.id = shops.account_id
         where token = ${token}`),
   }
+}
+
+function isOwned(ownerIds: readonly string[] | null) {
+  return ownerIds === null
+    ? sql.fragment`true`
+    : sql.fragment`external_user_id = any(${sql.array([...ownerIds], 'text')})`
 }

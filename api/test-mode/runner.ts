@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startOutboxConsumer } from '../delivery/outbox-consumer.ts'
 import { ERROR_EXAMPLES } from '../openapi/examples/error-examples.ts'
-import type { TryOnJob } from '../shared/generation.ts'
+import { resultKeyOf, type TryOnJob } from '../shared/generation.ts'
 import { cropBitmap, decodeImage, encodeImage, type Rectangle } from '../shared/image.ts'
 import { hashImage } from '../shared/image-hash.ts'
 import type { Log } from '../shared/log.ts'
@@ -107,7 +107,7 @@ async function complete(
   const { format } = job.options
   const cropped = person.cropMode === 'none' ? frame : cropBitmap(frame, person.crop ?? centreCropOf(frame))
   const image = await encodeImage(cropped, { format })
-  const key = `results/${job.accountId}/${id}-${attempt}.${format === 'jpeg' ? 'jpg' : format}`
+  const key = resultKeyOf({ ...job, format })
   const hash = (await hashImage(cropped))?.hash ?? null
   if (!(await objects.insertResult({ key, bytes: image.byteLength, hash, id, attempt }))) return
   await storage.put(key, image, { contentType: `image/${format}` })

@@ -69,7 +69,8 @@ export async function completeForShop(drape: Drape, options: ShopGenerationOptio
   const generationId = await acceptForShop(drape, options)
   const generations = createGenerations(drape.database)
   const attempt = { id: generationId, attempt: 1 }
-  const resultKey = `results/${options.accountId ?? drape.accountId}/${generationId}-1.${options.extension ?? 'jpg'}`
+  const { accountId = drape.accountId, extension = 'jpg' } = options
+  const resultKey = `results/${accountId}/${uuidv7()}.${extension}`
   await generations.start({ ...attempt, worker: 'test' })
   await createObjects(drape.database).insertResult({ key: resultKey, bytes: options.image.length, ...attempt })
   await (await storageOf(drape)).put(resultKey, options.image, { contentType: contentTypeOf(resultKey) })

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createDatabase, type Database, Json, rowType, sql } from '../../api/shared/database/database.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
 import { keyOfFetched } from '../../api/shared/fetched-product-image.ts'
-import { MAX_DEVICE_FAILURES, type TryOnJob, TryOnJobSchema } from '../../api/shared/generation.ts'
+import { MAX_DEVICE_FAILURES, resultKeyOf, type TryOnJob, TryOnJobSchema } from '../../api/shared/generation.ts'
 import { encodeImage } from '../../api/shared/image.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createMetrics, type Metrics } from '../../api/shared/metrics.ts'
@@ -162,7 +162,7 @@ describe('a try-on job', () => {
     const job = await accept()
     const remembered: unknown[] = []
     await consumeTryOn(job, optionsOf({ recordDetections: async (...all) => void remembered.push(all) }))
-    const key = `results/${caller.accountId}/${job.generationId}-1.jpg`
+    const key = resultKeyOf({ ...job, format: 'jpeg' })
     expect(await generations.find(job.generationId)).toMatchObject({
       status: 'COMPLETED',
       resultKey: key,
@@ -539,7 +539,7 @@ describe('a try-on job', () => {
       }),
     )
     expect(await generations.find(job.generationId)).toMatchObject({ status: 'FAILED', resultKey: null })
-    expect(await storage.get(`results/${caller.accountId}/${job.generationId}-1.jpg`)).toBeNull()
+    expect(await storage.get(resultKeyOf({ ...job, format: 'jpeg' }))).toBeNull()
     const objects = await database.any(sql.type(rowType(Type.Object({ key: Type.String() })))`
       select key from objects where key like ${`results/${caller.accountId}/%`}`)
     expect(objects).toEqual([])
@@ -558,7 +558,7 @@ describe('a try-on job', () => {
       return RESULT
     }
     await consumeTryOn(job, optionsOf())
-    expect(await storage.get(`results/${caller.accountId}/${job.generationId}-1.jpg`)).toBeNull()
+    expect(await storage.get(resultKeyOf({ ...job, format: 'jpeg' }))).toBeNull()
     expect(await outcomes()).toEqual([['try-on', 'late', 1]])
   })
 

@@ -81,7 +81,7 @@ const PENDING = {
 const COMPLETED = {
   generationId: GENERATION_ID,
   status: 'COMPLETED',
-  resultImageUrl: 'https://images.example/results/gen_4fVx2mQ8sLb1.png?expires=1778580609&signature=c2lnbmVk',
+  resultImageUrl: 'https://images.example/results/4b8f2c6e1a90d7f3.png?expires=1778580609&signature=c2lnbmVk',
   engineName: 'warp',
   engine: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
   category: 'tops',

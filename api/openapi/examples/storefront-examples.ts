@@ -7,7 +7,7 @@ const UPLOAD_KEY = 'upl_3NbX7eLs9Vqg'
 const SHARE_TOKEN = 'Zk3vQ9tYw1'
 const SHARE_URL = `https://tryon.example.net/s/${SHARE_TOKEN}`
 const SHARE_EXPIRES_AT = '2026-05-19T09:30:09.412Z'
-const RESULT_URL = `https://images.example/results/${GENERATION_ID}.jpg?expires=1778580609&signature=c2lnbmVk`
+const RESULT_URL = 'https://images.example/results/4b8f2c6e1a90d7f3.jpg?expires=1778580609&signature=c2lnbmVk'
 const TIMES = { createdAt: '2026-05-12T09:30:00.000Z', updatedAt: '2026-05-12T09:30:09.412Z' }
 const USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const PAGE_URL = 'https://shop.example/products/shirt-17'
@@ -220,7 +220,7 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
       200: {
         shared: {
           ...SHARE,
-          generation: { generationId: GENERATION_ID, status: 'COMPLETED', resultImageUrl: RESULT_URL, ...TIMES },
+          generation: { status: 'COMPLETED', resultImageUrl: RESULT_URL, ...TIMES },
           product: { productId: 'shirt-17', title: 'Mustard T-shirt', description: null, imageUrl: null },
           merchant: { name: 'Example shop', domain: 'shop.example', url: 'https://shop.example' },
         },

@@ -8,9 +8,9 @@ import { route } from '../route.ts'
 import type { PresentGeneration } from '../server/generations.view.ts'
 import { behindProxy } from './behind-proxy.ts'
 import { ShopperGeneration } from './generation.schema.ts'
-import { requesterOf } from './requester.ts'
+import { readableOwners, requesterOf, SERVER_KEY_HEADER, type ServerKeyCheck } from './requester.ts'
 
-export interface ShopperGenerationParts {
+export interface ShopperGenerationParts extends ServerKeyCheck {
   readonly generations: Pick<Generations, 'find'>
   readonly watch: GenerationWatch
   readonly present: PresentGeneration
@@ -21,7 +21,8 @@ const shared = {
   tag: 'Storefront',
   access: 'shop',
   parameters: { id: 'The jobId that fitting-room returned.' },
-  errors: ['GENERATION_NOT_FOUND'],
+  headers: SERVER_KEY_HEADER,
+  errors: ['GENERATION_NOT_FOUND', 'INVALID_API_KEY', 'FORBIDDEN'],
 } as const
 
 export const shopperGenerationRoutes = [
@@ -30,7 +31,8 @@ export const shopperGenerationRoutes = [
     path: '/public/generation/{id}',
     id: 'getShopperGeneration',
     summary: 'Fetch a generation of a shopper',
-    description: 'Returns only generations of the shop itself. Poll every 2 seconds, or follow its events.',
+    description:
+      'Returns only generations of the same visitor: the customer, the visitor token, the anonymous ID or, without any of them, the network address that fitting-room got. Poll every 2 seconds, or follow its events.',
     answers: { 200: { description: 'The current state.', schema: ShopperGeneration } },
     guards: behindProxy,
     handler: getGeneration,
@@ -41,7 +43,7 @@ export const shopperGenerationRoutes = [
     id: 'followShopperGeneration',
     summary: 'Follow a generation of a shopper',
     description:
-      'Server-sent events: the current generation and every change, as JSON. The stream closes when the generation has ended.',
+      'Server-sent events: the current generation and every change, as JSON. The stream closes when the generation has ended. Belongs to the same visitor as the generation; `EventSource` of browsers cannot send the headers of a visitor, so read the stream with `fetch`.',
     answers: {
       200: {
         description: 'The data of each event is a ShopperGeneration.',
@@ -97,14 +99,12 @@ async function presentToShopper(
 
 const ID = /^gen_[\w-]{1,100}$/
 
-/** Finds only generations of the shop's own shoppers. */
-async function findOwn(
-  ctx: AppContext,
-  { generations }: ShopperGenerationParts,
-  id: string,
-): Promise<GenerationRecord> {
+/** Finds only generations of this shopper. */
+async function findOwn(ctx: AppContext, parts: ShopperGenerationParts, id: string): Promise<GenerationRecord> {
   const { shop } = requesterOf(ctx)
-  const generation = ID.test(id) ? await generations.find(id) : null
-  if (generation?.shopId !== shop.id) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
-  return generation
+  const owners = await readableOwners(ctx, parts)
+  const generation = ID.test(id) ? await parts.generations.find(id) : null
+  const isOwn = owners?.includes(generation?.externalUserId ?? '') ?? true
+  if (generation?.shopId === shop.id && isOwn) return generation
+  throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
 }

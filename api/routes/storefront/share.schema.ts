@@ -38,7 +38,6 @@ export const SharedTryOn = named(
     shareUrl: Type.String({ format: 'uri' }),
     expiresAt: Type.String({ format: 'date-time' }),
     generation: Type.Object({
-      generationId: Type.String(),
       status: Type.Literal('COMPLETED'),
       resultImageUrl: Type.String({
         format: 'uri',

@@ -3,11 +3,11 @@ import type { AppContext } from '../../state.ts'
 import type { Shares } from '../../stores/shares.ts'
 import { route } from '../route.ts'
 import type { ParsingGuards } from './behind-proxy.ts'
-import { requesterOf } from './requester.ts'
+import { readableOwners, requesterOf, SERVER_KEY_HEADER, type ServerKeyCheck } from './requester.ts'
 import { ShareBody, ShareLink } from './share.schema.ts'
 import { makeShareToken, shareAddress } from './share-link.ts'
 
-export interface ShareParts {
+export interface ShareParts extends ServerKeyCheck {
   readonly shares: Shares
   /** Base URL of links, before `/s/<token>`. */
   readonly shareUrl: string
@@ -21,7 +21,8 @@ export const shareRoutes = [
     tag: 'Storefront',
     summary: 'Create a public link to a result',
     description:
-      'Idempotent: returns the existing link of the generation and domain. Limits: 20 requests per minute and network address of a shop, 600 per minute and shop.',
+      'Only the visitor who made the generation can share it. Idempotent: returns the existing link of the generation and domain. Limits: 20 requests per minute and network address of a shop, 600 per minute and shop.',
+    headers: SERVER_KEY_HEADER,
     body: { json: ShareBody },
     access: 'shop',
     answers: {
@@ -38,6 +39,8 @@ export const shareRoutes = [
       'GENERATION_NOT_COMPLETED',
       'SHARE_LINK_GONE',
       'RATE_LIMIT_EXCEEDED',
+      'INVALID_API_KEY',
+      'FORBIDDEN',
     ],
     guards: ({ fromShop, budgets: { perMinute }, parse }: ParsingGuards) => [
       fromShop,
@@ -51,7 +54,7 @@ export const shareRoutes = [
 
 async function postShare(
   ctx: AppContext,
-  { shares, shareUrl }: ShareParts,
+  { shares, shareUrl, findServerKey }: ShareParts,
   { body }: { readonly body: ShareBody },
 ): Promise<ShareLink> {
   const { shop } = requesterOf(ctx)
@@ -61,6 +64,7 @@ async function postShare(
     token: makeShareToken(),
     generationId,
     shopId: shop.id,
+    ownerIds: await readableOwners(ctx, { findServerKey }),
     // The page links to this domain in the name of the shop.
     domain: shop.extraDomains.includes(domain) ? domain : shop.domain,
   })

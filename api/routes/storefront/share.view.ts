@@ -13,7 +13,6 @@ export function presentShare(
     shareUrl: shareAddress(token, shareUrl),
     expiresAt: shared.expiresAt.toISOString(),
     generation: {
-      generationId: shared.generationId,
       status: 'COMPLETED',
       resultImageUrl: imageUrl,
       createdAt: shared.createdAt.toISOString(),

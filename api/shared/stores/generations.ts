@@ -24,6 +24,8 @@ const GenerationRow = Type.Object({
   accountId: Type.String(),
   /** Shop whose shopper requested the generation; null for calls of the server API. */
   shopId: Nullable(Type.String()),
+  /** The end user of the caller, or the shopper; null after erasure. */
+  externalUserId: Nullable(Type.String()),
   productExternalId: Type.String(),
   status: Type.Enum([...STATUSES]),
   attempt: Type.Integer(),
@@ -60,7 +62,7 @@ export const isAppealable = sql.fragment`(
 export const keptResultKey = sql.fragment`(select key from objects where key = result_key)`
 
 const columns = sql.fragment`
-  id, account_id as "accountId", shop_id as "shopId", product_external_id as "productExternalId", status, attempt, engine,
+  id, account_id as "accountId", shop_id as "shopId", external_user_id as "externalUserId", product_external_id as "productExternalId", status, attempt, engine,
   requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { leafOf } from '../../../api/receipts/merkle.ts'
 import { verifyReceipt } from '../../../api/receipts/verify.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
-import { jobId } from '../../../api/shared/generation.ts'
+import { jobId, resultKeyOf } from '../../../api/shared/generation.ts'
 import { createLog } from '../../../api/shared/log.ts'
 import { createRedis } from '../../../api/shared/redis.ts'
 import { Type } from '../../../api/shared/schema.ts'
@@ -117,7 +117,9 @@ describe('the receipt of an erasure', () => {
     ])
     expect(verifyReceipt(JSON.stringify(receipt), await keyIds())).toMatchObject({ status: 'valid', problems: [] })
     expect(receipt.leaves).toContain(leafOf(`persons/${drape.accountId}/${photo}.jpg`))
-    expect(receipt.leaves).toContain(leafOf(`results/${drape.accountId}/${generationId}-1.jpg`))
+    expect(receipt.leaves).toContain(
+      leafOf(resultKeyOf({ accountId: drape.accountId, generationId, attempt: 1, format: 'jpeg' })),
+    )
     expect(JSON.stringify(receipt)).not.toMatch(/anna|img_|gen_|persons\//)
     // The list of erased objects is deleted; only the receipt remains.
     for (const table of ['erased_objects', 'erased_rows', 'erased_jobs'])

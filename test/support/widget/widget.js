@@ -101,20 +101,15 @@ async function tryOn() {
   track('widget:result_view', { generationId: jobId })
 }
 
-function follow(jobId) {
-  return new Promise((resolve, reject) => {
-    const events = new EventSource(`${PROXY}/generation/${jobId}/events`)
-    events.onmessage = ({ data }) => {
-      const seen = JSON.parse(data)
-      if (seen.status !== 'COMPLETED' && seen.status !== 'FAILED') return
-      events.close()
-      resolve(seen)
-    }
-    // After a line that broke a browser asks again by itself; after a refusal it does not.
-    events.onerror = () => {
-      if (events.readyState === EventSource.CLOSED) reject(new Error('the events were refused'))
-    }
+/** Reads the stream until it ends, with the headers that `EventSource` cannot send; a broken line is read again. */
+async function follow(jobId) {
+  const answer = await fetch(`${PROXY}/generation/${jobId}/events`, {
+    headers: { 'x-service-anonymous-id': anonymousId },
   })
+  if (answer.status !== 200) throw new Error(`events: ${answer.status}`)
+  const events = (await answer.text().catch(() => '')).matchAll(/^data: (.*)$/gm)
+  const seen = JSON.parse([...events].at(-1)?.[1] ?? '{}')
+  return seen.status === 'COMPLETED' || seen.status === 'FAILED' ? seen : follow(jobId)
 }
 
 async function share() {

@@ -19,12 +19,13 @@ describe('downloading an image', () => {
   let image: Buffer
   let url: string
   let resultKey: string
+  let generationId: string
 
   beforeAll(async () => {
     image = await readSample('persons/down-half-teal.jpg')
     drape = await startDrape()
     shop = await createDevelopmentShop(drape)
-    resultKey = (await completeForShop(drape, { shopId: shop.id, image })).resultKey
+    ;({ resultKey, generationId } = await completeForShop(drape, { shopId: shop.id, image }))
     url = `${drape.api.url}/objects/${resultKey}`
   })
   afterAll(() => drape.stop())
@@ -81,7 +82,7 @@ describe('downloading an image', () => {
     const { body } = await drape.call('POST', '/public/share-generation', {
       key: null,
       headers: shop.headers,
-      body: { generationId: resultKey.match(/gen_[\w-]+(?=-1\.jpg)/)?.[0] },
+      body: { generationId },
     })
     const shared = await drape.call('GET', `/s/${body.shareToken}`, { headers: { accept: 'application/json' } })
     const link = shared.body.generation.resultImageUrl as string

@@ -25,7 +25,7 @@ describe('a shopper’s generation', () => {
   let photo: Buffer
 
   beforeAll(async () => {
-    drape = await startDrape({ env: { DEFAULT_ENGINE: 'mock' } })
+    drape = await startDrape({ env: { DEFAULT_ENGINE: 'mock', PROXY_HOPS: '1' } })
     shop = await createDevelopmentShop(drape)
     sister = await createDevelopmentShop(drape, 'sister.test')
     photo = await readSample('persons/down-half-teal.jpg')
@@ -107,7 +107,7 @@ describe('a shopper’s generation', () => {
     await replica.end()
   })
 
-  it('is returned to its shop only', async () => {
+  it('is returned to its visitor only', async () => {
     const id = await acceptForShop(drape, { shopId: shop.id })
     const ofSister = await acceptForShop(drape, { shopId: sister.id })
     const ofServer = await drape.tryOn(
@@ -123,18 +123,52 @@ describe('a shopper’s generation', () => {
       expect((await follow(foreign)).status).toBe(404)
     }
     expect(await get(id, sister)).toMatchObject(missing)
+    const onlyShop = { 'x-drape-shop': shop.domain }
+    for (const headers of [onlyShop, { ...onlyShop, 'x-service-anonymous-id': 'anon_stranger' }]) {
+      expect(await get(id, { headers })).toMatchObject(missing)
+      expect((await follow(id, { headers })).status).toBe(404)
+    }
     const unsigned = await get(id, { headers: {} })
     expect(unsigned).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
     // The account that pays for the shop sees it.
     expect((await drape.call('GET', `/tryon/v1/generations/${id}`)).status).toBe(200)
   })
 
+  it('without a name of a visitor belongs to the network address', async () => {
+    const nameless = { 'x-drape-shop': shop.domain }
+    const form = formOf(undefined, { file: photo })
+    const sent = await drape.call('POST', '/public/upload-image', { key: null, headers: nameless, body: form })
+    const product = { externalId: 'gid://shopify/Product/2', images: [{ source: { fileKey: 'shirt' } }] }
+    await drape.call('POST', '/tryon/v1/products', { body: formOf(product, { shirt: photo }) })
+    const body = { userImageId: sent.body.fileId, productId: product.externalId }
+    const { jobId } = (await drape.call('POST', '/public/fitting-room', { key: null, headers: nameless, body })).body
+    expect((await get(jobId, { headers: nameless })).status).toBe(200)
+    expect((await get(jobId)).status).toBe(200)
+    const elsewhere = { ...nameless, 'x-forwarded-for': '203.0.113.9' }
+    expect((await get(jobId, { headers: elsewhere })).status).toBe(404)
+  })
+
+  it('is returned to the server of the shop, by its key', async () => {
+    const id = await acceptForShop(drape, { shopId: shop.id, shopper: 'customer:6' })
+    const path = `/public/generation/${id}`
+    const ask = (key: string) => drape.call('GET', path, { key, headers: { 'x-drape-shop': shop.domain } })
+    expect(await get(id)).toMatchObject({ status: 404 })
+    expect(await ask(drape.apiKey)).toMatchObject({ status: 200, body: { generationId: id } })
+    const { apiKey: foreign } = await drape.createAccount(0)
+    for (const key of [foreign, `${drape.apiKey}x`]) {
+      expect(await ask(key)).toMatchObject({ status: 401, body: { code: 'INVALID_API_KEY' } })
+    }
+    expect(await drape.call('GET', path, { headers: sister.headers })).toMatchObject({ status: 404 })
+  })
+
   it('loses its image when its shopper is erased', async () => {
     const { generationId } = await completeForShop(drape, { shopId: shop.id, shopper: 'customer:5', image: photo })
-    const { resultImageUrl } = (await get(generationId)).body
+    const customer = await drape.call('GET', `/public/generation/${generationId}`, { headers: shop.headers })
+    const { resultImageUrl } = customer.body
     expect((await fetch(resultImageUrl)).status).toBe(200)
     await drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(`${shop.id}:customer:5`)}`)
     expect((await fetch(resultImageUrl)).status).toBe(404)
-    expect((await get(generationId)).body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null })
+    const erased = await drape.call('GET', `/public/generation/${generationId}`, { headers: shop.headers })
+    expect(erased.body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null })
   })
 })

@@ -144,6 +144,23 @@ describe('sharing a generation', () => {
     expect(await countLinks(generationId)).toBe(0)
   })
 
+  it('returns 404 for generations of other visitors, except with the key of the account', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    const stranger = { 'x-drape-shop': shop.domain }
+    for (const headers of [stranger, { ...stranger, 'x-service-anonymous-id': 'anon_stranger' }]) {
+      expect(await share({ ...shop, headers }, { generationId })).toMatchObject({
+        ...{ status: 404, body: { code: 'GENERATION_NOT_FOUND' } },
+      })
+    }
+    expect(await countLinks(generationId)).toBe(0)
+    const byServer = (key: string) =>
+      drape.call('POST', '/public/share-generation', { key, headers: stranger, body: { generationId } })
+    const { apiKey: foreign } = await drape.createAccount(0)
+    expect(await byServer(foreign)).toMatchObject({ status: 401, body: { code: 'INVALID_API_KEY' } })
+    expect((await byServer(drape.apiKey)).status).toBe(201)
+  })
+
   it('refuses generations without a result, or with an expired result', async () => {
     const shop = await openShop()
     const waiting = await acceptForShop(drape, { shopId: shop.id })

@@ -289,6 +289,7 @@ describe('POST /webhooks/shopify', () => {
       token: `token-${generationId}`,
       generationId,
       shopId: shop.id,
+      ownerIds: null,
       domain: shop.domain,
     })
     await leaveLead(shop.id, email)
