@@ -225,6 +225,7 @@ function answerAnyway(metrics: Metrics): Middleware<AppState> {
       if (status === 401) throw error
       if (status >= 500) ctx.state.log.warn({ err: error }, 'storing events failed')
       else metrics.events.inc({ outcome: 'refused' }, countEvents(ctx.state.body))
+      if (error instanceof DrapeError && status === 429) ctx.state.errorCode = error.code
       ctx.status = status === 429 ? 429 : 200
       ctx.body = {
         success: false,
