@@ -31,6 +31,8 @@ export interface PersonPhotos {
 export interface StoreCall {
   readonly account: AccountRecord
   readonly externalUserId: string | null
+  /** Keyed hash of the network address of a visitor with an unsigned name. */
+  readonly visitorAddress?: string | null
   readonly keepForDays: number | null
   /** Aborts the wait for decoding; the photo is not stored then. */
   readonly signal?: AbortSignal
@@ -77,7 +79,7 @@ export function createPersonPhotos({
 
     store: async (
       file,
-      { account, externalUserId, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
+      { account, externalUserId, visitorAddress, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
     ) => {
       // Test data is kept for 1 day.
       const keepForDays = account.testOf === null ? asked : null
@@ -94,6 +96,7 @@ export function createPersonPhotos({
         bytes: normalised.bytes.byteLength,
         hash: (await hashImage(normalised.bytes))?.hash ?? null,
         externalUserId,
+        visitorAddress,
         width,
         height,
         cropMode,

@@ -39,8 +39,8 @@ export interface Acceptance {
   /** Batch jobs run after the other jobs of their account. */
   readonly isBatch?: boolean
   /**
-   * Shop of the shopper `externalUserId`. Given: the limits of the shop apply, and the photo must belong to a shopper
-   * of this shop.
+   * Shop of the shopper `externalUserId`. Given: the limits of the shop apply, and the photo must not belong to a visitor
+   * of another shop.
    */
   readonly shop?: ShopCall
   /** Keyed hash of the network address of a visitor who is not a customer of the shop. */

@@ -6,6 +6,7 @@ import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
 import { compileParser, type Static, Type } from '../../shared/schema.ts'
 import type { Generations } from '../../shared/stores/generations.ts'
 import type { ProductInput } from '../../shared/stores/product-merge.ts'
+import { isNamed } from '../../shoppers/shopper.ts'
 import type { FindProductFor } from '../../shops/product-finder.ts'
 import { namesOfProduct, type ProductGid, resolveShopProduct } from '../../shops/products.ts'
 import type { AppContext, AppState } from '../../state.ts'
@@ -60,7 +61,8 @@ its last use. Limit: 10 generations per shopper and ISO week (UTC), without fail
 at most 3 attempts per generation. The shopper is the customer that the proxy
 has signed, else the visitor of \`X-Service-Visitor-Token\`, else the browser of \`X-Service-Anonymous-Id\`, else the network address.
 Shoppers without a customer account share a limit per network address (default: 30 generations per day, UTC) and a limit per shop
-(default: 1,000 per day); operators set both limits for each shop. The photo must be an upload of the same shopper.`,
+(default: 1,000 per day); operators set both limits for each shop. The photo is any photo of the account that no other visitor owns: an upload of the same shopper, or of the server
+of the account. A request without any of these headers finds an upload of a browser from the same network address too.`,
     access: 'shop',
     body: { json: FittingRoomBody },
     repeatable: true,
@@ -145,15 +147,16 @@ async function findParts(
   { imageId, gid }: { imageId: string; gid: ProductGid },
   { fittings, findProductFor }: FittingRoomParts,
 ): Promise<ProductInput> {
-  const { shop, account, ownerIds } = requesterOf(ctx)
+  const { shop, account, usableIds: ownerIds } = requesterOf(ctx)
+  const { shopper } = ctx.state
   const { hasImage, products: known } = await fittings.find({
-    accountId: account.id,
-    ownerIds,
+    ...{ accountId: account.id, shopId: shop.id, ownerIds },
+    namelessAddress: isNamed(shopper) ? null : shopper.addressHash,
     imageId,
     externalIds: namesOfProduct(gid),
   })
   if (!hasImage) throw unknownPhoto()
-  return resolveShopProduct(gid, { known, shop, findProduct: findProductFor(ctx.state.shopper) })
+  return resolveShopProduct(gid, { known, shop, findProduct: findProductFor(shopper) })
 }
 
 function fittingOf(

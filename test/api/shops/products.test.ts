@@ -70,8 +70,7 @@ describe('a product of a shop', () => {
     const gid: ProductGid = { product, variant }
     const { accountId, id: shopId } = shop
     const { hasImage, products: known } = await createFittings(database).find({
-      accountId,
-      ownerIds: [`${shopId}:customer:1`],
+      ...{ accountId, shopId, ownerIds: [`${shopId}:customer:1`], namelessAddress: null },
       imageId,
       externalIds: namesOfProduct(gid),
     })

@@ -26,7 +26,7 @@ describe('POST /public/fitting-room', () => {
   let headers: Record<string, string>
 
   beforeAll(async () => {
-    drape = await startDrape({ credits: 10_000 })
+    drape = await startDrape({ credits: 10_000, env: { PROXY_HOPS: '1' } })
     shop = await createDevelopmentShop(drape)
     sister = await createDevelopmentShop(drape, 'sister.test')
     replica = await startProgram('api', drape.env)
@@ -336,6 +336,31 @@ describe('POST /public/fitting-room', () => {
     })
   })
 
+  describe('accepts a photo', () => {
+    const nameless = () => ({ 'x-drape-shop': shop.domain })
+
+    it('that a browser uploaded, without the header of the browser', async () => {
+      const userImageId = await upload(headers)
+      const jobId = await accepted({ userImageId }, nameless())
+      const poll = (by: Record<string, string>) =>
+        drape.call('GET', `/public/generation/${jobId}`, { key: null, headers: by })
+      for (const by of [nameless(), headers]) expect((await poll(by)).status).toBe(200)
+    })
+
+    it('that was uploaded without a header, with one', async () => {
+      await accepted({ userImageId: await upload(nameless()) }, headers)
+    })
+
+    it('that the server of the account uploaded, with or without an end user', async () => {
+      for (const externalUserId of [null, 'user-1']) {
+        const form = formOf(undefined, { file: photo })
+        if (externalUserId !== null) form.set('externalUserId', externalUserId)
+        const { body } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
+        for (const by of [nameless(), headers]) await accepted({ userImageId: body.imageId }, by)
+      }
+    })
+  })
+
   describe('refuses a photo', () => {
     const missing = { status: 404, body: { code: 'IMAGE_NOT_FOUND', message: expect.any(String) } }
 
@@ -346,15 +371,23 @@ describe('POST /public/fitting-room', () => {
         expect(await enter({ userImageId: id })).toMatchObject(missing)
     })
 
-    it('of a shopper of another shop, or of a caller of the server API', async () => {
+    it('of another shopper, another shop or another account', async () => {
       const foreign = await openShop()
-      const form = formOf(undefined, { file: photo })
-      const { body } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
-      const ofSister = await upload(newShopper(sister))
-      for (const id of [foreign.userImageId, body.imageId, ofSister]) {
+      const ofServer = await drape.call('POST', '/tryon/v1/images/upload', {
+        ...{ key: foreign.account.apiKey, body: formOf(undefined, { file: photo }) },
+      })
+      const [ofSister, ofOther] = [await upload(newShopper(sister)), await upload(newShopper(shop))]
+      for (const id of [foreign.userImageId, ofServer.body.imageId, ofSister, ofOther]) {
         expect(await enter({ userImageId: id })).toMatchObject(missing)
       }
       expect(await enter({ userImageId: imageId }, newShopper(sister))).toMatchObject(missing)
+    })
+
+    it('of a browser, without the header of the browser, from another network address or another shop', async () => {
+      const userImageId = await upload(headers)
+      const nameless = { 'x-drape-shop': shop.domain }
+      expect(await enter({ userImageId }, { ...nameless, 'x-forwarded-for': '203.0.113.9' })).toMatchObject(missing)
+      expect(await enter({ userImageId }, { 'x-drape-shop': sister.domain })).toMatchObject(missing)
     })
 
     it('before the product is fetched', async () => {
