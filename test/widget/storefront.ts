@@ -30,7 +30,10 @@ export interface Storefront {
 }
 
 const SITE = {
-  ...{ platform: 'plugin', domain: 'halden.example', name: 'Halden', secret: 'silence' },
+  platform: 'plugin',
+  domain: 'halden.example',
+  name: 'Halden',
+  secret: 'silence',
   requiresConsent: true,
 } as const
 

@@ -230,9 +230,9 @@ describe('the pages of the dashboard', () => {
     expect(text).toMatch(/<code>2026-11<\/code>/)
     expect(withoutOwnScript(text)).not.toMatch(/<script|<img src=x/)
     for (const typed of [
+      { version: '2', en: '', de: '', es: '' } as Record<string, string>,
       ...[
         { version: '2026-11', en: 'Another text' },
-        { version: '2', en: '', de: '', es: '' },
         { version: 'a b', en: 'Yes' },
       ],
       ...[
