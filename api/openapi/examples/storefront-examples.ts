@@ -47,7 +47,12 @@ const EVENT = {
   $insert_id: 'evt_5GyT2kWn8Bdf',
 }
 
-const ACCEPTED_EVENTS = { 200: { accepted: { success: true } } }
+const EVENTS_ANSWERS = {
+  200: { accepted: { success: true } },
+  429: {
+    over: { success: false, message: 'Too many events. Send the batch again after the seconds in Retry-After.' },
+  },
+}
 
 function blocked(code: ErrorCode, message: string) {
   return { jobId: '', message, code }
@@ -251,7 +256,7 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
         },
       },
     },
-    answers: ACCEPTED_EVENTS,
+    answers: EVENTS_ANSWERS,
   },
   trackEvents: {
     request: {
@@ -280,7 +285,7 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
         },
       },
     },
-    answers: ACCEPTED_EVENTS,
+    answers: EVENTS_ANSWERS,
   },
   receiveShopifyWebhook: {
     request: { 'application/json': { shop_domain: 'example-shop.myshopify.com', customer: { id: 706405506930370 } } },

@@ -93,7 +93,7 @@ describe('the page on which a shopper appeals a refusal', () => {
     const url = await urlOf(id)
     expect(url).toMatch(/^https?:\/\/[^/]+\/appeal\/[\w.-]{60,160}$/)
     expect(await urlOf(id)).toBe(url)
-    const shopper = await drape.call('GET', `/public/generation/${id}`, { key: null, headers: shop.headers })
+    const shopper = await drape.call('GET', `/public/generation/${id}`, { key, headers: shop.headers })
     expect(shopper.body.appealUrl).toBe(url)
     const failed = callOf(caller)
     await acceptGeneration(drape.database, failed)

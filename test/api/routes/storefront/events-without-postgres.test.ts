@@ -72,6 +72,7 @@ describe('events and e-mail addresses while Postgres is unavailable', () => {
   })
 
   it('do not make the shopper wait who leaves an e-mail address, which is stored once Postgres responds', async () => {
+    link.suffer()
     await until(async () => (await collect('before@example.com')).body.success)
     link.suffer({ partitioned: true })
     expect(await collect('during@example.com')).toEqual({
