@@ -206,9 +206,10 @@ function infer(request: TryOnRequest, { job, lease, options }: Attempt): Promise
   const noteKept = () => options.cachedGarments.note(job.product, request.garmentHash)
   noteKept()
   return withSpan('infer', {}, async () => {
-    const inferred = await options.inference
+    const running = options.inference
       .run('try-on', request, { signal: lease.signal, onProgress: lease.report, subject: job.generationId })
       .finally(noteKept)
+    const inferred = await lease.untilHandedBack(running)
     recordStages(inferred.timings, Date.now())
     return inferred
   })
@@ -299,6 +300,11 @@ interface Lease {
   readonly report: (share: number) => void
   /** Resolves with the work's result; rejects immediately when the lease is lost. */
   during<T>(work: Promise<T>): Promise<T>
+  /**
+   * Like `during`, but after the loss of the lease waits for the inference process, which has no room for another job until it stops.
+   * A node that ends cannot wait.
+   */
+  untilHandedBack<T>(work: Promise<T>): Promise<T>
   isLost(): boolean
   end(): void
 }
@@ -324,9 +330,15 @@ function renewLease(
   }
   const lose = (reason: string) => {
     lost = true
+    clearInterval(renewal)
     stop(new Error(reason))
   }
-  const returnJob = () => stop(handBack.reason)
+  const handedBack = Promise.withResolvers<never>()
+  handedBack.promise.catch(() => {})
+  const returnJob = () => {
+    handedBack.reject(handBack.reason)
+    stop(handBack.reason)
+  }
   handBack.addEventListener('abort', returnJob, { once: true })
   const renewal = setInterval(async () => {
     try {
@@ -343,6 +355,7 @@ function renewLease(
       progress = share
     },
     during: (work) => Promise.race([work, over]),
+    untilHandedBack: (work) => Promise.race([work, handedBack.promise]),
     isLost: () => lost,
     end: () => {
       clearInterval(renewal)

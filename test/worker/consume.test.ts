@@ -506,11 +506,8 @@ describe('a try-on job', () => {
 
   it('is returned without using an attempt when the node shuts down, and then runs', async () => {
     const handBack = createHandBack()
-    infer = (_, { signal }) =>
-      new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason))
-        handBack.now()
-      })
+    // A process in the middle of a model run does not react to the abort.
+    infer = () => new Promise(() => handBack.now())
     const job = await accept()
     await consumeTryOn(job, optionsOf({ handBack }))
     expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, failedOn: ['this'] })

@@ -11,7 +11,7 @@ import { createWorkSlot } from './work-slot.ts'
 export interface InferenceHost {
   /**
    * Runs one piece of work in the inference process; one at a time. Throws the error of the work, the signal's reason when the
-   * signal aborts, a retryable `GENERATION_FAILED` when the process ends or hangs, and `DeviceFault` when the device is at fault.
+   * process has stopped the work after an abort, a retryable `GENERATION_FAILED` when the process ends or hangs, and `DeviceFault` when the device is at fault.
    * `subject` names the job.
    */
   run<N extends WorkName>(work: N, request: Work[N]['request'], options: RunOptions): Promise<Work[N]['result']>
@@ -136,7 +136,6 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
       start: (id) => inference.send({ type: 'run', id, work, request }),
       abort: (id) => inference.send({ type: 'abort', id }),
       onTimeout: () => onWorkTimeout(work),
-      onAbortTimeout: () => inference.kill(),
     })
   }
 

@@ -14,21 +14,20 @@ export interface SlotOptions {
   readonly workSeconds: number
   /** Asks the process to start the work. */
   readonly start: (id: number) => void
-  /** Asks the process to abort the work. */
+  /** Asks the process to abort the work. A process reads this between two model runs; until then it is busy. */
   readonly abort: (id: number) => void
   /** The work has run for `workSeconds`. */
   readonly onTimeout: () => void
-  /** The work still runs `ABORT_GRACE_MS` after its abort. */
-  readonly onAbortTimeout: () => void
 }
-
-const ABORT_GRACE_MS = 2000
 
 export interface WorkSlot {
   current(): RunningWork | null
   /** Empties the slot; its caller settles the work. */
   take(): RunningWork | null
-  /** Starts work, and settles when the process has answered or ended. After an abort, throws the reason of the signal. */
+  /**
+   * Starts work, and settles when the process has answered or ended. After an abort, throws the reason of the signal, unless the
+   * process has completed the work.
+   */
   run(options: SlotOptions): Promise<never>
 }
 
@@ -43,15 +42,11 @@ export function createWorkSlot(): WorkSlot {
       running = null
       return work
     },
-    run: async ({ signal, onProgress, subject = null, workSeconds, start, abort, onTimeout, onAbortTimeout }) => {
+    run: async ({ signal, onProgress, subject = null, workSeconds, start, abort, onTimeout }) => {
       if (running) throw new Error('The inference process accepts one request at a time')
       const id = nextId++
       const limit = setTimeout(onTimeout, workSeconds * 1000)
-      let grace: NodeJS.Timeout | undefined
-      const onAbort = () => {
-        abort(id)
-        grace = setTimeout(onAbortTimeout, ABORT_GRACE_MS)
-      }
+      const onAbort = () => abort(id)
       signal.addEventListener('abort', onAbort, { once: true })
       try {
         return await new Promise<never>((resolve, reject) => {
@@ -62,7 +57,6 @@ export function createWorkSlot(): WorkSlot {
         throw signal.aborted ? signal.reason : error
       } finally {
         clearTimeout(limit)
-        clearTimeout(grace)
         signal.removeEventListener('abort', onAbort)
       }
     },

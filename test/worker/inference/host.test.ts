@@ -91,6 +91,23 @@ describe('the host of an inference process', () => {
     expect(names.filter((name) => secrets.includes(name))).toEqual([])
   })
 
+  it('does not end a process that is busy with aborted work', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    undo.push(async () => void vi.useRealTimers())
+    const { host, countRestarts } = start({ workSeconds: 60 })
+    await until(() => host.isReady())
+    const abort = new AbortController()
+    const photo = new TextEncoder().encode('wait')
+    const working = host.run('prepare', { photo }, { signal: abort.signal, onProgress: () => {} })
+    abort.abort(new Error('cancelled'))
+    vi.advanceTimersByTime(59_000)
+    expect([host.isReady(), host.isBusy()]).toEqual([true, true])
+    host.evict([])
+    await working
+    expect(await give(host, 'answer')).toEqual(await working)
+    expect(countRestarts()).toBe(0)
+  })
+
   it('kills a hanging process', async () => {
     const { host, countRestarts, faults } = start({ workSeconds: 1 })
     await until(() => host.isReady())
