@@ -30,6 +30,7 @@ import { createSafetyRefusals } from '../../worker/safety/refusals.ts'
 import { type Caller, callOf, createCaller } from '../support/accepted.ts'
 import { readSample } from '../support/drape.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { asProcess } from '../support/process-roles.ts'
 
 const SIGN = await createSignResult(await readSigningKey({ key: '', certificates: '' }))
 const WEIGHTS = 'ab'.repeat(32)
@@ -68,8 +69,11 @@ type Infer = (
 describe('a try-on job', () => {
   let folder: string
   let database: Database
+  /** With the role of a worker. */
+  let ownDatabase: Database
   let drop: () => Promise<void>
   let storage: ObjectStorage
+  /** Of the API. */
   let generations: Generations
   let caller: Caller
   let metrics: Metrics
@@ -82,11 +86,13 @@ describe('a try-on job', () => {
     const made = await createTestDatabase()
     drop = made.drop
     database = createDatabase(made.url, { poolSize: 5 })
+    ownDatabase = createDatabase(asProcess(made.url, 'worker'), { poolSize: 2 })
     folder = await mkdtemp(join(tmpdir(), 'drape-consume-'))
     storage = await createStorage(`file:${folder}`, { publicUrl: 'http://localhost', signingSecret: 'secret' })
     generations = createGenerations(database)
   })
   afterAll(async () => {
+    await ownDatabase.end()
     await database.end()
     await drop()
     await rm(folder, { recursive: true })
@@ -108,8 +114,8 @@ describe('a try-on job', () => {
     maySign: async () => true,
     handBack: createHandBack(),
     rest: async () => void rests++,
-    generations,
-    objects: createObjects(database),
+    generations: createGenerations(ownDatabase),
+    objects: createObjects(ownDatabase),
     storage,
     inference: {
       run: (_, request, run) => {
@@ -121,9 +127,9 @@ describe('a try-on job', () => {
     loadLogo: async () => null,
     signResult: SIGN,
     createMark: () => null,
-    resultMarks: createResultMarks(database),
+    resultMarks: createResultMarks(ownDatabase),
     askList: null,
-    refusals: createSafetyRefusals(database),
+    refusals: createSafetyRefusals(ownDatabase),
     findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
     recordDetections: async () => {},
     cachedGarments: { note: (_, hash) => void noted.push(hash), sweep: async () => {} },

@@ -13,7 +13,6 @@ import {
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
 import type { Customer } from './customer.ts'
 import { noteErasedJobs } from './erasures.ts'
-import { endedGenerations, insertDeliveries } from './webhook-outbox.ts'
 
 const ConsentSchema = Type.Object({ policy: Type.String(), version: Type.String(), at: Type.String() })
 /** A consent as it is stored with a generation; `at` is ISO 8601. */
@@ -121,8 +120,8 @@ const moved = sql.fragment`id, service_class as "serviceClass", ${movedColumns}`
 const movedRow = sql.fragment`id, ${serviceClass} as "serviceClass", ${movedColumns}`
 /** Returning fields of the rows that a statement ends or recovers. */
 const touched = sql.fragment`
-  generations.id, account_id, shop_id, product_external_id, engine, cost, attempt, worker, status, progress, error_code,
-  error_details, created_at, started_at, updated_at, ${serviceClass} as service_class`
+  generations.id, engine, cost, attempt, worker, status, progress, error_code, created_at, started_at, updated_at,
+  ${serviceClass} as service_class`
 const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -265,7 +264,7 @@ function createAttempts(database: Database, move: Move) {
         ), claimed as (
           update objects set expires_at = images_expire_at from ended where objects.key = ${outcome.resultKey}
         ), ${settleEnded}
-        select ${moved} from ended`),
+        select ${moved} from ended, settled`),
 
     /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with `failure` and a refund after the last attempt. */
     retry: async ({
@@ -285,8 +284,8 @@ function createAttempts(database: Database, move: Move) {
           set ${anotherAttempt('retried', failure)}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}
-        ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
-        select ${moved} from again`),
+        ), ended as (select * from again where status = 'FAILED'), ${settleEnded}, ${requeueAgain(delaySeconds)}
+        select ${moved} from again, settled`),
   }
 }
 
@@ -318,8 +317,8 @@ function createEndings(move: Move) {
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and status in ('PENDING', 'PROCESSING') and (${attempt}::int is null or attempt = ${attempt})
           returning ${touched}
-        ), ${refundEnded}
-        select ${moved} from ended`),
+        ), ${settleEnded}
+        select ${moved} from ended, settled`),
 
     /** Cancels and refunds the unfinished generations of a customer. Returns the attempts that this ended. */
     failOfCustomer: (customer: Customer, limit: number): Promise<readonly { id: string; attempt: number }[]> => {
@@ -338,8 +337,8 @@ function createEndings(move: Move) {
               finished_at = now_ms(), updated_at = ${nextUpdate}
           from theirs where generations.id = theirs.id
           returning ${touched}
-        ), ${noteErasedJobs(customer)}, ${refundEnded}
-        select ${moved} from ended`)
+        ), ${noteErasedJobs(customer)}, ${settleEnded}
+        select ${moved} from ended, settled`)
     },
 
     /** Recovers the generations of lost workers: PENDING again, or FAILED after the last attempt. Returns the count. */
@@ -354,8 +353,8 @@ function createEndings(move: Move) {
           set ${anotherAttempt('lost')}
           from lost where generations.id = lost.id
           returning ${touched}
-        ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(0)}
-        select ${moved} from again`)
+        ), ended as (select * from again where status = 'FAILED'), ${settleEnded}, ${requeueAgain(0)}
+        select ${moved} from again, settled`)
       ).length,
 
     /** Fails and refunds generations past their deadline. Returns the count. */
@@ -372,8 +371,8 @@ function createEndings(move: Move) {
               finished_at = now_ms(), updated_at = ${nextUpdate}
           from overdue where generations.id = overdue.id
           returning ${touched}
-        ), ${refundEnded}
-        select ${moved} from ended`)
+        ), ${settleEnded}
+        select ${moved} from ended, settled`)
       ).length,
   }
 }
@@ -403,27 +402,11 @@ const anotherAttempt = (reason: AttemptEnd, { code, message }: AttemptFailure = 
   attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
   lease_until = null, progress = null, updated_at = ${nextUpdate}`
 
-/** Deletes the outbox rows of everything in `ended` and queues its webhooks. */
-const settleEnded = sql.fragment`
-  cleared as (delete from outbox using ended where generation_id = ended.id
-  ), notified as (${insertDeliveries(endedGenerations)})`
-
 /**
- * Refunds and settles everything in `ended`. The ledger's unique index makes the refund idempotent. Accounts are locked
- * in the order of their IDs, so that concurrent statements cannot deadlock.
+ * Refunds and settles everything in `ended`; a statement without `settled` in its `from` would not run it. Workers have no right to
+ * balances, the ledger and webhooks: the SQL function has, and checks that the generations have ended.
  */
-const refundEnded = sql.fragment`
-  entries as (
-    insert into ledger (account_id, amount, kind, generation_id)
-    select account_id, cost, 'refund', id from ended where cost > 0
-    returning account_id, amount
-  ), sums as (select account_id, sum(amount) as amount from entries group by account_id
-  ), owners as (
-    select accounts.id, sums.amount from accounts join sums on sums.account_id = accounts.id
-    order by accounts.id for no key update of accounts
-  ), refunded as (
-    update accounts set balance = balance + owners.amount from owners where accounts.id = owners.id
-  ), ${settleEnded}`
+const settleEnded = sql.fragment`settled as (select settle_generations(array_agg(id)) from ended)`
 
 const dueIn = (seconds: number) => sql.fragment`now() + make_interval(secs => ${seconds})`
 

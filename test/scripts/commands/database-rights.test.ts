@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase } from '../../../api/shared/database/database.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { sweep } from '../../../api/shared/retention.ts'
 import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { createIdempotencyKeys } from '../../../api/shared/stores/idempotency.ts'
 import { createObjectKeys } from '../../../api/shared/stores/object-keys.ts'
 import { createProxyNonces } from '../../../api/shared/stores/proxy-nonces.ts'
 import { createRetention } from '../../../api/shared/stores/retention.ts'
+import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
 import { runAudited } from '../../../scripts/commands/audit.ts'
 import {
   ensureRole,
@@ -15,6 +17,7 @@ import {
   grantRights,
   readRoleUrls,
 } from '../../../scripts/commands/database-rights.ts'
+import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { spawnProcess } from '../../support/process.ts'
 import { asProcess } from '../../support/process-roles.ts'
@@ -66,7 +69,19 @@ describe('the database role of a process', () => {
     'select customer_email from events',
     'select email from accounts',
     'select password_hash from operators',
+    'select balance from accounts',
+    'update accounts set balance = 1000',
     'update accounts set is_active = true',
+    "insert into ledger (account_id, amount, kind) values ('', 1, 'grant')",
+    "insert into ledger (account_id, amount, kind, generation_id) values ('', 1, 'refund', '')",
+    'select amount from ledger',
+    "insert into outbox (generation_id, account_id, queue, payload) values ('', '', '', '{}')",
+    'delete from outbox',
+    "insert into webhook_deliveries (endpoint_id, event_id, type, happened_at) values ('', '', '', now())",
+    'select id from webhook_receivers',
+    'select consent from generations',
+    'select snapshot from generations',
+    'select visitor_address from generations',
     "update generations set account_id = ''",
     'update generations set cost = 0',
     'delete from generations',
@@ -90,6 +105,12 @@ describe('the database role of a process', () => {
     'update accounts set balance = 1000',
     'insert into ledger (account_id, amount, kind) values (null, 1, null)',
     "update generations set status = 'COMPLETED'",
+    "select settle_generations('{}')",
+    'select answer from idempotency_keys',
+    'select data from webhook_deliveries',
+    'select payload from outbox',
+    'select consent from generations',
+    'delete from images',
     'drop table leads',
   ])('of a controller is denied: %s', async (statement) => {
     expect(await tryAs('controller', statement)).toBe(DENIED)
@@ -101,6 +122,69 @@ describe('the database role of a process', () => {
       expect(await tryAs('api', statement)).toBe(DENIED)
     },
   )
+
+  describe('of a worker, with forged statements', () => {
+    let owner: Database
+    let worker: pg.Client
+    let accountId: string
+    let ids: readonly string[]
+
+    beforeAll(async () => {
+      owner = createDatabase(url, { poolSize: 2 })
+      worker = new pg.Client({ connectionString: asProcess(url, 'worker') })
+      await worker.connect()
+    })
+    afterAll(async () => {
+      await worker.end()
+      await owner.end()
+    })
+    beforeEach(async () => {
+      const caller = await createCaller(owner, 10)
+      const calls = [callOf(caller), callOf(caller)]
+      for (const call of calls) await acceptGeneration(owner, call)
+      accountId = caller.accountId
+      ids = calls.map(({ generationId }) => generationId)
+    })
+
+    const settle = () => worker.query('select settle_generations($1)', [ids])
+    const moveTo = (status: string) =>
+      worker.query('update generations set status = $2 where id = any($1)', [ids, status])
+    const readBalance = async () => (await createAccounts(owner).find(accountId))?.balance
+
+    it('refunds no generation that has not ended', async () => {
+      await settle()
+      await moveTo('PROCESSING')
+      await settle()
+      expect(await readBalance()).toBe(8)
+    })
+
+    it('refunds a failed generation once, however often it fails', async () => {
+      for (const status of ['FAILED', 'PENDING', 'FAILED', 'COMPLETED', 'FAILED']) {
+        await moveTo(status)
+        await settle()
+      }
+      expect(await readBalance()).toBe(10)
+    })
+
+    it('refunds no completed generation', async () => {
+      await moveTo('COMPLETED')
+      await settle()
+      await moveTo('FAILED')
+      await settle()
+      expect(await readBalance()).toBe(8)
+    })
+
+    it('cannot replace the tables of the function', async () => {
+      await worker.query(`
+        create temporary table outbox as select id as generation_id from generations;
+        create temporary table generations as
+          select id, account_id, 1000 as cost, 'FAILED' as status from public.generations;
+        grant all on outbox, generations to public`)
+      await settle()
+      expect(await readBalance()).toBe(8)
+      await worker.query('drop table outbox, generations')
+    })
+  })
 
   it('of an API creates and drops event partitions only by function', async () => {
     expect(await tryAs('api', "select make_event_partitions('2020-01-01', '2020-01-02')")).toBeNull()
