@@ -7,6 +7,7 @@ import {
   GenerationChangeSchema,
   generationChannel,
   PrepareJobSchema,
+  QueuedTryOnSchema,
   TryOnJobSchema,
 } from '../api/shared/generation.ts'
 import { WorkerReportSchema } from '../api/shared/pool-registry.ts'
@@ -19,6 +20,7 @@ import { until } from './support/until.ts'
 /** Messages between processes, which can be of different releases during an upgrade and after a rollback. */
 const SCHEMAS = {
   'try-on job': TryOnJobSchema,
+  'queued try-on': QueuedTryOnSchema,
   'prepare job': PrepareJobSchema,
   'worker report': WorkerReportSchema,
   'generation change': GenerationChangeSchema,
@@ -41,7 +43,7 @@ describe('messages of other releases', () => {
   let worker: TestProgram
   let redis: ReturnType<typeof createClient>
   const sent: Record<Kind, unknown[]> = {
-    ...{ 'try-on job': [], 'prepare job': [], 'worker report': [], 'generation change': [] },
+    ...{ 'try-on job': [], 'queued try-on': [], 'prepare job': [], 'worker report': [], 'generation change': [] },
   }
 
   beforeAll(async () => {
@@ -58,6 +60,7 @@ describe('messages of other releases', () => {
     for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
     sent['worker report'] = [JSON.parse(await until(() => redis.get(`drape:pool-worker:${POD}`)))]
     sent['prepare job'] = [await capturePreparation()]
+    sent['queued try-on'] = [await captureQueued()]
     await listener.close()
     if (process.env.RECORD_MESSAGES === '1') await record()
   })
@@ -96,6 +99,16 @@ describe('messages of other releases', () => {
     } finally {
       process.kill(worker.pid, 'SIGCONT')
     }
+  }
+  /** What the queue holds of a try-on, which the frozen worker does not take. */
+  const captureQueued = async () => {
+    process.kill(worker.pid, 'SIGSTOP')
+    const id = await order()
+    const key = await until(async () => (await redis.keys(`*:${id}-1`))[0])
+    const data = JSON.parse((await redis.hGet(key, 'data')) ?? 'null')
+    process.kill(worker.pid, 'SIGCONT')
+    expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+    return data
   }
   const record = async () => {
     const messages = Object.fromEntries(
@@ -143,7 +156,7 @@ describe('messages of other releases', () => {
       const id = await order()
       const key = await until(async () => (await redis.keys(`*:${id}-1`))[0])
       const job = JSON.parse((await redis.hGet(key, 'data')) ?? 'null')
-      const [earlier] = recorded.messages['try-on job'].sent
+      const [earlier] = recorded.messages['queued try-on'].sent
       await redis.hSet(key, 'data', JSON.stringify(inShapeOf(earlier, job)))
       process.kill(worker.pid, 'SIGCONT')
       expect(await drape.finish(id), recorded.version).toMatchObject({ status: 'COMPLETED' })

@@ -1,6 +1,6 @@
 import { engineFacts } from '../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../api/shared/errors.ts'
-import { resultKeyOf, type TryOnJob, usableImages } from '../api/shared/generation.ts'
+import { type QueuedTryOn, resultKeyOf, type TryOnJob, usableImages } from '../api/shared/generation.ts'
 import { failedFields } from '../api/shared/image-field.ts'
 import type { Log } from '../api/shared/log.ts'
 import type { Metrics } from '../api/shared/metrics.ts'
@@ -65,17 +65,12 @@ const DATABASE_CALL = { kind: 'client', attributes: { 'db.system.name': 'postgre
  * Runs one attempt of a generation. Every outcome is written by exactly one conditional statement: an attempt that is over
  * (cancelled, reclaimed, past its deadline) changes nothing and leaves no files.
  */
-export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Promise<void> {
+export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions): Promise<void> {
   const { generations, metrics } = options
-  const log = options.log.child({ generationId: job.generationId, attempt: job.attempt })
-  const attempt = { id: job.generationId, attempt: job.attempt }
-  describeSpan({
-    'drape.generation.id': job.generationId,
-    'drape.account.id': job.accountId,
-    'drape.attempt': job.attempt,
-    'drape.engine': job.engine,
-  })
-  if (options.isFenced() || (await shouldYield(job, options)) || !(await options.maySign())) {
+  const attempt = { id: queued.generationId, attempt: queued.attempt }
+  const log = options.log.child({ generationId: attempt.id, attempt: attempt.attempt })
+  describeSpan({ 'drape.generation.id': attempt.id, 'drape.attempt': attempt.attempt })
+  if (options.isFenced() || (await shouldYield(queued, options)) || !(await options.maySign())) {
     await generations.handBack(attempt)
     // The queue serves its workers round robin, which could return the job to this worker every time.
     await options.rest()
@@ -87,6 +82,8 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     metrics.jobs.inc({ queue: 'try-on', outcome: 'over' })
     return
   }
+  const { job } = start
+  describeSpan({ 'drape.account.id': job.accountId, 'drape.engine': job.engine })
   const waited = Math.max(0, start.secondsWaited)
   metrics.queueWait.observe(waited)
   if (start.isFirst)
@@ -108,7 +105,7 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
 
 /** Whether this worker has failed with the job before and another worker has not. */
 async function shouldYield(
-  { failedOn, engine }: TryOnJob,
+  { failedOn, engine }: QueuedTryOn,
   { worker, findWorkersWith }: ConsumeOptions,
 ): Promise<boolean> {
   if (!failedOn.includes(worker)) return false

@@ -1,5 +1,5 @@
 import { DrapeError } from '../api/shared/errors.ts'
-import { type Prepared, type PrepareJob, viewKeyOf } from '../api/shared/generation.ts'
+import { type PrepareJob, viewKeyOf } from '../api/shared/generation.ts'
 import type { ObjectStorage } from '../api/shared/storage/object.ts'
 import type { Images } from '../api/shared/stores/images.ts'
 import type { Inference } from './inference/pool.ts'
@@ -14,22 +14,22 @@ const LIMIT_MS = 20_000
 
 /** Prepares one uploaded photo: detects the person, stores the cropped view and records the crop. Idempotent. */
 export async function prepareUpload(
-  job: PrepareJob,
+  { imageId }: PrepareJob,
   { images, storage, inference }: PrepareOptions,
-): Promise<Prepared> {
-  const photo = await storage.get(job.objectKey)
+): Promise<void> {
+  const image = await images.find(imageId)
+  const photo = image && (await storage.get(image.objectKey))
   if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo has been deleted.')
   const { view, hash, crop, personDetected, warnings } = await inference.run(
     'prepare',
     { photo },
-    { signal: AbortSignal.timeout(LIMIT_MS), onProgress: () => {}, subject: job.imageId },
+    { signal: AbortSignal.timeout(LIMIT_MS), onProgress: () => {}, subject: imageId },
   )
-  const viewKey = viewKeyOf(job.objectKey)
-  const kept = await images.insertView({ imageId: job.imageId, viewKey, bytes: view.byteLength, hash })
+  const viewKey = viewKeyOf(image.objectKey)
+  const kept = await images.insertView({ imageId, viewKey, bytes: view.byteLength, hash })
   if (!kept) throw deletedMeanwhile()
   await storage.put(viewKey, view, { contentType: 'image/jpeg' })
-  const prepared = { viewKey, crop, personDetected, warnings }
-  if (await images.savePrepared(job.imageId, prepared)) return prepared
+  if (await images.savePrepared(imageId, { viewKey, crop, personDetected, warnings })) return
   await storage.delete([viewKey])
   throw deletedMeanwhile()
 }

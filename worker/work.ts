@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { createDatabase, pingDatabase } from '../api/shared/database/database.ts'
 import { createImageFetcher } from '../api/shared/fetch-image.ts'
-import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
+import { generationChannel, PrepareJobSchema, QueuedTryOnSchema } from '../api/shared/generation.ts'
 import { createHostLookup } from '../api/shared/host-lookup.ts'
 import { readKeyring } from '../api/shared/keyring.ts'
 import { laneQueue, WORKERS_CHANNEL } from '../api/shared/lanes.ts'
@@ -221,9 +221,9 @@ const parts = {
   log,
   metrics,
 }
-const parseTryOn = compileParser(TryOnJobSchema)
+const parseTryOn = compileParser(QueuedTryOnSchema)
 const parsePrepare = compileParser(PrepareJobSchema)
-const handlers: Readonly<Record<QueueName, (data: unknown) => Promise<unknown>>> = {
+const handlers: Readonly<Record<QueueName, (data: unknown) => Promise<void>>> = {
   'try-on': (data) => consumeTryOn(parseTryOn(data), parts),
   prepare: (data) => prepareUpload(parsePrepare(data), { images, storage, inference }),
 }
@@ -233,7 +233,7 @@ const refusals: typeof handlers = {
     await parts.generations.handBack({ id: generationId, attempt })
   },
   // The waiting upload continues without the result.
-  prepare: async () => null,
+  prepare: async () => {},
 }
 const consumers = config.QUEUES.map((name) =>
   createConsumer({

@@ -75,7 +75,7 @@ const ADDRESS = 'network address or its keyed hash'
 /** Families of keys in Redis. All of it can be lost: it is restored from the database, or has no personal data. */
 export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
   'bull:': {
-    content: 'jobs of workers: IDs of the end user, the photo and the product',
+    content: 'jobs of workers: IDs of the generation or of the photo',
     about: {
       purpose: 'hands jobs to workers',
       lifetime: 'until the job ends',

@@ -1,4 +1,4 @@
-import { jobId, type TryOnJob } from '../shared/generation.ts'
+import { jobId, type QueuedTryOn } from '../shared/generation.ts'
 import { findLanes, type Lane } from '../shared/lanes.ts'
 import { createJobQueue, type JobQueue } from '../shared/queue.ts'
 import type { Redis } from '../shared/redis.ts'
@@ -18,18 +18,23 @@ export type TryOnQueues = ReturnType<typeof createTryOnQueues>
 
 /** The try-on queues, one per lane. */
 export function createTryOnQueues(redis: Redis) {
-  const opened = new Map<string, JobQueue<TryOnJob>>()
+  const opened = new Map<string, JobQueue<QueuedTryOn>>()
   const open = (name: string) => {
-    const queue = opened.get(name) ?? createJobQueue<TryOnJob>({ redis, name })
+    const queue = opened.get(name) ?? createJobQueue<QueuedTryOn>({ redis, name })
     opened.set(name, queue)
     return queue
   }
   return {
     isReady: redis.isReady,
     findLanes: (): Promise<Lane[]> => findLanes(redis),
-    add: async (name: string, jobs: readonly TryOnJob[]): Promise<void> => {
+    add: async (name: string, jobs: readonly QueuedTryOn[]): Promise<void> => {
       await redis.client.sAdd(NAMES, name)
-      await open(name).add(jobs.map((data) => ({ id: jobId(data.generationId, data.attempt), data })))
+      await open(name).add(
+        jobs.map(({ generationId, attempt, engine, failedOn, traceparent }) => ({
+          id: jobId(generationId, attempt),
+          data: { generationId, attempt, engine, failedOn, traceparent },
+        })),
+      )
     },
     /**
      * Removes from their queues the jobs that no live worker holds or will take, and returns them. In a queue without

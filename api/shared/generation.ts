@@ -4,6 +4,9 @@ import { type Static, Type } from './schema.ts'
 export const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const
 export type Status = (typeof STATUSES)[number]
 
+/** Maximum time value of a Date, in ms since 1970. */
+export const MAX_TIME = 8.64e15
+
 /**
  * Published change of a generation's status or progress. `updatedAt` (ms since 1970) strictly increases with every
  * status change, `progress` between two of them.
@@ -11,8 +14,8 @@ export type Status = (typeof STATUSES)[number]
 export const GenerationChangeSchema = Type.Object({
   id: Type.String(),
   status: Type.Enum([...STATUSES]),
-  progress: Type.Union([Type.Number(), Type.Null()]),
-  updatedAt: Type.Integer(),
+  progress: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]),
+  updatedAt: Type.Integer({ minimum: 0, maximum: MAX_TIME }),
 })
 export type GenerationChange = Static<typeof GenerationChangeSchema>
 
@@ -113,7 +116,7 @@ export type SafetyPolicy = Static<typeof SafetyPolicySchema>
 /** W3C Trace Context that the job continues. */
 const Traceparent = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 
-/** All data that a worker needs for a try-on, so that it does not read the database. */
+/** All data that a worker needs for a try-on. Stored in the outbox; the worker reads it with the statement that starts the attempt. */
 export const TryOnJobSchema = Type.Object({
   generationId: Type.String(),
   attempt: Type.Integer(),
@@ -154,12 +157,21 @@ export const TryOnJobSchema = Type.Object({
 })
 export type TryOnJob = Static<typeof TryOnJobSchema>
 
-/** Job: detect the person in an uploaded photo and record the crop. */
-export const PrepareJobSchema = Type.Object({
-  imageId: Type.String(),
-  objectKey: Type.String(),
+/**
+ * Job of the try-on queues. Whoever can write to Redis can write this, so it names no object and no account: a forged job starts at most
+ * an attempt that waits, with the data of its own row.
+ */
+export const QueuedTryOnSchema = Type.Object({
+  generationId: Type.String(),
+  attempt: Type.Integer(),
+  engine: Type.String(),
+  failedOn: Type.Array(Type.String(), { default: [] }),
   traceparent: Traceparent,
 })
+export type QueuedTryOn = Static<typeof QueuedTryOnSchema>
+
+/** Job: detect the person in an uploaded photo and record the crop. Names no object, as `QueuedTryOnSchema`. */
+export const PrepareJobSchema = Type.Object({ imageId: Type.String(), traceparent: Traceparent })
 export type PrepareJob = Static<typeof PrepareJobSchema>
 
 /** Findings of a worker about an uploaded photo. */

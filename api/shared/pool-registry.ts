@@ -1,9 +1,8 @@
+import { MAX_TIME } from './generation.ts'
 import { parseJsonOrNull } from './json-or-null.ts'
 import { NOW, type Redis } from './redis.ts'
 import { compileCheck, type Static, Type } from './schema.ts'
 
-/** Maximum time value of a Date, in ms since 1970. */
-const MAX_TIME = 8.64e15
 const TimeSchema = Type.Integer({ minimum: 0, maximum: MAX_TIME })
 
 export const WorkerReportSchema = Type.Object({

@@ -19,8 +19,11 @@ export interface JobQueue<T> {
    * Adds jobs; ignores a job whose ID already exists. Throws a retryable error immediately when Redis is unavailable.
    */
   add(jobs: readonly Job<T>[]): Promise<void>
-  /** Adds a job and resolves to its result, or to null after `ms`. */
-  run<R>(job: Job<T>, ms: number): Promise<R | null>
+  /**
+   * Adds a job and resolves to whether it is completed after at most `ms`. What the job has found is read from Postgres: the queue
+   * keeps no results.
+   */
+  run(job: Job<T>, ms: number): Promise<boolean>
   /** Drops jobs that no worker has taken. */
   remove(ids: readonly string[]): Promise<void>
   /** The jobs among `ids` that are waiting or held by a live worker. All others are lost. */
@@ -70,7 +73,11 @@ export function createJobQueue<T extends Traced>({
       if (!events) throw new Error(`The queue ${name} was opened without \`results\``)
       assertReady()
       const added = await Promise.race([send(job), sleep(ms, null, { ref: false })])
-      return added?.waitUntilFinished(events, ms).catch(() => null) ?? null
+      if (added === null) return false
+      return added.waitUntilFinished(events, ms).then(
+        () => true,
+        () => false,
+      )
     },
     remove: async (ids) => {
       assertReady()

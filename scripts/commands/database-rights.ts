@@ -21,7 +21,7 @@ const RIGHTS = {
     'select (generation_id, is_batch, payload, available_at, dispatched_at), update (available_at, dispatched_at, payload) on outbox',
     'select (key, bytes, expires_at), insert, update (expires_at, bytes), delete on objects',
     'select, insert, update (hash) on image_hashes',
-    `select (id, account_id, object_key, external_user_id, expires_at, crop, warnings, person_detected),
+    `select (id, account_id, object_key, external_user_id, width, height, crop_mode, expires_at, crop, warnings, person_detected),
       update (crop, warnings, person_detected) on images`,
     'select (id, images_edition, detected, expires_at), update (detected) on products',
     'insert on provenance_keys',

@@ -146,6 +146,12 @@ describe('a try-on job', () => {
     await storage.put(garmentKeyOf(job), Buffer.from('garment'), { contentType: 'application/octet-stream' })
     return job
   }
+  /** The job after a change of its row. */
+  const change = async ({ generationId }: TryOnJob, changes: Partial<TryOnJob>): Promise<TryOnJob> => {
+    await database.query(sql.unsafe`
+      update outbox set payload = payload || ${sql.jsonb(changes)} where generation_id = ${generationId}`)
+    return queue(generationId)
+  }
   const garmentKeyOf = ({ accountId, product: { id, imagesEdition, images } }: TryOnJob) =>
     keyOfFetched({ accountId, productId: id, edition: imagesEdition, url: images[0].sourceUrl })
   const queue = async (id: string) => {
@@ -349,10 +355,23 @@ describe('a try-on job', () => {
     await database.query(sql.unsafe`delete from safety_blocks`)
   })
 
+  it('takes photo, product and account from its own row, whatever the queue names', async () => {
+    const theirs = await accept()
+    await storage.put(theirs.person.objectKey, Buffer.from('their photo'), { contentType: 'image/jpeg' })
+    caller = await createCaller(database, 10)
+    const { generationId, attempt } = await accept()
+    const forged = { ...theirs, generationId, attempt }
+    await consumeTryOn(forged, optionsOf())
+    expect(requests.map(({ photo }) => photo)).toEqual([Buffer.from('photo')])
+    const resultKey = `results/${caller.accountId}/${generationId}-1.jpg`
+    expect(await generations.find(generationId)).toMatchObject({ status: 'COMPLETED', resultKey })
+    expect(await generations.find(theirs.generationId)).toMatchObject({ status: 'PENDING' })
+  })
+
   it('passes photo, product and options of the request to the engine', async () => {
     const job = await accept()
     const { product, options } = job
-    await consumeTryOn({ ...job, product: { ...product, title: 'Shirt', description: 'Blue' } }, optionsOf())
+    await consumeTryOn(await change(job, { product: { ...product, title: 'Shirt', description: 'Blue' } }), optionsOf())
     expect(requests).toEqual([
       {
         engine: 'warp',
@@ -381,7 +400,7 @@ describe('a try-on job', () => {
     ['no crop when the caller wants none', { cropMode: 'none', crop: { x: 1, y: 2, width: 40, height: 50 } }, 'none'],
   ] as const)('passes %s to the engine', async (_, person, crop) => {
     const job = await accept()
-    await consumeTryOn({ ...job, person: { ...job.person, ...person } }, optionsOf())
+    await consumeTryOn(await change(job, { person: { ...job.person, ...person } }), optionsOf())
     expect(requests[0].crop).toEqual(crop)
   })
 
@@ -390,7 +409,7 @@ describe('a try-on job', () => {
     ['that the logo is missing', null, 'missing'],
   ] as const)('passes %s to the engine', async (_, loaded, logo) => {
     const job = await accept()
-    await consumeTryOn({ ...job, logoKey: 'logos/1' }, optionsOf({ loadLogo: async () => loaded }))
+    await consumeTryOn(await change(job, { logoKey: 'logos/1' }), optionsOf({ loadLogo: async () => loaded }))
     expect(requests[0].logo).toEqual(logo)
   })
 
@@ -622,7 +641,7 @@ describe('a try-on job', () => {
         return new Promise<null>(() => {})
       }
       const options = optionsOf({ loadLogo, generations: { ...generations, renew: async () => true } })
-      const consuming = consumeTryOn({ ...job, logoKey: 'logos/1' }, options)
+      const consuming = consumeTryOn(await change(job, { logoKey: 'logos/1' }), options)
       await loading.promise
       await vi.advanceTimersByTimeAsync(10_000)
       await consuming

@@ -9,6 +9,8 @@ import {
   SERVICE_CLASSES,
   type ServiceClass,
   STATUSES,
+  type TryOnJob,
+  TryOnJobSchema,
 } from '../generation.ts'
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
 import type { Customer } from './customer.ts'
@@ -95,6 +97,7 @@ const Started = rowType(
     secondsLeft: Type.Number(),
     secondsWaited: Type.Number(),
     isFirst: Type.Boolean(),
+    job: TryOnJobSchema,
   }),
 )
 /** Data about an attempt at its start, by Postgres: a worker's own clock may be wrong. */
@@ -106,6 +109,8 @@ export interface Start {
   /** False when an earlier attempt started. */
   readonly isFirst: boolean
   readonly serviceClass: ServiceClass
+  /** The attempt's job, whatever the queue said of it. */
+  readonly job: TryOnJob
 }
 const serviceClass = sql.fragment`
   case when exists (select from outbox where outbox.generation_id = generations.id and is_batch) then 'batch'
@@ -203,7 +208,8 @@ function createAttempts(database: Database, move: Move) {
             started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
         where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
         returning ${movedRow}, extract(epoch from deadline_at - now())::float8 as "secondsLeft",
-          extract(epoch from now() - created_at)::float8 as "secondsWaited", past_attempts = '[]' as "isFirst"`)
+          extract(epoch from now() - created_at)::float8 as "secondsWaited", past_attempts = '[]' as "isFirst",
+          (select payload from outbox where generation_id = ${id}) as job`)
       return started ?? null
     },
 
