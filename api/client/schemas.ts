@@ -245,7 +245,7 @@ export interface TryOn {
      */
     keepForDays?: 1 | 3 | 7
     /**
-     * Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded. Default: 300.
+     * Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded. Default: 300; longer, up to 3600, if three times estimatedSeconds or the start of a worker take longer.
      */
     deadlineSeconds?: number
     /**

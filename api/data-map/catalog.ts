@@ -22,7 +22,9 @@ export const CATALOG_TABLES: Readonly<Record<string, TableMap>> = {
   provenance_keys: impersonal('fingerprint certificate first_used_at'),
   result_marks: impersonal('id engine version made_on'),
   receipt_keys: impersonal('key_id public_key first_used_at'),
-  published_engines: impersonal('namespace name license max_slots start_seconds published_at garment_types'),
+  published_engines: impersonal(
+    'namespace name license max_slots start_seconds warmup_seconds published_at garment_types',
+  ),
   recurring_tasks: impersonal('name started_at'),
   migrations: impersonal('name applied_at'),
 }

@@ -1,5 +1,5 @@
 import { DrapeError } from '../shared/errors.ts'
-import { type ClassifiedImage, usableImages } from '../shared/generation.ts'
+import { type ClassifiedImage, DEADLINE_SECONDS, usableImages } from '../shared/generation.ts'
 import { TEST_ENGINE } from '../shared/test-mode.ts'
 import type { AccountSettings } from '../stores/accounts.ts'
 import type { EngineDirectory, KnownEngine } from './directory.ts'
@@ -59,7 +59,7 @@ export function createEngineChoice(parts: Parts): EngineChoice {
       const engine = await engines.find(request.requested ?? (await defaultOf(request)))
       if (engine === null) throw unknownEngine(await engines.list(), path)
       if (request.account.testOf !== null) {
-        const free: KnownEngine = { ...engine, name: TEST_ENGINE, state: 'ready', credits: 0 }
+        const free: KnownEngine = { ...engine, name: TEST_ENGINE, state: 'ready', credits: 0, published: null }
         return { engine: free, requestedEngine: null, estimating: Promise.resolve(null) }
       }
       const own = { engine, requestedEngine: null, estimating: estimate(engine, request, parts) }
@@ -70,6 +70,26 @@ export function createEngineChoice(parts: Parts): EngineChoice {
     },
     defaultOf,
   }
+}
+
+/** Waits longer than estimated are common: calls of other accounts may go first, and workers may be lost. */
+const ESTIMATES_PER_DEADLINE = 3
+
+/**
+ * Seconds until the deadline of a call that names none. Long enough for the generations ahead and for the start of a worker, so that
+ * neither a burst nor a pool without workers lets a try-on fail.
+ */
+export async function defaultDeadline({
+  engine: { published },
+  estimating,
+}: Pick<ChosenEngine, 'engine' | 'estimating'>): Promise<number> {
+  const estimate = await estimating
+  const seconds = Math.max(
+    DEADLINE_SECONDS.default,
+    ESTIMATES_PER_DEADLINE * (estimate?.estimatedSeconds ?? 0),
+    (published?.warmupSeconds ?? 0) + (published?.startSeconds ?? 0),
+  )
+  return Math.min(DEADLINE_SECONDS.max, Math.ceil(seconds))
 }
 
 /** A failed estimate does not fail the call. */

@@ -57,6 +57,9 @@ export type ServiceClass = (typeof SERVICE_CLASSES)[number]
 export const DEFAULT_SEED = 42
 export const DEFAULT_MODE = 'balanced'
 
+/** Seconds from acceptance to the deadline: range of a call, and the minimum for a call without a deadline. */
+export const DEADLINE_SECONDS = { min: 5, max: 3600, default: 300 } as const
+
 export const ClassificationsSchema = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 20,
   description:

@@ -19,6 +19,7 @@ interface Published {
   readonly license: string
   readonly max_slots: number
   readonly start_seconds: number | null
+  readonly warmup_seconds: number | null
   readonly garment_types: readonly string[] | null
 }
 
@@ -94,6 +95,8 @@ function describeEngines(
         ...{ namespace, name, license: spec.license.name },
         max_slots: isReady ? slots : 0,
         start_seconds: starts.length === 0 ? null : Math.min(...starts),
+        warmup_seconds:
+          serving.length === 0 ? null : Math.max(...serving.map((pool) => pool.spec.warmup.timeoutSeconds)),
         garment_types: spec.garmentTypes ?? null,
       }
     })
@@ -122,13 +125,13 @@ async function writeRows(database: Database, rows: readonly Published[]): Promis
   await database.query(sql.unsafe`
     with wanted as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as wanted (namespace text, name text, license text, max_slots integer, start_seconds double precision,
+        as wanted (namespace text, name text, license text, max_slots integer, start_seconds double precision, warmup_seconds integer,
           garment_types jsonb)
     ), gone as (
       delete from published_engines where (namespace, name) not in (select namespace, name from wanted)
     )
-    insert into published_engines (namespace, name, license, max_slots, start_seconds, garment_types)
-    select namespace, name, license, max_slots, start_seconds, nullif(garment_types, 'null') from wanted
+    insert into published_engines (namespace, name, license, max_slots, start_seconds, warmup_seconds, garment_types)
+    select namespace, name, license, max_slots, start_seconds, warmup_seconds, nullif(garment_types, 'null') from wanted
     on conflict (namespace, name) do update set license = excluded.license, max_slots = excluded.max_slots,
-      start_seconds = excluded.start_seconds, garment_types = excluded.garment_types, published_at = now()`)
+      start_seconds = excluded.start_seconds, warmup_seconds = excluded.warmup_seconds, garment_types = excluded.garment_types, published_at = now()`)
 }

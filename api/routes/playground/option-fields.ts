@@ -37,7 +37,8 @@ const HINTS: Readonly<Record<string, string>> = {
   fullResolution: 'Otherwise the result shows only the part around the person.',
   watermark: 'Has an effect only if the account has a logo.',
   keepForDays: 'The photo and the result are deleted after this time.',
-  deadlineSeconds: 'A try-on that takes longer fails, and the credit is refunded.',
+  deadlineSeconds:
+    'A try-on that takes longer fails, and the credit is refunded. Empty: 300, or longer while try-ons wait.',
   crop: 'Recommended for most photos. If not selected, the result shows the same part as the photo.',
 }
 
@@ -93,5 +94,7 @@ function choice({ id, name, schema, described }: Control): Html {
 
 function numberField({ id, name, schema, described }: Control): Html {
   const { minimum, maximum, default: value } = schema
-  return html`<input type="number" id="${id}" name="${name}" data-option="number" step="1" min="${String(minimum)}" max="${String(maximum)}" value="${String(value)}" required${described}>`
+  // Empty: the service chooses.
+  const preset = value === undefined ? html`` : html` value="${String(value)}" required`
+  return html`<input type="number" id="${id}" name="${name}" data-option="number" step="1" min="${String(minimum)}" max="${String(maximum)}"${preset}${described}>`
 }

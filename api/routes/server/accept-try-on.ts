@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { disconnectSignal } from '../../answers/disconnect-signal.ts'
 import { checkConsent } from '../../consent/check-consent.ts'
-import type { EngineChoice } from '../../engines/choice.ts'
+import { defaultDeadline, type EngineChoice } from '../../engines/choice.ts'
 import type { KnownEngine } from '../../engines/directory.ts'
 import type { Estimate } from '../../engines/wait-estimate.ts'
 import { assertScope } from '../../keys/restrictions.ts'
@@ -63,14 +63,18 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   if (isUpsert(sentProduct)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or updates a product')
   if (ctx.state.account.testOf !== null) await assertTest(ctx, parts, sent)
   const consent = await readConsent(ctx, parts, sent)
-  const { engine, requestedEngine, estimating } = await chooseEngine(ctx, parts, sent)
+  const chosen = await chooseEngine(ctx, parts, sent)
+  const { engine, requestedEngine, estimating } = chosen
   const { maxWaitSeconds } = sent.body
   if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
   const signal = disconnectSignal(ctx)
   const product = await storeProduct(ctx, parts, { sent, signal })
   const person = await storePerson(ctx, parts, { sent, signal })
   await acceptOnce(
-    { ...callOf(ctx, sent, person), generationId, product, ...chargeOf(engine), requestedEngine, consent },
+    {
+      ...{ ...callOf(ctx, sent, person), generationId, product, ...chargeOf(engine), requestedEngine, consent },
+      deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
+    },
     parts,
     person,
   )
@@ -145,14 +149,13 @@ function callOf(
   { body, translated: { written } }: SentTryOn,
   { imageId, uploadedNow }: ResolvedPhoto,
 ) {
-  const { watermark, seed, mode, format, fullResolution, deadlineSeconds, keepForDays = null } = body.output
+  const { watermark, seed, mode, format, fullResolution, keepForDays = null } = body.output
   return {
     accountId: account.id,
     externalUserId: body.externalUserId ?? null,
     imageId,
     imagePath: formatPath(written(['person', 'image', 'source', 'id'])),
     options: { watermark, seed, mode, format, fullResolution },
-    deadlineSeconds,
     keepForDays: uploadedNow && account.testOf === null ? keepForDays : null,
     isBatch: body.priority === 'batch',
   }

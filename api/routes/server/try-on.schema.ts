@@ -1,6 +1,14 @@
 import { named } from '../../openapi/named-schema.ts'
 import { BUILT_IN_ENGINES } from '../../shared/engine-catalogue.ts'
-import { DEFAULT_MODE, DEFAULT_SEED, FORMATS, MODES, PRIORITIES, STATUSES } from '../../shared/generation.ts'
+import {
+  DEADLINE_SECONDS,
+  DEFAULT_MODE,
+  DEFAULT_SEED,
+  FORMATS,
+  MODES,
+  PRIORITIES,
+  STATUSES,
+} from '../../shared/generation.ts'
 import { type Static, Type } from '../../shared/schema.ts'
 import {
   Consent,
@@ -35,13 +43,15 @@ export const Output = Type.Object(
       description: 'Whether to add the logo of the account, if it has one.',
     }),
     keepForDays: Type.Optional(KeepForDays),
-    deadlineSeconds: Type.Integer({
-      minimum: 5,
-      maximum: 3600,
-      default: 300,
-      description:
-        'Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded.',
-    }),
+    deadlineSeconds: Type.Optional(
+      Type.Integer({
+        minimum: DEADLINE_SECONDS.min,
+        maximum: DEADLINE_SECONDS.max,
+        description:
+          'Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded. ' +
+          'Default: 300; longer, up to 3600, if three times estimatedSeconds or the start of a worker take longer.',
+      }),
+    ),
     seed: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: DEFAULT_SEED }),
     mode: Type.Enum([...MODES], { default: DEFAULT_MODE }),
     engine: Type.Optional(

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { ChosenEngine, EngineChoice } from '../../engines/choice.ts'
+import { type ChosenEngine, defaultDeadline, type EngineChoice } from '../../engines/choice.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { SHARED_ADDRESS_MESSAGE } from '../../middleware/storefront-limit.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
@@ -62,7 +62,8 @@ at most 3 attempts per generation. The shopper is the customer that the proxy
 has signed, else the visitor of \`X-Service-Visitor-Token\`, else the browser of \`X-Service-Anonymous-Id\`, else the network address.
 Shoppers without a customer account share a limit per network address (default: 30 generations per day, UTC) and a limit per shop
 (default: 1,000 per day); operators set both limits for each shop. The photo is any photo of the account that no other visitor owns: an upload of the same shopper, or of the server
-of the account. A request without any of these headers finds an upload of a browser from the same network address too.`,
+of the account. A request without any of these headers finds an upload of a browser from the same network address too.
+A try-on fails with \`GENERATION_TIMEOUT\` after 300 seconds, or after up to 3600 if the queue or the start of a worker takes longer.`,
     access: 'shop',
     body: { json: FittingRoomBody },
     repeatable: true,
@@ -126,7 +127,8 @@ async function postFitting(
   }
   const chosen = await options.chooseEngine({ account, shop, mayFallBack: true, isBatch: false, findImages }, 'engine')
   const wish = { generationId: jobId, imageId: userImageId, product, consent }
-  await options.accept(fittingOf(ctx, { wish, chosen }, options))
+  const deadlineSeconds = await defaultDeadline(chosen)
+  await options.accept({ ...fittingOf(ctx, { wish, chosen }, options), deadlineSeconds })
   options.wake()
   return job
 }
@@ -166,11 +168,11 @@ function fittingOf(
     chosen: { engine, requestedEngine },
   }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product' | 'consent'>; chosen: ChosenEngine },
   { attemptsPerTryOn: attemptsPerGeneration }: FittingRoomParts,
-): Acceptance {
+): Omit<Acceptance, 'deadlineSeconds'> {
   const { shop, account, shopperId } = requesterOf(ctx)
   const { customerId, addressHash, isAddressShared } = ctx.state.shopper
   const visitorGenerations = shop.visitorGenerations ?? DEFAULT_VISITOR_GENERATIONS
-  const { watermark, seed, mode, format, fullResolution, deadlineSeconds } = parseDefaults({}).output
+  const { watermark, seed, mode, format, fullResolution } = parseDefaults({}).output
   return {
     ...wish,
     accountId: account.id,
@@ -191,7 +193,6 @@ function fittingOf(
     garmentTypes: engine.garmentTypes,
     cost: engine.credits,
     options: { watermark, seed, mode, format, fullResolution },
-    deadlineSeconds,
     keepForDays: null,
   }
 }

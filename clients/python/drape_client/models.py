@@ -121,7 +121,7 @@ class TryOnOutput(TypedDict):
 
     deadlineSeconds: NotRequired[int]
     """
-    Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded. Default: 300.
+    Deadline in seconds. An unfinished try-on then fails with GENERATION_TIMEOUT, and its credits are refunded. Default: 300; longer, up to 3600, if three times estimatedSeconds or the start of a worker take longer.
     """
 
     seed: NotRequired[int]

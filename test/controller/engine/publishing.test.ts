@@ -44,7 +44,10 @@ it('engines are published with the maximum slots of their pools, and removed wit
   const night = { name: 'night', start: '20:00', end: '06:00', max: 0 }
   const pools = [
     pool('cpu', { engines: ['warp'], slotsPerReplica: 2, scaling: auto({ min: 1, max: 4 }, { schedules: [night] }) }),
-    pool('gpu', { engines: ['fashn-vton', 'catvton', 'warp'], queues: ['try-on'], scaling: auto({ max: 3 }) }),
+    pool('gpu', {
+      ...{ engines: ['fashn-vton', 'catvton', 'warp'], queues: ['try-on'], scaling: auto({ max: 3 }) },
+      warmup: { timeoutSeconds: 900 },
+    }),
     pool('photos', { engines: ['mock'], queues: ['prepare'], scaling: auto({ max: 9 }) }),
     pool('none', { engines: ['mock'], replicas: 0, scaling: { mode: 'Fixed' } }),
   ]
@@ -62,6 +65,12 @@ it('engines are published with the maximum slots of their pools, and removed wit
     expect((await find()).find(({ name }) => name === 'mock')?.garmentTypes).toBeNull()
     expect((await find()).find(({ name }) => name === 'fashn-vton')?.garmentTypes).toEqual(['flat_lay', 'on_model'])
     expect(await slots()).toEqual({ warp: 11, 'fashn-vton': 3, catvton: 0, mock: 0 })
+    expect((await find()).map(({ name, warmupSeconds }) => [name, warmupSeconds]).sort()).toEqual([
+      ['catvton', 900],
+      ['fashn-vton', 900],
+      ['mock', 300],
+      ['warp', 900],
+    ])
     const read = workerPools.read(pools[1])
     if ('problems' in read) throw new Error(read.problems)
     publishing.noteStart(read.object as WorkerPool, 42.3)

@@ -162,6 +162,29 @@ describe('POST /public/fitting-room', () => {
     await update(sql.unsafe`delete from published_engines`)
   })
 
+  it('has the time that a pool without workers needs to start, as a try-on of the server API has', async () => {
+    await update(sql.unsafe`
+      insert into published_engines (namespace, name, license, max_slots, start_seconds, warmup_seconds)
+      values ('shop', 'cold', 'Apache-2.0', 4, 240, 900)`)
+    await until(() => offers('cold'))
+    const { account, by, userImageId } = await openShop(10, { account: 'cold', shop: 'cold' })
+    const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
+      ...{ key: account.apiKey, body: formOf(undefined, { file: photo }) },
+    })
+    const order = async (output: object) => {
+      const body = { products: [{ externalId: SHIRT }], person: { image: { source: { id: image.imageId } } }, output }
+      const answer = await drape.call('POST', '/tryon/v1/try-on', { key: account.apiKey, body })
+      return String(answer.body.generationId)
+    }
+    const ids = [await accepted({ userImageId }, by), await order({}), await order({ deadlineSeconds: 60 })]
+    const deadlines = await drape.database.anyFirst(sql.unsafe`
+      select round(extract(epoch from deadline_at - created_at))::int from generations
+      where id = any(${sql.array(ids, 'text')}) order by created_at`)
+    expect(deadlines).toEqual([1140, 1140, 60])
+    await update(sql.unsafe`delete from published_engines`)
+    await until(async () => !(await offers('cold')))
+  })
+
   it('runs on a fallback engine of the account, for its price, while nothing runs the engine of the shop', async () => {
     await update(sql.unsafe`
       insert into published_engines (namespace, name, license, max_slots) values ('shop', 'gone', 'Apache-2.0', 0), ('shop', 'mock', 'Apache-2.0', 4)`)
