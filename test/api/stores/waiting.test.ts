@@ -34,7 +34,14 @@ describe('the queue position', () => {
     for (const call of calls) await acceptGeneration(database, call)
     return calls.map(({ generationId }) => generationId)
   }
-  const published = { name: 'warp', license: 'Apache-2.0', maxSlots: 1, startSeconds: 30, warmupSeconds: null, garmentTypes: null }
+  const published = {
+    name: 'warp',
+    license: 'Apache-2.0',
+    maxSlots: 1,
+    startSeconds: 30,
+    warmupSeconds: null,
+    garmentTypes: null,
+  }
   const estimator = () =>
     createWaitEstimate({
       waiting: createWaiting(database),
