@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { parseDatabaseUrl } from '../api/shared/database/address.ts'
 
 const RECONNECT_MS = 1000
 
@@ -7,10 +8,11 @@ const RECONNECT_MS = 1000
  * lost. Reconnects automatically until stopped.
  */
 export function listenDatabase(url: string, channel: string, onNotify: () => void): { stop(): Promise<void> } {
+  const address = parseDatabaseUrl(url)
   let client: pg.Client | null = null
   let stopped = false
   const listen = async () => {
-    const made = new pg.Client({ connectionString: url, application_name: 'drape-listen', keepAlive: true })
+    const made = new pg.Client({ ...address, application_name: 'drape-listen', keepAlive: true })
     client = made
     const again = () => {
       made.removeAllListeners('end')

@@ -36,6 +36,8 @@ const DOORS: Doors = {
   'rate-limiter-flexible': only('api/limits/budget.ts'),
   slonik: only('api/shared/database/', 'api/shared/stores/', 'api/stores/'),
   pg: only('api/shared/database/', 'controller/listen-database.ts'),
+  'pg-connection-string': only('api/shared/database/address.ts'),
+  'koa-compress': only('api/routes/mount.ts'),
   ajv: only('api/shared/schema.ts'),
   'ajv-formats': only('api/shared/schema.ts'),
   typebox: only('api/shared/schema.ts'),

@@ -1,5 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { parseDatabaseUrl } from '../../api/shared/database/address.ts'
 import { MIGRATION_LOCK } from '../../api/shared/database/migrate.ts'
+import { openClient } from '../../api/shared/database/session.ts'
 import { UsageError } from './options.ts'
 
 /** Privileges of each process, in the syntax of `grant … to role`. Lists columns if a row contains more data than the process needs. */
@@ -92,8 +94,7 @@ export function parseGrants(text: string): Grant[] {
  * @throws UsageError if the role does not exist or owns the tables
  */
 export async function grantRights(url: string, { process, role }: Grant): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
-  await client.connect()
+  const client = await openClient(url)
   try {
     const name = client.escapeIdentifier(role)
     const { schema } = await findRole(client, role)
@@ -122,12 +123,20 @@ export function readRoleUrls(env: NodeJS.ProcessEnv): (Grant & { readonly passwo
   return (Object.keys(RIGHTS) as GrantedProcess[]).flatMap((process) => {
     const text = env[ROLE_VARIABLES[process]]
     if (!text) return []
-    const { username, password } = URL.parse(text) ?? {}
-    if (!username || !password) {
+    const { user: role, password } = parseRoleUrl(ROLE_VARIABLES[process], text)
+    if (!role || !password) {
       throw new UsageError(`${ROLE_VARIABLES[process]} must be postgres://ROLE:PASSWORD@HOST/DATABASE`)
     }
-    return [{ process, role: decodeURIComponent(username), password: decodeURIComponent(password) }]
+    return [{ process, role, password }]
   })
+}
+
+function parseRoleUrl(variable: string, text: string) {
+  try {
+    return parseDatabaseUrl(text)
+  } catch (error) {
+    throw new UsageError(`${variable} ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 /** Creates a role with this password, or sets the password of the existing role. */
@@ -135,8 +144,7 @@ export async function ensureRole(
   url: string,
   { role, password }: { readonly role: string; readonly password: string },
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
-  await client.connect()
+  const client = await openClient(url)
   try {
     await client.query('begin')
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])

@@ -69,15 +69,21 @@ export interface OwnPostgres {
   start(): Promise<void>
 }
 
-/** Starts a server with its data in `folder`, by default a folder that is deleted after all tests. */
-export async function startOwnPostgres({ folder }: { folder?: string } = {}): Promise<OwnPostgres> {
+/** Starts a server with its data in `folder`, by default a folder that is deleted after all tests, and with these settings. */
+export async function startOwnPostgres({
+  folder,
+  settings = [],
+}: {
+  folder?: string
+  settings?: readonly string[]
+} = {}): Promise<OwnPostgres> {
   const dataFolder = join(folder ?? (await requestService('folder', null)).path, 'postgres')
   const { port, release } = await reserveFreePort()
   const { part, url } = await preparePostgres({ dataFolder, port })
   await release()
   const start = async () => {
     await part.prepare?.()
-    const started = await spawnProcess(part)
+    const started = await spawnProcess({ ...part, args: [...part.args, ...settings.flatMap((one) => ['-c', one])] })
     await waitForPostgres(url, AbortSignal.timeout(60_000))
     return started
   }

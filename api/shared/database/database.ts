@@ -12,7 +12,9 @@ import {
 import { parseExactJson } from '../exact-json.ts'
 import { type RowType, rowType, Type } from '../schema.ts'
 import { clearText, type SecretBox } from '../secret-box.ts'
+import { type DatabaseAddress, parseDatabaseUrl, presentUrl } from './address.ts'
 import { unavailable } from './errors.ts'
+import { PREPARE_SESSION } from './session.ts'
 
 const METHODS = [
   'any',
@@ -52,11 +54,17 @@ export function byDatabaseClock(date: Date) {
 }
 
 const typeParsers: readonly DriverTypeParser[] = [
-  { name: 'timestamptz', parse: (value) => (value === null ? null : new Date(value)) },
+  { name: 'timestamptz', parse: (value) => (value === null ? null : parseTime(value)) },
   // Only columns that return to callers exactly as sent have the type json; others are jsonb.
   { name: 'json', parse: (value) => (value === null ? null : parseExactJson(value)) },
   { name: 'int8', parse: (value) => (value === null ? null : Number.parseInt(value, 10)) },
 ]
+
+/** Any other format than ISO would be read as another day, or as none. */
+function parseTime(text: string): Date {
+  if (/^\d{4,}-\d\d-\d\d /.test(text)) return new Date(text)
+  throw new Error(`Postgres sent a time that is not ISO 8601: ${text}`)
+}
 
 // Checks rows against the type of the query, so that a mismatch of SQL and code fails at its source.
 const checkRows: Interceptor = {
@@ -76,17 +84,17 @@ const checkRows: Interceptor = {
 const pgDriver = createPgDriverFactory()
 
 /**
- * Refuses a Postgres in recovery, which shows a state before the one that is being restored: work on it would delete objects whose rows are
- * still to come. Asks once per connection, because a primary enters recovery only by a restart.
+ * Prepares each connection. Refuses a Postgres in recovery, which shows a state before the one that is being restored: work on it would delete
+ * objects whose rows are still to come. Asks once per connection, because a primary enters recovery only by a restart.
  */
-const primaryOnly: DriverFactory = async (options) => {
+const preparedPrimary: DriverFactory = async (options) => {
   const driver = await pgDriver(options)
   return {
     createClient: async () => {
       const client = await driver.createClient()
       client.acquire()
       try {
-        const { rows } = await client.query('select pg_is_in_recovery() as "isInRecovery"')
+        const { rows } = await client.query(PREPARE_SESSION)
         if (rows[0]?.isInRecovery !== false) throw new Error('Postgres is in recovery')
         await client.release()
       } catch (error) {
@@ -131,6 +139,7 @@ const QUEUE_MS = 60_000
  * then statements throw a retryable `SERVICE_UNAVAILABLE`. Cancels a statement after `statementSeconds`. If the
  * connection does not even respond to the cancellation, all connections are replaced. A Postgres in recovery counts as unavailable. Statements are prepared, so a
  * connection pooler must support prepared statements per client.
+ * @throws Error with the reason for a URL that is not valid
  */
 export function createDatabase(
   url: string,
@@ -140,10 +149,11 @@ export function createDatabase(
     secrets = clearText,
   }: { poolSize: number; statementSeconds?: number; secrets?: SecretBox },
 ): Database {
+  const address = parseDatabaseUrl(url)
   let opening: Promise<DatabasePool> | null = null
   let opened: DatabasePool | null = null
   const open = () => {
-    opening ??= openPool(url, { poolSize, statementSeconds }).then(
+    opening ??= openPool(address, { poolSize, statementSeconds }).then(
       (pool) => {
         opened = pool
         return pool
@@ -220,15 +230,16 @@ export function withinTransaction(database: Database, transaction: DatabaseTrans
 }
 
 async function openPool(
-  url: string,
+  address: DatabaseAddress,
   { poolSize, statementSeconds }: { poolSize: number; statementSeconds: number },
 ): Promise<DatabasePool> {
-  const pool = await createPool(url, {
+  const pool = await createPool(presentUrl(address), {
+    ...(address.ssl && { ssl: address.ssl }),
     captureStackTrace: false,
     connectionRetryLimit: 1,
     connectionTimeout: CONNECT_MS,
     idleTimeout: 60_000,
-    driverFactory: primaryOnly,
+    driverFactory: preparedPrimary,
     interceptors: [prepareStatements(), checkRows],
     maxPoolSize: poolSize,
     // No statement here changes session state, so connections need no DISCARD ALL before reuse.

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { openClient } from './session.ts'
 
 /** Advisory lock of all processes that change tables or privileges. Must be unique within the database. */
 export const MIGRATION_LOCK = 7_201_430_001
@@ -10,8 +11,7 @@ export const MIGRATION_LOCK = 7_201_430_001
  * rejects files with several statements.
  */
 export async function migrate(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
-  await client.connect()
+  const client = await openClient(url)
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
     await client.query(
@@ -30,12 +30,7 @@ export async function migrate(url: string): Promise<string[]> {
 
 /** Names of the files that the database has not applied. */
 export async function findPendingMigrations(url: string): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'drape-migrate',
-    connectionTimeoutMillis: 5000,
-  })
-  await client.connect()
+  const client = await openClient(url, { connectMs: 5000 })
   try {
     const { rows: tables } = await client.query("select 1 where to_regclass('migrations') is not null")
     const { rows } =

@@ -1,6 +1,7 @@
 import { readSecretBox } from '../../../api/secrets/read-keys.ts'
-import { createDatabase } from '../../../api/shared/database/database.ts'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { clearText, type SecretBox } from '../../../api/shared/secret-box.ts'
+import { databaseUrl } from '../checks/environment.ts'
 import type { Finding } from './finding.ts'
 import { examineModels } from './models.ts'
 import { examinePostgres } from './postgres.ts'
@@ -16,14 +17,18 @@ export interface Diagnosis {
 
 /** Examines every part of an installation from the location of the command: a clone, or a pod of the API. */
 export async function diagnose(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
+  let database: Database | undefined
   // A missing or invalid URL is a finding like any other.
-  const database = createDatabase(env.DATABASE_URL ?? '', { poolSize: 2, secrets: readBox(env) })
+  const openDatabase = () => {
+    database ??= createDatabase(databaseUrl(), { poolSize: 2, secrets: readBox(env) })
+    return database
+  }
   try {
     const found = await Promise.all([
       examineNode(process.versions.node),
       examinePorts(env),
-      examinePostgres(database),
-      examineRedis(database),
+      examinePostgres(openDatabase),
+      examineRedis(openDatabase),
       examineStorage(),
       examineKeys(env),
       examineSigningKeys(env),
@@ -33,7 +38,7 @@ export async function diagnose(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
     const findings = found.flat()
     return { problems: findings.filter(({ state }) => state === 'problem').length, findings }
   } finally {
-    await database.end()
+    await database?.end()
   }
 }
 

@@ -1,7 +1,6 @@
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import { createStoredSecrets } from '../../../api/stores/stored-secrets.ts'
-import { databaseUrl } from '../checks/environment.ts'
 import { checkMigrations } from '../checks/migrations.ts'
 import { compareClocks } from './clock.ts'
 import { examine, type Finding, ok, problem } from './finding.ts'
@@ -11,9 +10,9 @@ const OLDEST = 150_000
 const Facts = rowType(Type.Object({ version: Type.Integer(), now: Type.Number() }))
 
 /** Examines version, clock and schema of Postgres, and whether the keys decrypt the stored secrets. */
-export async function examinePostgres(database: Database): Promise<readonly Finding[]> {
+export async function examinePostgres(openDatabase: () => Database): Promise<readonly Finding[]> {
   return examine('postgres', 'Check DATABASE_URL, and that Postgres runs and accepts the role.', async () => {
-    databaseUrl()
+    const database = openDatabase()
     const before = Date.now()
     const { version, now } = await database.one(sql.type(Facts)`
       select current_setting('server_version_num')::int as version,

@@ -12,7 +12,7 @@ import { examine, type Finding, ok, problem, skipped } from './finding.ts'
 const OLDEST = [6, 2] as const
 
 /** Examines version and maxmemory-policy of Redis, and the consumers of the queue. */
-export async function examineRedis(database: Database): Promise<readonly Finding[]> {
+export async function examineRedis(openDatabase: () => Database): Promise<readonly Finding[]> {
   return examine('redis', 'Check REDIS_URL, and that Redis runs and accepts the password.', async () => {
     // The role subscriber does not exit if Redis evicts keys; the other roles do.
     const redis = createRedis(redisUrl(), {
@@ -23,7 +23,7 @@ export async function examineRedis(database: Database): Promise<readonly Finding
       await becomesReady(redis)
       return [
         ...[await examineVersion(redis), await examinePolicy(redis)],
-        ...(await examineQueue(redis, database)),
+        ...(await examineQueue(redis, openDatabase)),
         ...(await examinePoolWorkers(redis)),
       ]
     } finally {
@@ -52,11 +52,11 @@ async function examinePolicy({ client }: Redis): Promise<Finding> {
 }
 
 /** A missing worker is a problem only if jobs wait for its engines: a pool may have scaled to zero. */
-async function examineQueue(redis: Redis, database: Database): Promise<readonly Finding[]> {
+async function examineQueue(redis: Redis, openDatabase: () => Database): Promise<readonly Finding[]> {
   return examine('queue', 'Check DATABASE_URL: the backlog is in Postgres.', async () => {
     const [workers, unfinished] = await Promise.all([
       redis.findTryOnWorkers(),
-      createBacklog(database).findUnfinished(),
+      createBacklog(openDatabase()).findUnfinished(),
     ])
     const waiting = unfinished.filter(({ state }) => state !== 'running')
     const abandoned = waiting.filter(({ engine }) => !workers.some(({ engines }) => engines.includes(engine)))
