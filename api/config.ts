@@ -1,4 +1,4 @@
-import { readConfig, readFileOf, SHARED_VARIABLES, splitList } from './shared/config.ts'
+import { InvalidConfiguration, readConfig, readFileOf, SHARED_VARIABLES, splitList } from './shared/config.ts'
 import { DEFAULT_ENGINE, WORKER_ENGINES } from './shared/engine-catalogue.ts'
 import { engineName, readEngines } from './shared/engine-names.ts'
 import { type Static, Type } from './shared/schema.ts'
@@ -82,21 +82,21 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
   const config = readConfig(schema, env)
   refuseWeakSigningKeys(config)
   if ((config.CAPTCHA_VERIFY_URL === '') !== (config.CAPTCHA_SECRET === '')) {
-    throw new Error('The configuration is not valid:\n  CAPTCHA_VERIFY_URL and CAPTCHA_SECRET must be set together')
+    throw new InvalidConfiguration(['CAPTCHA_VERIFY_URL and CAPTCHA_SECRET must be set together'])
   }
   if ((config.ANALYTICS_URL === '') !== (config.ANALYTICS_KEY === '')) {
-    throw new Error('The configuration is not valid:\n  ANALYTICS_URL and ANALYTICS_KEY must be set together')
+    throw new InvalidConfiguration(['ANALYTICS_URL and ANALYTICS_KEY must be set together'])
   }
   if (config.DASHBOARD_PORT !== undefined && [config.PORT, config.PROBE_PORT].includes(config.DASHBOARD_PORT)) {
-    throw new Error('The configuration is not valid:\n  DASHBOARD_PORT must differ from the other ports')
+    throw new InvalidConfiguration(['DASHBOARD_PORT must differ from the other ports'])
   }
   if (config.DASHBOARD_PASSWORD_SIGN_IN === 'false' && config.OIDC_ISSUER === '') {
-    throw new Error(
-      'The configuration is not valid:\n  DASHBOARD_PASSWORD_SIGN_IN=false needs OIDC_ISSUER: otherwise operators cannot sign in',
-    )
+    throw new InvalidConfiguration([
+      'DASHBOARD_PASSWORD_SIGN_IN=false needs OIDC_ISSUER: otherwise operators cannot sign in',
+    ])
   }
   if ((config.SMTP_URL + config.SMTP_URL_FILE === '') !== (config.MAIL_FROM === '')) {
-    throw new Error('The configuration is not valid:\n  SMTP_URL and MAIL_FROM must be set together')
+    throw new InvalidConfiguration(['SMTP_URL and MAIL_FROM must be set together'])
   }
   refuseIncompleteSignOn(config)
   return {
@@ -121,9 +121,9 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
 function refuseWeakSigningKeys({ NODE_ENV, SIGNING_SECRET }: Static<typeof schema>): void {
   const keys = signingKeysOf(SIGNING_SECRET)
   if (NODE_ENV === 'development' || (keys.length > 0 && keys.every(({ length }) => length >= 16))) return
-  throw new Error(
-    'The configuration is not valid:\n  SIGNING_SECRET must be keys of at least 16 characters each, separated by commas, outside development',
-  )
+  throw new InvalidConfiguration([
+    'SIGNING_SECRET must be keys of at least 16 characters each, separated by commas, outside development',
+  ])
 }
 
 /** Missing settings of single sign-on fail at start-up, not at the first sign-in. */
@@ -138,7 +138,7 @@ function refuseIncompleteSignOn(config: Static<typeof schema>): void {
       ? ['OIDC_ISSUER must be https outside development']
       : []),
   ]
-  if (problems.length > 0) throw new Error(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
+  if (problems.length > 0) throw new InvalidConfiguration(problems)
 }
 
 export type ApiConfig = ReturnType<typeof readApiConfig>

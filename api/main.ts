@@ -46,6 +46,7 @@ import { startRoutes } from './routes/start/start.ts'
 import { widgetRoutes } from './routes/widget/widget.ts'
 import { requireSecretBox } from './secrets/read-keys.ts'
 import { startRewrap } from './secrets/start-rewrap.ts'
+import { configure } from './shared/config.ts'
 import { createDatabase, pingDatabase } from './shared/database/database.ts'
 import { createEngineCards } from './shared/engine-cards.ts'
 import { createImageFetcher } from './shared/fetch-image.ts'
@@ -109,8 +110,8 @@ import { startWebhookDelivering } from './webhooks/deliver.ts'
 import { createListenerWatch } from './webhooks/listener-watch.ts'
 import { createWebhookSender } from './webhooks/send.ts'
 
-const config = readApiConfig(process.env)
-const secrets = requireSecretBox(process.env, { development: isDevelopment(config) })
+const config = configure(readApiConfig)
+const secrets = configure((env) => requireSecretBox(env, { development: isDevelopment(config) }))
 const log = createLog({ process: 'api', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
 const metrics = createMetrics('api')

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
+import { configure, readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
 import { createDatabase } from '../api/shared/database/database.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
@@ -23,17 +23,19 @@ import { startSweeping } from './retention/sweeping.ts'
 
 const SWEEP_SECONDS = 300
 
-const config = readConfig(
-  Type.Object({
-    DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
-    STORAGE_URL: SHARED_VARIABLES.STORAGE_URL,
-    PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
-    PROBE_HOST: SHARED_VARIABLES.PROBE_HOST,
-    LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
-    RECONCILE_HOURS,
-    RETENTION_FILE: Type.String({ minLength: 1 }),
-  }),
-  process.env,
+const config = configure((env) =>
+  readConfig(
+    Type.Object({
+      DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
+      STORAGE_URL: SHARED_VARIABLES.STORAGE_URL,
+      PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
+      PROBE_HOST: SHARED_VARIABLES.PROBE_HOST,
+      LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
+      RECONCILE_HOURS,
+      RETENTION_FILE: Type.String({ minLength: 1 }),
+    }),
+    env,
+  ),
 )
 const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import { configure } from '../api/shared/config.ts'
 import { createDatabase } from '../api/shared/database/database.ts'
 import { DEMAND_CHANNEL } from '../api/shared/generation.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
@@ -58,7 +59,7 @@ const SWEEP_GRACE_SECONDS = 3600
 /** Pools change often, the nodes for their images rarely. */
 const IMAGE_MS = 1000
 
-const config = readControllerConfig(process.env)
+const config = configure(readControllerConfig)
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
 const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })

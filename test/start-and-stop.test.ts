@@ -86,6 +86,23 @@ describe('starting and stopping', () => {
     },
   )
 
+  it.each(['api/main.ts', 'worker/main.ts', 'controller/main.ts', 'controller/local.ts', 'scripts/drape.ts'])(
+    '%s exits with 2 and one line for an address that cannot be parsed',
+    async (program) => {
+      const env = { DATABASE_URL: 'postgres://u:p@/db?host=/path&sslmod=require', REDIS_URL: 'redis://h' }
+      const started = await spawnProcess({
+        command: process.execPath,
+        args: [program, ...(program === 'scripts/drape.ts' ? ['sweep'] : [])],
+        cwd: process.cwd(),
+        env: { ...process.env, ...env, NODE_ENV: 'development', RETENTION_FILE: 'none' },
+      })
+      expect(await started.ended).toBe(2)
+      expect(started.output()).toMatch(
+        /^The configuration is not valid: DATABASE_URL has the unknown parameter sslmod; [^\n]+\n$/,
+      )
+    },
+  )
+
   it('API and worker start without Postgres and Redis, and work once both run, without a restart', async () => {
     const [postgres, redis, folder] = [
       await startOwnPostgres(),

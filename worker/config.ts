@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { readConfig, readFileOf, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
+import { InvalidConfiguration, readConfig, readFileOf, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
 import { WORKER_ENGINES } from '../api/shared/engine-catalogue.ts'
 import { readEngines } from '../api/shared/engine-names.ts'
 import { QUEUES, type QueueName } from '../api/shared/redis.ts'
@@ -58,11 +58,11 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
   const config = readConfig(schema, env)
   // The error of fetch, which is logged, would contain the password.
   if (config.SAFETY_LIST_URL !== '' && !isPlainUrl(config.SAFETY_LIST_URL))
-    throw new Error('The configuration is not valid:\n  SAFETY_LIST_URL must be a URL without user and password')
+    throw new InvalidConfiguration(['SAFETY_LIST_URL must be a URL without user and password'])
   if (config.SAFETY_LIST_URL !== '' && !isWebhookSecret(config.SAFETY_LIST_SECRET))
-    throw new Error(
-      'The configuration is not valid:\n  SAFETY_LIST_SECRET must be whsec_ and 24 to 64 bytes in base64, because SAFETY_LIST_URL is set',
-    )
+    throw new InvalidConfiguration([
+      'SAFETY_LIST_SECRET must be whsec_ and 24 to 64 bytes in base64, because SAFETY_LIST_URL is set',
+    ])
   return {
     ...config,
     QUEUES: splitList(config.QUEUES) as QueueName[],

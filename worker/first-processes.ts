@@ -1,7 +1,8 @@
+import { configure } from '../api/shared/config.ts'
 import { readWorkerConfig } from './config.ts'
 import { forkInference } from './inference/fork.ts'
 
-export const config = readWorkerConfig(process.env)
+export const config = configure(readWorkerConfig)
 
 /** Program and environment of every inference process. */
 export const inferenceProgram = {

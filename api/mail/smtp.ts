@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer'
+import { InvalidConfiguration } from '../shared/config.ts'
 
 export interface Mail {
   /** One valid address, without a name. */
@@ -80,5 +81,5 @@ function present(error: unknown): MailOutcome {
 }
 
 function refuse(problem: string): never {
-  throw new Error(`The configuration is not valid:\n  ${problem}`)
+  throw new InvalidConfiguration([problem])
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readConfig, splitList } from '../shared/config.ts'
+import { InvalidConfiguration, readConfig, splitList } from '../shared/config.ts'
 import { Type } from '../shared/schema.ts'
 import { clearText, type SecretBox } from '../shared/secret-box.ts'
 import { readTransits } from '../shared/transit.ts'
@@ -24,7 +24,7 @@ export function readSecretBox(env: Readonly<Record<string, string | undefined>>)
   const config = readConfig(Type.Object(SECRET_VARIABLES), env)
   const problems: string[] = []
   const keys = [...readTransitKeys(config, problems), ...readLocalKeys(config, problems)]
-  if (problems.length > 0) throw new Error(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
+  if (problems.length > 0) throw new InvalidConfiguration(problems)
   const [first, ...others] = keys
   return first === undefined ? null : createSecretBox([first, ...others])
 }
@@ -37,9 +37,9 @@ export function requireSecretBox(
   const box = readSecretBox(env)
   if (box !== null) return box
   if (development) return clearText
-  throw new Error(
-    'The configuration is not valid:\n  SECRETS_KEY must be set outside development, and kept: it encrypts the secrets in the database. Create a key with: openssl rand -base64 32',
-  )
+  throw new InvalidConfiguration([
+    'SECRETS_KEY must be set outside development, and kept: it encrypts the secrets in the database. Create a key with: openssl rand -base64 32',
+  ])
 }
 
 type Config = { readonly [K in keyof typeof SECRET_VARIABLES]: string }

@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { compileCheck, type Static, type TSchema, Type } from './schema.ts'
-
-/** Scheme of a database URL. */
-export const POSTGRES_URL = /^postgres(ql)?:\/\//
+import { findUrlProblem } from './service-urls.ts'
 
 /** Variables that every process reads. */
 export const SHARED_VARIABLES = {
-  DATABASE_URL: Type.String({ pattern: POSTGRES_URL.source }),
-  REDIS_URL: Type.String({ pattern: '^rediss?://' }),
-  STORAGE_URL: Type.String({ pattern: '^(file|s3):', default: 'file:./.data/objects' }),
+  DATABASE_URL: Type.String(),
+  REDIS_URL: Type.String(),
+  STORAGE_URL: Type.String({ default: 'file:./.data/objects' }),
   PROBE_PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 9090 }),
   /** Address on which the probe port listens. Empty: all addresses of the host. */
   PROBE_HOST: Type.String({ default: '' }),
@@ -25,9 +23,31 @@ export const SHARED_VARIABLES = {
   FETCH_ALLOW_PORTS: Type.String({ default: '80,443', pattern: '^[0-9]+(,[0-9]+)*$' }),
 }
 
+/** What an operator must change in the environment. A process that cannot start for it exits with 2. */
+export class InvalidConfiguration extends Error {
+  /** The message in one line. */
+  readonly line: string
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.line = `The configuration is not valid: ${problems.join('; ')}`
+  }
+}
+
+/** Reads the environment of a process at its start; if it is not valid, prints the reason in one line and exits with 2. */
+export function configure<T>(read: (env: NodeJS.ProcessEnv) => T): T {
+  try {
+    return read(process.env)
+  } catch (error) {
+    if (!(error instanceof InvalidConfiguration)) throw error
+    console.error(error.line)
+    process.exit(2)
+  }
+}
+
 /**
- * Reads the variables in the schema. Converts numbers; treats empty strings as absent. Throws one Error that lists
- * every problem.
+ * Reads the variables in the schema. Converts numbers; treats empty strings as absent.
+ * @throws InvalidConfiguration that lists every problem
  */
 export function readConfig<S extends TSchema & { properties: Record<string, TSchema> }>(
   schema: S,
@@ -39,24 +59,24 @@ export function readConfig<S extends TSchema & { properties: Record<string, TSch
     if (text === undefined || text === '') continue
     values[name] = isNumeric(property) && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
   }
+  const addresses = Object.entries(values).map(([name, value]) => findUrlProblem(name, String(value)))
   const result = compileCheck(schema)(values)
-  if (!result.ok) {
-    const lines = result.problems.map(({ path, message }) => `  ${path} ${message}`)
-    throw new Error(`The configuration is not valid:\n${lines.join('\n')}`)
-  }
+  const problems = result.ok ? [] : result.problems.map(({ path, message }) => `${path} ${message}`)
+  const all = [...problems, ...addresses.filter((problem) => problem !== null)]
+  if (all.length > 0 || !result.ok) throw new InvalidConfiguration(all)
   return result.value
 }
 
 /**
  * The text of the file that a variable names; empty where it names none.
- * @throws Error that names the variable
+ * @throws InvalidConfiguration that names the variable
  */
 export function readFileOf(variable: string, path: string): string {
   if (path === '') return ''
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw new Error(`The configuration is not valid:\n  ${variable} cannot be read: ${path}`)
+    throw new InvalidConfiguration([`${variable} cannot be read: ${path}`])
   }
 }
 

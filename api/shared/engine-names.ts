@@ -1,4 +1,4 @@
-import { splitList } from './config.ts'
+import { InvalidConfiguration, splitList } from './config.ts'
 import { Type } from './schema.ts'
 
 /** An engine has the name of its Engine resource. */
@@ -22,7 +22,5 @@ export function readEngines(text: string): string[] {
   const wrong = names.filter((name) => !isEngineName(name))
   if (wrong.length === 0) return names
   const quoted = wrong.map((name) => `"${name}"`).join(', ')
-  throw new Error(
-    `The configuration is not valid:\n  ENGINES: ${quoted} must be names of engines (${ENGINE_NAME_RULE})`,
-  )
+  throw new InvalidConfiguration([`ENGINES: ${quoted} must be names of engines (${ENGINE_NAME_RULE})`])
 }

@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
+import { InvalidConfiguration } from './config.ts'
 import { DrapeError } from './errors.ts'
 import { fingerprintOfKey, readPrivateKey } from './provenance/private-key.ts'
 import { createTransit, readTransits, type Transit } from './transit.ts'
@@ -49,7 +50,7 @@ export function readKeyring({ prefix, pem, transitKey, token, tokenFile }: Keyri
   const urls = transitKey === '' ? [] : [transitKey]
   const [options] = readTransits({ prefix, urls, token, tokenFile }, problems)
   if (transitKey !== '' && pem !== '') problems.push(`${prefix}_TRANSIT_KEY replaces ${prefix}_KEY: set one of the two`)
-  if (problems.length > 0) throw new Error(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
+  if (problems.length > 0) throw new InvalidConfiguration(problems)
   if (options !== undefined) return createTransitKeyring(createTransit(options))
   if (pem === '') return createLocalKeyring(generateKeyPairSync('ed25519').privateKey, 'made')
   return createLocalKeyring(readPrivateKey(pem, `${prefix}_KEY`), 'pem')

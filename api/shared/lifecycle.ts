@@ -1,3 +1,4 @@
+import { InvalidConfiguration } from './config.ts'
 import type { ProcessLog } from './log.ts'
 
 const FLUSH_TIMEOUT_MS = 5000
@@ -57,8 +58,9 @@ export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceS
   process.once('SIGTERM', () => lifecycle.stop('SIGTERM'))
   process.once('SIGINT', () => lifecycle.stop('SIGINT'))
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'uncaught exception')
-    lifecycle.stop('uncaught exception', 1)
+    if (error instanceof InvalidConfiguration) log.fatal(error.line)
+    else log.fatal({ err: error }, 'uncaught exception')
+    lifecycle.stop('uncaught exception', error instanceof InvalidConfiguration ? 2 : 1)
   })
   process.on('unhandledRejection', (error) => {
     log.fatal({ err: error }, 'unhandled rejection')

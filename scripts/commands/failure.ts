@@ -1,3 +1,4 @@
+import { InvalidConfiguration } from '../../api/shared/config.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
 import { SecretClosed } from '../../api/shared/secret-box.ts'
 import { UsageError } from './options.ts'
@@ -21,7 +22,7 @@ export function describeFailure(error: unknown): Failure {
     return { line: `${sentence(message)} Help: drape ${error.command ? `${error.command} ` : ''}--help`, exitCode: 2 }
   if (error instanceof ForeignService) return { line: sentence(message), exitCode: 3 }
   if (error instanceof CheckFailure || error instanceof SecretClosed) return { line: sentence(message), exitCode: 1 }
-  if (message.startsWith('The configuration is not valid:')) return { line: sentence(message), exitCode: 1 }
+  if (error instanceof InvalidConfiguration) return { line: sentence(error.line), exitCode: 2 }
   if (error instanceof DrapeError) return { line: describeRefusal(error), exitCode: 1 }
   return { line: `${sentence(message)} Run the command with LOG_LEVEL=debug to see where.`, exitCode: 1 }
 }

@@ -1,5 +1,6 @@
 import { X509Certificate } from '@peculiar/x509'
 import { CoseAlgorithmIdentifier, type Signer } from '@trustnxt/c2pa-ts/cose'
+import { InvalidConfiguration } from '../../api/shared/config.ts'
 import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
 import { encodeImage } from '../../api/shared/image.ts'
@@ -80,8 +81,8 @@ async function assertValid(signResult: SignResult): Promise<void> {
   const { image } = await signResult({ image: pixel, engine, weights: null, person: pixel, product: pixel })
   const { problems } = await verifyProvenance(image)
   if (problems.length > 0) {
-    throw new Error(
-      `The configuration is not valid:\n  PROVENANCE_CERTIFICATE cannot sign Content Credentials: ${problems.join(' ')} It needs the critical key usage digitalSignature, the extended key usage emailProtection or documentSigning, an authority key identifier, and an issuer of another name`,
-    )
+    throw new InvalidConfiguration([
+      `PROVENANCE_CERTIFICATE cannot sign Content Credentials: ${problems.join(' ')} It needs the critical key usage digitalSignature, the extended key usage emailProtection or documentSigning, an authority key identifier, and an issuer of another name`,
+    ])
   }
 }

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { InvalidConfiguration } from '../../api/shared/config.ts'
 import { type Keyring, type KeyVersion, readKeyring } from '../../api/shared/keyring.ts'
 import { isIssuedBy, isValidNow } from '../../api/shared/provenance/trust.ts'
 import { fingerprintOf } from '../../api/shared/provenance/verify.ts'
@@ -111,5 +112,5 @@ function attempt<T>(read: () => T): T | null {
 }
 
 function refuse(problem: string): never {
-  throw new Error(`The configuration is not valid:\n  ${problem}`)
+  throw new InvalidConfiguration([problem])
 }

@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto'
+import { InvalidConfiguration } from '../config.ts'
 
 /**
  * The Ed25519 key in PEM of this variable.
@@ -24,7 +25,7 @@ function parse(pem: string): KeyObject | null {
 }
 
 function refuse(problem: string): never {
-  throw new Error(`The configuration is not valid:\n  ${problem}`)
+  throw new InvalidConfiguration([problem])
 }
 
 /** SHA-256 of a public key, as hex. */

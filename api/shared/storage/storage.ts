@@ -1,6 +1,4 @@
-import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { DrapeError } from '../errors.ts'
+import { parseStorageUrl } from '../service-urls.ts'
 import { createFileStorage } from './file.ts'
 import type { ObjectStorage } from './object.ts'
 
@@ -14,31 +12,13 @@ export interface StorageSettings {
 }
 
 /**
- * Creates the storage of a URL: `file:<folder>`, or `s3://<bucket>/<prefix>` with `endpoint`, `region` (default
- * `us-east-1`) and `pathStyle` in the query and credentials from AWS's usual variables.
- * @throws DrapeError INTERNAL_ERROR for any other URL
+ * Creates the storage of a URL; S3 takes its credentials from AWS's usual variables.
+ * @throws Error with the reason for a URL that is not valid
  */
 export async function createStorage(storageUrl: string, settings: StorageSettings): Promise<ObjectStorage> {
-  if (storageUrl.startsWith('file:')) return createFileStorage({ root: folderOf(storageUrl), ...settings })
-  if (!URL.canParse(storageUrl) || !storageUrl.startsWith('s3://')) {
-    throw new DrapeError('INTERNAL_ERROR', 'The storage URL must be file:<folder> or s3://<bucket>/<prefix>.')
-  }
-  const { hostname, pathname, searchParams } = new URL(storageUrl)
-  const prefix = pathname.replace(/^\/+|\/+$/g, '')
+  const address = parseStorageUrl(storageUrl)
+  if (address.kind === 'file') return createFileStorage({ root: address.folder, ...settings })
   // Imported on demand: the package is large, and nothing else needs it.
   const { createS3Storage } = await import('./s3.ts')
-  return createS3Storage({
-    bucket: hostname,
-    prefix: prefix ? `${prefix}/` : '',
-    endpoint: searchParams.get('endpoint') ?? undefined,
-    region: searchParams.get('region') ?? 'us-east-1',
-    pathStyle: searchParams.get('pathStyle') === 'true',
-  })
-}
-
-/** Unlike other file URLs, `file:./folder` is relative to the working directory. */
-function folderOf(fileUrl: string): string {
-  return fileUrl.startsWith('file:/')
-    ? fileURLToPath(fileUrl)
-    : resolve(decodeURIComponent(fileUrl.slice('file:'.length)))
+  return createS3Storage(address)
 }

@@ -1,13 +1,11 @@
-import { POSTGRES_URL, readConfig, SHARED_VARIABLES } from '../../../api/shared/config.ts'
+import { readConfig, SHARED_VARIABLES } from '../../../api/shared/config.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import { UsageError } from '../options.ts'
 
-/** The URL of Postgres. Throws a `UsageError` if it is not set. */
+/** The URL of Postgres. Throws a `UsageError` if it is not set, and `InvalidConfiguration` if it is not valid. */
 export function databaseUrl(): string {
-  const url = process.env.DATABASE_URL
-  if (!url) throw new UsageError('DATABASE_URL is not set')
-  if (!POSTGRES_URL.test(url)) throw new UsageError('DATABASE_URL must start with postgres://')
-  return url
+  if (!process.env.DATABASE_URL) throw new UsageError('DATABASE_URL is not set')
+  return readConfig(Type.Object({ DATABASE_URL: SHARED_VARIABLES.DATABASE_URL }), process.env).DATABASE_URL
 }
 
 export function redisUrl(): string {

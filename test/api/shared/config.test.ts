@@ -18,4 +18,20 @@ describe('the configuration', () => {
     const names = Object.keys(bad).map((name) => new RegExp(`^  ${name} `, 'm'))
     for (const name of names) expect(() => readConfig(schema, bad)).toThrow(name)
   })
+
+  it.each([
+    ['DATABASE_URL', 'postgres://h/db?SSLMODE=require', 'has the unknown parameter SSLMODE'],
+    ['REDIS_URL', 'redis://host?tls=true', 'has the unknown parameter tls; it takes none'],
+    ['REDIS_URL', 'redis://:p%a@host', 'Write reserved characters'],
+    ['REDIS_URL', 'redis://:p/w@host', 'is not a URL'],
+    ['REDIS_URL', 'redis://host/queue', 'the number of a database'],
+    ['STORAGE_URL', 'file:', 'must be file:<folder>'],
+    ['STORAGE_URL', 's3://bucket?endpoint=minio:9000', 'an endpoint that is not'],
+    ['STORAGE_URL', 's3://bucket?pathstyle=true', 'has the unknown parameter pathstyle'],
+    ['PUBLIC_URL', 'https://[', 'is not a URL'],
+  ] as const)('refuses an address that its client could not use: %s %s', (name, text, reason) => {
+    const read = () => readConfig(Type.Object({ [name]: SHARED_VARIABLES[name] }), { [name]: text })
+    expect(read).toThrow(`  ${name} `)
+    expect(read).toThrow(reason)
+  })
 })

@@ -105,7 +105,7 @@ describe('links to objects', () => {
 
 describe('the storage URL', () => {
   it.each(['', 'http://bucket/prefix', 'gs://bucket', '/data/objects', 's3:bucket'])('cannot be %j', async (url) => {
-    await expect(createStorage(url, LINKS)).rejects.toThrow(/storage URL/)
+    await expect(createStorage(url, LINKS)).rejects.toThrow(/must be file:/)
   })
 })
 

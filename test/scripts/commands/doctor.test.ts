@@ -90,6 +90,13 @@ describe('drape doctor', () => {
     for (const { found, cure = '' } of findings) expect(`${found}${cure}`).not.toContain('\n')
   })
 
+  it('names the address that cannot be parsed', async () => {
+    const { code, findings } = await examine({ DATABASE_URL: 'postgres://h/d?sslmod=x', REDIS_URL: 'redis://h?tls=1' })
+    expect(code).toBe(1)
+    expect(find(findings, 'postgres')).toMatchObject(isProblem(/DATABASE_URL has .* sslmod;/, 'Check DATABASE_URL'))
+    expect(find(findings, 'redis')).toMatchObject(isProblem(/REDIS_URL has .* tls;/, 'Check REDIS_URL'))
+  })
+
   it('needs no permission to write in Redis', async () => {
     const redis = await startOwnRedis()
     const client = await createClient({ url: redis.url }).connect()
