@@ -27,6 +27,11 @@ export interface Operation {
   readonly scopes?: readonly Scope[]
   /** HTTP statuses that return a page to clients that do not accept JSON. */
   readonly pages?: readonly number[]
+  /**
+   * Whether large responses are compressed. Not if they contain links or tokens: beside text of an attacker, the length of a compressed
+   * response reveals such secrets (BREACH).
+   */
+  readonly compressed?: boolean
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, Success>>
   /** Error codes in addition to those of all operations with an API key. */

@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import compress from 'koa-compress'
 import type { AppContext, AppState } from '../state.ts'
 import type { Route } from './route.ts'
 
@@ -20,10 +21,14 @@ export function mount<Parts>(routes: readonly Route<Parts>[], parts: Parts): Rou
       return next()
     }
     const answer = (ctx: AppContext) => route.answer(ctx, parts)
-    router.register(patternOf(route.path), [route.method], [enter, ...route.guards(parts), answer])
+    const encode = route.compressed ? [compressJson] : []
+    router.register(patternOf(route.path), [route.method], [...encode, enter, ...route.guards(parts), answer])
   }
   return router
 }
+
+/** Leaves bodies below 1 kB as they are. All clients know gzip, so that deflate and zstd are not needed. */
+const compressJson = compress({ deflate: false, zstd: false })
 
 /** `/tryon/v1/generations/{id}` in the router's syntax: `/tryon/v1/generations/:id`. */
 function patternOf(path: string): string {

@@ -26,6 +26,7 @@ const shared = {
   query: AnalyticsQuery,
   errors: ['VALIDATION_FAILED'],
   guards: reading,
+  compressed: true,
 } as const
 
 export const analyticsRoutes = [

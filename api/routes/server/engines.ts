@@ -18,6 +18,7 @@ export const engineRoutes = [
     method: 'get',
     path: '/tryon/v1/engines',
     id: 'listEngines',
+    compressed: true,
     scopes: ['read'],
     tag: 'Engines',
     summary: 'List the engines of the installation',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createEncodedBody, type EncodedBody, sendEncoded } from '../../answers/encoded-body.ts'
 import { Type } from '../../shared/schema.ts'
 import type { AppContext } from '../../state.ts'
 import { route } from '../route.ts'
@@ -31,23 +32,21 @@ export const openApiRoutes = [
 ]
 
 export interface ServedDocument {
-  readonly text: string
+  readonly body: EncodedBody
   readonly etag: string
 }
 
-/** The text of the document and its ETag. */
+/** The document and its ETag, which is weak because all encodings have the same. */
 export function serveDocument(document: object): ServedDocument {
   const text = JSON.stringify(document)
-  return { text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` }
+  return { body: createEncodedBody(text), etag: `W/"${createHash('sha256').update(text).digest('base64url')}"` }
 }
 
-async function getDocument(ctx: AppContext, { document: { text, etag } }: OpenApiParts): Promise<void> {
-  ctx.status = 200
+async function getDocument(ctx: AppContext, { document: { body, etag } }: OpenApiParts): Promise<void> {
   ctx.set('ETag', etag)
   ctx.set('Cache-Control', 'public, max-age=300')
   // Client generators and viewers in browsers fetch it from any origin.
   ctx.set('Access-Control-Allow-Origin', '*')
   ctx.type = 'application/json'
-  if (ctx.fresh) ctx.status = 304
-  else ctx.body = text
+  await sendEncoded(ctx, body)
 }

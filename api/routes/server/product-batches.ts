@@ -71,6 +71,7 @@ export const productBatchRoutes = [
     method: 'get',
     path: '/tryon/v1/products/batch/{batchId}',
     id: 'getProductBatch',
+    compressed: true,
     scopes: ['products', 'read'],
     tag,
     summary: 'Fetch the progress of a batch',

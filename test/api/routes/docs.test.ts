@@ -24,6 +24,25 @@ describe('the reference of the API', () => {
     expect(await again.text()).toBe('')
   })
 
+  it.each(['br', 'gzip'])('is compressed with %s, as are large answers without secrets', async (encoding) => {
+    const images = [{ source: { url: 'https://shop.example/a.jpg' } }]
+    const metadata = { text: 'cotton '.repeat(300) }
+    const path = '/tryon/v1/products'
+    const headers = { 'x-api-key': drape.apiKey, 'accept-encoding': encoding }
+    await drape.call('POST', path, { body: { externalId: 'shirt', title: 'T-shirt', images, metadata } })
+    for (const name of ['/tryon/v1/openapi.json', path, `${path}/shirt`]) {
+      const answer = await get(name, headers)
+      const found = [answer.status, answer.headers.get('content-encoding'), answer.headers.get('vary')]
+      expect([name, ...found]).toEqual([name, 200, encoding, expect.stringContaining('Accept-Encoding')])
+      expect(await answer.json()).toEqual((await drape.call('GET', name)).body)
+    }
+    // Small, and answers with signed links, whose length would reveal them.
+    for (const name of ['/tryon/v1/account', `${path}?limit=1&cursor=x`])
+      expect((await get(name, headers)).headers.get('content-encoding')).toBeNull()
+    const compressed = await get(path, { ...headers, 'accept-encoding': 'identity' })
+    expect(compressed.headers.get('content-encoding')).toBeNull()
+  })
+
   it('is a page for each group of operations, also as Markdown', async () => {
     const page = await (await get('/docs/try-on')).text()
     for (const text of [
