@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import { sendImage } from '../answers/image-body.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { attachment } from '../shared/storage/attachment.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
@@ -35,5 +36,5 @@ async function getObject(ctx: AppContext, { storage, signingSecret }: ObjectOpti
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')
   const filename = query.get('filename')
   if (filename) ctx.set('Content-Disposition', attachment(filename))
-  ctx.body = bytes
+  sendImage(ctx, bytes)
 }

@@ -1,3 +1,5 @@
+import { buffer } from 'node:stream/consumers'
+import { sendImage } from '../../answers/image-body.ts'
 import { addressLimit, shopOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { Type } from '../../shared/schema.ts'
@@ -18,6 +20,8 @@ export interface DownloadParts {
   readonly serviceName: string
 }
 
+const IMAGE = Type.Unsafe<Buffer>({ type: 'string', format: 'binary' })
+
 export const downloadRoutes = [
   route({
     method: 'get',
@@ -32,9 +36,11 @@ export const downloadRoutes = [
     answers: {
       200: {
         description: 'The image: JPEG, PNG or WebP. Content-Disposition contains the file name.',
-        schema: Type.Unsafe<Buffer>({ type: 'string', format: 'binary' }),
+        schema: IMAGE,
         contentType: 'image/*',
       },
+      206: { description: 'The bytes in Range.', schema: IMAGE, contentType: 'image/*' },
+      416: { description: 'Range starts behind the end of the image.' },
     },
     errors: ['VALIDATION_FAILED', 'FORBIDDEN', 'IMAGE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
     guards: ({ fromShop, budgets: { perMinute } }: BudgetedGuards) => [
@@ -59,6 +65,9 @@ async function getImage(
   ctx.type = contentTypeOf(key)
   ctx.set('Content-Disposition', attachment(downloadName(filename, { serviceName: options.serviceName, extension })))
   ctx.set('X-Content-Type-Options', 'nosniff')
+  if (ctx.get('Range') !== '') return sendImage(ctx, await buffer(opened.content))
+  ctx.status = 200
+  ctx.set('Accept-Ranges', 'bytes')
   ctx.body = opened.content
   ctx.length = opened.bytes
 }
