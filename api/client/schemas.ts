@@ -459,6 +459,10 @@ export interface Upload {
   } | null
   personDetected?: boolean
   /**
+   * Present if no worker has examined the photo within 15 s, or none runs: the URL then shows the whole photo. Try-ons crop it nevertheless, so no second upload is needed.
+   */
+  cropPending?: true
+  /**
    * Reasons why a try-on with this photo may give a poor result.
    */
   warnings?: string[]

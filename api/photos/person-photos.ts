@@ -22,7 +22,7 @@ export interface PersonPhotos {
   ): Promise<{ imageId: string; uploadedNow: boolean }>
   /** Normalises and stores a photo; idempotent for the same ID. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
   store(file: ImageFile, call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string }): Promise<StoredPhoto>
-  /** Waits up to 3 s for a worker to detect the person; null on timeout. The worker records the crop in any case. */
+  /** Waits up to 15 s for a worker to detect the person; null on timeout, and at once without workers. A worker records the crop in any case. */
   prepare(photo: StoredPhoto): Promise<Prepared | null>
   /** Deletes a photo that no generation uses. The sweep deletes what the storage does not delete now. */
   discard(imageId: string): Promise<void>
@@ -45,8 +45,10 @@ export interface StoredPhoto {
   readonly height: number
 }
 
-/** Maximum wait of an upload for its crop. */
-const PREPARE_MS = 3000
+/** Maximum wait of an upload for its crop: a caller who continues without one shows an uncropped preview. */
+const PREPARE_MS = 15_000
+/** Maximum wait for the number of workers. */
+const COUNT_MS = 3000
 const DAY_MS = 86_400_000
 
 export function createPersonPhotos({
@@ -116,7 +118,7 @@ export function createPersonPhotos({
 
     prepare: async ({ imageId, objectKey }) => {
       try {
-        if ((await within(PREPARE_MS, countWorkers())) === 0) return null
+        if ((await within(COUNT_MS, countWorkers())) === 0) return null
         if (!(await prepareQueue.run({ id: imageId, data: { imageId } }, PREPARE_MS))) return null
         const found = await images.find(imageId)
         if (found === null || found.personDetected === null) return null

@@ -2,7 +2,7 @@ import { Failure } from './failure.ts'
 import { readAnswer } from './shop.ts'
 
 /** Timeout without upload progress. */
-const SILENCE_MS = 20_000
+const SILENCE_MS = 30_000
 
 export interface PhotoRequest {
   readonly method: 'PUT' | 'POST'

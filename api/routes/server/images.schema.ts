@@ -13,6 +13,14 @@ export const KeepForDays = Type.Enum([...IMAGE_DAYS], {
   description: 'Days until the images are deleted. Default: the retention of the account.',
 })
 
+/** Of an upload whose photo no worker has examined in time. */
+export const CropPending = Type.Optional(
+  Type.Literal(true, {
+    description:
+      'Present if no worker has examined the photo within 15 s, or none runs: the URL then shows the whole photo. Try-ons crop it nevertheless, so no second upload is needed.',
+  }),
+)
+
 /** Form fields of an upload other than the file. */
 export const UploadFields = Type.Object({
   crop: Type.Boolean({
@@ -34,6 +42,7 @@ export const Upload = named(
     }),
     crop: Type.Optional(Nullable(RectangleSchema)),
     personDetected: Type.Optional(Type.Boolean()),
+    cropPending: CropPending,
     warnings: Type.Optional(
       Type.Array(
         Type.String({ examples: ['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'] }),

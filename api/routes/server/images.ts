@@ -73,6 +73,7 @@ async function postUpload(
   return {
     imageId: photo.imageId,
     imageUrl: await storage.signedUrl(prepared?.viewKey ?? photo.objectKey, { expiresInSeconds: PREVIEW_SECONDS }),
+    ...(crop && prepared === null && { cropPending: true as const }),
     ...(prepared && { crop: prepared.crop, personDetected: prepared.personDetected, warnings: [...prepared.warnings] }),
   }
 }

@@ -86,7 +86,8 @@ export async function presentPhoto(
   return {
     fileId: photo.imageId,
     fileUrl: await storage.signedUrl(key ?? photo.objectKey, { expiresInSeconds: PREVIEW_SECONDS }),
-    message: 'The photo is ready.',
+    ...(key === undefined && { cropPending: true as const }),
+    message: key === undefined ? 'The photo is stored. It is cropped at the first try-on.' : 'The photo is ready.',
   }
 }
 

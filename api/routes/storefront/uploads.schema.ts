@@ -1,5 +1,6 @@
 import { named } from '../../openapi/named-schema.ts'
 import { type Static, Type } from '../../shared/schema.ts'
+import { CropPending } from '../server/images.schema.ts'
 
 export const PreparedUpload = Type.Object({
   uploadUrl: Type.String({
@@ -28,6 +29,7 @@ export const ShopperPhoto = named(
       format: 'uri',
       description: 'URL of the photo as cropped for try-ons. It works for 15 minutes.',
     }),
+    cropPending: CropPending,
     message: Type.String({ description: 'Human-readable message.' }),
   }),
 )

@@ -425,6 +425,11 @@ class Upload(TypedDict):
 
     crop: NotRequired[UploadCrop | None]
     personDetected: NotRequired[bool]
+    cropPending: NotRequired[Literal[True]]
+    """
+    Present if no worker has examined the photo within 15 s, or none runs: the URL then shows the whole photo. Try-ons crop it nevertheless, so no second upload is needed.
+    """
+
     warnings: NotRequired[list[str]]
     """
     Reasons why a try-on with this photo may give a poor result.
