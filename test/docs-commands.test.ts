@@ -16,7 +16,7 @@ const PAGES: readonly (readonly [string, RegExp])[] = [
   ['docs/start/api.md', /gen_\S+\n$/],
   [
     'docs/cookbook.md',
-    /COMPLETED[\s\S]*send the product in full\nRESULT_REJECTED\n"total":2\nPENDING\n204\n"resultImageUrl":null\n$/,
+    /COMPLETED[\s\S]*send the product in full\nRESULT_REJECTED\n"total":2\nPENDING\n204\n"imagesExpired":true\n$/,
   ],
   ['docs/deprecation.md', /^deprecation: @\d+\s*$/i],
 ]

@@ -338,9 +338,12 @@ export interface Generation {
    * While PROCESSING: share of the work that is done.
    */
   progress?: number
-  resultImageUrl?: string | null
   /**
-   * True when the image has expired and was deleted; resultImageUrl is null then.
+   * When COMPLETED, until the image expires or is erased: URL of the image. It works for 1 hour; fetch the generation again for a new URL.
+   */
+  resultImageUrl?: string
+  /**
+   * True when the image has expired or was erased; resultImageUrl is absent then.
    */
   imagesExpired?: boolean
   /**

@@ -44,7 +44,7 @@ export async function runAttempt(attempt: Attempt, options: AttemptOptions): Pro
     rememberWish(options.settings, attempt.jobId)
   } else options.onWaiting('PROCESSING', false)
   const found = await follow(attempt.jobId, options).catch(failureOf)
-  if (!(found instanceof Failure) && found.resultImageUrl !== null) return found
+  if (!(found instanceof Failure) && found.resultImageUrl !== undefined) return found
   const failure =
     found instanceof Failure ? found : new Failure(found.errorCode ?? 'RESULT_GONE', { appealUrl: found.appealUrl })
   // The generation has ended and was not charged, so the next attempt is a new one. After a network failure the attempt

@@ -6,7 +6,8 @@ import { recall, remember } from './visit.ts'
 export interface Generation {
   readonly generationId: string
   readonly status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
-  readonly resultImageUrl: string | null
+  /** Absent until the generation is completed, and once its image has expired or was erased. */
+  readonly resultImageUrl?: string
   readonly errorCode: string | null
   /** Absent from services of an older version. */
   readonly appealUrl?: string | null

@@ -84,7 +84,7 @@ describe('the erasure of a held customer', () => {
       expect((await tryOn(imageId, customer)).body).toMatchObject({ code: 'VALIDATION_FAILED' })
     for (const id of generations) {
       const { body } = await drape.call('GET', `/tryon/v1/generations/${id}`)
-      expect(body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null })
+      expect(body).toMatchObject({ status: 'COMPLETED', imagesExpired: true })
     }
     const kept = await rowsOf(customer)
     expect(kept.length).toBeGreaterThanOrEqual(4)

@@ -58,6 +58,15 @@ export const AppealUrl = Type.String({
     'When FAILED because a safety check refused an image: page on which the person in the photo can ask for a review. Anyone with the URL can.',
 })
 
+export const ResultImageUrl = Type.String({
+  format: 'uri',
+  description:
+    'When COMPLETED, until the image expires or is erased: URL of the image. It works for 1 hour; fetch the generation again for a new URL.',
+})
+export const ImagesExpired = Type.Boolean({
+  description: 'True when the image has expired or was erased; resultImageUrl is absent then.',
+})
+
 /** A generation as returned to callers. */
 export const Generation = named(
   'Generation',
@@ -73,20 +82,8 @@ export const Generation = named(
     progress: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1, description: 'While PROCESSING: share of the work that is done.' }),
     ),
-    resultImageUrl: Type.Optional(
-      Nullable(
-        Type.String({
-          format: 'uri',
-          description:
-            'When COMPLETED: URL of the image. It works for 1 hour; fetch the generation again for a new URL.',
-        }),
-      ),
-    ),
-    imagesExpired: Type.Optional(
-      Type.Boolean({
-        description: 'True when the image has expired and was deleted; resultImageUrl is null then.',
-      }),
-    ),
+    resultImageUrl: Type.Optional(ResultImageUrl),
+    imagesExpired: Type.Optional(ImagesExpired),
     engineName: EngineName,
     requestedEngine: Type.Optional(RequestedEngine),
     consent: Type.Optional(Consent),

@@ -59,8 +59,7 @@ export function presentGeneration(
     ...wait,
     ...(status === 'PROCESSING' && { progress: generation.progress ?? 0 }),
     ...(status === 'COMPLETED' && {
-      resultImageUrl,
-      ...(resultImageUrl === null && { imagesExpired: true }),
+      ...(resultImageUrl === null ? { imagesExpired: true } : { resultImageUrl }),
       // As reported by the worker.
       engine: generation.engineInfo as Generation['engine'],
       category: generation.category,

@@ -1,21 +1,16 @@
 import { named } from '../../openapi/named-schema.ts'
 import { STATUSES } from '../../shared/generation.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
-import { AppealUrl } from '../server/generations.schema.ts'
+import { AppealUrl, ImagesExpired, ResultImageUrl } from '../server/generations.schema.ts'
 
-/** A generation as returned to shoppers: all fields are always present, null without a value. */
+/** A generation as returned to shoppers: except for `resultImageUrl` and `imagesExpired`, all fields are always present, null without a value. */
 export const ShopperGeneration = named(
   'ShopperGeneration',
   Type.Object({
     generationId: Type.String(),
     status: Type.Enum([...STATUSES], { description: 'COMPLETED and FAILED are final.' }),
-    resultImageUrl: Nullable(
-      Type.String({
-        format: 'uri',
-        description:
-          'When COMPLETED: URL of the image, until it expires. The URL works for 1 hour; fetch the generation again for a new URL.',
-      }),
-    ),
+    resultImageUrl: Type.Optional(ResultImageUrl),
+    imagesExpired: Type.Optional(ImagesExpired),
     errorMessage: Nullable(Type.String({ description: 'When FAILED: human-readable reason.' })),
     errorCode: Nullable(Type.String({ description: 'When FAILED: stable error code; branch on it.' })),
     appealUrl: Nullable(AppealUrl),

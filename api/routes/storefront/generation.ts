@@ -83,12 +83,22 @@ async function presentToShopper(
   generation: GenerationRecord,
   { present }: ShopperGenerationParts,
 ): Promise<ShopperGeneration> {
-  const { generationId, status, resultImageUrl, errorMessage, errorCode, appealUrl, createdAt, updatedAt } =
-    await present(generation)
+  const {
+    generationId,
+    status,
+    resultImageUrl,
+    imagesExpired,
+    errorMessage,
+    errorCode,
+    appealUrl,
+    createdAt,
+    updatedAt,
+  } = await present(generation)
   return {
     generationId,
     status,
-    resultImageUrl: resultImageUrl ?? null,
+    ...(resultImageUrl !== undefined && { resultImageUrl }),
+    ...(imagesExpired && { imagesExpired }),
     errorMessage: errorMessage ?? null,
     errorCode: errorCode ?? null,
     appealUrl: appealUrl ?? null,

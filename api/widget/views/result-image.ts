@@ -24,10 +24,10 @@ export function resultImage(result: Result, { alt, texts, shop, onlyProxy }: Res
     if (left.length === 0 && !isFresh) {
       isFresh = true
       const found = await shop.findGeneration(result.generationId).catch(failureOf)
-      const url = found instanceof Failure ? null : found.resultImageUrl
-      const isGone = found instanceof Failure ? found.code === 'GENERATION_NOT_FOUND' : url === null
+      const url = found instanceof Failure ? undefined : found.resultImageUrl
+      const isGone = found instanceof Failure ? found.code === 'GENERATION_NOT_FOUND' : url === undefined
       if (isGone) forgetResult(result.generationId)
-      left = url === null ? [] : ways(url)
+      left = url === undefined ? [] : ways(url)
     }
     const url = left.shift()
     if (url === undefined) image.replaceWith(element('p', { class: 'figure small' }, texts.pictureGone))

@@ -317,10 +317,14 @@ class Generation(TypedDict):
     While PROCESSING: share of the work that is done.
     """
 
-    resultImageUrl: NotRequired[str | None]
+    resultImageUrl: NotRequired[str]
+    """
+    When COMPLETED, until the image expires or is erased: URL of the image. It works for 1 hour; fetch the generation again for a new URL.
+    """
+
     imagesExpired: NotRequired[bool]
     """
-    True when the image has expired and was deleted; resultImageUrl is null then.
+    True when the image has expired or was erased; resultImageUrl is absent then.
     """
 
     engineName: str

@@ -19,7 +19,7 @@ interface Generation {
   readonly status: string
   readonly errorCode?: string | null
   readonly errorMessage?: string | null
-  readonly resultImageUrl?: string | null
+  readonly resultImageUrl?: string
   readonly engine?: { readonly name: string }
 }
 

@@ -6,7 +6,7 @@ export interface Generation {
   readonly status: string
   readonly errorCode?: string | null
   readonly errorMessage?: string | null
-  readonly resultImageUrl?: string | null
+  readonly resultImageUrl?: string
   readonly engine?: { readonly name: string }
 }
 

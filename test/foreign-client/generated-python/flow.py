@@ -95,7 +95,7 @@ assert [detail.path for detail in invalid.details] == ["validForDays"], invalid
 
 assert erase_customer.sync_detailed(SHOPPER, client=client).status_code == 204
 forgotten = succeed(get_generation.sync(accepted.generation_id, client=client))
-assert forgotten.result_image_url is None and forgotten.images_expired is not UNSET, forgotten
+assert forgotten.result_image_url is UNSET and forgotten.images_expired is True, forgotten
 
 assert succeed(delete_product.sync("python-1", client=client)).deleted
 assert get_product.sync("python-1", client=client).code == ErrorCode.PRODUCT_NOT_FOUND

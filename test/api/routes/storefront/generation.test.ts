@@ -6,16 +6,7 @@ import { readEvents } from '../../../support/events.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 
-const FIELDS = [
-  'appealUrl',
-  'createdAt',
-  'errorCode',
-  'errorMessage',
-  'generationId',
-  'resultImageUrl',
-  'status',
-  'updatedAt',
-]
+const FIELDS = ['appealUrl', 'createdAt', 'errorCode', 'errorMessage', 'generationId', 'status', 'updatedAt']
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe('a shopper’s generation', () => {
@@ -53,7 +44,8 @@ describe('a shopper’s generation', () => {
     expect(events.headers.get('content-type')).toMatch(/^text\/event-stream/)
     const statuses: string[] = []
     for await (const { data } of readEvents(events)) {
-      expect(Object.keys(data).sort()).toEqual(FIELDS)
+      const image = data.status === 'COMPLETED' ? ['resultImageUrl'] : []
+      expect(Object.keys(data).sort()).toEqual([...FIELDS, ...image].sort())
       statuses.push(data.status)
     }
     expect(statuses.at(-1)).toBe('COMPLETED')
@@ -79,11 +71,11 @@ describe('a shopper’s generation', () => {
     await worker.end()
   })
 
-  it('has the same fields while it waits, with null values', async () => {
+  it('has null values and no image while it waits', async () => {
     const id = await acceptForShop(drape, { shopId: shop.id })
     const { body } = await get(id)
     expect(Object.keys(body).sort()).toEqual(FIELDS)
-    expect(body).toMatchObject({ generationId: id, resultImageUrl: null, errorMessage: null, errorCode: null })
+    expect(body).toMatchObject({ generationId: id, errorMessage: null, errorCode: null })
   })
 
   it('has the reason of a failure', async () => {
@@ -93,7 +85,6 @@ describe('a shopper’s generation', () => {
     await generations.fail({ id, attempt: 1, code: 'PRODUCT_IMAGE_FETCH_FAILED', message: 'No image.' })
     expect((await get(id)).body).toMatchObject({
       status: 'FAILED',
-      resultImageUrl: null,
       errorMessage: 'No image.',
       errorCode: 'PRODUCT_IMAGE_FETCH_FAILED',
     })
@@ -168,7 +159,8 @@ describe('a shopper’s generation', () => {
     expect((await fetch(resultImageUrl)).status).toBe(200)
     await drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(`${shop.id}:customer:5`)}`)
     expect((await fetch(resultImageUrl)).status).toBe(404)
-    const erased = await drape.call('GET', `/public/generation/${generationId}`, { headers: shop.headers })
-    expect(erased.body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null })
+    const { body } = await drape.call('GET', `/public/generation/${generationId}`, { headers: shop.headers })
+    expect(body).toMatchObject({ status: 'COMPLETED', imagesExpired: true })
+    expect(body).not.toHaveProperty('resultImageUrl')
   })
 })

@@ -205,10 +205,10 @@ describe('the share page', () => {
     await createDueObjects(drape.database).delete(selection, { limit: 1000, deleteBytes })
     await expectGone(token)
     const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
-    expect(body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null, imagesExpired: true })
+    expect(body).toMatchObject({ status: 'COMPLETED', imagesExpired: true })
     const asked = { key: null, headers: shop.headers }
     const seen = await drape.call('GET', `/public/generation/${generationId}`, asked)
-    expect(seen.body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null })
+    expect(seen.body).toMatchObject({ status: 'COMPLETED', imagesExpired: true })
     const again = await drape.call('POST', '/public/share-generation', { ...asked, body: { generationId } })
     expect(again).toMatchObject({ status: 410, body: { code: 'SHARE_LINK_GONE' } })
   })
