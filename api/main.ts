@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import { createApp } from './app.ts'
 import { createAppealUrls } from './appeals/reference.ts'
 import { createKeyLookup } from './authentication/key-lookup.ts'
@@ -74,6 +75,7 @@ import { createObjects } from './shared/stores/objects.ts'
 import { createRetention } from './shared/stores/retention.ts'
 import { startTelemetry } from './shared/telemetry.ts'
 import { TEST_ENGINE } from './shared/test-mode.ts'
+import { refuse } from './shared/unparsed-requests.ts'
 import { applyErasures } from './storage/apply-erasures.ts'
 import { createErasureLog, type ErasureEntry } from './storage/erasure-log.ts'
 import { startRepeatingErasures } from './storage/repeat-erasures.ts'
@@ -110,6 +112,12 @@ import { startWebhookDelivering } from './webhooks/deliver.ts'
 import { createListenerWatch } from './webhooks/listener-watch.ts'
 import { createWebhookSender } from './webhooks/send.ts'
 
+const STARTING = {
+  status: 503,
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'The service is starting: the database is being compared with the erasure log. Retry after 1 second.',
+} as const
+
 const config = configure(readApiConfig)
 const secrets = configure((env) => requireSecretBox(env, { development: isDevelopment(config) }))
 const log = createLog({ process: 'api', level: config.LOG_LEVEL })
@@ -130,10 +138,17 @@ lifecycle.onStop('redis', () => redis.close())
 const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { role: 'subscriber', log }))
 lifecycle.onStop('subscriptions', () => subscriptions.close())
 const storage = measureStorage(
-  await createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
+  await createStorage(config.STORAGE_URL, {
+    ...{ publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET },
+    onFallback: (reason) => log.warn(reason),
+  }),
   metrics,
 )
 lifecycle.onStop('storage', () => storage.close())
+// Of an object that never exists: shows at the start, and not at the first erasure, whether objects can be deleted.
+storage
+  .delete(['checks/none.bin'])
+  .catch((error) => log.error({ err: error }, 'the storage cannot delete objects: erasures and retention wait for it'))
 const tryOnQueues = createTryOnQueues(redis)
 lifecycle.onStop('try-on queues', () => tryOnQueues.close())
 const prepareQueue = createJobQueue<PrepareJob>({ redis, name: 'prepare', results: true })
@@ -220,8 +235,14 @@ const probes = createProbeServer({
 })
 probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
+let handle: RequestListener = (_, response) => {
+  response.setHeader('retry-after', '1')
+  refuse(response, STARTING)
+}
+const server = createHttpServer((request, response) => handle(request, response), { name: 'api', log, metrics })
+server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
 // A restored database contains people who were erased after the backup. Until they are erased again, nothing below may serve or
-// dispatch anything: no port but that of the probes is open.
+// dispatch anything: every request is refused.
 await repeating.repeated
 
 const relay = createRelay({
@@ -442,10 +463,10 @@ const app = createApp({
   ],
 })
 
-const server = createHttpServer(storefront.before(app.callback()), { name: 'api', log, metrics })
+handle = storefront.before(app.callback())
 const draining = createDrain(server, config.LINGER_SECONDS)
 drain = draining
-server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
+log.info('serving')
 // Only event streams of generations and listeners are still open by then.
 lifecycle.onStop('server', () =>
   draining.drain(() => {

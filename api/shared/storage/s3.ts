@@ -3,7 +3,6 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import {
   AbortMultipartUploadCommand,
-  DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
@@ -18,7 +17,6 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { attachment } from './attachment.ts'
-import { deleteAll } from './delete-all.ts'
 import {
   assertContentType,
   assertKey,
@@ -29,6 +27,7 @@ import {
   storageError,
   withStorageErrors,
 } from './object.ts'
+import { createDeletion } from './s3-deletion.ts'
 
 export interface S3StorageSettings {
   readonly bucket: string
@@ -40,6 +39,8 @@ export interface S3StorageSettings {
   readonly pathStyle: boolean
   /** Time limit of one attempt for the connection, and again for the response. */
   readonly timeoutMs?: number
+  /** Called with the reason when the server lacks a way to delete objects and another one works. */
+  readonly onFallback?: (reason: string) => void
 }
 
 /** Stores objects in an S3 bucket, with credentials from AWS's default chain. */
@@ -49,6 +50,8 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
     assertKey(key)
     return { Bucket: settings.bucket, Key: settings.prefix + key }
   }
+  const { bucket, onFallback = () => {} } = settings
+  const deleteNames = createDeletion({ client, bucket }, onFallback)
   const base = baseUrl(settings)
   const keyOf = (url: string) => {
     const key = url.startsWith(base) ? url.slice(base.length).split(/[?#]/, 1)[0] : ''
@@ -71,7 +74,7 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
     },
     async delete(keys) {
       const names = keys.map((key) => place(key).Key)
-      const { refused, cause } = await deleteAll(names, (part) => deleteBatch(client, settings.bucket, part))
+      const { refused, cause } = await deleteNames(names)
       if (refused.length > 0)
         throw new DeletionRefused(
           refused.map((name) => name.slice(settings.prefix.length)),
@@ -210,20 +213,6 @@ function baseUrl({ bucket, prefix, endpoint, region, pathStyle }: S3StorageSetti
   const url = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
   if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`
   return `${url.href.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}${prefix}`
-}
-
-/** Codes of objects that the server protects; others, such as `SlowDown`, are faults of the server. */
-const REFUSALS = /^AccessDenied$|Lock/
-
-/** Returns the names that the server refused one by one. Throws the server's error when it refused the request. */
-async function deleteBatch(client: S3Client, bucket: string, names: readonly string[]): Promise<string[]> {
-  const Objects = names.map((Key) => ({ Key }))
-  const { Errors = [] } = await client.send(
-    new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }),
-  )
-  const fault = Errors.find(({ Code = '' }) => !REFUSALS.test(Code))
-  if (fault !== undefined) throw new Error(`${Errors.length} objects not deleted: ${fault.Message}`)
-  return Errors.map(({ Key = '' }) => Key)
 }
 
 /** A missing object yields null; a missing bucket or account, also a 404, is an error. */

@@ -9,6 +9,8 @@ export interface StorageSettings {
   readonly publicUrl: string
   /** Signs those links; unused in a process that creates no links. */
   readonly signingSecret: string
+  /** Called with the reason when the storage lacks a way to delete objects and another one works. */
+  readonly onFallback?: (reason: string) => void
 }
 
 /**
@@ -20,5 +22,5 @@ export async function createStorage(storageUrl: string, settings: StorageSetting
   if (address.kind === 'file') return createFileStorage({ root: address.folder, ...settings })
   // Imported on demand: the package is large, and nothing else needs it.
   const { createS3Storage } = await import('./s3.ts')
-  return createS3Storage(address)
+  return createS3Storage({ ...address, onFallback: settings.onFallback })
 }

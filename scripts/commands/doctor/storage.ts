@@ -11,8 +11,12 @@ export async function examineStorage(): Promise<readonly Finding[]> {
   const cure =
     'Check STORAGE_URL, the credentials (AWS_ACCESS_KEY_ID or workload identity), and that the bucket or folder is writable and not full.'
   return examine('storage', cure, async () => {
-    const { bytes } = await checkStorage()
-    return [ok('storage', `wrote, read and deleted ${bytes} bytes`), await examineClock()]
+    const { bytes, deletion } = await checkStorage()
+    return [
+      ok('storage', `wrote, read and deleted ${bytes} bytes`),
+      ...(deletion === undefined ? [] : [ok('storage deletion', deletion)]),
+      await examineClock(),
+    ]
   })
 }
 

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { CreateMultipartUploadCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createS3Storage } from '../../../api/shared/storage/s3.ts'
@@ -110,7 +112,10 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
 describe('an S3 server that fails', () => {
   let failing: Server | undefined
 
-  async function storageBefore(listener: RequestListener): Promise<ObjectStorage> {
+  async function storageBefore(
+    listener: RequestListener,
+    onFallback?: (reason: string) => void,
+  ): Promise<ObjectStorage> {
     useCredentials({ accessKeyId: 'drape', secretAccessKey: 'secret' })
     failing = createServer(listener).listen(0, '127.0.0.1')
     await new Promise((resolve) => failing?.once('listening', resolve))
@@ -122,6 +127,7 @@ describe('an S3 server that fails', () => {
       region: 'us-east-1',
       pathStyle: true,
       timeoutMs: 100,
+      onFallback,
     })
   }
 
@@ -161,6 +167,71 @@ describe('an S3 server that fails', () => {
       response.writeHead(200, { 'content-type': 'application/xml' }).end(`<DeleteResult>${error}</DeleteResult>`)
     })
     await expect(storage.delete(['a.jpg'])).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+
+  describe('by lacking a way to delete', () => {
+    const NAMES = ['a.jpg', 'b.jpg', 'locked.jpg']
+
+    /** A server that deletes only with one of the ways `accepts`, and never `locked.jpg`. */
+    async function startLacking(accepts: readonly ('md5' | 'single')[], status: number) {
+      const stored = new Set(NAMES)
+      const sent: string[] = []
+      const reasons: string[] = []
+      const storage = await storageBefore(
+        async (request, response) => {
+          const body = await text(request)
+          const { pathname } = new URL(request.url ?? '', 'http://server')
+          const md5 = request.headers['content-md5']
+          const hasChecksum = Object.keys(request.headers).some((name) => name.startsWith('x-amz-checksum'))
+          const way = request.method === 'DELETE' ? 'single' : md5 === undefined ? 'checksum' : 'md5'
+          sent.push(way)
+          const isAccepted = (accepts as string[]).includes(way) && !(hasChecksum && way === 'md5')
+          if (!isAccepted) return response.writeHead(status).end('<Error><Code>NotImplemented</Code></Error>')
+          if (way === 'single') {
+            const name = pathname.slice('/images/'.length)
+            if (name === 'locked.jpg') return response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
+            if (!stored.delete(name)) return response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>')
+            return response.writeHead(204).end()
+          }
+          if (md5 !== hash('md5', body, 'base64')) return response.writeHead(400).end()
+          const names = [...body.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, name]) => name)
+          for (const name of names) if (name !== 'locked.jpg') stored.delete(name)
+          const isLocked = names.includes('locked.jpg')
+          const error = '<Error><Key>locked.jpg</Key><Code>AccessDenied</Code></Error>'
+          return response.writeHead(200).end(`<DeleteResult>${isLocked ? error : ''}</DeleteResult>`)
+        },
+        (reason) => reasons.push(reason),
+      )
+      return { storage, stored, sent, reasons }
+    }
+
+    it.each([
+      { accepts: ['md5'], status: 400, ways: ['checksum', 'md5'], lacks: 1 },
+      { accepts: ['single'], status: 501, ways: ['checksum', 'md5', 'single'], lacks: 2 },
+    ] as const)('deletes with the ways $accepts of one that answers $status otherwise', async (server) => {
+      const { storage, stored, sent, reasons } = await startLacking(server.accepts, server.status)
+      await expect(storage.delete(NAMES)).rejects.toMatchObject({ keys: new Set(['locked.jpg']) })
+      expect([...stored]).toEqual(['locked.jpg'])
+      expect([...new Set(sent)]).toEqual(server.ways)
+      expect(reasons).toHaveLength(server.lacks)
+      expect(reasons[0]).toContain(String(server.status))
+      sent.length = 0
+      await storage.delete(['a.jpg', 'b.jpg'])
+      // The way that works is remembered.
+      expect([...new Set(sent)]).toEqual(server.accepts)
+      expect(reasons).toHaveLength(server.lacks)
+      storage.close()
+    })
+
+    it('throws if no way works, and names the answer', async () => {
+      const { storage, reasons } = await startLacking([], 501)
+      await expect(storage.delete(NAMES)).rejects.toMatchObject({
+        ...{ code: 'SERVICE_UNAVAILABLE', retryable: true },
+        cause: { message: expect.stringContaining('501') },
+      })
+      expect(reasons).toEqual([])
+      storage.close()
+    })
   })
 })
 

@@ -1,9 +1,9 @@
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { Type } from '../../../api/shared/schema.ts'
+import { Nullable, Type } from '../../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import { createErasureLog } from '../../../api/storage/erasure-log.ts'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
@@ -15,6 +15,7 @@ import { createShopperCalls } from '../../support/shopper-calls.ts'
 import { until } from '../../support/until.ts'
 
 const Text = rowType(Type.Object({ text: Type.String() }))
+const Left = rowType(Type.Object({ owner: Nullable(Type.String()), isDue: Type.Boolean() }))
 const REPEATED = 'erasures repeated: the database was older than the erasure log'
 const DAY_MS = 86_400_000
 
@@ -81,7 +82,7 @@ describe('the start of the API with a restored database', () => {
     expect(await answer.json()).toMatchObject({ status: 'FAILED' })
     expect(repeatedBy(api)).toMatchObject([{ entries: 1, erased: 1 }])
     const { output } = api
-    expect(output().indexOf(REPEATED)).toBeLessThan(output().indexOf('"listening"'))
+    expect(output().indexOf(REPEATED)).toBeLessThan(output().indexOf('"serving"'))
     expect(await (await fetch(`${api.probeUrl}/metrics`)).text()).toContain(
       'drape_repeated_erasures_total{outcome="erased"} 1',
     )
@@ -117,7 +118,7 @@ describe('the start of the API with a restored database', () => {
     await erase('halfway')
   })
 
-  it('opens no port while the storage is unavailable, and logs the reason', async () => {
+  it('answers 503 while the storage is unavailable, serves nothing, and logs the reason', async () => {
     await upload('hidden')
     const { url, database } = await backUp()
     await erase('hidden')
@@ -148,13 +149,32 @@ describe('the start of the API with a restored database', () => {
     await until(async () => (await readiness()).includes('"erasures":'))
     await sleep(1500)
     expect(await owners(database)).toEqual(['hidden', 'kept'])
-    await expect(fetch(`http://127.0.0.1:${port.port}/healthz`)).rejects.toThrow()
+    const refused = await fetch(`http://127.0.0.1:${port.port}/tryon/v1/account`, {
+      headers: { 'x-api-key': drape.apiKey },
+    })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await refused.json()).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 })
     expect(linesOf(api.output()).filter(({ msg }) => msg === 'erasure log pass failed').length).toBeGreaterThan(0)
     await rm(folder)
     await rename(`${folder}-away`, folder)
     await until(async () => (await readiness()) === '{"status":"ready"}')
     expect(await owners(database)).toEqual(['kept'])
     expect((await fetch(`http://127.0.0.1:${port.port}/healthz`)).status).toBe(200)
+  })
+
+  it('does not wait for a storage that cannot delete: the object loses its owner and stays due', async () => {
+    const photo = photoOf(await upload('stuck'))
+    const { url, database } = await backUp()
+    await erase('stuck')
+    const path = join(new URL(drape.env.STORAGE_URL).pathname, photo)
+    await mkdir(path)
+    undo.push(() => rmdir(path))
+    const api = await start(url)
+    expect((await fetch(`${api.url}/healthz`)).status).toBe(200)
+    expect(repeatedBy(api)).toMatchObject([{ erased: 1 }])
+    const left = await database.one(sql.type(Left)`
+      select external_user_id as owner, expires_at <= now() as "isDue" from objects where key = ${photo}`)
+    expect(left).toEqual({ owner: null, isDue: true })
   })
 
   it('stops while it waits for the storage', async () => {
