@@ -151,7 +151,7 @@ storage
   .catch((error) => log.error({ err: error }, 'the storage cannot delete objects: erasures and retention wait for it'))
 const tryOnQueues = createTryOnQueues(redis)
 lifecycle.onStop('try-on queues', () => tryOnQueues.close())
-const prepareQueue = createJobQueue<PrepareJob>({ redis, name: 'prepare', results: true })
+const prepareQueue = createJobQueue<PrepareJob>({ redis, name: 'prepare', awaits: true })
 lifecycle.onStop('prepare queue', () => prepareQueue.close())
 
 const accounts = createAccounts(database)
@@ -211,6 +211,7 @@ const repeating = startRepeatingErasures({
         retention: createRetention(erasureDatabase),
         generations: createGenerations(erasureDatabase, announce),
         queue: tryOnQueues,
+        prepareQueue,
         storage,
       },
       signal,
@@ -359,13 +360,14 @@ const issuing = startIssuing({
 })
 lifecycle.onStop('erasure receipts', () => issuing.stop())
 const erase = async (customer: Customer) => {
-  let logKey: string | null = null
+  const logKeys: string[] = []
   const recordErasure = async (entry: ErasureEntry) => {
-    logKey = await erasureLog.record(entry)
+    const logKey = await erasureLog.record(entry)
     await erasures.noteLogged(customer, logKey)
+    logKeys.push(logKey)
   }
-  await eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueues, recordErasure })
-  const erasureId = await erasures.finish(customer, logKey)
+  await eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueues, prepareQueue, recordErasure })
+  const erasureId = await erasures.finish(customer, logKeys)
   await webhooks.insertErased(customer, erasureId)
   issuing.wake()
   return erasureId

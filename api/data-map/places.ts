@@ -79,7 +79,7 @@ export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
     about: {
       purpose: 'hands jobs to workers',
       lifetime: 'until the job ends',
-      erasure: `${ERASE} removes jobs that no worker has started, and stops the others`,
+      erasure: `${ERASE} removes jobs that no worker has started, and stops the others. The streams \`bull:…:events\` keep the IDs of try-ons and hashes of the IDs of photos`,
     },
   },
   'drape:rate:': {

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { readUpload, type UploadedFile } from '../bodies/uploaded-file.ts'
 import type { ReserveStorage } from '../limits/storage-quota.ts'
 import { within } from '../limits/time-limit.ts'
-import { type Prepared, type PrepareJob, viewKeyOf } from '../shared/generation.ts'
+import { type Prepared, type PrepareJob, prepareJobId, viewKeyOf } from '../shared/generation.ts'
 import { type ImageFile, normaliseImage } from '../shared/image.ts'
 import { inField } from '../shared/image-field.ts'
 import { hashImage } from '../shared/image-hash.ts'
@@ -119,11 +119,12 @@ export function createPersonPhotos({
     prepare: async ({ imageId, objectKey }) => {
       try {
         if ((await within(COUNT_MS, countWorkers())) === 0) return null
-        if (!(await prepareQueue.run({ id: imageId, data: { imageId } }, PREPARE_MS))) return null
+        await prepareQueue.run({ id: prepareJobId(imageId), data: { imageId } }, PREPARE_MS)
         const found = await images.find(imageId)
         if (found === null || found.personDetected === null) return null
         const { crop, personDetected, warnings } = found
-        return { viewKey: viewKeyOf(objectKey), crop, personDetected, warnings }
+        const viewKey = viewKeyOf(objectKey)
+        return { viewKey: (await storage.exists(viewKey)) ? viewKey : null, crop, personDetected, warnings }
       } catch {
         // The crop is optional here: while the queue is unavailable, a worker detects it at first use.
         return null

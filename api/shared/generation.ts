@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Static, Type } from './schema.ts'
 
 export const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const
@@ -177,7 +177,7 @@ export type QueuedTryOn = Static<typeof QueuedTryOnSchema>
 export const PrepareJobSchema = Type.Object({ imageId: Type.String(), traceparent: Traceparent })
 export type PrepareJob = Static<typeof PrepareJobSchema>
 
-/** Findings of a worker about an uploaded photo. */
+/** Findings of a worker about an uploaded photo. Never in Redis, whose event streams outlive photos. */
 export interface Prepared {
   /** Object key of the cropped view; null when the full photo is the view. */
   readonly viewKey: string | null
@@ -201,7 +201,7 @@ export function resultKeyOf({
   attempt,
   format,
 }: Pick<TryOnJob, 'accountId' | 'generationId' | 'attempt'> & { readonly format: (typeof FORMATS)[number] }): string {
-  const name = createHash('sha256').update(`${generationId}-${attempt}`).digest('hex').slice(0, 32)
+  const name = hash('sha256', `${generationId}-${attempt}`).slice(0, 32)
   return `results/${accountId}/${name}.${format === 'jpeg' ? 'jpg' : format}`
 }
 
@@ -211,6 +211,14 @@ export function resultKeyOf({
  */
 export function jobId(generationId: string, attempt: number): string {
   return `${generationId}-${attempt}`
+}
+
+/**
+ * Job ID of the preparation of a photo. A hash, because the event stream of a queue keeps the IDs of ended jobs, also of erased
+ * photos.
+ */
+export function prepareJobId(imageId: string): string {
+  return `prepare-${hash('sha256', imageId).slice(0, 32)}`
 }
 
 /** Whether a change is newer than another change of the same generation. */

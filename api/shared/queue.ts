@@ -19,11 +19,8 @@ export interface JobQueue<T> {
    * Adds jobs; ignores a job whose ID already exists. Throws a retryable error immediately when Redis is unavailable.
    */
   add(jobs: readonly Job<T>[]): Promise<void>
-  /**
-   * Adds a job and resolves to whether it is completed after at most `ms`. What the job has found is read from Postgres: the queue
-   * keeps no results.
-   */
-  run(job: Job<T>, ms: number): Promise<boolean>
+  /** Adds a job and resolves when it has ended, or after `ms`. */
+  run(job: Job<T>, ms: number): Promise<void>
   /** Drops jobs that no worker has taken. */
   remove(ids: readonly string[]): Promise<void>
   /** The jobs among `ids` that are waiting or held by a live worker. All others are lost. */
@@ -32,15 +29,15 @@ export interface JobQueue<T> {
   close(): Promise<void>
 }
 
-/** Producer of a queue. `results` opens the event stream that `run` needs. */
+/** Producer of a queue. `awaits` opens the event stream that `run` needs. */
 export function createJobQueue<T extends Traced>({
   redis,
   name,
-  results = false,
+  awaits = false,
 }: {
   redis: Redis
   name: string
-  results?: boolean
+  awaits?: boolean
 }): JobQueue<T> {
   const connection = connectionOf(redis)
   const queue = new Queue(name, {
@@ -48,7 +45,7 @@ export function createJobQueue<T extends Traced>({
     ...WITHOUT_CHECK,
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
   })
-  const events = results ? new QueueEvents(name, { connection, ...WITHOUT_CHECK }) : null
+  const events = awaits ? new QueueEvents(name, { connection, ...WITHOUT_CHECK }) : null
   // The connection itself logs disconnects; without a listener these errors would end the process.
   queue.on('error', () => {})
   events?.on('error', () => {})
@@ -70,14 +67,10 @@ export function createJobQueue<T extends Traced>({
       await Promise.all(jobs.map(send))
     },
     run: async (job, ms) => {
-      if (!events) throw new Error(`The queue ${name} was opened without \`results\``)
+      if (!events) throw new Error(`The queue ${name} was opened without \`awaits\``)
       assertReady()
       const added = await Promise.race([send(job), sleep(ms, null, { ref: false })])
-      if (added === null) return false
-      return added.waitUntilFinished(events, ms).then(
-        () => true,
-        () => false,
-      )
+      await added?.waitUntilFinished(events, ms).catch(() => {})
     },
     remove: async (ids) => {
       assertReady()
@@ -137,7 +130,10 @@ export function createConsumer({
     inHand.add(running)
     return running
   }
-  const worker = new Worker(name, (job) => run({ id: job.id ?? '', data: job.data }), {
+  // Without the result: the event stream in Redis would keep it.
+  const handleJob = async (job: { id?: string; data: unknown }) =>
+    void (await run({ id: job.id ?? '', data: job.data }))
+  const worker = new Worker(name, handleJob, {
     connection: connectionOf(redis),
     ...WITHOUT_CHECK,
     concurrency,

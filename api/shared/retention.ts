@@ -1,4 +1,5 @@
-import { jobId } from './generation.ts'
+import { jobId, prepareJobId } from './generation.ts'
+import type { JobQueue } from './queue.ts'
 import { contentTypeOf, deleteUnlessRefused, type ObjectStorage } from './storage/object.ts'
 import type { Customer } from './stores/customer.ts'
 import { bytesOf, type DueCursor } from './stores/due-objects.ts'
@@ -121,9 +122,11 @@ export async function eraseCustomer(customer: Customer, parts: EraseParts): Prom
   let isRecorded = false
   await untilNone(async () => {
     if (isNew) {
-      const { isKnown, ...entry } = await parts.retention.markErased(customer)
-      // Record before deleting: after a restore of the database only this log knows who was erased.
-      if (isKnown && !isRecorded) await parts.recordErasure?.(entry)
+      const { isKnown, erasedAt, customer: hash, consents } = await parts.retention.markErased(customer)
+      // Record before deleting: after a restore of the database only this log knows who was erased. Of consents it has only
+      // hashes, so that they are found by their own entries. That of the customer is the last, on which the receipt waits.
+      const hashes = isKnown && !isRecorded ? [...consents.filter((other) => other !== hash), hash] : []
+      for (const entry of hashes) await parts.recordErasure?.({ customer: entry, erasedAt })
       isRecorded ||= isKnown
     }
     return eraseOnce(customer, parts)
@@ -134,18 +137,26 @@ export interface EraseParts {
   readonly retention: Retention
   readonly generations: Generations
   readonly storage: ObjectStorage
-  /** Drops jobs that no worker has taken. */
-  readonly queue: { remove(ids: readonly string[]): Promise<void> }
+  /** Drop jobs that no worker has taken. */
+  readonly queue: Pick<JobQueue<unknown>, 'remove'>
+  readonly prepareQueue: Pick<JobQueue<unknown>, 'remove'>
   /** Adds an erasure to the log that survives a restore of the database. */
   readonly recordErasure?: (entry: { customer: string; erasedAt: Date }) => Promise<void>
 }
 
-async function eraseOnce(customer: Customer, { retention, generations, storage, queue }: EraseParts): Promise<number> {
+async function eraseOnce(
+  customer: Customer,
+  { retention, generations, storage, queue, prepareQueue }: EraseParts,
+): Promise<number> {
   const deleteBytes = (keys: readonly string[]) => storage.delete(keys)
   // First, so that a running upload finds no consent when this query does not find the upload's row.
   const consents = await retention.withdrawConsents(customer)
   // Without images no further generation is accepted; without generations no further result is stored.
-  const images = await untilNone(() => retention.deleteImages(customer, BATCH_SIZE))
+  const images = await untilNone(async () => {
+    const ids = await retention.deleteImages(customer, BATCH_SIZE)
+    await prepareQueue.remove(ids.map(prepareJobId)).catch(() => {})
+    return ids.length
+  })
   const cancelled = await untilNone(async () => {
     const ended = await generations.failOfCustomer(customer, BATCH_SIZE)
     await queue.remove(ended.map(({ id, attempt }) => jobId(id, attempt))).catch(() => {})

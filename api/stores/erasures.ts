@@ -67,17 +67,16 @@ export function createErasures(database: Database) {
       }),
 
     /**
-     * Notes that nothing of the customer is found any more, and that the entry of the erasure log is applied (null without an
-     * entry). Returns the id of the erasure, whose receipt now waits for confirmations.
+     * Notes that nothing of the customer is found any more, and that these entries of the erasure log are applied. Returns the id of the erasure, whose receipt now waits for confirmations.
      */
-    finish: (customer: Customer, logKey: string | null): Promise<string> =>
+    finish: (customer: Customer, logKeys: readonly string[]): Promise<string> =>
       database.transaction(async (transaction) => {
         const { accountId, externalUserId } = customer
         const id = await transaction.oneFirst(
           sql.type(ErasureId)`select open_erasure(${accountId}, ${externalUserId}) as id`,
         )
         const seconds = sql.fragment`case when exists (
-          select from shops where account_id = ${accountId} and starts_with(${externalUserId}, id || ':'))
+          select from shops where account_id = ${accountId})
           then ${SHOPPER_COUNTER_SECONDS}::int else ${CACHE_SECONDS}::int end`
         await transaction.query(sql.unsafe`
           update erasures
@@ -86,7 +85,7 @@ export function createErasures(database: Database) {
             held_objects = (select count(*) from objects where ${isOf(customer)} and starts_with(key, 'held/'))
           where erasures.id = ${id}`)
         // Only now: a backup made during the erasure must not contain the entry.
-        if (logKey !== null) await insertApplied(transaction, [logKey])
+        if (logKeys.length > 0) await insertApplied(transaction, logKeys)
         return id
       }),
 

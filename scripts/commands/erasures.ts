@@ -48,7 +48,10 @@ async function apply(
   if (entries.length === 0) warn(EMPTY_LOG)
   // Jobs of cancelled generations are no-ops: the queue is refilled from the database.
   const queue = { remove: async () => {} }
-  const parts = { retention: createRetention(database), generations: createGenerations(database), storage, queue }
+  const parts = {
+    ...{ retention: createRetention(database), generations: createGenerations(database), storage },
+    ...{ queue, prepareQueue: queue },
+  }
   const erased = await applyErasures(entries, parts)
   return { entries: entries.length, erased }
 }

@@ -27,10 +27,15 @@ export const customerRoutes = [
     scopes,
     tag,
     summary: 'Erase an end user',
-    description: `Deletes every photo and every result image of the end user and unlinks the generations from the
-end user; the generations themselves stay. Unfinished generations are cancelled and refunded. The
+    description: `Deletes every photo and every result image of the end user, the e-mail addresses that they left with shops and
+their recorded data requests, and unlinks generations and events from the end user; the generations and events themselves stay. Includes
+all that was stored under this value in every shop of the account: as the customer ID of the platform of a shop, or as the anonymous ID of
+a browser. Unfinished generations are cancelled and refunded. The
 header \`Location\` is the path of the erasure, which later returns its signed receipt.`,
-    parameters: { customerId: 'The externalUserId that was sent with uploads and try-ons.' },
+    parameters: {
+      customerId:
+        'The value that was sent for the end user: externalUserId, the customer ID of the platform of a shop, or an anonymous ID (anon_…).',
+    },
     headers: {
       [HEADER]:
         'E-mail address to which the signed receipt is sent when it is issued. The address is stored until then. At most 5 receipts per day for each mailbox and 500 for each account.',

@@ -1,7 +1,7 @@
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Type } from '../schema.ts'
 import { deleteUnlessRefused } from '../storage/object.ts'
-import { type Customer, isOf } from './customer.ts'
+import { type Customer, idsOf, isOf } from './customer.ts'
 import { noteErasedObjects, noteErasedRows, openErasure } from './erasures.ts'
 import { isHeld, lockHolds } from './legal-holds.ts'
 
@@ -22,14 +22,14 @@ export function createCustomerImages(database: Database) {
   return {
     /**
      * Deletes the images of a customer: those uploaded for them, and those without an owner that only their generations
-     * used. Assigns the stored objects of the latter to the customer.
+     * used. Assigns the stored objects of the latter to the customer. Returns the IDs of the images.
      */
-    deleteImages: (customer: Customer, limit: number): Promise<number> =>
+    deleteImages: (customer: Customer, limit: number): Promise<readonly string[]> =>
       database.transaction(async (transaction) => {
         // Waits for acceptances that use one of these images. Only a later statement sees their rows.
         const ids = await transaction.anyFirst(sql.type(Id)`
           select id from images where ${isImageOf(customer)} order by id limit ${limit} for update`)
-        if (ids.length === 0) return 0
+        if (ids.length === 0) return []
         const { accountId, externalUserId } = customer
         const rows = await transaction.any(sql.type(Id)`
           with gone as (
@@ -44,7 +44,7 @@ export function createCustomerImages(database: Database) {
             where idempotency_keys.account_id = ${accountId} and resource_id = substr(gone.id, 5)
           ), ${noteErasedRows(customer, 'images', sql.fragment`gone`)}
           select id from gone`)
-        return rows.length
+        return rows.map(({ id }) => id)
       }),
 
     /**
@@ -128,7 +128,7 @@ async function deleteRows(database: Pick<Database, 'query'>, keys: readonly stri
  * generations only. A photo that generations of other end users, or of none, use as well is not deleted.
  */
 function isImageOf(customer: Customer) {
-  const { accountId, externalUserId } = customer
+  const { accountId } = customer
   return sql.fragment`images.id in (
       select id from images where ${isOf(customer)}
       union all
@@ -137,5 +137,5 @@ function isImageOf(customer: Customer) {
         join images as free on free.id = used.image_id and free.account_id = ${accountId} and free.external_user_id is null
       where not exists (
         select from generations as other
-        where other.image_id = free.id and other.external_user_id is distinct from ${externalUserId}))`
+        where other.image_id = free.id and (other.external_user_id = any(${idsOf(customer)})) is not true))`
 }

@@ -1,6 +1,6 @@
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Type } from '../schema.ts'
-import type { Customer } from './customer.ts'
+import { type Customer, idsOf } from './customer.ts'
 import { noteErasedRows } from './erasures.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
@@ -13,12 +13,13 @@ export function createCustomerProofs(database: Database) {
   return {
     /** Ends the consents of a customer. The ledger keeps when they were given and withdrawn. Returns the count. */
     withdrawConsents: (customer: Customer): Promise<number> => {
-      const { accountId, externalUserId, before } = customer
+      const { accountId, before } = customer
       const isBefore = before === undefined ? sql.fragment`true` : sql.fragment`given_at <= ${before.toISOString()}`
       return database.oneFirst(sql.type(Count)`
         with withdrawn as (
           update consents set withdrawn_at = now_ms()
-          where visitor = customer_hash(${accountId}, ${externalUserId}) and withdrawn_at is null and ${isBefore}
+          where visitor = any(array(select customer_hash(${accountId}, id) from unnest(${idsOf(customer)}) as id))
+            and withdrawn_at is null and ${isBefore}
           returning 1
         ), ${noteErasedRows(customer, 'consents', sql.fragment`withdrawn`)}
         select count(*)::int as count from withdrawn`)
@@ -37,15 +38,14 @@ export function createCustomerProofs(database: Database) {
       return rowCount
     },
 
-    /** Deletes the recorded data requests of a customer of a shop. Returns the count. */
+    /** Deletes the recorded data requests of a customer of shops. Returns the count. */
     deleteDataRequests: async (customer: Customer): Promise<number> => {
-      const { accountId, externalUserId, before = new Date() } = customer
-      const [shopId, customerId] = externalUserId.split(':customer:')
-      if (customerId === undefined) return 0
+      const { accountId, before = new Date() } = customer
       return database.oneFirst(sql.type(Count)`
         with deleted as (
           delete from data_requests using shops
-          where shops.id = shop_id and account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
+          where shops.id = shop_id and account_id = ${accountId}
+            and shop_id || ':customer:' || customer_id = any(${idsOf(customer)})
             and data_requests.created_at <= ${before.toISOString()}
           returning 1
         ), ${noteErasedRows(customer, 'data_requests', sql.fragment`deleted`)}

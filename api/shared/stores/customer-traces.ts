@@ -1,52 +1,73 @@
 import { type Database, rowType, sql, Timestamp } from '../database/database.ts'
 import { Type } from '../schema.ts'
-import { type Customer, isOf } from './customer.ts'
+import { type Customer, idsOf, isOf } from './customer.ts'
 import { noteErasedRows } from './erasures.ts'
 
-const Marked = rowType(Type.Object({ customer: Type.String(), erasedAt: Timestamp, isKnown: Type.Boolean() }))
+const Marked = rowType(
+  Type.Object({
+    customer: Type.String(),
+    erasedAt: Timestamp,
+    isKnown: Type.Boolean(),
+    consents: Type.Array(Type.String()),
+  }),
+)
 const Found = rowType(Type.Object({ accountId: Type.String(), externalUserId: Type.String(), hash: Type.String() }))
 const Id = rowType(Type.Object({ id: Type.String() }))
 const Count = rowType(Type.Object({ count: Type.Integer() }))
-
-/** The customer of an event, in the form in which images name their owner. */
-const shopCustomer = sql.fragment`shop_id || ':customer:' || customer_id`
-const namesShopCustomer = sql.fragment`shop_id is not null and customer_id is not null`
 
 /** Personal data of a customer other than images: identity, leads, events and generations. */
 export function createCustomerTraces(database: Database) {
   return {
     /**
      * Refuses, from now on, calls of the customer that were sent before. Waits for calls whose acceptance can no longer
-     * be refused. Returns the time, the hash of the customer, and whether any data of the customer exists.
+     * be refused. Returns the time, the hash of the customer, whether any data of the customer exists, and the hashes of the
+     * customer's IDs under which consents are stored.
      */
-    markErased: ({ accountId, externalUserId }: Customer) => {
-      const isTheirs = sql.fragment`account_id = ${accountId} and external_user_id = ${externalUserId}`
+    markErased: (customer: Customer) => {
+      const { accountId, externalUserId } = customer
+      const isTheirs = sql.fragment`account_id = ${accountId} and external_user_id = any(${idsOf(customer)})`
+      const isTheirLead = sql.fragment`
+        external_user_id = any(${idsOf(customer)}) and shop_id in (select id from shops where account_id = ${accountId})`
+      const consents = sql.fragment`array(
+          select distinct encode(visitor, 'hex') from consents
+          where visitor = any(array(select customer_hash(${accountId}, id) from unnest(${idsOf(customer)}) as id)))`
       return database.one(sql.type(Marked)`
         select mark_erased(${accountId}, ${externalUserId}) as "erasedAt",
-          encode(customer_hash(${accountId}, ${externalUserId}), 'hex') as customer,
+          encode(customer_hash(${accountId}, ${externalUserId}), 'hex') as customer, ${consents} as consents,
           exists (select from images where ${isTheirs}) or exists (select from objects where ${isTheirs})
             or exists (select from generations where ${isTheirs})
+            or exists (select from leads where ${isTheirLead}) or exists (select from lead_outbox where ${isTheirLead})
+            or exists (select from event_batches where ${isEventOf(customer)})
+            or exists (select from events where ${isEventOf(customer)})
+            or exists (select from event_outbox where ${isEventOf(customer)})
             or exists (select from shops where account_id = ${accountId} and starts_with(${externalUserId}, id || ':'))
-            as "isKnown"`)
+            or cardinality(${consents}) > 0 as "isKnown"`)
     },
 
-    /** The customers with images or links in the database, by the hex strings of their hashes. */
-    findCustomers: (hashes: readonly string[]) =>
-      database.any(sql.type(Found)`
+    /** The customers with images, leads, events or links in the database, by the hex strings of their hashes. */
+    findCustomers: (hashes: readonly string[]) => {
+      const named = ['event_batches', 'events', 'event_outbox'].map((table) => {
+        const name = sql.identifier([table])
+        return sql.fragment`
+            union select account_id, customer_id from ${name} where customer_id is not null
+            union select account_id, shop_id || ':customer:' || customer_id from ${name} where customer_id is not null
+            union select account_id, unnest(array[id, shop_id || ':browser:' || id])
+              from ${name}, unnest(array[anonymous_id, 'anon_' || anonymous_id]) as id`
+      })
+      return database.any(sql.type(Found)`
         select account_id as "accountId", external_user_id as "externalUserId", hash from (
           select account_id, external_user_id, encode(customer_hash(account_id, external_user_id), 'hex') as hash from (
-            select account_id, external_user_id from images where external_user_id is not null
-            union select account_id, external_user_id from objects where external_user_id is not null
-            union select account_id, external_user_id from generations where external_user_id is not null
-            union select account_id, external_user_id from leads join shops on shops.id = shop_id
-              where external_user_id is not null
-            union select account_id, external_user_id from lead_outbox join shops on shops.id = shop_id
-              where external_user_id is not null
-            union select account_id, ${shopCustomer} from event_batches where ${namesShopCustomer}
-            union select account_id, ${shopCustomer} from events where ${namesShopCustomer}
-            union select account_id, ${shopCustomer} from event_outbox where ${namesShopCustomer}
+            select account_id, unnest(array[external_user_id, customer_value(external_user_id)]) as external_user_id from (
+              select account_id, external_user_id from images
+              union select account_id, external_user_id from objects
+              union select account_id, external_user_id from generations
+              union select account_id, external_user_id from leads join shops on shops.id = shop_id
+              union select account_id, external_user_id from lead_outbox join shops on shops.id = shop_id
+            ) as stored
+            ${sql.join(named, sql.fragment` `)}
           ) as known
-        ) as hashed where hash = any(${sql.array([...hashes], 'text')})`),
+        ) as hashed where hash = any(${sql.array([...hashes], 'text')})`)
+    },
 
     ...createTraceDeletions(database),
   }
@@ -56,7 +77,7 @@ function createTraceDeletions(database: Database) {
   return {
     /** Deletes the e-mail addresses that a shopper left with a shop. Returns the count. */
     deleteLeads: async (customer: Customer, limit: number): Promise<number> => {
-      const { accountId, externalUserId, before = new Date() } = customer
+      const { accountId, before = new Date() } = customer
       let deleted = 0
       for (const table of ['lead_outbox', 'leads']) {
         const name = sql.identifier([table])
@@ -64,7 +85,7 @@ function createTraceDeletions(database: Database) {
           with gone as (
             delete from ${name} where ctid = any(array(
               select ${name}.ctid from ${name} join shops on shops.id = shop_id
-              where account_id = ${accountId} and external_user_id = ${externalUserId}
+              where account_id = ${accountId} and external_user_id = any(${idsOf(customer)})
                 and ${name}.created_at <= ${before.toISOString()}
               limit ${limit}))
             returning 1
@@ -74,28 +95,46 @@ function createTraceDeletions(database: Database) {
       return deleted
     },
 
-    /** Removes the customer of a shop from its analytics events. Returns the count of changed rows. */
+    /**
+     * Removes the customer from analytics events, of the account's publishable key too: ID, e-mail address and what the page
+     * reported of them; for the ID of a browser also that ID and the visit. Returns the count of changed rows.
+     */
     unlinkEvents: async (customer: Customer): Promise<number> => {
-      const { accountId, externalUserId, before = new Date() } = customer
-      const [shopId, customerId] = externalUserId.split(':customer:')
-      if (customerId === undefined) return 0
-      const until = {
-        event_outbox: sql.fragment`received_at <= ${before.toISOString()}`,
-        events: sql.fragment`received_at <= ${before.toISOString()}`,
-        // A batch has the day alone: one of the day of the erasure may be newer, and is unlinked too.
-        event_batches: sql.fragment`received_on <= (${before.toISOString()}::timestamptz at time zone 'UTC')::date`,
-      }
+      const before = (customer.before ?? new Date()).toISOString()
+      const wrote = sql.fragment`${isEventOf(customer)} and received_at <= ${before}`
+      // Events with an ID of their own: those of earlier versions, and those that no batch stores.
       let changed = 0
-      for (const [table, isOld] of Object.entries(until)) {
+      for (const table of ['event_outbox', 'events']) {
+        const name = sql.identifier([table])
         changed += await database.oneFirst(sql.type(Count)`
           with unlinked as (
-            update ${sql.identifier([table])} set customer_id = null, customer_email = null
-            where account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId} and ${isOld}
+            update ${name} set ${withoutCustomer(customer)}, properties = ${cleaned(customer, 'properties', table)} where ${wrote}
             returning 1
           ), ${noteErasedRows(customer, table, sql.fragment`unlinked`)}
           select count(*) as count from unlinked`)
       }
-      return changed
+      const isOfBatch = (table: string) => {
+        const name = sql.identifier([table])
+        return sql.fragment`${name}.received_on = theirs.received_on and ${name}.batch_id = theirs.id`
+      }
+      // A batch has the day alone: one of the day of the erasure may be newer, and is unlinked too.
+      const unlinked = await database.oneFirst(sql.type(Count)`
+        with theirs as (
+          select * from event_batches
+          where ${isEventOf(customer)} and received_on <= (${before}::timestamptz at time zone 'UTC')::date
+          for update
+        ), cleaned as (
+          update events set properties = ${cleaned(customer, 'properties', 'theirs', 'events')} from theirs where ${isOfBatch('events')}
+        ), pending as (
+          update event_outbox set properties = ${cleaned(customer, 'properties', 'theirs', 'event_outbox')} from theirs
+          where ${isOfBatch('event_outbox')}
+        ), unlinked as (
+          update event_batches set ${withoutCustomer(customer, 'event_batches')} from theirs
+          where event_batches.received_on = theirs.received_on and event_batches.id = theirs.id
+          returning 1
+        ), ${noteErasedRows(customer, 'event_batches', sql.fragment`unlinked`)}
+        select count(*) as count from unlinked`)
+      return changed + unlinked
     },
 
     /** Unlinks ended generations from the customer and from the customer's stored objects. The records stay. */
@@ -124,4 +163,47 @@ function createTraceDeletions(database: Database) {
       return rows.length
     },
   }
+}
+
+/** Value and shop in an ID as images name the shoppers of a shop; the ID itself and any shop for other IDs. */
+function readId({ externalUserId }: Customer) {
+  const [, shopId = null, kind = null, value = externalUserId] =
+    /^(shop_[^:]+):(customer|browser|visitor|address):(.+)$/s.exec(externalUserId) ?? []
+  // The widget sends the ID of its browser without the prefix in its events.
+  const browserIds = sql.array([value, value.replace(/^anon_/, '')], 'text')
+  return {
+    shopId,
+    customerId: kind === null || kind === 'customer' ? sql.fragment`${value}` : sql.fragment`null::text`,
+    browserIds: kind === null || kind === 'browser' ? browserIds : sql.fragment`array[]::text[]`,
+    texts: sql.fragment`(array[${value}]::text[] || ${browserIds})`,
+  }
+}
+
+/**
+ * Whether a row of events names the customer. Events sent with the account's publishable key have no shop; they name the
+ * customer that the shop's own pages and apps named.
+ */
+function isEventOf(customer: Customer) {
+  const { shopId, customerId, browserIds } = readId(customer)
+  const isInShop = shopId === null ? sql.fragment`true` : sql.fragment`(shop_id is null or shop_id = ${shopId})`
+  return sql.fragment`(account_id = ${customer.accountId} and ${isInShop}
+    and (customer_id = ${customerId} or anonymous_id = any(${browserIds})))`
+}
+
+/** Removes the customer from the columns of an event or batch. */
+function withoutCustomer(customer: Customer, table?: string) {
+  const column = (name: string) => sql.identifier(table === undefined ? [name] : [table, name])
+  const isBrowser = sql.fragment`${column('anonymous_id')} = any(${readId(customer).browserIds})`
+  return sql.fragment`customer_id = null, customer_email = null,
+    anonymous_id = case when ${isBrowser} then null else ${column('anonymous_id')} end,
+    session_id = case when ${isBrowser} then null else ${column('session_id')} end,
+    context = ${cleaned(customer, 'context', table ?? null)}`
+}
+
+/** The column without what names the customer of a row of `owner`. */
+function cleaned(customer: Customer, name: string, owner: string | null, table = owner) {
+  const of = (where: string | null, column: string) => sql.identifier(where === null ? [column] : [where, column])
+  const { texts, browserIds } = readId(customer)
+  return sql.fragment`without_texts(${of(table, name)}, array_remove(${texts} || array[${of(owner, 'customer_email')},
+    case when ${of(owner, 'anonymous_id')} = any(${browserIds}) then ${of(owner, 'session_id')} end], null))`
 }

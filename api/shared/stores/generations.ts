@@ -13,7 +13,7 @@ import {
   TryOnJobSchema,
 } from '../generation.ts'
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
-import type { Customer } from './customer.ts'
+import { type Customer, isOf } from './customer.ts'
 import { noteErasedJobs } from './erasures.ts'
 
 const ConsentSchema = Type.Object({ policy: Type.String(), version: Type.String(), at: Type.String() })
@@ -328,13 +328,10 @@ function createEndings(move: Move) {
 
     /** Cancels and refunds the unfinished generations of a customer. Returns the attempts that this ended. */
     failOfCustomer: (customer: Customer, limit: number): Promise<readonly { id: string; attempt: number }[]> => {
-      const { accountId, externalUserId, before } = customer
       return move(moving`
         with theirs as (
           select id from generations
-          where account_id = ${accountId} and external_user_id = ${externalUserId}
-            and status in ('PENDING', 'PROCESSING')
-            and created_at <= coalesce(${before?.toISOString() ?? null}::timestamptz, 'infinity')
+          where ${isOf(customer)} and status in ('PENDING', 'PROCESSING')
           order by id limit ${limit} for update
         ), ended as (
           update generations

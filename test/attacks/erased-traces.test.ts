@@ -1,0 +1,217 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database/database.ts'
+import { createConsents } from '../../api/stores/consents.ts'
+import { createEvents } from '../../api/stores/events.ts'
+import { createShares } from '../../api/stores/shares.ts'
+import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../support/analytics-events.ts'
+import { completeForShop } from '../support/completed.ts'
+import { type Drape, formOf, readSmallPerson, startDrape } from '../support/drape.ts'
+import { createDevelopmentShop, type TestShop } from '../support/shop.ts'
+import { createShopperCalls } from '../support/shopper-calls.ts'
+import { until } from '../support/until.ts'
+
+const CUSTOMER = 'zoe-4711'
+const EMAIL = 'zoe@example.com'
+/** The widget of the browser sends its ID with the prefix in a header, and without in events. */
+const CLIENT = '6f9619ff-8b86-4011-b42d-00c04fc964aa'
+const BROWSER = `anon_${CLIENT}`
+const BROWSER_EMAIL = 'ada@example.com'
+/** Receipts wait for keys of Redis that live at most this long. */
+const COUNTER_MS = 300_000
+
+describe('an erased end user', () => {
+  let drape: Drape
+  let person: Buffer
+  let shops: readonly TestShop[]
+  let client: pg.Client
+  const outputs: (() => string)[] = []
+
+  beforeAll(async () => {
+    person = await readSmallPerson()
+    drape = await startDrape({ credits: 100 })
+    shops = [await createDevelopmentShop(drape), await createDevelopmentShop(drape, 'other.test')]
+    client = new pg.Client({ connectionString: drape.env.DATABASE_URL })
+    await client.connect()
+    const worker = await drape.startWorker()
+    outputs.push(drape.api.output, worker.output)
+  })
+  afterAll(async () => {
+    await client?.end()
+    await drape?.stop()
+  })
+
+  /** Every place of the service that contains one of the texts, as `table name`, `redis key`, `storage key` or `log`. */
+  async function search(texts: readonly string[]): Promise<string[]> {
+    const has = (content: string) => texts.some((text) => content.includes(text))
+    const { rows } = await client.query<{ name: string }>(`
+      select oid::regclass::text as name from pg_class
+      where relnamespace = current_schema()::regnamespace and relkind = 'r' order by 1`)
+    const found: string[] = []
+    for (const { name } of rows) {
+      const { rows: named } = await client.query(
+        `select from ${name} as row where exists (select from unnest($1::text[]) as text where strpos(row::text, text) > 0) limit 1`,
+        [texts],
+      )
+      if (named.length > 0) found.push(`table ${name.replace(/_\d{8}$/, '')}`)
+    }
+    found.push(...(await searchRedis(has)))
+    const root = new URL(drape.env.STORAGE_URL).pathname
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name)
+      const content = entry.isFile() ? await readFile(path, 'latin1') : ''
+      if (has(path) || has(content)) found.push(`storage ${path.slice(root.length + 1).split('/', 1)[0]}`)
+    }
+    if (outputs.some((output) => has(output()))) found.push('log')
+    return [...new Set(found)].sort()
+  }
+
+  async function searchRedis(has: (content: string) => boolean): Promise<string[]> {
+    const redis = await createClient({ url: drape.env.REDIS_URL }).connect()
+    const read: Record<string, (key: string) => Promise<unknown>> = {
+      string: (key) => redis.get(key),
+      hash: (key) => redis.hGetAll(key),
+      list: (key) => redis.lRange(key, 0, -1),
+      set: (key) => redis.sMembers(key),
+      zset: (key) => redis.zRange(key, 0, -1),
+      stream: (key) => redis.xRange(key, '-', '+'),
+      none: async () => null,
+    }
+    const found: string[] = []
+    for await (const keys of redis.scanIterator()) {
+      for (const key of keys) {
+        const [type, ttl] = [await redis.type(key), await redis.pTTL(key)]
+        const content = `${key} ${JSON.stringify(await read[type](key))}`
+        if (has(content) && !(ttl >= 0 && ttl <= COUNTER_MS)) found.push(`redis ${key}`)
+      }
+    }
+    const channels = await redis.pubSubChannels('*')
+    if (channels.some(has)) found.push('redis channels')
+    redis.destroy()
+    return found
+  }
+
+  const inShop = (shop: TestShop, id = BROWSER) => ({
+    key: null,
+    headers: { ...shop.headers, 'x-service-anonymous-id': id },
+  })
+
+  /** What a shop's page and app, and the server of the account, send of the customer. Returns the IDs of photos. */
+  async function leaveAsCustomer(): Promise<string[]> {
+    const imageId = await createShopperCalls(drape, person).upload(CUSTOMER)
+    const crop = formOf(undefined, { file: person })
+    crop.set('externalUserId', CUSTOMER)
+    const { imageId: cropped } = (await drape.call('POST', '/tryon/v1/images/upload', { body: crop })).body
+    const generationIds = [await createShopperCalls(drape, person).tryOn(imageId, CUSTOMER)]
+    await drape.finish(generationIds[0])
+    for (const { id: shopId, domain } of shops) {
+      const externalUserId = `${shopId}:customer:${CUSTOMER}`
+      const { generationId } = await completeForShop(drape, { shopId, shopper: `customer:${CUSTOMER}`, image: person })
+      await createShares(drape.database).findOrInsert({ token: `t-${generationId}`, generationId, shopId, domain })
+      await drape.database.query(sql.unsafe`
+        insert into leads (shop_id, email, external_user_id) values (${shopId}, ${EMAIL}, ${externalUserId})`)
+      await drape.database.query(sql.unsafe`
+        insert into lead_outbox (shop_id, email, marketing_consent, external_user_id, dead_at)
+        values (${shopId}, ${EMAIL}, true, ${externalUserId}, now())`)
+      const visitor = { accountId: drape.accountId, shopId, shopperId: externalUserId }
+      await createConsents(drape.database).give(visitor, { version: '1', language: 'en' })
+      await drape.database.query(sql.unsafe`
+        insert into data_requests (shop_id, request_id, customer_id, email, held)
+        values (${shopId}, '1', ${CUSTOMER}, ${EMAIL}, '{}')`)
+      await createEvents(drape.database, { forward: true }).insert({
+        origin: {
+          ...{ accountId: drape.accountId, shopId, anonymousId: 'anon_x', sessionId: 'sess_x', customerEmail: EMAIL },
+          ...{ customerId: CUSTOMER, customerSigned: true, productId: null, variantId: null, context: {} },
+        },
+        events: [
+          {
+            ...{ name: 'widget:email_collected', insertId: `${shopId}-1`, happenedAt: new Date(), productId: null },
+            properties: JSON.stringify({ email: EMAIL, customer: { id: CUSTOMER }, size: 'M' }),
+            generationId: null,
+          },
+        ],
+      })
+    }
+    const app = { ...(await appHeaders(drape)), 'x-service-customer-id': CUSTOMER, 'x-service-customer-email': EMAIL }
+    const sent = await drape.call('POST', '/storefront/v1/events', {
+      ...{ key: null, headers: app },
+      body: { events: [eventOf('app', { properties: { email: EMAIL } })], context: APP_CONTEXT },
+    })
+    expect(sent.body).toEqual({ success: true })
+    return [imageId, cropped]
+  }
+
+  /** What the widget of a browser without a customer sends. Returns the IDs of photos. */
+  async function leaveAsBrowser(): Promise<string[]> {
+    const photos: string[] = []
+    for (const shop of shops) {
+      const uploaded = await drape.call('POST', '/public/upload-image', {
+        ...inShop(shop),
+        body: formOf(undefined, { file: person }),
+      })
+      photos.push(uploaded.body.fileId)
+      const image = { shopId: shop.id, shopper: `browser:${BROWSER}`, image: person }
+      await completeForShop(drape, image)
+      const left = await drape.call('POST', '/public/collect-email', {
+        ...inShop(shop),
+        body: { email: BROWSER_EMAIL, marketingConsent: false },
+      })
+      expect(left.body).toMatchObject({ success: true })
+      const tracked = await drape.call('POST', '/public/tracking/events', {
+        ...inShop(shop),
+        body: { events: [eventOf(`of-${shop.id}`)], context: { ...PAGE_CONTEXT, service_client_id: CLIENT } },
+      })
+      expect(tracked.body).toEqual({ success: true })
+    }
+    return photos
+  }
+
+  async function erase(value: string): Promise<void> {
+    // As if no bytes were on their way, and no cache had links.
+    await drape.database.query(sql.unsafe`update objects set created_at = created_at - interval '1 hour'`)
+    const { status, headers } = await drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(value)}`)
+    expect(status).toBe(204)
+    await until(async () => {
+      await drape.database.query(sql.unsafe`
+        update erasures set cached_until = now(), check_at = now() where issued_at is null`)
+      return (await drape.call('GET', headers.get('location') ?? '')).body.status === 'ISSUED'
+    })
+  }
+
+  // A new table, key or file that holds personal data is searched too: if this fails for it, erasures forget it.
+  it.each([
+    {
+      ...{ who: 'customer of shops, apps and the server API', value: CUSTOMER, leave: leaveAsCustomer },
+      texts: [CUSTOMER, EMAIL],
+      places: ['data_requests', 'event_batches', 'event_outbox', 'events', 'generations', 'images', 'lead_outbox'],
+    },
+    {
+      ...{ who: 'browser', value: BROWSER, leave: leaveAsBrowser },
+      texts: [CLIENT, BROWSER_EMAIL],
+      places: ['event_batches', 'generations', 'images'],
+    },
+  ])('leaves no trace in any store under the ID of a $who', async ({ value, leave, texts, places }) => {
+    const photos = await leave()
+    const all = [...texts, ...photos]
+    expect(await search(all)).toEqual(
+      expect.arrayContaining([...places.map((name) => `table ${name}`), 'storage persons']),
+    )
+    // A worker that looks at a photo drops it soon after its erasure.
+    await until(
+      async () => !(await search(photos)).some((place) => /^redis bull:prepare:(active|prepare-)/.test(place)),
+    )
+    await erase(value)
+    expect(await search(all)).toEqual([])
+  })
+
+  it('is not in the erasure log under an ID that nothing was stored for', async () => {
+    const folder = join(new URL(drape.env.STORAGE_URL).pathname, 'erasures')
+    const entries = async () => (await readdir(folder, { recursive: true })).length
+    const before = await entries()
+    await erase('nobody')
+    expect(await entries()).toBe(before)
+  })
+})
