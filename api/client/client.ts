@@ -70,8 +70,11 @@ export interface DrapeClient {
     list(options?: CallOptions): Promise<EngineList>
   }
   readonly customers: {
-    /** Deletes all photos and results of the end user whose ID calls sent as `externalUserId`. */
-    erase(externalUserId: string, options?: CallOptions): Promise<void>
+    /**
+     * Deletes all photos and results of an end user, and what shops stored of them. `id`: the `externalUserId` that calls
+     * sent, the customer ID of a shop's platform, or an anonymous ID.
+     */
+    erase(id: string, options?: CallOptions): Promise<void>
   }
 }
 
