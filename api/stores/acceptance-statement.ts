@@ -15,8 +15,8 @@ import {
   newFields,
   type ProductInput,
 } from '../shared/stores/product-merge.ts'
-import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { isOfShop, SHOP_STATES, type ShopCall, shopLimits } from './shop-limits.ts'
+import { insertDeliveries } from './webhook-outbox.ts'
 
 export interface Acceptance {
   readonly generationId: string

@@ -2,8 +2,8 @@ import { type Database, Json, rowType, sql, Timestamp } from '../shared/database
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { type Customer, isOf } from '../shared/stores/customer.ts'
 import { IN_FLIGHT_MINUTES } from '../shared/stores/customer-images.ts'
-import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { insertApplied } from './applied-erasures.ts'
+import { insertDeliveries } from './webhook-outbox.ts'
 
 /** Confirmations that a receipt requires, in order. */
 export const CONFIRMATIONS = ['erasure', 'workers', 'caches', 'uploads', 'storage', 'erasureLog'] as const

@@ -2,8 +2,8 @@ import { type Database, rowType, sql, Timestamp } from '../shared/database/datab
 import { SAFETY_CHECKS, TRY_ON_IMAGES } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { isAppealable } from '../shared/stores/generations.ts'
-import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { createSafetyBlocks } from './safety-blocks.ts'
+import { insertDeliveries } from './webhook-outbox.ts'
 
 export const REVIEW_STATES = ['OPEN', 'ALLOWED', 'REFUSED', 'BLOCKED'] as const
 export const REVIEW_DECISIONS = ['ALLOWED', 'REFUSED', 'BLOCKED'] as const

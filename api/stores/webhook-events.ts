@@ -1,6 +1,6 @@
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Nullable, Type } from '../shared/schema.ts'
-import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
+import { insertDeliveries } from './webhook-outbox.ts'
 
 const EventRow = rowType(
   Type.Object({ eventId: Nullable(Type.String()), known: Type.Integer(), deliveries: Type.Integer() }),

@@ -3,8 +3,8 @@ import { type Database, Json, rowType, sql, Timestamp } from '../shared/database
 import { DrapeError } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import type { Customer } from '../shared/stores/customer.ts'
-import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { addLiveSecret, LiveSecrets, removeLiveSecret, sealSecret } from './live-secrets.ts'
+import { insertDeliveries } from './webhook-outbox.ts'
 
 /** Event types that an endpoint can subscribe to. */
 export const WEBHOOK_EVENTS = [

@@ -1,4 +1,4 @@
-import { sql } from '../database/database.ts'
+import { sql } from '../shared/database/database.ts'
 
 type SqlFragment = ReturnType<typeof sql.fragment>
 
