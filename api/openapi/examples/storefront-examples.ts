@@ -232,7 +232,7 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
       },
     },
   },
-  downloadImage: { answers: { 200: { image: '(bytes of the image)' } } },
+  downloadImage: { answers: { 200: { image: '(bytes of the image)' }, 206: { image: '(bytes of the image)' } } },
   collectEmail: {
     request: { 'application/json': { email: 'anna@example.com', marketingConsent: true } },
     answers: { 200: { stored: { success: true, message: 'Thank you.' } } },
