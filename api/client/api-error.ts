@@ -67,24 +67,60 @@ export class DrapeTimeoutError extends Error {
   override readonly name = 'DrapeTimeoutError'
 }
 
-/** Parses an error response. */
-export function readError({ status, headers }: Response, text: string): DrapeApiError {
-  const retryAfter = readRetryAfter(headers.get('retry-after'))
-  const requestId = headers.get('x-request-id')
-  const body = parseBody(text, status)
-  return body
-    ? new DrapeApiError(body.message, { code: body.code, status, details: body.details, requestId, retryAfter })
-    : new DrapeApiError(`The response (${status}) is not from the service.`, {
-        ...{ code: 'UNEXPECTED_ANSWER', status, requestId, retryAfter },
-      })
+/** `VALIDATION_FAILED`, as the service would answer. */
+export function invalidField(path: string, message: string): DrapeApiError {
+  return new DrapeApiError(`${path} ${message}.`, {
+    ...{ code: 'VALIDATION_FAILED', status: 400, details: [{ path, message }] },
+  })
 }
 
-function parseBody(text: string, status: number): ErrorBody | null {
+/** @throws DrapeApiError `UNEXPECTED_ANSWER` that names the target without its query, which may contain a signature */
+export async function assertNotRedirected({ type, status, headers, url, body }: Response): Promise<void> {
+  const location = headers.get('location')
+  // Browsers hide status and target.
+  const isHidden = type === 'opaqueredirect'
+  if (!isHidden && (location === null || status < 300 || status > 399)) return
+  await body?.cancel()
+  const base = url || undefined
+  const { origin, pathname } = location !== null && URL.canParse(location, base) ? new URL(location, base) : HIDDEN
+  throw new DrapeApiError(
+    `The request was redirected to ${origin}${pathname}, which received neither the key nor data. Set url to the address of the service.`,
+    { code: 'UNEXPECTED_ANSWER', status },
+  )
+}
+
+const HIDDEN = { origin: 'another address', pathname: '' }
+
+/** Parses an error response. */
+export function readError(response: Response, text: string): DrapeApiError {
+  const body = (parseObject(text) ?? {}) as Partial<ErrorBody> & { success?: unknown }
+  // The events endpoint reports an exceeded budget like its other failures: `{ success: false, message }`.
+  const isBudget = response.status === 429 && body.success === false
+  const { code = isBudget ? 'RATE_LIMIT_EXCEEDED' : undefined, message, details } = body
+  if (typeof code !== 'string' || typeof message !== 'string') return unexpected(response, 'is not from the service')
+  return new DrapeApiError(message, { code, details, ...contextOf(response) })
+}
+
+/** The error of a response whose body cannot be read. */
+export function damagedResponse(response: Response, reason: string): DrapeApiError {
+  return unexpected(response, `is damaged or incomplete: ${reason}`)
+}
+
+function unexpected(response: Response, problem: string): DrapeApiError {
+  return new DrapeApiError(`The response (${response.status}) ${problem}.`, {
+    ...{ code: 'UNEXPECTED_ANSWER', ...contextOf(response) },
+  })
+}
+
+function contextOf({ status, headers }: Response) {
+  return { status, requestId: headers.get('x-request-id'), retryAfter: readRetryAfter(headers.get('retry-after')) }
+}
+
+/** Null for text that is not a JSON object. */
+export function parseObject(text: string): object | null {
   try {
-    const body = JSON.parse(text) as (Partial<ErrorBody> & { success?: unknown }) | null
-    // The events endpoint reports an exceeded budget like its other failures: `{ success: false, message }`.
-    if (status === 429 && body?.success === false) Object.assign(body, { code: 'RATE_LIMIT_EXCEEDED' })
-    return typeof body?.code === 'string' && typeof body.message === 'string' ? (body as ErrorBody) : null
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' ? body : null
   } catch {
     return null
   }

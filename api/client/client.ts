@@ -1,9 +1,10 @@
 import { isApiError } from './api-error.ts'
-import { type CallOptions, type ConnectionOptions, createConnection, type WriteOptions } from './connection.ts'
+import { type ConnectionOptions, createConnection } from './connection.ts'
 import { type FileInput, readFileInput } from './file-input.ts'
-import { type CompletedGeneration, generationPath, type WaitOptions, waitForGeneration } from './generation-wait.ts'
+import { type CompletedGeneration, type WaitOptions, waitForGeneration } from './generation-wait.ts'
 import { withIdempotencyKey } from './idempotency-key.ts'
 import { createProducts, type ProductCalls } from './products.ts'
+import type { CallOptions, WriteOptions } from './request.ts'
 import type {
   AcceptedTryOn,
   Account,
@@ -28,7 +29,7 @@ export interface TryOnCall extends Promise<AcceptedTryOn> {
 /**
  * Client of the server API. Methods throw `DrapeApiError` for an error response, `DrapeConnectionError` or
  * `DrapeTimeoutError` without a response, and the reason of `signal` when it is aborted. Retries transient errors as
- * the service requests, idempotently: a retry creates or charges nothing twice.
+ * the service requests, idempotently: a retry creates or charges nothing twice. Follows no redirect.
  */
 export interface DrapeClient {
   /** Creates a generation of the person wearing the product: `await drape.tryOn({ person, product }).wait()`. */
@@ -78,14 +79,17 @@ export interface DrapeClient {
   }
 }
 
-/** Creates a client of the service at `url`. Runs in Node, browsers and any other environment with `fetch`. */
+/**
+ * Creates a client of the service at `url`. Runs in Node, browsers and any other environment with `fetch`. Throws a TypeError when
+ * `url` is not an http or https URL, or `apiKey` not a key.
+ */
 export function createDrapeClient(options: ConnectionOptions): DrapeClient {
   const connection = createConnection(options)
   const { call } = connection
   return {
     tryOn: (input, options = {}) => {
       const accepted = describeTryOn(input).then((body) =>
-        call<AcceptedTryOn>({ method: 'POST', path: '/tryon/v1/try-on', body, ...withIdempotencyKey(options) }),
+        call<AcceptedTryOn>({ method: 'POST', path: ['try-on'], body, ...withIdempotencyKey(options) }),
       )
       const wait = async (waiting: WaitOptions = {}) => {
         const { generationId, productExternalId } = await accepted
@@ -101,42 +105,41 @@ export function createDrapeClient(options: ConnectionOptions): DrapeClient {
         body.set('file', await readFileInput(file), 'file')
         return call({
           method: 'POST',
-          path: '/tryon/v1/images/upload',
+          path: ['images', 'upload'],
           body,
           ...withIdempotencyKey({ signal, idempotencyKey }),
         })
       },
     },
     generations: {
-      get: (id, { signal } = {}) => call({ method: 'GET', path: generationPath(id), signal }),
+      get: (id, { signal } = {}) => call({ method: 'GET', path: ['generations', id], signal }),
       wait: (id, options = {}) => waitForGeneration(connection, id, options),
-      cancel: (id, { signal } = {}) => call({ method: 'POST', path: generationPath(id, '/cancel'), signal }),
+      cancel: (id, { signal } = {}) => call({ method: 'POST', path: ['generations', id, 'cancel'], signal }),
       appeal: (id, reason, { signal } = {}) =>
-        call({ method: 'POST', path: generationPath(id, '/appeal'), body: { reason }, signal }),
+        call({ method: 'POST', path: ['generations', id, 'appeal'], body: { reason }, signal }),
       findAppeal: (id, { signal } = {}) =>
-        call<Appeal>({ method: 'GET', path: generationPath(id, '/appeal'), signal }).catch((error: unknown) => {
+        call<Appeal>({ method: 'GET', path: ['generations', id, 'appeal'], signal }).catch((error: unknown) => {
           if (isApiError(error, 'APPEAL_NOT_FOUND')) return null
           throw error
         }),
       download: async (id, { signal } = {}) => {
-        const { resultImageUrl } = await call<Generation>({ method: 'GET', path: generationPath(id), signal })
+        const { resultImageUrl } = await call<Generation>({ method: 'GET', path: ['generations', id], signal })
         return resultImageUrl ? connection.download(resultImageUrl, { signal }) : null
       },
     },
     products: createProducts(connection),
     account: {
-      get: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/account', signal }),
-      credits: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/account/credits', signal }),
+      get: ({ signal } = {}) => call({ method: 'GET', path: ['account'], signal }),
+      credits: ({ signal } = {}) => call({ method: 'GET', path: ['account', 'credits'], signal }),
     },
     analytics: {
-      get: ({ signal, ...query } = {}) => call({ method: 'GET', path: '/tryon/v1/analytics', query, signal }),
+      get: ({ signal, ...query } = {}) => call({ method: 'GET', path: ['analytics'], query, signal }),
     },
     engines: {
-      list: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/engines', signal }),
+      list: ({ signal } = {}) => call({ method: 'GET', path: ['engines'], signal }),
     },
     customers: {
-      erase: (id, { signal } = {}) =>
-        call({ method: 'DELETE', path: `/tryon/v1/customers/${encodeURIComponent(id)}`, signal }),
+      erase: (id, { signal } = {}) => call({ method: 'DELETE', path: ['customers', id], signal }),
     },
   }
 }

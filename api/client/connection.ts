@@ -1,4 +1,12 @@
-import { DrapeConnectionError, DrapeTimeoutError, readError } from './api-error.ts'
+import {
+  assertNotRedirected,
+  DrapeConnectionError,
+  DrapeTimeoutError,
+  damagedResponse,
+  parseObject,
+  readError,
+} from './api-error.ts'
+import { type Call, type CallOptions, describeRequest, readBase, readKey, targetOf } from './request.ts'
 import { withRetries } from './retry.ts'
 
 export interface ConnectionOptions {
@@ -16,26 +24,6 @@ export interface ConnectionOptions {
   readonly fetch?: typeof fetch | undefined
 }
 
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface WriteOptions extends CallOptions {
-  /** Your own key, for calls that must be safe to repeat after a crash. Default: a new key per call. */
-  readonly idempotencyKey?: string | undefined
-}
-
-export interface Call extends WriteOptions {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Path below the URL of the service, with encoded parameters. */
-  readonly path: string
-  readonly query?: object
-  /** FormData is sent unchanged, anything else as JSON. */
-  readonly body?: unknown
-  /** Additional headers. */
-  readonly headers?: Readonly<Record<string, string>>
-}
-
 /** Sends calls to the service. Throws the errors that `DrapeClient` documents. */
 export interface Connection {
   /** The body of the response as JSON; undefined when it is empty. Retries transient errors. */
@@ -46,11 +34,18 @@ export interface Connection {
   download(link: string, options: CallOptions): Promise<Blob>
 }
 
-/** @throws TypeError when `url` is not an http or https URL */
+/** @throws TypeError when `url` is not an http or https URL, or `apiKey` not a key */
 export function createConnection(options: ConnectionOptions): Connection {
-  const base = readBase(options.url)
+  const base = readBase('url', options.url)
+  const apiKey = options.apiKey === undefined ? undefined : readKey('apiKey', options.apiKey)
   const { retries = 4, timeout = 120_000, maxRetryDelay = 60_000 } = options
   const send = options.fetch ?? ((input, init) => fetch(input, init))
+  /** Never follows a redirect, which would send key and photo to another address, and take its response for the service's. */
+  const ask = async (target: string | URL, init: RequestInit): Promise<Response> => {
+    const response = await withConnectionErrors(init.signal, () => send(target, { ...init, redirect: 'manual' }))
+    await assertNotRedirected(response)
+    return response
+  }
   const timed = async <T>(signal: AbortSignal | undefined, run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const timedOut = AbortSignal.timeout(timeout)
     try {
@@ -62,53 +57,49 @@ export function createConnection(options: ConnectionOptions): Connection {
   const repeat = <T>({ signal }: CallOptions, run: (signal: AbortSignal) => Promise<T>) =>
     withRetries(() => timed(signal, run), { retries, maxRetryDelay, signal })
   return {
-    call: (call) => {
-      const request = describe(call, options.apiKey)
+    call: async (call) => {
+      const [target, request] = [base + targetOf(call), describeRequest(call, apiKey)]
       return repeat(call, async (signal) => {
-        const response = await withConnectionErrors(signal, () => send(base + targetOf(call), { ...request, signal }))
-        return readJson(response, await withConnectionErrors(signal, () => response.text()))
+        const response = await ask(target, { ...request, signal })
+        return readJson(response, await readBody(response, signal, () => response.text()))
       })
     },
     open: async (call) => {
-      const init = { ...describe(call, options.apiKey), ...(call.signal && { signal: call.signal }) }
-      const response = await withConnectionErrors(call.signal, () => send(base + targetOf(call), init))
-      if (!response.ok) throw readError(response, await withConnectionErrors(call.signal, () => response.text()))
-      return response
+      const init = { ...describeRequest(call, apiKey), ...(call.signal && { signal: call.signal }) }
+      return assertSuccess(await ask(base + targetOf(call), init), call.signal)
     },
-    download: (link, call) =>
-      repeat(call, async (signal) => {
-        const response = await withConnectionErrors(signal, () => send(new URL(link, `${base}/`), { signal }))
-        if (!response.ok) throw readError(response, await withConnectionErrors(signal, () => response.text()))
-        return withConnectionErrors(signal, () => response.blob())
-      }),
+    download: async (link, call) => {
+      const target = linkOf(link, base)
+      return repeat(call, async (signal) => {
+        const response = await assertSuccess(await ask(target, { signal }), signal)
+        return readBody(response, signal, () => response.blob())
+      })
+    },
   }
 }
 
-function readBase(url: string): string {
-  const protocol = URL.canParse(url) ? new URL(url).protocol : ''
-  if (protocol === 'http:' || protocol === 'https:') return url.replace(/\/+$/, '')
-  throw new TypeError(`url must be the address of the service, for example https://tryon.example.com, not "${url}".`)
+/** The error of an invalid link would show its signature. */
+function linkOf(link: string, base: string): URL {
+  if (URL.canParse(link, `${base}/`)) return new URL(link, `${base}/`)
+  throw new DrapeConnectionError('The service sent an invalid link.')
 }
 
-function targetOf({ path, query = {} }: Call): string {
-  const given = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
-  return given.size === 0 ? path : `${path}?${given}`
+async function assertSuccess(response: Response, signal: AbortSignal | undefined): Promise<Response> {
+  if (response.ok) return response
+  throw readError(response, await readBody(response, signal, () => response.text()))
 }
 
-/** The same for every attempt, so that the service recognises retries. */
-function describe({ method, body, idempotencyKey, headers: more }: Call, apiKey: string | undefined) {
-  const isForm = body instanceof FormData
-  const headers: Record<string, string> = {
-    ...(apiKey !== undefined && { 'x-api-key': apiKey }),
-    ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
-    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    ...more,
+/** A body can be cut off, or be falsely marked as compressed. */
+async function readBody<T>(response: Response, signal: AbortSignal | undefined, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    throw damagedResponse(response, reasonOf(error))
   }
-  return { method, headers, ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }) }
 }
 
-async function withConnectionErrors<T>(signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
+async function withConnectionErrors<T>(signal: AbortSignal | null | undefined, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
@@ -126,9 +117,7 @@ function reasonOf(error: unknown): string {
 function readJson<T>(response: Response, text: string): T {
   if (!response.ok) throw readError(response, text)
   if (response.status === 204) return undefined as T
-  try {
-    return JSON.parse(text) as T
-  } catch {
-    throw readError(response, text)
-  }
+  const body = parseObject(text)
+  if (body === null) throw readError(response, text)
+  return body as T
 }

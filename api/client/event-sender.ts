@@ -1,5 +1,6 @@
-import { type CallOptions, type ConnectionOptions, createConnection } from './connection.ts'
+import { type ConnectionOptions, createConnection } from './connection.ts'
 import { createKey } from './idempotency-key.ts'
+import { type CallOptions, readKey } from './request.ts'
 import type { EventsAnswer, StorefrontBatch } from './schemas.ts'
 
 export interface EventSenderOptions extends Omit<ConnectionOptions, 'apiKey'> {
@@ -22,16 +23,20 @@ export type SendEvents = (
   options?: CallOptions,
 ) => Promise<EventsAnswer>
 
-/** Creates a function that sends events of shoppers to the service, from apps, pages of any origin and servers. */
+/**
+ * Creates a function that sends events of shoppers to the service, from apps, pages of any origin and servers. Throws a TypeError when
+ * `url` is not an http or https URL, or `publishableKey` not a key.
+ */
 export function createEventSender({ publishableKey, ...options }: EventSenderOptions): SendEvents {
   const connection = createConnection(options)
+  const authorization = `Bearer ${readKey('publishableKey', publishableKey)}`
   return async (events, context, { signal } = {}) => {
     const timestamp = new Date().toISOString()
     const sent = events.map((event) => ({ timestamp, $insert_id: createKey(), ...event }))
-    const headers = { authorization: `Bearer ${publishableKey}`, 'x-service-anonymous-id': context.anonymous_id }
+    const headers = { authorization, 'x-service-anonymous-id': context.anonymous_id }
     const call = {
       method: 'POST',
-      path: '/storefront/v1/events',
+      ...{ api: '/storefront/v1', path: ['events'] },
       body: { events: sent, context },
       headers,
       signal,

@@ -1,6 +1,7 @@
 import { DrapeApiError, DrapeTimeoutError, type FieldProblem } from './api-error.ts'
-import type { CallOptions, Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { readEvents } from './event-stream.ts'
+import type { CallOptions } from './request.ts'
 import { pause } from './retry.ts'
 import type { Generation } from './schemas.ts'
 
@@ -33,11 +34,6 @@ export class DrapeGenerationError extends Error {
     this.details = generation.errorDetails ?? []
     this.generation = generation
   }
-}
-
-/** API path of a generation. */
-export function generationPath(id: string, rest = ''): string {
-  return `/tryon/v1/generations/${encodeURIComponent(id)}${rest}`
 }
 
 /**
@@ -86,7 +82,7 @@ async function untilEnded(
         if (hasEnded(generation)) return settle(generation)
       }
     }
-    const generation = await connection.call<Generation>({ method: 'GET', path: generationPath(id), signal: stop })
+    const generation = await connection.call<Generation>({ method: 'GET', path: ['generations', id], signal: stop })
     report(generation)
     if (hasEnded(generation)) return settle(generation)
     await pause(pollInterval, stop)
@@ -117,7 +113,7 @@ async function* follow(connection: Connection, id: string, stop: AbortSignal): A
   try {
     const signal = AbortSignal.any([stop, silent.signal])
     const headers = { accept: 'text/event-stream' }
-    const { body } = await connection.open({ method: 'GET', path: generationPath(id, '/events'), headers, signal })
+    const { body } = await connection.open({ method: 'GET', path: ['generations', id, 'events'], headers, signal })
     if (body) for await (const data of readEvents(body, heard)) yield JSON.parse(data) as Generation
   } catch (error) {
     if (stop.aborted) throw stop.reason
@@ -137,7 +133,7 @@ function onceEach(report: (generation: Generation) => void): (generation: Genera
   let reported = ''
   return (generation) => {
     const { status, progress, queuePosition, updatedAt } = generation
-    const state = JSON.stringify([status, progress, queuePosition, updatedAt])
+    const state = [status, progress, queuePosition, updatedAt].join(' ')
     if (state === reported) return
     reported = state
     report(generation)

@@ -1,4 +1,4 @@
-import type { WriteOptions } from './connection.ts'
+import type { WriteOptions } from './request.ts'
 
 /** One key for all attempts of the call. */
 export function withIdempotencyKey({ signal, idempotencyKey = createKey() }: WriteOptions): WriteOptions {
@@ -8,5 +8,5 @@ export function withIdempotencyKey({ signal, idempotencyKey = createKey() }: Wri
 /** A unique text. `crypto.randomUUID` is missing in pages without TLS. */
 export function createKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -7,11 +7,12 @@ export {
   isApiError,
 } from './api-error.ts'
 export { createDrapeClient, type DrapeClient, type TryOnCall, type UploadOptions } from './client.ts'
-export type { CallOptions, ConnectionOptions, WriteOptions } from './connection.ts'
+export type { ConnectionOptions } from './connection.ts'
 export { createEventSender, type EventSenderOptions, type SendEvents, type ShopperEvent } from './event-sender.ts'
 export { type FileInput, MAX_FILE_BYTES } from './file-input.ts'
 export { type CompletedGeneration, DrapeGenerationError, type WaitOptions } from './generation-wait.ts'
 export type { ProductCalls } from './products.ts'
+export type { CallOptions, WriteOptions } from './request.ts'
 export type {
   AcceptedTryOn,
   Account,

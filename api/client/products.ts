@@ -1,5 +1,6 @@
-import type { CallOptions, Connection, WriteOptions } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { withIdempotencyKey } from './idempotency-key.ts'
+import type { CallOptions, WriteOptions } from './request.ts'
 import type { ListProductsQuery, Product, ProductList, ProductStatistics, StatisticsQuery } from './schemas.ts'
 import { describeProduct, type ProductInput } from './try-on-body.ts'
 
@@ -15,14 +16,14 @@ export interface ProductCalls {
   statistics(externalId: string, options?: StatisticsQuery & CallOptions): Promise<ProductStatistics>
 }
 
-const PATH = '/tryon/v1/products'
+const PATH = ['products']
 
 export function createProducts({ call }: Connection): ProductCalls {
   const list: ProductCalls['list'] = ({ signal, ...query } = {}) => call({ method: 'GET', path: PATH, query, signal })
   return {
     upsert: async (product, options = {}) =>
       call({ method: 'POST', path: PATH, body: await describeProduct(product), ...withIdempotencyKey(options) }),
-    get: (externalId, { signal } = {}) => call({ method: 'GET', path: pathOf(externalId), signal }),
+    get: (externalId, { signal } = {}) => call({ method: 'GET', path: [...PATH, externalId], signal }),
     list,
     each: async function* (options = {}) {
       let cursor: string | undefined
@@ -33,13 +34,9 @@ export function createProducts({ call }: Connection): ProductCalls {
       } while (cursor !== undefined)
     },
     delete: async (externalId, { signal } = {}) => {
-      await call({ method: 'DELETE', path: pathOf(externalId), signal })
+      await call({ method: 'DELETE', path: [...PATH, externalId], signal })
     },
     statistics: (externalId, { signal, ...query } = {}) =>
-      call({ method: 'GET', path: `${pathOf(externalId)}/stats`, query, signal }),
+      call({ method: 'GET', path: [...PATH, externalId, 'stats'], query, signal }),
   }
-}
-
-function pathOf(externalId: string): string {
-  return `${PATH}/${encodeURIComponent(externalId)}`
 }

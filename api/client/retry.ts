@@ -61,11 +61,16 @@ function isStillRunning(error: unknown): boolean {
   return error instanceof DrapeApiError && error.code === 'IDEMPOTENCY_KEY_IN_USE'
 }
 
+/** Whether the call succeeded, and its response was damaged on the way. */
+function isUnreadable({ code, status }: DrapeApiError): boolean {
+  return code === 'UNEXPECTED_ANSWER' && status >= 200 && status < 300
+}
+
 /** Delay in ms before the next attempt; null when a retry would fail the same way. */
 function delayAfter(error: unknown, failed: number): number | null {
   const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failed) * (0.5 + Math.random() / 2)
   if (error instanceof DrapeConnectionError || error instanceof DrapeTimeoutError) return backoff
   if (!(error instanceof DrapeApiError)) return null
-  if (!TRANSIENT_STATUSES.includes(error.status) && !isStillRunning(error)) return null
+  if (!TRANSIENT_STATUSES.includes(error.status) && !isStillRunning(error) && !isUnreadable(error)) return null
   return error.retryAfter === null ? backoff : error.retryAfter * 1000 + Math.random() * JITTER_MS
 }

@@ -1,4 +1,5 @@
 import { type FileInput, isFileInput, readFileInput } from './file-input.ts'
+import { toJson } from './json.ts'
 import type { ProductInput as ProductBody, TryOn } from './schemas.ts'
 
 /** An image: its bytes, or a URL from which the service fetches the image. */
@@ -66,8 +67,10 @@ function createFiles() {
     wrap: (data: unknown) => {
       if (blobs.length === 0) return data
       const form = new FormData()
-      form.set('data', JSON.stringify(data))
-      for (const [index, blob] of blobs.entries()) form.set(nameOf(index), blob, nameOf(index))
+      form.set('data', toJson(data) ?? '')
+      blobs.forEach((blob, index) => {
+        form.set(nameOf(index), blob, nameOf(index))
+      })
       return form
     },
   }

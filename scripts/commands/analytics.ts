@@ -22,7 +22,7 @@ async function showAnalytics({ shop, from, to, csv, json }: Options): Promise<An
   if (csv !== undefined && json !== undefined) throw new UsageError('--csv and --json exclude each other')
   const { call } = createConnection(readService(process.env))
   const query = { shop, from, to }
-  const analytics = await explained(call<Analytics>({ method: 'GET', path: '/tryon/v1/analytics', query }))
+  const analytics = await explained(call<Analytics>({ method: 'GET', path: ['analytics'], query }))
   if (csv === undefined) return { ...analytics }
   const columns = ['day', ...Object.keys(analytics.totals)] as (keyof Analytics['days'][number])[]
   const rows = analytics.days.map((day) => columns.map((column) => String(day[column])))

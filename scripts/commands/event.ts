@@ -60,7 +60,7 @@ async function triggerEvent(connection: Connection, type: string, { endpoint }: 
   const queued = await explained(
     connection.call<QueuedEvent>({
       method: 'POST',
-      path: '/tryon/v1/webhooks/events',
+      path: ['webhooks', 'events'],
       body,
       ...withIdempotencyKey({}),
     }),
@@ -75,7 +75,7 @@ async function triggerEvent(connection: Connection, type: string, { endpoint }: 
 
 /** Resends an event, or one of its deliveries. Throws if nothing receives it. */
 async function resendEvent(connection: Connection, id: string): Promise<Answer> {
-  const path = `/tryon/v1/webhooks/events/${encodeURIComponent(id)}/resend`
+  const path = ['webhooks', 'events', id, 'resend']
   const queued = await explained(connection.call<QueuedEvent>({ method: 'POST', path }))
   if (queued.deliveries > 0) return { ...queued }
   throw new CheckFailure(

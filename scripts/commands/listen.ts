@@ -11,7 +11,7 @@ import { type Options, UsageError } from './options.ts'
 import { explained } from './service.ts'
 import { readEvents } from './webhook.ts'
 
-const PATH = '/tryon/v1/webhooks/listeners'
+const PATH = ['webhooks', 'listeners']
 /** The same timeout as for an endpoint. */
 const FORWARD_TIMEOUT_MS = 10_000
 const PAUSE_MS = 2000
@@ -48,7 +48,7 @@ export async function listen(
       ...withIdempotencyKey({}),
     })
   let { listenerId, events: types } = await explained(create())
-  const end = () => connection.call({ method: 'DELETE', path: `${PATH}/${listenerId}` }).catch(() => {})
+  const end = () => connection.call({ method: 'DELETE', path: [...PATH, listenerId] }).catch(() => {})
   output.write(
     `Listening to ${types.join(', ')}${target ? `, forwarding to ${target.href}` : ''}\nSigning secret: ${secret}`,
     { listenerId, events: types, forwardTo: target?.href ?? null, secret },
@@ -58,7 +58,7 @@ export async function listen(
   try {
     while (!signal.aborted) {
       try {
-        const path = `${PATH}/${listenerId}/poll`
+        const path = [...PATH, listenerId, 'poll']
         const polled = await connection.call<PolledEvents>({ method: 'POST', path, body: { outcomes }, signal })
         const handle = (event: PolledEvent) => forward(event, { target, secret, output })
         outcomes = await Promise.all(polled.events.map(handle))
@@ -77,7 +77,7 @@ export async function listen(
       }
     }
     if (outcomes.length > 0) {
-      const path = `${PATH}/${listenerId}/poll`
+      const path = [...PATH, listenerId, 'poll']
       await connection.call({ method: 'POST', path, body: { outcomes, waitSeconds: 0 } }).catch(() => {})
     }
   } finally {

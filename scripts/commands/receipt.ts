@@ -38,7 +38,7 @@ async function fetchKeyIds(): Promise<string[]> {
   const { DRAPE_URL = 'http://localhost:8080' } = process.env
   if (!URL.canParse(DRAPE_URL)) throw new UsageError('DRAPE_URL must be the address of the service')
   const url = new URL('/receipts/keys', DRAPE_URL)
-  const answer = await fetch(url, { signal: AbortSignal.timeout(MAX_MS) }).catch(() => null)
+  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(MAX_MS) }).catch(() => null)
   const keyIds = answer?.ok ? findKeyIds(await answer.text()) : null
   if (keyIds !== null) return keyIds
   throw new CheckFailure(`the keys cannot be read from ${url}: set DRAPE_URL, or name a file with --keys`)

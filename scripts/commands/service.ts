@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from '../../api/client/connection.ts'
 import { isApiError } from '../../api/client/node.ts'
+import { readBase, readKey } from '../../api/client/request.ts'
 import { CheckFailure, ForeignService } from './failure.ts'
 import { UsageError } from './options.ts'
 import { createVerifiedFetch } from './verified-fetch.ts'
@@ -7,15 +8,19 @@ import { createVerifiedFetch } from './verified-fetch.ts'
 /**
  * Connection to the service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY. Before the first request it
  * checks that the program at the address is Drape.
- * @throws UsageError if they are not set
+ * @throws UsageError if the key is not set, or one of them is invalid
  */
 export function readService(
   { DRAPE_URL = 'http://localhost:8080', DRAPE_API_KEY }: NodeJS.ProcessEnv,
   apiKey = DRAPE_API_KEY,
 ): Required<Pick<ConnectionOptions, 'url' | 'fetch'>> & { readonly apiKey: string } {
   if (!apiKey) throw new UsageError('DRAPE_API_KEY is not set: the secret key sk_… of an account')
-  if (!URL.canParse(DRAPE_URL)) throw new UsageError('DRAPE_URL must be the address of the service')
-  return { url: DRAPE_URL, apiKey, fetch: createVerifiedFetch(DRAPE_URL) }
+  try {
+    const url = readBase('DRAPE_URL', DRAPE_URL)
+    return { url, apiKey: readKey('The API key', apiKey), fetch: createVerifiedFetch(url) }
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error
+  }
 }
 
 /** Converts rejections by the service to failures of the command, without a stack; `then` says what to do next. */

@@ -13,7 +13,7 @@ const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
  * A `fetch` for the service at `url`. Before its first request there it checks, without the key and without data, that the
  * program at the address is Drape: a request without a key must be refused as Drape refuses it. Otherwise nothing is sent,
  * and the response is 421 with the code `UNEXPECTED_ANSWER`. Requests to other addresses, such as links to images, are not
- * checked. Does not follow redirects, which would send the key to another address.
+ * checked.
  */
 export function createVerifiedFetch(url: string, { checkMs = CHECK_MS }: { checkMs?: number } = {}): typeof fetch {
   const base = `${url.replace(/\/+$/, '')}/`
@@ -25,7 +25,7 @@ export function createVerifiedFetch(url: string, { checkMs = CHECK_MS }: { check
       if (refusal !== null) return refusal
       isVerified = true
     }
-    return fetch(input, { ...init, redirect: 'error' })
+    return fetch(input, init)
   }
 }
 

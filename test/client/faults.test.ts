@@ -11,7 +11,7 @@ import { sql } from '../../api/shared/database/database.ts'
 import { ERROR_CODES } from '../../api/shared/errors.ts'
 import { APP_CONTEXT } from '../support/analytics-events.ts'
 import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
-import { startFaultyProxy } from '../support/faulty-proxy.ts'
+import { type Fault, startFaultyProxy } from '../support/faulty-proxy.ts'
 
 describe('the client on an unreliable connection', () => {
   let drape: Drape
@@ -155,7 +155,23 @@ describe('the client on an unreliable connection', () => {
       proxy.fail('/account', { answer: 502, body })
       await expect(client.account.get()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER', status: 502 })
     }
-    proxy.fail('/account', { answer: 200, body: '<html>sign in</html>' })
-    await expect(client.account.get()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER', status: 200 })
+  })
+
+  it('retries a response that is cut off, falsely marked as gzip or not a JSON object, then throws its status', async () => {
+    const marked = { answer: 200, headers: { 'content-encoding': 'gzip' }, body: { id: 'x' } }
+    const faults = ['cut-stream', marked, { answer: 200, body: '<html>sign in</html>' }, { answer: 200, body: null }]
+    for (const fault of faults as Fault[]) {
+      const { proxy, client } = await start({ retries: 1 })
+      await using _ = proxy
+      proxy.fail('/account', fault)
+      expect(await client.account.get()).toMatchObject({ id: drape.accountId })
+      proxy.fail('/account', fault, fault)
+      const failure = await client.account.get().catch((error) => error)
+      expect(failure).toBeInstanceOf(DrapeApiError)
+      expect(failure).toMatchObject({ code: 'UNEXPECTED_ANSWER', status: 200 })
+      proxy.fail('/account', { ...marked, answer: 403 })
+      await expect(client.account.get()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER', status: 403 })
+      expect(proxy.seen('GET')).toHaveLength(5)
+    }
   })
 })

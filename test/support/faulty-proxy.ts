@@ -9,7 +9,7 @@ export type Fault =
   | 'cut-request'
   /** The service handles the request, and its response is lost. */
   | 'cut-answer'
-  /** The connection breaks after the first bytes of the response. */
+  /** The connection breaks in the middle of the first bytes of the response. */
   | 'cut-stream'
   /** Sends no response. */
   | 'silence'
@@ -113,7 +113,7 @@ function forward({ asked, answer, target, headers }: Passage, fault?: 'cut-answe
   const asking = request(target, { method: asked.method, headers }, (received) => {
     if (fault === 'cut-answer') return void received.resume().on('end', cut)
     answer.writeHead(received.statusCode ?? 502, received.headers)
-    if (fault === 'cut-stream') received.once('data', (chunk) => answer.write(chunk, cut))
+    if (fault === 'cut-stream') received.once('data', (chunk) => answer.write(chunk.subarray(0, chunk.length / 2), cut))
     else received.pipe(answer)
   })
   asking.on('error', cut)

@@ -2,9 +2,9 @@ import { CheckFailure } from '../failure.ts'
 
 const ANSWER_MS = 15_000
 
-/** The response to a request, with any status. Throws a `CheckFailure` without a response. */
+/** The response to a request, with any status; a redirect would take the key along. Throws a `CheckFailure` without a response. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS) }).catch((cause: Error) => {
+  return fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) }).catch((cause: Error) => {
     const reason = cause.cause instanceof Error ? cause.cause.message : cause.message
     throw new CheckFailure(`${url} does not respond: ${reason}`)
   })
@@ -14,5 +14,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Response
 export async function expectStatus(status: number, url: string, init: RequestInit = {}): Promise<Response> {
   const answer = await ask(url, init)
   if (answer.status === status) return answer
-  throw new CheckFailure(`${url} answers ${answer.status}, not ${status}: ${(await answer.text()).slice(0, 500)}`)
+  const target = answer.headers.get('location')
+  const text = target === null ? (await answer.text()).slice(0, 500) : `it redirects to ${target}`
+  throw new CheckFailure(`${url} answers ${answer.status}, not ${status}: ${text}`)
 }

@@ -22,7 +22,7 @@ const MAX_ITEMS = 500
 /** Max characters of a batch in JSON; the service accepts 10 MB. */
 const MAX_CHARACTERS = 3 * 1024 * 1024
 const POLL_MS = 2000
-const PATH = '/tryon/v1/products/batch'
+const PATH = ['products', 'batch']
 
 export interface ImportOptions {
   readonly path: string
@@ -155,7 +155,7 @@ async function waitForImages(
     for (;;) {
       const batch = await connection.call<ProductBatch>({
         method: 'GET',
-        path: `${PATH}/${id}`,
+        path: [...PATH, id],
         query: { limit: MAX_ITEMS },
       })
       const { total, pending } = batch.images

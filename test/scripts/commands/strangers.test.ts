@@ -71,7 +71,7 @@ describe('a server at DRAPE_URL that is not Drape', () => {
   ])('receives neither key nor data when it answers with %s', async (_, answer) => {
     const { url, heard } = await start(answer as Answer)
     const { call } = createConnection({ url, apiKey: KEY, fetch: createVerifiedFetch(url) })
-    await expect(call({ method: 'POST', path: '/tryon/v1/try-on', body: { photo: 'secret' } })).rejects.toMatchObject({
+    await expect(call({ method: 'POST', path: ['try-on'], body: { photo: 'secret' } })).rejects.toMatchObject({
       ...{ code: 'UNEXPECTED_ANSWER', message: expect.stringContaining('Neither the key nor data was sent') },
     })
     expect(heard).toEqual([{ method: 'GET', url: CREDITS, key: undefined, bytes: 0 }])
@@ -80,7 +80,7 @@ describe('a server at DRAPE_URL that is not Drape', () => {
   it('receives neither key nor body when it does not respond', async () => {
     const { url, heard } = await start(() => {})
     const { call } = createConnection({ url, apiKey: KEY, fetch: createVerifiedFetch(url, { checkMs: 50 }) })
-    await expect(call({ method: 'GET', path: CREDITS })).rejects.toMatchObject({
+    await expect(call({ method: 'GET', path: ['account', 'credits'] })).rejects.toMatchObject({
       message: expect.stringContaining('did not identify itself as Drape within 0.05 s'),
     })
     expect(heard).toEqual([{ method: 'GET', url: CREDITS, key: undefined, bytes: 0 }])
@@ -95,8 +95,8 @@ describe('a server at DRAPE_URL that is not Drape', () => {
       else json(200, { creditBalance: 3 })(request, response)
     })
     const { call } = createConnection({ url: `${url}/`, apiKey: KEY, fetch: createVerifiedFetch(`${url}/`) })
-    expect(await call({ method: 'GET', path: CREDITS })).toEqual({ creditBalance: 3 })
-    await call({ method: 'GET', path: CREDITS })
+    expect(await call({ method: 'GET', path: ['account', 'credits'] })).toEqual({ creditBalance: 3 })
+    await call({ method: 'GET', path: ['account', 'credits'] })
     expect(heard.map(({ key }) => key)).toEqual([undefined, undefined, KEY, KEY])
   })
 
@@ -108,7 +108,13 @@ describe('a server at DRAPE_URL that is not Drape', () => {
       else response.writeHead(307, { location: other.url }).end()
     })
     const { call } = createConnection({ url, apiKey: KEY, retries: 0, fetch: createVerifiedFetch(url) })
-    await expect(call({ method: 'GET', path: CREDITS })).rejects.toMatchObject({ name: 'DrapeConnectionError' })
+    await expect(call({ method: 'GET', path: ['account', 'credits'] })).rejects.toMatchObject({
+      ...{
+        code: 'UNEXPECTED_ANSWER',
+        status: 307,
+        message: expect.stringContaining(`redirected to ${other.url}/, which`),
+      },
+    })
     expect(other.heard).toEqual([])
   })
 

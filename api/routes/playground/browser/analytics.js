@@ -130,7 +130,10 @@ async function download() {
   find('problem').hidden = true
   try {
     const query = new URLSearchParams(readQuery())
-    const answer = await fetch(`/tryon/v1/analytics.csv?${query}`, { headers: { 'x-api-key': holder.get() } })
+    const answer = await fetch(`/tryon/v1/analytics.csv?${query}`, {
+      headers: { 'x-api-key': holder.get() },
+      redirect: 'error',
+    })
     if (!answer.ok) throw readError(answer, await answer.text())
     const link = document.createElement('a')
     link.href = URL.createObjectURL(await answer.blob())
