@@ -8,6 +8,7 @@ import {
   type Accounts,
   createAccounts,
   type EditedAccount,
+  MAX_CREDITS,
   RETENTION_WINDOW,
   SETTING_BOUNDS,
 } from '../stores/accounts.ts'
@@ -27,6 +28,7 @@ import {
   SETTING_NAMES,
 } from './accounts.view.ts'
 import { keepConflict } from './conflict.ts'
+import { count } from './elements.ts'
 import { assertEngine, type Engines, findEngineNames, readFallbackEngines } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -59,8 +61,6 @@ export function accountPages(options: AccountPagesOptions): Router<DashboardStat
 
 /** Entries per page of a list. */
 export const PAGE = 50
-/** Maximum of numeric settings. */
-const MAX_VALUE = 1_000_000_000
 
 const readSearch = fieldsReader(
   Type.Object({ q: Type.String({ maxLength: 200, default: '' }), before: Type.Optional(Type.String()) }),
@@ -105,7 +105,7 @@ const SETTINGS = {
   allowsSwimwear: Type.Optional(Type.Boolean()),
 }
 const readNew = fieldsReader(
-  Type.Object({ ...SETTINGS, credits: Type.Integer({ minimum: 0, maximum: MAX_VALUE, default: 0 }) }),
+  Type.Object({ ...SETTINGS, credits: Type.Integer({ minimum: 0, maximum: MAX_CREDITS, default: 0 }) }),
 )
 
 async function createAccount(ctx: DashboardContext, { audit, engines }: AccountPagesOptions): Promise<void> {
@@ -145,6 +145,7 @@ async function showAccount(ctx: DashboardContext, options: AccountPagesOptions):
   showPage(ctx, {
     title: account.name,
     actions: presentAccountLinks(accountId),
+    notice: ctx.query.done === CREDITED ? `The new balance is ${count(account.balance)} credits.` : undefined,
     body: presentAccount({ account, keys, ledger, steps, failures, shops, endpoints, engines, forms: ctx.state.forms }),
   })
 }
@@ -236,10 +237,14 @@ async function changeEdition(
 
 const readCredits = fieldsReader(
   Type.Object({
-    credits: Type.Integer({ minimum: 1, maximum: MAX_VALUE }),
+    credits: Type.Integer({ minimum: -MAX_CREDITS, maximum: MAX_CREDITS }),
     reason: Type.String({ minLength: 3, maxLength: 500 }),
   }),
+  { credits: 'Enter a whole number such as 100 or -20.' },
 )
+
+/** Keyword of the notice in the URL. */
+const CREDITED = 'credited'
 
 async function addCredits(ctx: DashboardContext, { audit }: AccountPagesOptions): Promise<void> {
   const { id: accountId } = ctx.params
@@ -248,7 +253,7 @@ async function addCredits(ctx: DashboardContext, { audit }: AccountPagesOptions)
     const balance = await createAccounts(within).addCredits({ accountId, credits, note: reason })
     return { act: { action: 'credits.add', object: accountId, accountId, reason, details: { credits, balance } } }
   })
-  seeOther(ctx, `/accounts/${accountId}`, 'credited')
+  seeOther(ctx, `/accounts/${accountId}`, CREDITED)
 }
 
 const readPage = fieldsReader(Type.Object({ before: Type.Optional(Type.Integer({ minimum: 1 })) }))

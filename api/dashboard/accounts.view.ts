@@ -114,10 +114,10 @@ function presentCredits({ account, ledger, forms }: AccountPage): Html {
   const form = actForm({
     action: `/accounts/${account.id}/credits`,
     forms,
-    submit: 'Add credits',
+    submit: 'Change balance',
     body: ({
       field,
-    }) => html`${field({ name: 'credits', label: 'Credits to add', type: 'number', min: 1, required: true })}
+    }) => html`${field({ name: 'credits', label: 'Credits to add', type: 'number', min: -account.balance, required: true, hint: 'A negative number removes credits.' })}
 ${field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: 'Recorded in the ledger and in the audit log.' })}`,
   })
   return html`${form}${entriesTable(ledger)}<p><a href="/accounts/${account.id}/ledger">Full ledger</a></p>`
@@ -269,7 +269,7 @@ function entriesTable(entries: readonly LedgerEntry[]): Html {
     head: ['Time (UTC)', 'Kind', 'Amount', 'For'],
     rows: entries.map(({ createdAt, kind, amount, generationId, note }) => [
       time(createdAt),
-      kind,
+      kind === 'grant' && amount < 0 ? 'correction' : kind,
       amount > 0 ? `+${count(amount)}` : count(amount),
       generationId === null ? (note ?? '') : html`<a href="/generations/${generationId}">${shortId(generationId)}</a>`,
     ]),

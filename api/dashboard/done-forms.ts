@@ -59,7 +59,7 @@ const DONE: Readonly<Record<string, Done>> = {
   'account.update': { message: 'The settings of the account were saved.', at: ACCOUNT },
   'account.activate': { message: 'The account was activated.', at: ACCOUNT },
   'account.deactivate': { message: 'The account was deactivated.', at: ACCOUNT },
-  'credits.add': { message: 'The credits were added.', at: ACCOUNT },
+  'credits.add': { message: 'The balance was changed.', at: ACCOUNT },
   'key.create': { message: 'The key was created.', at: OWNER, secret: true },
   'key.rotate': { message: 'The key was replaced with a new one.', at: OWNER, secret: true },
   'key.revoke': { message: 'The key was revoked.', at: OWNER },

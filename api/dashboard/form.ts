@@ -3,7 +3,7 @@ import { koaBody } from 'koa-body'
 import { assertStorable } from '../bodies/bounded-json.ts'
 import { parseBody } from '../middleware/body.ts'
 import { DrapeError, type FieldProblem } from '../shared/errors.ts'
-import { compileParser, type Static, type TSchema } from '../shared/schema.ts'
+import { compileParser, readNumber, type Static, type TSchema } from '../shared/schema.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 const MAX_FORM_BYTES = 256 * 1024
@@ -100,10 +100,8 @@ function inWords(
 }
 
 function convert(text: string, schema: TSchema): unknown {
-  const type = 'type' in schema ? schema.type : null
-  if (type === 'integer' || type === 'number') return Number.isFinite(Number(text)) ? Number(text) : text
-  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
-  return text
+  if ('type' in schema && schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  return readNumber(text, schema)
 }
 
 /** Query parameters of a page. */

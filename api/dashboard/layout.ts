@@ -41,7 +41,6 @@ const PLACES = [
 const NOTICES: Readonly<Record<string, string>> = {
   saved: 'Saved.',
   created: 'Created.',
-  credited: 'The credits were added.',
   revoked: 'The key was revoked. It stops working within a few seconds.',
   removed: 'Removed.',
   cancelled: 'The generation was cancelled.',

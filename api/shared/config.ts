@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { compileCheck, type Static, type TSchema, Type } from './schema.ts'
+import { compileCheck, readNumber, type Static, type TSchema, Type } from './schema.ts'
 import { findUrlProblem } from './service-urls.ts'
 
 /** Variables that every process reads. */
@@ -57,7 +57,7 @@ export function readConfig<S extends TSchema & { properties: Record<string, TSch
   for (const [name, property] of Object.entries(schema.properties)) {
     const text = env[name]
     if (text === undefined || text === '') continue
-    values[name] = isNumeric(property) && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+    values[name] = readNumber(text, property)
   }
   const addresses = Object.entries(values).map(([name, value]) => findUrlProblem(name, String(value)))
   const result = compileCheck(schema)(values)
@@ -86,8 +86,4 @@ export function splitList(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-}
-
-function isNumeric(schema: TSchema): boolean {
-  return 'type' in schema && (schema.type === 'integer' || schema.type === 'number')
 }

@@ -137,3 +137,13 @@ export function rowType<S extends TSchema>(schema: S): RowType<Static<S>> {
     },
   }
 }
+
+/**
+ * The number that the text of a form or a variable writes in plain digits, if the schema is of a number; otherwise the text.
+ * `Number` also reads `1e3`, `0x10` and `1.0`, which can be typing errors.
+ */
+export function readNumber(text: string, schema: TSchema): number | string {
+  const type = 'type' in schema ? schema.type : null
+  const isNumber = type === 'integer' ? /^-?\d+$/.test(text) : type === 'number' && /^-?\d+(\.\d+)?$/.test(text)
+  return isNumber ? Number(text) : text
+}

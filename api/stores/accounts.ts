@@ -115,7 +115,8 @@ const RevokedKey = rowType(Type.Object({ id: Type.String(), accountId: Type.Stri
 const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer(), ledger: Type.Integer() }))
 
 /** Maximum per top-up, so that the sum of all top-ups stays an exact number. */
-const MAX_CREDITS = 1_000_000_000
+/** Of one change. */
+export const MAX_CREDITS = 1_000_000_000
 
 interface NewAccount {
   readonly name: string
@@ -129,9 +130,10 @@ export type Accounts = ReturnType<typeof createAccounts>
 
 /** Store of accounts, their keys and their credits. */
 export function createAccounts(database: Database) {
+  const find = (id: string): Promise<AccountRecord | null> =>
+    database.maybeOne(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where id = ${id}`)
   return {
-    find: (id: string): Promise<AccountRecord | null> =>
-      database.maybeOne(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where id = ${id}`),
+    find,
 
     /** Every account except test accounts, oldest first. */
     list: (): Promise<readonly AccountRecord[]> =>
@@ -191,21 +193,25 @@ export function createAccounts(database: Database) {
         returning id, account_id as "accountId"`),
 
     /**
-     * Adds 1 to 1,000,000,000 credits and their ledger entry, and returns the new balance. Throws `ACCOUNT_NOT_FOUND`.
+     * Adds up to 1,000,000,000 credits, or removes that many if negative, with their ledger entry. Returns the new balance. Throws
+     * `ACCOUNT_NOT_FOUND`, and `VALIDATION_FAILED` for 0 and for more than the account has.
      */
     addCredits: async ({ accountId, credits, note }: { accountId: string; credits: number; note: string | null }) => {
-      if (!Number.isInteger(credits) || credits < 1 || credits > MAX_CREDITS) throw creditsRefused()
+      if (!Number.isInteger(credits) || credits === 0 || Math.abs(credits) > MAX_CREDITS)
+        throw creditsRefused(`must be a whole number from 1 to ${MAX_CREDITS}, or from -1 to -${MAX_CREDITS}`)
       const balance = await database.maybeOneFirst(sql.type(rowType(Type.Object({ balance: Type.Integer() })))`
         with account as (
           update accounts set balance = balance + ${credits}, credits_low_since = case
             when balance + ${credits} <= (settings->>'creditsLowAt')::bigint then credits_low_since end
-          where id = ${accountId} returning id, balance
+          where id = ${accountId} and balance + ${credits} >= 0 returning id, balance
         ), entry as (
           insert into ledger (account_id, amount, kind, note) select id, ${credits}, 'grant', ${note} from account
         )
         select balance from account`)
-      if (balance === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
-      return balance
+      if (balance !== null) return balance
+      const account = await find(accountId)
+      if (account === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
+      throw creditsRefused(`would be more than the account has: ${account.balance}`)
     },
 
     /** Accounts whose balance differs from the sum of their ledger. Expected: none. */
@@ -249,8 +255,7 @@ function assignments({ name, email, isActive, retentionDays, settings }: Account
   return sql.join(changes, sql.fragment`, `)
 }
 
-function creditsRefused(): DrapeError {
-  const message = `must be a whole number from 1 to ${MAX_CREDITS}`
+function creditsRefused(message: string): DrapeError {
   return new DrapeError('VALIDATION_FAILED', `The number of credits ${message}.`, {
     details: [{ path: 'credits', message }],
   })

@@ -10,6 +10,7 @@ import {
   type AccountSettings,
   type Bounds,
   createAccounts,
+  MAX_CREDITS,
   RETENTION_WINDOW,
   SETTING_BOUNDS,
 } from '../../api/stores/accounts.ts'
@@ -91,20 +92,14 @@ export const accountCommands: Readonly<Record<string, DatabaseCommand>> = {
     inDatabase: setLogo,
   },
   'credits add': {
-    summary: 'add credits to an account',
+    summary: 'add credits to an account, or remove some, and show its new balance',
     options: [
       ACCOUNT,
-      mandatory('--credits <n>', 'number of credits'),
+      mandatory('--credits <n>', 'number of credits; negative, with --note: remove them'),
       option('--note <text>', 'reason, for the ledger and the audit log'),
     ],
     effect: 'changes',
-    inDatabase: async (database, { account, credits, note = null }) => ({
-      creditBalance: await createAccounts(database).addCredits({
-        accountId: required(account, 'account'),
-        credits: wholeNumber(required(credits, 'credits'), 'credits', 1),
-        note,
-      }),
-    }),
+    inDatabase: addCredits,
   },
   'ledger check': {
     summary: 'compare every balance with the sum of its ledger; exit code 1 where they differ',
@@ -130,6 +125,13 @@ async function create(database: Database, { credits = '0', ...options }: Options
   })
   if (isActive === false) await accounts.update(created.id, { isActive })
   return { ...created }
+}
+
+async function addCredits(database: Database, { account, ...options }: Options) {
+  const accountId = required(account, 'account')
+  const credits = wholeNumber(required(options.credits, 'credits'), 'credits', -MAX_CREDITS, MAX_CREDITS)
+  const note = credits < 0 ? required(options.note, 'note') : (options.note ?? null)
+  return { creditBalance: await createAccounts(database).addCredits({ accountId, credits, note }) }
 }
 
 async function setLogo(database: Database, { account, file, remove }: Options) {

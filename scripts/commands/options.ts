@@ -38,7 +38,7 @@ export function required(value: string | undefined, name: string): string {
 }
 
 export function wholeNumber(text: string, name: string, minimum: number, maximum = Infinity): number {
-  const value = Number(text)
+  const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(value) && value >= minimum && value <= maximum) return value
   const range = maximum < Infinity ? `from ${minimum} to ${maximum}` : `of at least ${minimum}`
   throw new UsageError(`--${name} must be a whole number ${range}`)

@@ -132,11 +132,11 @@ describe('credits under concurrency', () => {
     await assertBalanced()
   })
 
-  it.each(['-5', '1000000001'])('drape credits add refuses %s and changes nothing', async (credits) => {
+  it.each(['0', '1e3', '-4', '1000000001'])('drape credits add refuses %s and changes nothing', async (credits) => {
     const { id } = await drape.createAccount(3)
     const command = await spawnProcess({
       command: process.execPath,
-      args: ['scripts/drape.ts', 'credits', 'add', '--account', id, `--credits=${credits}`],
+      args: ['scripts/drape.ts', 'credits', 'add', '--account', id, `--credits=${credits}`, '--note', 'test'],
       cwd: process.cwd(),
       env: { ...process.env, ...drape.env },
     })
@@ -145,10 +145,10 @@ describe('credits under concurrency', () => {
     await assertBalanced()
   })
 
-  it('the store refuses credits that are not a positive integer below the limit', async () => {
+  it('the store refuses credits that are not an integer within the limit and the balance', async () => {
     const { id } = await drape.createAccount(3)
     const accounts = createAccounts(drape.database)
-    for (const credits of [0, -1, -100, 0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER]) {
+    for (const credits of [0, -4, -0.5, 0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER]) {
       await expect(accounts.addCredits({ accountId: id, credits, note: null })).rejects.toMatchObject({
         code: 'VALIDATION_FAILED',
       })

@@ -52,7 +52,7 @@ function readFiles(text: string): readonly EngineFile[] {
 
 function readPort(text: string | undefined): number | null {
   if (!text) return null
-  const port = Number(text)
-  if (!Number.isInteger(port) || port < 1 || port > 65535) throw new Error('PROBE_PORT must be a port number')
+  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isNaN(port) || port < 1 || port > 65535) throw new Error('PROBE_PORT must be a port number')
   return port
 }

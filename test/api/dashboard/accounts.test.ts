@@ -114,7 +114,7 @@ describe('accounts in the dashboard', () => {
     const answers = await Promise.all([1, 2, 3].map(() => browser.post(`/accounts/${id}/credits`, form)))
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409])
     for (const { text: said } of answers.filter(({ status }) => status === 409)) {
-      expect(said).toContain('<p>The credits were added.</p>')
+      expect(said).toContain('<p>The balance was changed.</p>')
       expect(said).toContain('The action ran once')
       expect(said).toContain(`<a class="button" href="/accounts/${id}">`)
     }
@@ -126,6 +126,19 @@ describe('accounts in the dashboard', () => {
     expect(await listAudit(id)).toMatchObject([{ action: 'credits.add', reason: 'A <i>gift</i>' }])
     const without = await browser.submit(`/accounts/${id}`, `/accounts/${id}/credits`, { credits: '10' })
     expect(without.status).toBe(400)
+  })
+
+  it('have a balance that a negative number corrects, but no other notation of a number', async () => {
+    const id = await insert('Corrected', 1000)
+    const change = (credits: string) =>
+      browser.submit(`/accounts/${id}`, `/accounts/${id}/credits`, { credits, reason: 'A typing error' })
+    for (const credits of ['1e3', '0x10', '1.0', '+5', '0', '-1001']) expect((await change(credits)).status).toBe(400)
+    const { headers } = await change('-990')
+    expect((await browser.get(headers.get('location') ?? '')).text).toContain('The new balance is 10 credits.')
+    expect((await browser.get(`/accounts/${id}/ledger`)).text).toMatch(/correction[\s\S]*-990/)
+    expect(await accounts().findLedgerGaps()).toEqual([])
+    const details = { credits: -990, balance: 10 }
+    expect(await listAudit(id)).toMatchObject([{ action: 'credits.add', reason: 'A typing error', details }])
   })
 
   it('have a ledger with pages that list each entry once', async () => {

@@ -121,6 +121,19 @@ describe('drape account', () => {
     expect((await update()).stderr).not.toContain('studio')
   })
 
+  it('adds credits, and removes some with a reason, showing the new balance', async () => {
+    const { id } = await answered('account', 'create', '--name', 'Credited')
+    const add = (credits: string, ...more: string[]) =>
+      drape('credits', 'add', '--account', id, '--credits', credits, '--json', ...more)
+    expect(JSON.parse((await add('1000')).output)).toEqual({ creditBalance: 1000 })
+    expect(JSON.parse((await add('-990', '--note', 'a typing error')).output)).toEqual({ creditBalance: 10 })
+    expect(await add('-1')).toMatchObject({ code: 2, stderr: expect.stringContaining('--note is required') })
+    expect((await add('-11', '--note', 'too many')).stderr).toBe(
+      'The number of credits would be more than the account has: 10.\n',
+    )
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
   it.each([
     ['an unknown account', 1, 'account acc_x does not exist', ['update', '--account', 'acc_x', '--name', 'N']],
     ['an account that does not exist', 1, 'The account acc_x does not exist.', ['show', '--account', 'acc_x']],

@@ -36,6 +36,7 @@ describe('the command line', () => {
     [['key', 'rotate'], "unknown command 'rotate'", 'key'],
     [['sweep', '--fast'], "unknown option '--fast'.", 'sweep'],
     [['credits', 'add', '--account', 'acc_x', '--credits', 'many'], '--credits must be a whole number', 'credits add'],
+    [['credits', 'add', '--account', 'acc_x', '--credits', '1e3'], '--credits must be a whole number', 'credits add'],
     [['engine', 'card'], "missing required argument 'name'.", 'engine card'],
     [['nonsense'], "unknown command 'nonsense'.", ''],
   ])('reports the error of %j and its help in one line', async (args, problem, command) => {
@@ -53,6 +54,24 @@ describe('the command line', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: "unknown option '--key'. Help: drape products import --help\n",
+    })
+  })
+
+  it.each(['sk_a\nb', 'sk_a…', 'sk_a b', ' '])('refuses the key %j at once, without showing it', async (key) => {
+    const { drape: withKey } = createCommandLine('', { DRAPE_API_KEY: key, DRAPE_URL: 'http://127.0.0.1:1' })
+    const { code, stderr } = await withKey('analytics')
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^The API key (contains|is empty)/),
+    })
+    expect(stderr).not.toContain('sk_')
+  })
+
+  it('refuses an ID that a URL cannot carry before the request', async () => {
+    const { drape: withKey } = createCommandLine('', { DRAPE_API_KEY: 'sk_1', DRAPE_URL: 'http://127.0.0.1:1' })
+    expect(await withKey('events', 'resend', '..')).toMatchObject({
+      code: 1,
+      stderr: 'id cannot be part of a URL: "..".\n',
     })
   })
 
