@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import secrets
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,14 @@ from urllib.parse import quote
 
 import httpx
 
-from .errors import DrapeApiError, DrapeConnectionError, DrapeTimeoutError, read_error
+from .errors import (
+    DrapeApiError,
+    DrapeConnectionError,
+    DrapeTimeoutError,
+    invalid_field,
+    read_error,
+    read_object,
+)
 
 FIRST_DELAY = 0.5
 MAX_DELAY = 8.0
@@ -58,28 +66,38 @@ def new_key() -> str:
     return secrets.token_hex(16)
 
 
+#: URL parsers and proxies drop these segments: the request would have another path.
+DROPPED = re.compile(r"(\.|%2e){0,2}", re.IGNORECASE)
+
+
 def path_of(*segments: str) -> str:
-    return "/".join(["/tryon/v1", *(quote(segment, safe="") for segment in segments)])
+    """Raises DrapeApiError VALIDATION_FAILED for a segment, such as an ID, that a URL cannot carry."""
+    return "/".join(["/tryon/v1", *map(_encode, segments)])
+
+
+def _encode(segment: str) -> str:
+    try:
+        if isinstance(segment, str) and not DROPPED.fullmatch(segment):
+            return quote(segment, safe="")
+    except UnicodeEncodeError:
+        pass
+    raise invalid_field("id", f"cannot be part of a URL: {segment!a}")
 
 
 def request(call: Call, policy: RetryPolicy) -> Steps[Result]:
-    """The JSON of the response; None for an empty one. Retries transient errors."""
-    response = yield from send(call, policy)
-    answer: Any = None
-    if response.status_code != 204:
-        try:
-            answer = response.json()
-        except ValueError:
-            raise read_error(response) from None
-    return cast(Result, answer)
+    """The JSON object of the response; None for an empty one. Retries transient errors."""
+    response = yield from send(call, policy, is_object=True)
+    return cast(Result, None if response.status_code == 204 else read_object(response))
 
 
-def send(call: Call, policy: RetryPolicy) -> Steps[httpx.Response]:
+def send(call: Call, policy: RetryPolicy, *, is_object: bool = False) -> Steps[httpx.Response]:
+    """The response with a success status. `is_object`: any other body than a JSON object is an error."""
     failed = 0
     while True:
         try:
             response: httpx.Response = yield call
-            if response.is_success:
+            is_read = not is_object or response.status_code == 204 or read_object(response) is not None
+            if response.is_success and is_read:
                 return response
             raise read_error(response)
         except (DrapeApiError, DrapeConnectionError, DrapeTimeoutError) as error:
@@ -105,6 +123,8 @@ def _delay_after(error: Exception, failed: int) -> float | None:
     backoff: float = min(MAX_DELAY, FIRST_DELAY * 2**failed) * (0.5 + random.random() / 2)
     if not isinstance(error, DrapeApiError):
         return backoff
-    if error.status not in PASSING and not _is_still_running(error):
+    # The call succeeded, and its response was damaged on the way.
+    is_unreadable = error.code == "UNEXPECTED_ANSWER" and 200 <= error.status < 300
+    if error.status not in PASSING and not is_unreadable and not _is_still_running(error):
         return None
     return backoff if error.retry_after is None else error.retry_after + random.random() * SPREAD

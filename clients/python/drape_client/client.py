@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+import string
 import time
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from typing import Any, Literal, TypeVar
@@ -12,7 +15,14 @@ import anyio
 import httpx
 
 from .calls import Call, Pause, RetryPolicy, Steps
-from .errors import DrapeConnectionError, DrapeTimeoutError
+from .errors import (
+    DrapeApiError,
+    DrapeConnectionError,
+    DrapeError,
+    DrapeTimeoutError,
+    damaged_response,
+    invalid_field,
+)
 from .images import ImageInput, PersonInput
 from .models import (
     AcceptedTryOn,
@@ -47,21 +57,23 @@ class _Settings:
     ) -> None:
         """`url`: URL of the service. `api_key`: secret key sk_…. `retries`: maximum number of retries after transient errors.
         `timeout`: seconds without data after which an attempt ends. `max_retry_delay`: maximum Retry-After in seconds. Raises
-        ValueError when `url` is not an http or https URL."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"url must be the address of the service, for example https://tryon.example.com, not {url!r}.")
-        self._url = url.rstrip("/")
-        self._api_key = api_key
+        ValueError when `url` is not an http or https URL, or `api_key` not a key."""
+        self._url = _read_url(url)
+        self._api_key = None if api_key is None else _read_key(api_key)
+        self._is_closed = False
         self._timeout = timeout
         self._operations = Operations(self._url, RetryPolicy(retries, max_retry_delay))
 
     def _describe(self, call: Call) -> dict[str, Any]:
+        if self._is_closed:
+            raise DrapeError("The client is closed. Create another one.")
         own = call.path.startswith("/")
         headers: dict[str, str] = {}
         if own and self._api_key is not None:
             headers["x-api-key"] = self._api_key
         if call.idempotency_key is not None:
+            if not re.fullmatch("[ -~]*", call.idempotency_key):
+                raise invalid_field("idempotency-key", "must be printable ASCII characters")
             headers["idempotency-key"] = call.idempotency_key
         if call.body is not None:
             headers["content-type"] = "application/json"
@@ -75,9 +87,41 @@ class _Settings:
         }
 
 
-def _translate(error: httpx.TransportError, timeout: float) -> Exception:
+def _read_url(url: str) -> str:
+    """Raises ValueError without the URL, which may contain a password."""
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+    except ValueError:
+        is_url = False
+    if not is_url:
+        raise ValueError("url must be the address of the service, for example https://tryon.example.com.") from None
+    return url.rstrip("/")
+
+
+def _read_key(key: str) -> str:
+    """The key without surrounding white space. Raises ValueError, without the key, when an HTTP header cannot carry it."""
+    trimmed = key.strip(f"\ufeff{string.whitespace}")
+    if re.fullmatch("[!-~]+", trimmed):
+        return trimmed
+    problem = "contains a character that no key has, such as a space, a line end or \"…\"" if trimmed else "is empty"
+    raise ValueError(f"api_key {problem}. Copy the whole key again.")
+
+
+class _LoggedURL(httpx.URL):
+    """A URL that httpx logs without the query, which may contain a signature."""
+
+    def __str__(self) -> str:
+        return str(self.copy_with(query=None))
+
+
+def _translate(error: Exception, timeout: float, response: httpx.Response | None) -> Exception:
     if isinstance(error, httpx.TimeoutException):
         return DrapeTimeoutError(f"The service sent nothing for {timeout} s.")
+    if isinstance(error, httpx.InvalidURL):
+        return DrapeConnectionError("The service sent an invalid link.")
+    if response is not None:
+        return damaged_response(response, error)
     return DrapeConnectionError(f"The service is unreachable: {error}")
 
 
@@ -118,6 +162,7 @@ class Drape(_Settings):
         self.close()
 
     def close(self) -> None:
+        self._is_closed = True
         self._http.close()
 
     def try_on(
@@ -239,7 +284,7 @@ class Drape(_Settings):
             while True:
                 try:
                     answer = self._perform(step)
-                except (DrapeConnectionError, DrapeTimeoutError) as error:
+                except (DrapeApiError, DrapeConnectionError, DrapeTimeoutError) as error:
                     step = steps.throw(error)
                 else:
                     step = steps.send(answer)
@@ -251,10 +296,15 @@ class Drape(_Settings):
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        response = None
         try:
-            return self._http.request(**self._describe(step))
-        except httpx.TransportError as error:
-            raise _translate(error, self._timeout) from error
+            request = self._http.build_request(**self._describe(step))
+            request.url = _LoggedURL(request.url)
+            response = self._http.send(request, stream=True)
+            response.read()
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            raise _translate(error, self._timeout, response) from error
+        return response
 
 
 class TryOn:
@@ -286,7 +336,7 @@ class AsyncDrape(_Settings):
 
     def __init__(self, url: str, **settings: Any) -> None:
         super().__init__(url, **settings)
-        self._http = httpx.AsyncClient(timeout=self._timeout)
+        self._http: dict[object, httpx.AsyncClient] = {}
 
     __init__.__doc__ = _Settings.__init__.__doc__
 
@@ -297,7 +347,11 @@ class AsyncDrape(_Settings):
         await self.close()
 
     async def close(self) -> None:
-        await self._http.aclose()
+        self._is_closed = True
+        http = self._http.pop(_current_loop(), None)
+        self._http.clear()
+        if http is not None:
+            await http.aclose()
 
     def try_on(
         self,
@@ -405,7 +459,7 @@ class AsyncDrape(_Settings):
             while True:
                 try:
                     answer = await self._perform(step)
-                except (DrapeConnectionError, DrapeTimeoutError) as error:
+                except (DrapeApiError, DrapeConnectionError, DrapeTimeoutError) as error:
                     step = steps.throw(error)
                 else:
                     step = steps.send(answer)
@@ -417,10 +471,38 @@ class AsyncDrape(_Settings):
         if isinstance(step, Pause):
             await anyio.sleep(step.seconds)
             return None
+        response = None
         try:
-            return await self._http.request(**self._describe(step))
-        except httpx.TransportError as error:
-            raise _translate(error, self._timeout) from error
+            described, http = self._describe(step), self._open()
+            request = http.build_request(**described)
+            request.url = _LoggedURL(request.url)
+            response = await http.send(request, stream=True)
+            await response.aread()
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            raise _translate(error, self._timeout, response) from error
+        return response
+
+    def _open(self) -> httpx.AsyncClient:
+        """The connections of the current event loop. They end with their loop, so several `asyncio.run` need several."""
+        current = _current_loop()
+        if current not in self._http:
+            self._http = {loop: http for loop, http in self._http.items() if not _has_ended(loop)}
+            self._http[current] = httpx.AsyncClient(timeout=self._timeout)
+        return self._http[current]
+
+
+def _current_loop() -> object:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        import trio  # type: ignore[import-not-found, unused-ignore]
+
+        return trio.lowlevel.current_trio_token()
+
+
+def _has_ended(loop: Any) -> bool:
+    """Whether connections of the loop are of no more use. Loops of trio do not say so."""
+    return bool(loop.is_closed()) if hasattr(loop, "is_closed") else True
 
 
 class AsyncTryOn:

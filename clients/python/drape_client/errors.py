@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -17,7 +18,11 @@ Code: TypeAlias = "ErrorCode | Literal['UNEXPECTED_ANSWER']"
 
 
 class DrapeError(Exception):
-    """Base of all errors of this package."""
+    """Base of all errors of this package. Can be copied and pickled, for example between processes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default calls __init__ with `args`, which differ from its parameters.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class DrapeApiError(DrapeError):
@@ -73,21 +78,58 @@ class DrapeWebhookError(DrapeError):
     """The message has no valid signature of a given secret, or is older than 5 minutes."""
 
 
+def invalid_field(path: str, message: str) -> DrapeApiError:
+    """VALIDATION_FAILED, as the service would answer."""
+    details = [{"path": path, "message": message}]
+    return DrapeApiError(f"{path} {message}.", code="VALIDATION_FAILED", status=400, details=details)
+
+
 def read_error(response: httpx.Response) -> DrapeApiError:
-    """Parses an error response."""
-    known: dict[str, Any] = {
+    """Parses an error response, or a redirect, which is never followed: its target would receive key and photo."""
+    body = read_object(response) or {}
+    code, message = body.get("code"), body.get("message")
+    if response.has_redirect_location:
+        return _unexpected(response, _describe_redirect(response))
+    if not isinstance(code, str) or not isinstance(message, str):
+        return _unexpected(response, f"The response ({response.status_code}) is not from the service.")
+    known: Any = code
+    return DrapeApiError(message, code=known, details=body.get("details"), **_context_of(response))
+
+
+def damaged_response(response: httpx.Response, reason: Exception) -> DrapeApiError:
+    """The error of a response whose body cannot be read."""
+    return _unexpected(response, f"The response ({response.status_code}) is damaged or incomplete: {reason}")
+
+
+def read_object(response: httpx.Response) -> dict[str, Any] | None:
+    """The JSON object of the body; None for any other body."""
+    try:
+        body = json.loads(response.content)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _unexpected(response: httpx.Response, message: str) -> DrapeApiError:
+    return DrapeApiError(message, code="UNEXPECTED_ANSWER", **_context_of(response))
+
+
+def _context_of(response: httpx.Response) -> dict[str, Any]:
+    return {
         "status": response.status_code,
         "request_id": response.headers.get("x-request-id"),
         "retry_after": _read_retry_after(response.headers.get("retry-after")),
     }
+
+
+def _describe_redirect(response: httpx.Response) -> str:
+    """Names the target without its query, which may contain a signature."""
     try:
-        body = json.loads(response.content)
-    except ValueError:
-        body = None
-    if isinstance(body, dict) and isinstance(body.get("code"), str) and isinstance(body.get("message"), str):
-        return DrapeApiError(body["message"], code=body["code"], details=body.get("details"), **known)
-    message = f"The response ({response.status_code}) is not from the service."
-    return DrapeApiError(message, code="UNEXPECTED_ANSWER", **known)
+        target = response.url.join(response.headers["location"])
+        name = f"{target.scheme}://{target.netloc.decode()}{target.path}"
+    except (httpx.InvalidURL, ValueError):
+        name = "another address"
+    return f"The request was redirected to {name}, which received neither the key nor data. Set url to the address of the service."
 
 
 def _read_retry_after(header: str | None) -> float | None:
