@@ -2,6 +2,8 @@
  * JSON of the value, without `JSON.stringify`: scripts of a page, such as Prototype.js, replace it or add `toJSON` to the
  * prototypes of arrays, objects, texts and dates, which changes what it writes. Undefined for what JSON cannot express.
  */
+export function toJson(value: object): string
+export function toJson(value: unknown): string | undefined
 export function toJson(value: unknown): string | undefined {
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'

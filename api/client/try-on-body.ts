@@ -64,10 +64,10 @@ function createFiles() {
   return {
     /** Returns the field name of the bytes. */
     add: (blob: Blob) => nameOf(blobs.push(blob) - 1),
-    wrap: (data: unknown) => {
+    wrap: (data: object) => {
       if (blobs.length === 0) return data
       const form = new FormData()
-      form.set('data', toJson(data) ?? '')
+      form.set('data', toJson(data))
       blobs.forEach((blob, index) => {
         form.set(nameOf(index), blob, nameOf(index))
       })

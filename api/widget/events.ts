@@ -1,3 +1,4 @@
+import { toJson } from '../client/json.ts'
 import { storefrontContext, trackingContext } from './event-context.ts'
 import type { Settings } from './settings.ts'
 import { newId, type Visit } from './visit.ts'
@@ -140,8 +141,9 @@ async function post(url: string, body: object, headers: Readonly<Record<string, 
   const answer = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
+    body: toJson(body),
     keepalive: true,
+    redirect: 'error',
   })
   if (answer.status === 429) return { outcome: 'lost', retrySeconds: Number(answer.headers.get('retry-after')) || 0 }
   if (!answer.ok) return answer.status >= 500 ? LOST : REFUSED

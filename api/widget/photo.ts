@@ -1,3 +1,4 @@
+import { toJson } from '../client/json.ts'
 import { Failure } from './failure.ts'
 import { recall, remember } from './visit.ts'
 
@@ -74,7 +75,7 @@ const THUMBNAIL_SIDE = 320
 /** Stores the last photo for other products until the tab is closed: its ID and a thumbnail. */
 export function rememberPhoto({ bitmap }: Photo, imageId: string): void {
   const thumbnail = bitmap && draw(bitmap, THUMBNAIL_SIDE).toDataURL('image/jpeg', 0.8)
-  remember(() => sessionStorage, KEY, JSON.stringify({ imageId, thumbnail }))
+  remember(() => sessionStorage, KEY, toJson({ imageId, thumbnail }))
 }
 
 export function forgetPhoto(): void {

@@ -1,3 +1,4 @@
+import { toJson } from '../client/json.ts'
 import { recall, remember } from './visit.ts'
 
 /** A finished try-on. */
@@ -42,5 +43,5 @@ export function forgetResults(): void {
 }
 
 function store(results: readonly Result[]): void {
-  remember(() => sessionStorage, KEY, results.length === 0 ? '' : JSON.stringify(results))
+  remember(() => sessionStorage, KEY, results.length === 0 ? '' : toJson(results))
 }

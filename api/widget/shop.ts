@@ -1,3 +1,4 @@
+import { toJson } from '../client/json.ts'
 import type { Track } from './events.ts'
 import { Failure } from './failure.ts'
 import type { Settings } from './settings.ts'
@@ -74,7 +75,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
     call<T>(path, {
       method: 'POST',
       headers: { ...(body && { 'content-type': 'application/json' }), ...more },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(body && { body: toJson(body) }),
     })
 
   return {
@@ -91,7 +92,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
         .catch(() => null)
       if (visitor === null) return
       useToken(visitor)
-      remember(storage, VISITOR_KEY, JSON.stringify(visitor))
+      remember(storage, VISITOR_KEY, toJson(visitor))
     },
     uploadUrl: `${base}/upload-image`,
     headers,
@@ -121,7 +122,8 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
 }
 
 async function request<T>(url: string, init: RequestInit): Promise<T> {
-  const answer = await fetch(url, init).catch(() => null)
+  // A redirect would send the visitor's token to another address, and its response would be taken for the service's.
+  const answer = await fetch(url, { ...init, redirect: 'error' }).catch(() => null)
   if (answer === null) throw new Failure('NETWORK')
   const text = await answer.text().catch(() => null)
   if (text === null) throw new Failure('NETWORK')

@@ -3,6 +3,7 @@ import { createDialog, type Dialog } from './dialog.ts'
 import { startEvents, type Track } from './events.ts'
 import { failureOf } from './failure.ts'
 import { createFitting, type Fitting, type Step } from './fitting.ts'
+import { keepKeys } from './keys.ts'
 import { button, icon } from './markup.ts'
 import { createResultActions } from './result-actions.ts'
 import type { Settings } from './settings.ts'
@@ -43,6 +44,7 @@ export function createTryOn(
       fitting.leaveCamera()
     },
   })
+  const releaseKeys = keepKeys(dialog.element)
   const viewed = new Set<string>()
 
   function show(step: Step): void {
@@ -93,6 +95,7 @@ export function createTryOn(
       removeEventListener('online', goOn)
       removeEventListener(ERASED, fitting.clear)
       document.removeEventListener('visibilitychange', onHidden)
+      releaseKeys()
       watcher.disconnect()
       fitting.stop()
       stopEvents()

@@ -3,7 +3,7 @@ import { isApiError } from '../../api/client/node.ts'
 import { readBase, readKey } from '../../api/client/request.ts'
 import { CheckFailure, ForeignService } from './failure.ts'
 import { UsageError } from './options.ts'
-import { createVerifiedFetch } from './verified-fetch.ts'
+import { createVerifiedFetch, MISDIRECTED } from './verified-fetch.ts'
 
 /**
  * Connection to the service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY. Before the first request it
@@ -28,7 +28,7 @@ export async function explained<T>(answer: Promise<T>, then = ''): Promise<T> {
   try {
     return await answer
   } catch (error) {
-    if (isApiError(error, 'UNEXPECTED_ANSWER')) throw new ForeignService(error.message)
+    if (isApiError(error, 'UNEXPECTED_ANSWER') && error.status === MISDIRECTED) throw new ForeignService(error.message)
     if (!(error instanceof Error) || !/^Drape.+Error$/.test(error.name)) throw error
     throw new CheckFailure(`${error.message}${then}`)
   }

@@ -5,7 +5,7 @@ const CHECK_MS = 5000
 /** Max bytes of the response to the check that are read. */
 const MAX_BYTES = 65_536
 /** Misdirected Request: not retried. */
-const MISDIRECTED = 421
+export const MISDIRECTED = 421
 
 const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
 

@@ -25,10 +25,13 @@ function mayImport(from: string, to: string): boolean {
   return to.startsWith(own) || to.startsWith('api/shared/')
 }
 
-/** Code that runs on machines of others imports only its own files, and no package. */
-export function findTies(sources: Sources, folder: string): string[] {
+/** Code that runs on machines of others imports only its own files and those below `others`, and no package. */
+export function findTies(sources: Sources, folder: string, others: readonly string[] = []): string[] {
   return importsOf(sources)
-    .filter(({ from, to, isPackage }) => from.startsWith(folder) && (isPackage || !to.startsWith(folder)))
+    .filter(
+      ({ from, to, isPackage }) =>
+        from.startsWith(folder) && (isPackage || ![folder, ...others].some((one) => to.startsWith(one))),
+    )
     .map(({ from, to }) => `${from} must not import ${to}`)
 }
 

@@ -136,6 +136,54 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     })
   })
 
+  it('works on a page whose scripts replace JSON and what arrays, objects, texts and dates do', async () => {
+    // As Prototype.js 1.6 and 1.7 do, and more.
+    await visit('/products/104', {
+      script: `const { stringify } = JSON
+        for (const { prototype } of [Array, String, Number, Date, Object]) {
+          Object.defineProperty(prototype, 'toJSON', { value() { return stringify(String(this)) }, configurable: true, writable: true })
+        }
+        Array.prototype.entries = function () { return this.slice() }
+        Array.from = (items) => [...items]
+        JSON.stringify = () => '"replaced"'`,
+    })
+    await tryOn()
+    const names = await until(async () => {
+      const found = await front.drape.database.anyFirst(sql.unsafe`
+        select distinct name from event_details where properties->>'product_id' = 'gid://shop/Product/104'`)
+      return found.includes('widget:result_view') && found
+    })
+    expect(names).toEqual(expect.arrayContaining(['product_page:page_view', 'widget:button_click']))
+    const stored = await page.evaluate(`JSON.parse(sessionStorage.getItem('drape:results')).length`)
+    expect(stored).toBe(1)
+  })
+
+  it('keeps the keys that are pressed in its dialog from the page, and the focus in the dialog', async () => {
+    await visit('/products/101', {
+      script: `window.heard = []
+        for (const target of [window, document]) for (const type of ['keydown', 'keypress', 'keyup']) {
+          for (const isCapturing of target === window ? [false] : [true, false])
+            target.addEventListener(type, ({ key }) => heard.push(key), isCapturing)
+        }
+        // A search that opens on a key, as of a shop.
+        document.addEventListener('keydown', ({ key }) => { if (key === 's') document.querySelector('a').focus() })`,
+    })
+    expect(await widget.focused()).toBe('Choose a photo')
+    await page.keyboard.press('s')
+    expect(await widget.focused()).toBe('Choose a photo')
+    await page.keyboard.press('Tab')
+    expect(await widget.evaluate(`return root.querySelector('dialog').contains(root.activeElement)`)).toBe(true)
+    await widget.evaluate(`root.activeElement.blur()`)
+    expect(await page.evaluate(`document.activeElement === document.body`)).toBe(true)
+    await page.keyboard.press('s')
+    await page.keyboard.press('Escape')
+    expect(await widget.evaluate(`return root.querySelector('dialog').open`)).toBe(false)
+    expect(await widget.focused()).toBe('Try it on')
+    expect(await page.evaluate('heard')).toEqual([])
+    await page.keyboard.press('Shift')
+    expect(await page.evaluate('heard')).toEqual(Array(6).fill('Shift'))
+  })
+
   it('says that a photo is too small, and refuses a file that is not an image at once', async () => {
     const small = join(front.downloads, 'small.png')
     const slip = join(front.downloads, 'slip.png')

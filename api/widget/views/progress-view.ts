@@ -31,11 +31,12 @@ export function createProgressView(texts: Texts, announce: (text: string) => voi
     update: (step) => {
       const current = stageOf(step)
       const name = names[current]
-      for (const [i, stage] of stages.entries()) {
+      // Not of `entries()`, which Prototype.js replaces.
+      stages.forEach((stage, i) => {
         stage.dataset.state = i < current ? 'done' : i === current ? 'running' : 'next'
         if (i === current) stage.setAttribute('aria-current', 'step')
         else stage.removeAttribute('aria-current')
-      }
+      })
       if (shown !== name) {
         bar.setAttribute('aria-label', name)
         announce(name)

@@ -34,4 +34,12 @@ describe('the configuration', () => {
     expect(read).toThrow(`  ${name} `)
     expect(read).toThrow(reason)
   })
+
+  it('reads numbers only in plain digits', () => {
+    const share = Type.Object({ PROBE_PORT, SHARE: Type.Number({ default: 0 }) })
+    expect(readConfig(share, { PROBE_PORT: '80', SHARE: '0.25' })).toEqual({ PROBE_PORT: 80, SHARE: 0.25 })
+    for (const PROBE_PORT of ['1e3', '0x50', '80.0', ' 80', '+80']) {
+      expect(() => readConfig(share, { PROBE_PORT })).toThrow(/^ {2}PROBE_PORT /m)
+    }
+  })
 })
