@@ -27,7 +27,7 @@ const RIGHTS = {
       update (crop, warnings, person_detected) on images`,
     'select (id, images_edition, detected, expires_at), update (detected) on products',
     'insert on provenance_keys',
-    'insert on result_marks',
+    'select, insert on result_marks',
     'select, insert, update (failed_check, image) on safety_refusals',
     'select, update (used_by) on safety_reviews',
     'select on safety_blocks',
