@@ -35,7 +35,7 @@ describe('uploads of shoppers', () => {
     replica = await startProgram('api', { ...drape.env, PUBLIC_URL: drape.api.url })
     await drape.startWorker()
     photo = await readSample('persons/down-half-teal.jpg')
-    // The API waits three seconds for a crop. A worker's first one takes longer on a busy machine.
+    // A worker's first crop can take longer than the API waits on a busy machine.
     await until(async () => {
       const upload = { body: formOf(undefined, { file: photo }) }
       return (await drape.call('POST', '/tryon/v1/images/upload', upload)).body.personDetected
