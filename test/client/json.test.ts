@@ -8,17 +8,17 @@ describe('toJson', () => {
   it('writes what JSON.stringify writes', () => {
     const member = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.constant(undefined), fc.date())
     const value = fc.oneof(member, fc.array(member), fc.dictionary(fc.string(), member))
-    const assertSame = (one: unknown) => {
-      expect(parse(toJson(one) ?? 'null')).toEqual(parse(stringify(one) ?? 'null'))
-    }
-    fc.assert(fc.property(value, assertSame))
-    assertSame({
+    const isSame = (one: unknown) =>
+      stringify(parse(toJson(one) ?? 'null')) === stringify(parse(stringify(one) ?? 'null'))
+    fc.assert(fc.property(value, isSame), { numRuns: 50 })
+    const odd = {
       url: new URL('http://shop.example'),
       call: () => 1,
       list: [undefined],
       not: Number.NaN,
       '\ud800"\\\n': 1,
-    })
+    }
+    expect(isSame(odd)).toBe(true)
     expect(toJson('\ud800\u0000')).toBe('"\\ud800\\u0000"')
   })
 
