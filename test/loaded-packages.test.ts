@@ -11,7 +11,7 @@ const VERIFICATION = ['@trustnxt/c2pa-ts', '@peculiar/x509']
 
 it.each([
   ['the command line', ['scripts/drape.ts', 'account', 'list'], [...VERIFICATION, 'undici'], 'commander'],
-  ['the routes of the API', ['--eval', `import('./api/routes/routes.ts')`], VERIFICATION, 'koa-body'],
+  ['the routes of the API', ['--eval', `import('./api/routes/routes.ts')`], VERIFICATION, '@fastify/busboy'],
 ])('%s loads packages that few calls need only for these calls', async (_, program, rare, always) => {
   const loaded = await new Promise<string>((resolve) => {
     const env = { ...process.env, DATABASE_URL: '' }

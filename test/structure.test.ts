@@ -29,7 +29,7 @@ const only =
 const DOORS: Doors = {
   koa: inApi,
   '@koa/*': inApi,
-  'koa-body': inApi,
+  '@fastify/busboy': only('api/bodies/multipart-parser.ts', 'scripts/benchmarks/upload-process.ts'),
   bullmq: only('api/shared/queue.ts'),
   nodemailer: only('api/mail/smtp.ts'),
   redis: only('api/shared/redis.ts'),

@@ -131,6 +131,7 @@ function within(fault: Unstorable, part: string | number): Unstorable {
   return fault
 }
 
-function invalid(path: string, message: string): DrapeError {
+/** The refusal of a request because of the field at `path`. The message continues a sentence that starts with the field. */
+export function invalid(path: string, message: string): DrapeError {
   return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path, message }] })
 }

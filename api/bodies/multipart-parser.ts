@@ -1,160 +1,90 @@
-import { Stream, Writable } from 'node:stream'
+import { MIMEType } from 'node:util'
+import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import { invalid } from './bounded-json.ts'
 
-/** A part of a multipart body as formidable expects it: a file if it has a type, otherwise a field. */
-export interface FormPart {
-  name: string | null
-  originalFilename: string | null
-  mimetype: string | null
-}
-
-/** The part of formidable's form that plugins use. */
-interface Form {
-  readonly headers: Readonly<Record<string, string | undefined>>
-  type: string
-  ended: boolean
-  _parser: Writable
-  onPart(part: FormPart & Stream): Promise<void>
-  _getFileName(contentDisposition: string): string | null
-  _maybeEnd(): void
-}
-
-/** Per part. Browsers send a few hundred bytes; parsing time grows with the square of the size. */
-const MAX_PART_HEADER_BYTES = 16 * 1024
-/** Total of all parts, so that only some parts can have long headers. */
-const MAX_HEADER_BYTES = 64 * 1024
-/** Above the allowed number of files and fields, so that formidable's own limits apply first. */
+/** RFC 2046, 5.1.1. Comparing a longer boundary with parts of itself takes seconds. */
+const MAX_BOUNDARY_LENGTH = 70
+/** Above the allowed number of files and fields, so that their own limits apply first. */
 const MAX_PARTS = 100
+/** Of a part; browsers send a few hundred bytes. Headers beyond the limit are ignored. */
+const MAX_HEADER_BYTES = 16 * 1024
+/** The parser can only stop between two slices; 64 KB can contain 10,000 parts. */
+const SLICE_BYTES = 16 * 1024
+/** Transfer encodings (RFC 2045, 6) that leave the bytes as they are. */
+const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary', 'utf-8']
 
-const HEADERS_END = Buffer.from('\r\n\r\n')
-
-/**
- * Creates a formidable plugin that finds the parts of a multipart body (RFC 2046, 5.1.1). Formidable's own parser emits
- * a part in pieces between line ends: 10 MB of line ends take 6 s of processor time.
- */
-export function createMultipartPlugin(isField: (part: FormPart) => boolean) {
-  return (form: unknown): void => {
-    const parsed = form as Form
-    const [, quoted, plain] = /boundary=(?:"([^"]+)"|([^;]+))/i.exec(parsed.headers['content-type'] ?? '') ?? []
-    const boundary = quoted ?? plain
-    if (boundary === undefined) throw new Error('The content type has no boundary.')
-    parsed.type = 'multipart'
-    parsed._parser = createParser(parsed, { boundary, isField })
-  }
+export interface Part {
+  readonly name: string
+  /** MUST be read or destroyed. */
+  readonly stream: BusboyFileStream
+  readonly filename: string | undefined
+  /** Without parameters, in lower case; `text/plain` if the part has none. */
+  readonly type: string
 }
 
-function createParser(
-  form: Form,
-  { boundary, isField }: { boundary: string; isField: (part: FormPart) => boolean },
-): Writable {
-  const delimiter = Buffer.from(`\r\n--${boundary}`)
-  let state: 'data' | 'headers' | 'end' = 'data'
-  let part: Part | null = null
-  let [parts, headerBytes] = [0, 0]
-  // The first delimiter needs no line end before it; a virtual one simplifies the search.
-  let rest: Buffer = Buffer.from('\r\n')
+export interface MultipartParser {
+  /** Resolves when the parts have room for more bytes. Rejects after the first failure. */
+  write(chunk: Buffer): Promise<void>
+  /** Resolves when all parts are read. Rejects when the last delimiter is missing. */
+  end(): Promise<void>
+  /** Makes the current and later calls fail. */
+  fail(error: Error): void
+}
 
-  async function parse(chunk: Buffer): Promise<void> {
-    rest = Buffer.concat([rest, chunk])
-    while (state !== 'end') if (!(state === 'data' ? readData() : await readHeaders())) return
-    rest = Buffer.alloc(0)
-  }
-
-  /** Emits the bytes that certainly belong to the part. Returns false when more bytes must arrive. */
-  function readData(): boolean {
-    const found = rest.indexOf(delimiter)
-    const length = found < 0 ? Math.max(0, rest.length - delimiter.length + 1) : found
-    if (length > 0) part?.write(rest.subarray(0, length))
-    rest = rest.subarray(length)
-    const following = rest.subarray(delimiter.length, delimiter.length + 2).toString('latin1')
-    if (found < 0 || following.length < 2) return false
-    if (following !== '\r\n' && following !== '--') {
-      part?.write(delimiter)
-      rest = rest.subarray(delimiter.length)
-      return true
-    }
-    part?.end()
-    part = null
-    state = following === '--' ? 'end' : 'headers'
-    rest = rest.subarray(delimiter.length)
-    return true
-  }
-
-  /** Opens the part after its headers; `rest` begins with the line end before them. */
-  async function readHeaders(): Promise<boolean> {
-    const end = rest.indexOf(HEADERS_END)
-    const length = end < 0 ? rest.length : end
-    if (length > MAX_PART_HEADER_BYTES) throw new Error('The headers of a part are too large.')
-    if (end < 0) return false
-    headerBytes += length
-    if (headerBytes > MAX_HEADER_BYTES) throw new Error('The headers of the parts are too large.')
-    if (++parts > MAX_PARTS) throw new Error('The body has too many parts.')
-    part = createPart(rest.toString('utf8', 0, end), form)
-    if (isField(part.stream)) part.stream.mimetype = null
-    else part.stream.mimetype ??= 'application/octet-stream'
-    await form.onPart(part.stream)
-    rest = rest.subarray(end + HEADERS_END.length)
-    state = 'data'
-    return true
-  }
-
-  return new Writable({
-    write: (chunk: Buffer, _, done) => {
-      parse(chunk).then(() => done(), done)
-    },
-    final: (done) => {
-      if (state !== 'end') return done(new Error('The body ends before its last delimiter.'))
-      form.ended = true
-      form._maybeEnd()
-      done()
-    },
+/** Throws `VALIDATION_FAILED` for a content type without a boundary of 1 to 70 characters. */
+export function createMultipartParser(contentType: string | undefined, onPart: (part: Part) => void): MultipartParser {
+  const parser = new Busboy({
+    headers: { 'content-type': `multipart/form-data; boundary="${boundaryOf(contentType)}"` },
+    limits: { parts: MAX_PARTS, headerSize: MAX_HEADER_BYTES },
+    // As streams: the parser would decode fields with replacement characters.
+    isPartAFile: () => true,
   })
-}
-
-interface Part {
-  readonly stream: FormPart & Stream
-  write(bytes: Buffer): void
-  end(): void
-}
-
-function createPart(head: string, form: Form): Part {
-  const headers: Record<string, string> = {}
-  for (const line of head.split('\r\n').slice(1)) {
-    const colon = line.indexOf(':')
-    const name = line.slice(0, colon).toLowerCase()
-    if (!/^[\w-]+$/.test(name)) throw new Error('A header of a part has no name.')
-    headers[name] = line.slice(colon + 1).trim()
+  let failure: Error | null = null
+  let interrupt: (error: Error) => void = () => {}
+  const fail = (error: Error) => {
+    failure ??= error
+    interrupt(failure)
   }
-  const disposition = headers['content-disposition'] ?? ''
-  const [, , quoted, token] = /\bname=("([^"]*)"|([^()<>@,;:\\"/[\]?={}\s]+))/i.exec(disposition) ?? []
-  const stream = Object.assign(new Stream(), {
-    headers,
-    name: quoted ?? token ?? null,
-    originalFilename: disposition === '' ? null : form._getFileName(disposition),
-    mimetype: headers['content-type'] ?? null,
-    transferEncoding: 'utf-8',
+  const step = (begin: (done: () => void) => void) =>
+    new Promise<void>((resolve, reject) => {
+      interrupt = reject
+      if (failure === null) begin(resolve)
+      else reject(failure)
+    })
+
+  parser.on('error', (error) => fail(error as Error))
+  parser.on('partsLimit', () => fail(invalid('', `has more than ${MAX_PARTS} parts`)))
+  parser.on('file', (name: string | undefined, stream, filename: string | undefined, encoding, type) => {
+    // Between two readers no other listener is attached, and an unhandled error would end the process.
+    stream.on('error', () => {})
+    if (name === undefined) fail(invalid('', 'has a part without a name'))
+    else if (!PLAIN_ENCODINGS.includes(encoding)) fail(invalid(name, `must not have the transfer encoding ${encoding}`))
+    if (failure === null && name !== undefined) onPart({ name, stream, filename, type })
+    else stream.resume()
   })
-  const encoding = (headers['content-transfer-encoding'] ?? 'binary').toLowerCase()
-  if (encoding === 'base64') return decodingPart(stream)
-  if (!['binary', '7bit', '8bit', 'utf-8'].includes(encoding)) throw new Error('The encoding of a part is unknown.')
-  return { stream, write: (bytes) => stream.emit('data', bytes), end: () => stream.emit('end') }
-}
 
-/** Base64, of an older standard: 4 characters are 3 bytes, and a chunk may end between them. */
-function decodingPart(stream: FormPart & Stream): Part {
-  let text = ''
-  const decode = (length: number) => {
-    if (length > 0) stream.emit('data', Buffer.from(text.slice(0, length), 'base64'))
-    text = text.slice(length)
-  }
   return {
-    stream,
-    write: (bytes) => {
-      text += bytes.toString('latin1').replaceAll(/\s/g, '')
-      decode(text.length - (text.length % 4))
+    write: async (chunk) => {
+      for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+        await step((done) => parser.write(chunk.subarray(at, at + SLICE_BYTES), done))
+      }
     },
-    end: () => {
-      decode(text.length)
-      stream.emit('end')
-    },
+    end: () =>
+      step((done) => {
+        parser.once('finish', done)
+        parser.end()
+      }),
+    fail,
   }
+}
+
+function boundaryOf(contentType = ''): string {
+  let boundary: string | null = null
+  try {
+    boundary = new MIMEType(contentType).params.get('boundary')
+  } catch {}
+  if (boundary === null || boundary === '' || boundary.length > MAX_BOUNDARY_LENGTH) {
+    throw invalid('Content-Type', `must have a boundary of 1 to ${MAX_BOUNDARY_LENGTH} characters`)
+  }
+  return boundary.replaceAll(/["\\]/g, '\\$&')
 }

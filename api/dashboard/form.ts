@@ -1,11 +1,12 @@
 import type { Context } from 'koa'
-import { koaBody } from 'koa-body'
 import { assertStorable } from '../bodies/bounded-json.ts'
+import { readText } from '../bodies/text-body.ts'
 import { parseBody } from '../middleware/body.ts'
 import { DrapeError, type FieldProblem } from '../shared/errors.ts'
 import { compileParser, readNumber, type Static, type TSchema } from '../shared/schema.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
+const FORM_TYPE = 'application/x-www-form-urlencoded'
 const MAX_FORM_BYTES = 256 * 1024
 const MAX_FIELDS = 1000
 
@@ -27,9 +28,8 @@ export function readForm(): DashboardMiddleware {
         return next()
       })
     }
-    await parseText(ctx as unknown as Context, async () => {})
-    const { body } = ctx.request as { body?: string }
-    ctx.state.form = parseFields(body ?? '')
+    const text = await readText(ctx as unknown as Context, { types: [FORM_TYPE], maxBytes: MAX_FORM_BYTES })
+    ctx.state.form = parseFields(text)
     for (const [name, value] of ctx.state.form) assertStorable(value, name)
     return next()
   }
@@ -43,17 +43,6 @@ function parseFields(text: string): URLSearchParams {
   }
   return new URLSearchParams(text)
 }
-
-const parseText = koaBody({
-  urlencoded: false,
-  json: false,
-  textTypes: ['application/x-www-form-urlencoded'],
-  textLimit: MAX_FORM_BYTES,
-  patchNode: false,
-  onError: (cause) => {
-    throw new DrapeError('VALIDATION_FAILED', 'The form could not be read.', { cause })
-  },
-})
 
 type FieldsSchema = TSchema & { properties: Record<string, TSchema> }
 

@@ -11,6 +11,8 @@ export interface ImageHeader {
   readonly height: number
 }
 
+export const MIN_IMAGE_BYTES = 12
+
 type Size = Omit<ImageHeader, 'format'>
 
 const SIZE_READERS: Record<ImageFormat, (bytes: Buffer) => Size> = {
@@ -26,14 +28,15 @@ const SIZE_READERS: Record<ImageFormat, (bytes: Buffer) => Size> = {
  * format.
  */
 export function readImageHeader(bytes: Uint8Array): ImageHeader {
-  if (bytes.length < 12) throw new DrapeError('INVALID_IMAGE', 'The file is too small to be an image.')
+  if (bytes.length < MIN_IMAGE_BYTES) throw new DrapeError('INVALID_IMAGE', 'The file is too small to be an image.')
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const format = detectFormat(view)
+  const format = detectImageFormat(view)
   if (!format) throw new DrapeError('UNSUPPORTED_IMAGE_TYPE', 'The file is not a JPEG, PNG, WebP or HEIC image.')
   return { format, ...readSize(format, view) }
 }
 
-function detectFormat(bytes: Buffer): ImageFormat | undefined {
+/** Format of an image by its first bytes, at least `MIN_IMAGE_BYTES`. Undefined for any other content. */
+export function detectImageFormat(bytes: Buffer): ImageFormat | undefined {
   if (bytes.readUIntBE(0, 3) === 0xffd8ff) return 'jpeg'
   if (bytes.readUInt32BE(0) === 0x89504e47) return 'png'
   if (hasText(bytes, 0, 'RIFF') && hasText(bytes, 8, 'WEBP')) return 'webp'

@@ -11,7 +11,7 @@ const AT_ONCE = 32
 
 export const uploadTime: Benchmark = {
   id: 'P6',
-  what: 'an upload of 10 MB, stored and hashed, against a bare formidable that hashes it',
+  what: 'an upload of 10 MB, stored and hashed, against a bare busboy that hashes it',
   unit: 'ms',
   sense: 'most',
   goal: 1.6,

@@ -1,5 +1,6 @@
 import { parseLargeJson } from '../../bodies/bounded-json.ts'
 import type { ReceiveBody, ReceivedBody } from '../../bodies/signed-body.ts'
+import { decodeText } from '../../bodies/text-body.ts'
 import { recordServerEvents } from '../../events/server-events.ts'
 import { networkOf } from '../../shared/addresses.ts'
 import { DrapeError } from '../../shared/errors.ts'
@@ -67,7 +68,7 @@ async function postWebhook(ctx: AppContext, parts: ShopifyWebhookParts): Promise
     const shop = await proveShop(ctx, { domain, claimed, body }, parts)
     body.trust()
     const topic = only(ctx, 'x-shopify-topic') ?? ''
-    const payload = await parseLargeJson((await body.bytes()).toString(), '', LARGE_ORDER)
+    const payload = await parseLargeJson(decodeText(await body.bytes(), ''), '', LARGE_ORDER)
     const webhookId = readWebhookId(ctx)
     const work = () => handle({ shop, topic, payload, webhookId }, parts)
     await parts.answerSoon(`${shop.id} ${topic} ${body.hash}`, work, ctx.state.log)

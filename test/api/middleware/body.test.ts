@@ -54,6 +54,8 @@ describe('a multipart body', () => {
   it.each([
     ['without a name', { disposition: 'name="a"', type: 'image/jpeg' }],
     ['without a type', { disposition: 'name="a"; filename="a.jpg"' }],
+    ['without a name and a type', { disposition: 'name="a"' }],
+    ['with an extended name alone', { disposition: 'name="a"; filename*=UTF-8\'\'a%20b.jpg' }],
     ['of no special type', { disposition: 'name="a"', type: 'application/octet-stream' }],
     ['that calls itself a text', { disposition: 'name="a"; filename="a.txt"', type: 'text/plain' }],
   ])('is parsed with a file %s', async (_, part) => {
@@ -62,6 +64,17 @@ describe('a multipart body', () => {
       { ...part, bytes: person },
     ])
     expect(answer.status).toBe(200)
+  })
+
+  it.each([
+    ['without a name and a type', 'name="file"'],
+    ['with an extended name alone', 'name="file"; filename*=UTF-8\'\'fa%C3%A7ade.jpg'],
+    ['with an extended name in Latin-1', 'name="file"; filename*=ISO-8859-1\'fr\'fa%E7ade.jpg'],
+  ])('is parsed with a photo %s', async (_, disposition) => {
+    const answer = await send('/tryon/v1/images/upload', [{ disposition, bytes: person }])
+    expect(answer.status).toBe(201)
+    const text = await send('/tryon/v1/images/upload', [{ disposition, bytes: 'no image at all' }])
+    expect(text).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_IMAGE_TYPE' } })
   })
 
   it.each([
