@@ -52,6 +52,9 @@ export function createMultipartParser(contentType: string | undefined, onPart: (
       else reject(failure)
     })
 
+  // Bytes may follow the last delimiter, so that the parser finishes during a write.
+  const finished = Promise.withResolvers<void>()
+  parser.once('finish', finished.resolve)
   parser.on('error', (error) => fail(error as Error))
   parser.on('partsLimit', () => fail(invalid('', `has more than ${MAX_PARTS} parts`)))
   parser.on('file', (name: string | undefined, stream, filename: string | undefined, encoding, type) => {
@@ -71,7 +74,7 @@ export function createMultipartParser(contentType: string | undefined, onPart: (
     },
     end: () =>
       step((done) => {
-        parser.once('finish', done)
+        finished.promise.then(done)
         parser.end()
       }),
     fail,

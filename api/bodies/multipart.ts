@@ -48,6 +48,8 @@ export interface Form {
 export async function readMultipart(request: IncomingMessage, options: MultipartOptions): Promise<Form> {
   const { receive, stop } = createPartReceiver(options)
   const receiving: Promise<Received>[] = []
+  // A request that is read again from disk may fail when nothing reads it any more.
+  request.on('error', () => {})
   try {
     const parser = createMultipartParser(request.headers['content-type'], (part) => {
       const received = receive(part)

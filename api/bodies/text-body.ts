@@ -24,6 +24,8 @@ export async function readText(
   ctx: Context,
   { types, maxBytes }: { types: readonly string[]; maxBytes: number },
 ): Promise<string> {
+  // A request that is read again from disk may fail when nothing reads it any more.
+  ctx.req.on('error', () => {})
   try {
     if (!METHODS.includes(ctx.method) || !ctx.is([...types])) return ''
     const createDecoder = DECODERS.get(ctx.get('content-encoding').toLowerCase())
