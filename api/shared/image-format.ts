@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { DrapeError } from './errors.ts'
+import { createPartCounter } from './image-parts.ts'
 import { isFrame, readJpegSegments, START_OF_SCAN } from './jpeg-segments.ts'
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'heic'
@@ -147,18 +148,15 @@ interface Span {
   readonly end: number
 }
 
-/** Limits the time for a file of empty boxes; a tiled image has a few dozen. */
-const MAX_BOXES = 10_000
-
 function findBox(bytes: Buffer, type: string, within: Span): Span {
   for (const box of boxesIn(bytes, within)) if (box.type === type) return box
   throw new RangeError(`no box ${type}`)
 }
 
 function* boxesIn(bytes: Buffer, { start, end }: Span): Generator<Span & { type: string }> {
-  let count = 0
+  const countPart = createPartCounter()
   for (let offset = start; offset < end; ) {
-    assertValid(++count <= MAX_BOXES)
+    countPart()
     const short = bytes.readUInt32BE(offset)
     const header = short === 1 ? 16 : 8
     const size = short === 1 ? Number(bytes.readBigUInt64BE(offset + 8)) : short || end - offset

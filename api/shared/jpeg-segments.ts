@@ -1,3 +1,5 @@
+import { createPartCounter } from './image-parts.ts'
+
 /** A segment of a JPEG, from its 0xff to the end of its payload; for a scan, to the end of its header. */
 export interface JpegSegment {
   readonly marker: number
@@ -13,8 +15,6 @@ export interface JpegSegment {
 export const START_OF_SCAN = 0xda
 export const END_OF_IMAGE = 0xd9
 
-/** Limits the time for a file of empty segments; a photo has a few dozen. */
-const MAX_SEGMENTS = 10_000
 /** Total between all segments; some cameras pad them. */
 const MAX_STRAY_BYTES = 1024 * 1024
 
@@ -27,7 +27,9 @@ const MAX_STRAY_BYTES = 1024 * 1024
 export function* readJpegSegments(bytes: Buffer): Generator<JpegSegment> {
   let offset = 2
   let stray = 0
-  for (let count = 0; count < MAX_SEGMENTS; count++) {
+  const countPart = createPartCounter()
+  for (;;) {
+    countPart()
     const start = findMarker(bytes, offset)
     if (start === -1) return
     stray += start - offset
@@ -47,7 +49,6 @@ export function* readJpegSegments(bytes: Buffer): Generator<JpegSegment> {
     yield segment
     offset = marker === START_OF_SCAN ? findScanEnd(bytes, segment.end) : segment.end
   }
-  throw new RangeError(`more than ${MAX_SEGMENTS} segments`)
 }
 
 /** SOF0 to SOF15; C4, C8 and CC are other segments. */

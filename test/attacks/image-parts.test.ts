@@ -1,7 +1,9 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { decodeImage, normaliseImage } from '../../api/shared/image.ts'
+import { readImageHeader } from '../../api/shared/image-format.ts'
 import { toPlainPng } from '../../api/shared/plain-png.ts'
+import { openAsset } from '../../api/shared/provenance/asset.ts'
 import { insertSegments, jpegSegments, segment } from '../support/jpeg-segments.ts'
 import { chunk, insertChunk, textPng } from '../support/odd-images.ts'
 
@@ -41,6 +43,24 @@ describe('images of many parts', () => {
     const comments = Array.from({ length: 10_001 }, () => segment(0xfe, Buffer.alloc(0)))
     const commented = insertSegments(await image(100).jpeg().toBuffer(), ...comments)
     await expect(normaliseImage(commented)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
+  })
+
+  it.each([
+    ['JPEG', Buffer.from([0xff, 0xd8]), Buffer.from([0xff, 0xfe, 0, 2])],
+    ['PNG', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('drAp', Buffer.alloc(0))],
+    ['WebP', Buffer.from('RIFF\0\0\0\0WEBP'), Buffer.from('ABCD\0\0\0\0')],
+  ])('have no Content Credentials as %s with more than 10,000 parts', (_, head, part) => {
+    const file = (parts: number) => Buffer.concat([head, ...Array<Buffer>(parts).fill(part), Buffer.alloc(1)])
+    expect(() => openAsset(file(10_004))).toThrow('more than 10000 parts')
+    expect(() => openAsset(file(9_990))).not.toThrow('parts')
+  })
+
+  it('are refused as HEIC with more than 10,000 boxes', () => {
+    const brand = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0heicmif1', 'latin1')
+    const file = Buffer.concat([brand, Buffer.from('\0\0\0\x08free'.repeat(10_001), 'latin1')])
+    expect(() => readImageHeader(file)).toThrow(
+      expect.objectContaining({ cause: new RangeError('more than 10000 parts') }),
+    )
   })
 
   it('are refused as JPEG that ends within a segment', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Asset, JPEG, PNG } from '@trustnxt/c2pa-ts/asset'
 import { Crypto } from '@trustnxt/c2pa-ts/crypto'
+import { createPartCounter } from '../image-parts.ts'
 import { createWebpAsset, isWebp } from './webp-asset.ts'
 
 // The library would copy the file to hash it.
@@ -13,7 +14,8 @@ Object.assign(Crypto.provider, {
 
 /**
  * The file as a container of a C2PA manifest; null when the file is neither JPEG, PNG nor WebP.
- * @throws Error when the file is damaged
+ * @throws Error when the file is damaged, and for more than 10,000 segments or chunks, for each of which the library
+ * would create an object
  */
 export function openAsset(bytes: Uint8Array): Asset | null {
   const open = JPEG.canRead(bytes) ? JPEG : PNG.canRead(bytes) ? PNG : null
@@ -22,17 +24,15 @@ export function openAsset(bytes: Uint8Array): Asset | null {
   return new open(bytes)
 }
 
-/** The library creates an object per segment or chunk, of which a file of 10 MB can have millions. */
-const MAX_PARTS = 20_000
-
 /** Offset of the next part; beyond the end of the file after the last part. */
 type Next = (view: DataView, start: number) => number
 
 function assertFewParts(bytes: Uint8Array, next: Next): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let start = next === nextSegment ? 2 : 8
-  for (let parts = 0; start + 12 < bytes.length; parts++) {
-    if (parts > MAX_PARTS) throw new Error(`The image has more than ${MAX_PARTS} parts`)
+  const countPart = createPartCounter()
+  while (start + 12 < bytes.length) {
+    countPart()
     start = next(view, start)
   }
 }

@@ -1,4 +1,5 @@
 import type { Asset } from '@trustnxt/c2pa-ts/asset'
+import { createPartCounter } from '../image-parts.ts'
 
 const HEADER_BYTES = 12
 const CHUNK_HEADER_BYTES = 8
@@ -18,7 +19,7 @@ export function isWebp(bytes: Uint8Array): boolean {
 /**
  * A WebP as a container of a manifest: the last chunk, of type C2PA (C2PA 2.2, section A.3.7). The library supports
  * only JPEG and PNG.
- * @throws Error when a chunk extends beyond the file
+ * @throws Error when a chunk extends beyond the file, and for more than 10,000 chunks
  */
 export function createWebpAsset(bytes: Uint8Array): Asset {
   let data = bytes
@@ -48,7 +49,9 @@ export function createWebpAsset(bytes: Uint8Array): Asset {
 }
 
 function* readChunks(bytes: Uint8Array): Generator<Chunk> {
+  const countPart = createPartCounter()
   for (let start = HEADER_BYTES; start + CHUNK_HEADER_BYTES <= bytes.length; ) {
+    countPart()
     const chunk = { type: textAt(bytes, start), start, size: viewOf(bytes).getUint32(start + 4, true) }
     if (start + CHUNK_HEADER_BYTES + chunk.size > bytes.length) throw new Error('A chunk of the WebP is incomplete')
     yield chunk
