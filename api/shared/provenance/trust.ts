@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 
-/** Maximum number of certificates of a file that are checked. */
-const MAX_LENGTH = 8
+/** Maximum number of issuers of a file's certificate. */
+export const MAX_ISSUERS = 8
 
 /** Whether a certificate is an anchor, or chains to an anchor through currently valid certificates. */
 export function isTrusted(
@@ -9,7 +9,7 @@ export function isTrusted(
   { chain, anchors }: { chain: readonly X509Certificate[]; anchors: readonly X509Certificate[] },
 ): boolean {
   let current = leaf
-  for (let step = 0; step < MAX_LENGTH; step++) {
+  for (let step = 0; step < MAX_ISSUERS; step++) {
     if (anchors.some((anchor) => anchor.fingerprint256 === current.fingerprint256)) return true
     if (anchors.some((anchor) => isIssuedBy(current, anchor))) return true
     const issuer = chain.find((certificate) => isIssuedBy(current, certificate))

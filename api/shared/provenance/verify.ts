@@ -11,7 +11,7 @@ import {
 } from '@trustnxt/c2pa-ts/manifest'
 import { openAsset } from './asset.ts'
 import { fingerprintOfKey } from './private-key.ts'
-import { isTrusted } from './trust.ts'
+import { isTrusted, MAX_ISSUERS } from './trust.ts'
 
 /** Content of a file's manifest and whether it is valid. Texts come from the file: anyone may have written them. */
 export interface ProvenanceReport {
@@ -63,9 +63,11 @@ export async function verifyProvenance(
     if (!asset) return { status: 'none', problems: [NO_IMAGE], statement: null, signer: null }
     const jumbf = asset.getManifestJUMBF()
     if (!jumbf) return { status: 'none', problems: [NO_MANIFEST], statement: null, signer: null }
-    if (jumbf.length > MAX_BYTES) return refused
+    if (jumbf.length > MAX_BYTES) return refuse(`are larger than ${MAX_BYTES / 1024} KB`)
     const store = ManifestStore.read(SuperBox.fromBuffer(new Uint8Array(jumbf)))
-    return await examine(store, { asset, anchors })
+    if (store.manifests.some(hasTooManyAssertions)) return refuse(`have more than ${MAX_ASSERTIONS} assertions`)
+    if (store.manifests.some(hasTooManyIssuers)) return refuse(`have more than ${MAX_ISSUERS} issuers of certificates`)
+    return await examine(store, { asset: readOnce(asset), anchors })
   } catch (error) {
     const problems = [describe(ValidationResult.fromError(error as Error))].flat()
     return { status: 'invalid', problems, statement: null, signer: null }
@@ -78,9 +80,34 @@ const NO_MANIFEST = 'The file has no Content Credentials. Programs that edit or 
 /** The manifest of a result has 3 to 8 KB. A larger, forged one could block the event loop for longer than 50 ms. */
 const MAX_BYTES = 64 * 1024
 
-const refused: ProvenanceReport = {
-  ...{ status: 'invalid', statement: null, signer: null },
-  problems: ['The Content Credentials are larger than 64 KB, so they are not from a try-on. Use another C2PA reader.'],
+/** A result has 4. Each is checked, and a claim can name the same one hundreds of times. */
+const MAX_ASSERTIONS = 50
+
+function refuse(reason: string): ProvenanceReport {
+  const problem = `The Content Credentials ${reason}, so they are not from a try-on. Use another C2PA reader.`
+  return { status: 'invalid', problems: [problem], statement: null, signer: null }
+}
+
+function hasTooManyAssertions({ claim }: Manifest): boolean {
+  const { assertions = [], gatheredAssertions = [], redactedAssertions = [] } = claim ?? {}
+  return assertions.length + gatheredAssertions.length + redactedAssertions.length > MAX_ASSERTIONS
+}
+
+function hasTooManyIssuers({ signature }: Manifest): boolean {
+  return (signature?.signatureData.chainCertificates.length ?? 0) > MAX_ISSUERS
+}
+
+/** Lets the bytes of the image be hashed once: the library hashes them for each mention of the same binding. */
+function readOnce(asset: Asset): Asset {
+  const read = asset.getDataRange.bind(asset)
+  let left = asset.getDataLength()
+  asset.getDataRange = async (start, length) => {
+    const bytes = await read(start, length)
+    left -= bytes.length
+    if (left < 0) throw new Error('The manifest needs more than one hash of the image')
+    return bytes
+  }
+  return asset
 }
 
 async function examine(

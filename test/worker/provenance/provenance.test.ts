@@ -1,6 +1,10 @@
+import { X509Certificate } from '@peculiar/x509'
+import { CoseAlgorithmIdentifier, type Signer } from '@trustnxt/c2pa-ts/cose'
+import { ClaimVersion, DataHashAssertion, ManifestStore } from '@trustnxt/c2pa-ts/manifest'
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeImage } from '../../../api/shared/image.ts'
+import { openAsset } from '../../../api/shared/provenance/asset.ts'
 import { nameIngredient } from '../../../api/shared/provenance/ingredient.ts'
 import { verifyProvenance } from '../../../api/shared/provenance/verify.ts'
 import { VERSION } from '../../../api/shared/version.ts'
@@ -84,6 +88,48 @@ describe('the names of ingredients', () => {
       ),
     )
     expect(new Set(names).size).toBe(FORMATS.length)
+  })
+})
+
+describe('Content Credentials that anyone can sign', () => {
+  const [certificate, issuer] = key.certificates.map(({ raw }) => new X509Certificate(new Uint8Array(raw)))
+  /** An image whose claim mentions the hash of the image `mentions` times, signed with a chain of `issuers`. */
+  const forged = async ({ mentions = 1, issuers = 1 }) => {
+    const asset = openAsset(await encodeImage(bitmap, { format: 'jpeg' }))
+    if (asset === null) throw new Error('no JPEG')
+    const signer: Signer = {
+      ...{ algorithm: CoseAlgorithmIdentifier.Ed25519, certificate },
+      chainCertificates: Array.from({ length: issuers }, () => issuer),
+      sign: async (payload) => new Uint8Array(await key.sign(payload)),
+    }
+    const store = new ManifestStore()
+    const manifest = store.createManifest({
+      ...{ claimVersion: ClaimVersion.V1, assetFormat: asset.mimeType, instanceID: 'xmp:iid:1' },
+      ...{ defaultHashAlgorithm: 'SHA-256', signer },
+    })
+    const binding = DataHashAssertion.create('SHA-256')
+    manifest.addAssertion(binding)
+    for (let i = 1; i < mentions; i++) manifest.claim?.assertions.push(manifest.createAssertionReference(binding))
+    await asset.ensureManifestSpace(store.measureSize())
+    await binding.updateWithAsset(asset)
+    await manifest.sign(signer)
+    await asset.writeManifestJUMBF(store.getBytes())
+    return asset.getDataRange()
+  }
+
+  it('make the image be hashed only once', async () => {
+    expect(await verifyProvenance(await forged({}))).toMatchObject({ status: 'valid' })
+    expect(await verifyProvenance(await forged({ mentions: 50 }))).toMatchObject({
+      ...{ status: 'invalid', problems: ['The Content Credentials are damaged (general.error).'] },
+    })
+  })
+
+  it.each([
+    ['50 assertions', { mentions: 51 }],
+    ['8 issuers of certificates', { issuers: 9 }],
+  ])('are refused with more than %s', async (limit, options) => {
+    const problems = [expect.stringContaining(`have more than ${limit}, so`)]
+    expect(await verifyProvenance(await forged(options))).toMatchObject({ status: 'invalid', problems })
   })
 })
 
