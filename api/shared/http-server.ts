@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { createPipelines } from './pipelined-requests.ts'
+import { createBoundedRequest } from './small-chunks.ts'
 import { answerUnparsedRequests, refuse, refuseWithoutHost } from './unparsed-requests.ts'
 
 export interface HttpServerOptions {
@@ -40,24 +41,28 @@ export function createHttpServer(
     connectionsCheckingInterval: Math.ceil(headersMs / CHECKS),
   }
   const isNext = createPipelines()
-  const server = createServer({ requireHostHeader: false, ...limits }, async (request, response) => {
-    const next = isNext(request, response)
-    // Most requests need no wait, not even for a microtask.
-    if (next !== true && !(await next)) return
-    if (refuseWithoutHost(request, response)) return
-    dropWhenStalled(response, stalledMs)
-    // RFC 9112, 6.1: a proxy may have framed such a request differently.
-    if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
-      return refuse(response, BAD_REQUEST)
-    }
-    try {
-      await handle(request, response)
-    } catch (error) {
-      metrics.httpFaults.inc({ server: name })
-      log.error({ err: error, server: name }, 'HTTP handler failed')
-      refuse(response, FAULT)
-    }
-  })
+  const Request = createBoundedRequest((error, socket) => server.emit('clientError', error, socket))
+  const server: Server = createServer(
+    { requireHostHeader: false, IncomingMessage: Request, ...limits },
+    async (request, response) => {
+      const next = isNext(request, response)
+      // Most requests need no wait, not even for a microtask.
+      if (next !== true && !(await next)) return
+      if (refuseWithoutHost(request, response)) return
+      dropWhenStalled(response, stalledMs)
+      // RFC 9112, 6.1: a proxy may have framed such a request differently.
+      if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
+        return refuse(response, BAD_REQUEST)
+      }
+      try {
+        await handle(request, response)
+      } catch (error) {
+        metrics.httpFaults.inc({ server: name })
+        log.error({ err: error, server: name }, 'HTTP handler failed')
+        refuse(response, FAULT)
+      }
+    },
+  )
   answerUnparsedRequests(server)
   return server
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ErrorCode } from './errors.ts'
+import { SMALL_CHUNKS } from './small-chunks.ts'
 
 /** Error body of a request that no handler receives. */
 export interface Refusal {
@@ -28,6 +29,11 @@ const REFUSAL_BY_ERROR: Readonly<Record<string, Refusal>> = {
     status: 413,
     code: 'VALIDATION_FAILED',
     message: 'The extensions of a chunk are larger than 16 KB.',
+  },
+  [SMALL_CHUNKS]: {
+    status: 400,
+    code: 'VALIDATION_FAILED',
+    message: 'The body has more than 10,000 chunks with a mean below 256 bytes. Send larger chunks.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,

@@ -45,6 +45,7 @@ describe('a request that reaches no handler', () => {
     ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: nonsense\r\n\r\n', 417],
     ['headers that do not end', 'GET / HTTP/1.1\r\nHost: a\r\n', 408],
     ['a body that does not end', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf', 408],
+    ['a body of 1-byte chunks', chunked('1\r\na\r\n'.repeat(11_000)), 400],
     ['too long extensions of a chunk', chunked(`1;${'e'.repeat(20_000)}\r\na\r\n0\r\n\r\n`), 413],
   ])('gets the error body for %s', async (_, text, status) => {
     const answer = await send(text)
@@ -57,11 +58,17 @@ describe('a request that reaches no handler', () => {
     expect(answer.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
   })
 
+  it('is not one with 9,000 chunks of 1 byte, or more chunks of 256', async () => {
+    expect(await send(chunked(`${'1\r\na\r\n'.repeat(9000)}0\r\n\r\n`, 'close'))).toMatch(/handled$/)
+    const chunk = `100\r\n${'a'.repeat(256)}\r\n`
+    expect(await send(chunked(`${chunk.repeat(15_000)}0\r\n\r\n`, 'close'))).toMatch(/handled$/)
+  })
+
   it('is not answered in place of an earlier one on its connection', async () => {
     expect(await send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n')).toBe('')
   })
 })
 
-function chunked(body: string): string {
-  return `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`
+function chunked(body: string, connection = 'keep-alive'): string {
+  return `POST / HTTP/1.1\r\nHost: a\r\nConnection: ${connection}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`
 }
