@@ -44,14 +44,15 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'state, price and statistics of a try-on',
       lifetime:
-        'the record stays, without its images once they expire; `visitor_address` 2 days; records of test keys 1 day. The ID of the end user stays until it is erased',
-      erasure: `${ERASE} sets the ID of the end user, of the photo, of the result and the salt to null and cancels unfinished work; the record, which names no person then, stays`,
+        'the record stays, without its images once they expire; `visitor_address` 2 days; `shopper_hash` until the ISO week ends; records of test keys 1 day. The ID of the end user stays until it is erased',
+      erasure: `${ERASE} sets the ID of the end user, of the photo, of the result and the salt to null and cancels unfinished work; the record stays, with the keyed hash of the shopper until the ISO week ends: an erasure must not reset the weekly limit`,
     },
     {
       image_id: 'ID of the photo',
       external_user_id: 'ID of the end user',
       result_key: 'where the result is stored',
       visitor_address: 'keyed hash of the network address of a visitor',
+      shopper_hash: 'keyed hash of the ID of a shopper of a shop',
       ingredient_salt: 'links a result to its photo',
     },
     `id account_id product_id product_external_id status attempt worker lease_until deadline_at cost engine options snapshot progress

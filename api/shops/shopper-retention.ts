@@ -13,7 +13,7 @@ export interface ShopperRetentionOptions {
   readonly log: Log
 }
 
-/** Deletes expired leads, and addresses of visitors that no budget needs any more, now and every hour. */
+/** Deletes expired leads, and hashes of visitors that no limit counts any more, now and every hour. */
 export function startShopperRetention({ leads, addresses, days, log }: ShopperRetentionOptions) {
   const pass = async () => {
     let deleted = 0

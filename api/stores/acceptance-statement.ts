@@ -40,9 +40,11 @@ export interface Acceptance {
   readonly isBatch?: boolean
   /**
    * Shop of the shopper `externalUserId`. Given: the limits of the shop apply, and the photo must not belong to a visitor
-   * of another shop.
+   * of another shop. Requires `shopperHash`.
    */
   readonly shop?: ShopCall
+  /** Keyed hash of `externalUserId`, by which the weekly limit counts: it outlives an erasure until the week ends. */
+  readonly shopperHash?: string
   /** Keyed hash of the network address of a visitor who is not a customer of the shop. */
   readonly visitorAddress?: string | null
   /** Consent of the person in the photo. */
@@ -88,7 +90,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       from accounts where id = ${accountId} for no key update
     ), call as materialized (
       select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, external_id text,
-        external_user_id text, visitor_address text, options jsonb, deadline_seconds float8, keep_for_days int,
+        external_user_id text, shopper_hash text, visitor_address text, options jsonb, deadline_seconds float8, keep_for_days int,
         is_batch boolean, traceparent text, waited_seconds float8, consent jsonb)
     ), erased as materialized (
       select call.id from account cross join call
@@ -113,10 +115,10 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       select waiting.* from waiting, account, quota, shop
       where is_active and is_paid and not failing and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
     ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
-      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, visitor_address, cost, engine,
+      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, shopper_hash, visitor_address, cost, engine,
         requested_engine, options, snapshot, deadline_at, images_expire_at, consent)
       select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
-        ${shop?.id ?? null}, allowed.visitor_address, ${cost}, ${engine},
+        ${shop?.id ?? null}, allowed.shopper_hash, allowed.visitor_address, ${cost}, ${engine},
         ${requestedEngine}, allowed.options,
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
           'images', ${firstImage}),
@@ -224,6 +226,7 @@ function rowOf(call: Acceptance, place: number) {
     image_id: call.imageId,
     external_id: call.product.externalId,
     external_user_id: call.externalUserId,
+    shopper_hash: call.shopperHash ?? null,
     visitor_address: call.visitorAddress ?? null,
     options: { ...call.options },
     deadline_seconds: call.deadlineSeconds,

@@ -38,7 +38,7 @@ export const roomOfShop = sql.fragment`
 
 /**
  * SQL fragments for calls of one shop, or of none. `rooms`: CTEs `shop` (is_paid, room, safety_level, allows_swimwear) and, with a shop, `shopper`
- * (id, room) of each `call`, counted after `account` was locked. `possible`: the calls of `possible` that the limits of
+ * (hash, room) of each `call`, counted after `account` was locked. `possible`: the calls of `possible` that the limits of
  * their shoppers allow. `state`: the reason that refuses a further `call`, given the calls in `allowed`.
  */
 export function shopLimits(shop: ShopCall | undefined) {
@@ -62,9 +62,9 @@ export function shopLimits(shop: ShopCall | undefined) {
       select ${isPaid} as is_paid, ${roomOfShop} as room, safety_level, allows_swimwear
       from account join shops on shops.account_id = account.id where shops.id = ${shop.id}
     ), shopper as (
-      select named.id, room_of_shopper(account.id, ${shop.id}, named.id, date_trunc('week', now(), 'UTC'),
+      select named.hash, room_of_shopper(${shop.id}, named.hash, date_trunc('week', now(), 'UTC'),
         ${limitsOf(shop.weeklyGenerations)}) as room
-      from account cross join (select distinct external_user_id as id from call) as named
+      from account cross join (select distinct shopper_hash as hash from call) as named
     ), address as (
       select named.hash, room_of_address(${shop.id}, named.hash, date_trunc('day', now(), 'UTC'),
         ${limitsOf(addressGenerations)}) as room
@@ -77,16 +77,16 @@ export function shopLimits(shop: ShopCall | undefined) {
     possible: sql.fragment`(
         select by_address.*, count(by_address.visitor_address) over (order by by_address.place) as turn_of_visitor from (
           select by_shopper.*, row_number() over (partition by visitor_address order by place) as turn_of_address from (
-            select possible.*, row_number() over (partition by external_user_id order by place) as turn_of_shopper
+            select possible.*, row_number() over (partition by shopper_hash order by place) as turn_of_shopper
             from possible
-          ) as by_shopper join shopper on shopper.id = by_shopper.external_user_id and turn_of_shopper <= shopper.room
+          ) as by_shopper join shopper on shopper.hash = by_shopper.shopper_hash and turn_of_shopper <= shopper.room
         ) as by_address left join address on address.hash = by_address.visitor_address
         where by_address.visitor_address is null or turn_of_address <= address.room
       ) as possible join visitors on possible.visitor_address is null or turn_of_visitor <= visitors.room`,
     state: sql.fragment`coalesce((
         select case when not is_paid then 'unpaid' when room <= (select count(*) from allowed) then 'spent'
-          when (select room from shopper where shopper.id = call.external_user_id)
-            <= (select count(*) from allowed where allowed.external_user_id = call.external_user_id) then 'waiting'
+          when (select room from shopper where shopper.hash = call.shopper_hash)
+            <= (select count(*) from allowed where allowed.shopper_hash = call.shopper_hash) then 'waiting'
           when (select room from address where address.hash = call.visitor_address)
             <= (select count(*) from allowed where allowed.visitor_address = call.visitor_address) then 'address'
           when call.visitor_address is not null

@@ -23,7 +23,7 @@ const MAX_ADDRESSES = 5
 
 export type VisitorAddresses = ReturnType<typeof createVisitorAddresses>
 
-/** Store of hashed network addresses, which generations carry for the daily budgets. */
+/** Store of the hashes of network addresses and shoppers, which generations carry for the daily and weekly limits. */
 export function createVisitorAddresses(database: Database) {
   return {
     /** Usage of today's visitor budgets of a shop. */
@@ -37,14 +37,22 @@ export function createVisitorAddresses(database: Database) {
       return { ...total, addresses }
     },
 
-    /** Removes a batch of address hashes that are older than 1 day. Returns the count. */
+    /** Removes a batch of hashes that no limit counts any more: addresses after 1 day, shoppers of past weeks. Returns the count. */
     forget: async (limit: number): Promise<number> => {
-      const { rowCount } = await database.query(sql.unsafe`
-        update generations set visitor_address = null where id in (
-          select id from generations
-          where visitor_address is not null and created_at < date_trunc('day', now(), 'UTC') - interval '1 day'
-          limit ${limit} for update skip locked)`)
-      return rowCount
+      const ended = {
+        visitor_address: sql.fragment`date_trunc('day', now(), 'UTC') - interval '1 day'`,
+        shopper_hash: sql.fragment`date_trunc('week', now(), 'UTC')`,
+      }
+      let forgotten = 0
+      for (const [column, end] of Object.entries(ended)) {
+        const name = sql.identifier([column])
+        const { rowCount } = await database.query(sql.unsafe`
+          update generations set ${name} = null where id in (
+            select id from generations where ${name} is not null and created_at < ${end}
+            limit ${limit} for update skip locked)`)
+        forgotten += rowCount
+      }
+      return forgotten
     },
   }
 }

@@ -60,6 +60,7 @@ export async function acceptForShop(drape: Drape, options: Omit<ShopGenerationOp
       images: [{ sourceUrl, order: 0, classifications: null }],
     },
     shop: { id: shopId, weeklyGenerations: 1_000_000 },
+    shopperHash: 'hash of the shopper',
   })
   return call.generationId
 }

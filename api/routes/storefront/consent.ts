@@ -71,7 +71,8 @@ shoppers of a shop without a sign-in or a visitor token.`,
     tag,
     summary: 'Withdraw consent and erase the photos and results of the visitor',
     description: `Send no body. Before the response, the photos, results and share links are erased and unfinished try-ons are
-cancelled. The consent ledger keeps the times at which consent was given and withdrawn. Idempotent. Needs a visitor, like
+cancelled. The consent ledger keeps the times at which consent was given and withdrawn; a keyed hash keeps the used part of the weekly
+limit until the week ends. Idempotent. Needs a visitor, like
 \`POST /public/consent\`. Limit: 10 requests per visitor and 5 minutes.`,
     access: 'shop',
     answers: {

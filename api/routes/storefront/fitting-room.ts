@@ -4,6 +4,7 @@ import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { SHARED_ADDRESS_MESSAGE } from '../../middleware/storefront-limit.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
 import { compileParser, type Static, Type } from '../../shared/schema.ts'
+import { hashText, type SigningSecret } from '../../shared/signing.ts'
 import type { Generations } from '../../shared/stores/generations.ts'
 import type { ProductInput } from '../../shared/stores/product-merge.ts'
 import { isNamed } from '../../shoppers/shopper.ts'
@@ -31,6 +32,7 @@ export interface FittingRoomParts extends ConsentGuard {
   readonly wake: () => void
   /** Attempts per generation in the limits of shoppers, addresses and shops. */
   readonly attemptsPerTryOn: number
+  readonly signingSecret: SigningSecret
   readonly chooseEngine: EngineChoice['choose']
   readonly findProduct: Products['find']
 }
@@ -167,7 +169,7 @@ function fittingOf(
     wish,
     chosen: { engine, requestedEngine },
   }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product' | 'consent'>; chosen: ChosenEngine },
-  { attemptsPerTryOn: attemptsPerGeneration }: FittingRoomParts,
+  { attemptsPerTryOn: attemptsPerGeneration, signingSecret }: FittingRoomParts,
 ): Omit<Acceptance, 'deadlineSeconds'> {
   const { shop, account, shopperId } = requesterOf(ctx)
   const { customerId, addressHash, isAddressShared } = ctx.state.shopper
@@ -177,6 +179,7 @@ function fittingOf(
     ...wish,
     accountId: account.id,
     externalUserId: shopperId,
+    shopperHash: hashText(signingSecret, `shopper:${shopperId}`),
     visitorAddress: customerId === null ? addressHash : null,
     shop: {
       id: shop.id,

@@ -76,7 +76,10 @@ describe('a product of a shop', () => {
     })
     expect(hasImage).toBe(true)
     const input = await resolveShopProduct(gid, { known, shop, findProduct })
-    const call = callOf({ accountId, imageId }, { product: input, shop: { id: shopId, weeklyGenerations: 100 } })
+    const call = callOf(
+      { accountId, imageId },
+      { product: input, shop: { id: shopId, weeklyGenerations: 100 }, shopperHash: 'hash' },
+    )
     await acceptGeneration(database, { ...call, externalUserId: `${shopId}:customer:1` })
     return database.one(sql.unsafe`
       select product_external_id as name, snapshot #>> '{images,0,sourceUrl}' as "firstImage" from generations

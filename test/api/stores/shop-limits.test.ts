@@ -4,10 +4,12 @@ import { createDatabase, type Database, Json, rowType, sql } from '../../../api/
 import { Type } from '../../../api/shared/schema.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { createImages } from '../../../api/shared/stores/images.ts'
+import { createRetention } from '../../../api/shared/stores/retention.ts'
 import { customerShopperId } from '../../../api/shoppers/shopper.ts'
 import { acceptGeneration, acceptGenerations } from '../../../api/stores/acceptance.ts'
 import { type AccountChanges, createAccounts } from '../../../api/stores/accounts.ts'
 import { createShops, type ShopSettings } from '../../../api/stores/shops.ts'
+import { createVisitorAddresses } from '../../../api/stores/visitor-addresses.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
@@ -61,7 +63,11 @@ describe('limits of a shop', () => {
     database.oneFirst(sql.type(rowType(Type.Object({ safety: Json })))`
       select payload->'safety' as safety from outbox where generation_id = ${generationId}`)
   const callOfShopper = ({ shopId, externalUserId, ...caller }: Shopper) =>
-    callOf(caller, { externalUserId, shop: { id: shopId, weeklyGenerations: WEEKLY } })
+    callOf(caller, {
+      externalUserId,
+      shopperHash: `hash of ${externalUserId}`,
+      shop: { id: shopId, weeklyGenerations: WEEKLY },
+    })
   const accept = async (shopper: Shopper) => {
     const call = callOfShopper(shopper)
     await acceptGeneration(database, call)
@@ -177,6 +183,27 @@ describe('limits of a shop', () => {
     expect((await acceptMany(shopper, 1)).ids).toHaveLength(0)
     await move(ids[0], '1 millisecond')
     expect((await acceptMany(shopper, 2)).ids).toHaveLength(1)
+  })
+
+  it('outlive an erasure of the shopper until the week ends', async () => {
+    const shopper = await createShopper(await createShop())
+    const { ids } = await acceptMany(shopper, 10)
+    await database.query(sql.unsafe`
+      update generations set status = 'COMPLETED', finished_at = now() where id = any(${sql.array(ids, 'text')})`)
+    expect(await createRetention(database).unlinkGenerations(shopper, 100)).toBe(10)
+    expect(await acceptMany(shopper, 3)).toMatchObject({ ids: [], refusals: { RATE_LIMIT_EXCEEDED: 3 } })
+    const { forget } = createVisitorAddresses(database)
+    const countHashes = () =>
+      database.oneFirst(sql.unsafe`
+        select count(shopper_hash)::int from generations where shop_id = ${shopper.shopId}`)
+    await forget(1000)
+    expect(await countHashes()).toBe(10)
+    await database.query(sql.unsafe`
+      update generations set created_at = date_trunc('week', now(), 'UTC') - interval '1 millisecond'
+      where shop_id = ${shopper.shopId}`)
+    expect((await acceptMany(shopper, 11)).ids).toHaveLength(10)
+    await forget(1000)
+    expect(await countHashes()).toBe(10)
   })
 
   it('include a monthly limit of the whole shop', async () => {

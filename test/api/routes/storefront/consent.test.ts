@@ -167,6 +167,28 @@ describe('the consent of shoppers', () => {
     expect((await upload(headers)).status).toBe(201)
   })
 
+  it('does not reset the weekly limit when it is withdrawn, or when the account erases the visitor', async () => {
+    const headers = await agreed()
+    const erasures = [
+      () => withdraw(headers),
+      () => drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(idOf(headers))}`),
+    ]
+    const statuses: number[] = []
+    for (const erase of erasures) {
+      await agree(headers)
+      const { body } = await upload(headers)
+      for (let i = 0; i < 6; i++) statuses.push((await enter(headers, body.fileId)).status)
+      await drape.database.query(sql.unsafe`
+        update generations set status = 'COMPLETED', finished_at = now() where external_user_id = ${idOf(headers)}`)
+      expect((await erase()).status).toBe(204)
+    }
+    expect(statuses).toEqual([...Array(10).fill(200), 429, 429])
+    await agree(headers)
+    const { body } = await upload(headers)
+    expect(await enter(headers, body.fileId)).toMatchObject({ status: 429, body: { period: 'week' } })
+    expect((await enter(await agreed(), body.fileId)).status).toBe(404)
+  })
+
   it('ends with an erasure by the account', async () => {
     const headers = await agreed()
     await drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(idOf(headers))}`)
