@@ -120,7 +120,7 @@ export function createStorefront(parts: StorefrontParts) {
   const receiveBody = createReceiver(config)
   const fromShop = shopProxy({ shops, nonces, receiveBody, ...proof })
   const onLocal = () => metrics.localCounts.inc()
-  const budgets = createBudgets({ redis, onLocal })
+  const budgets = createBudgets({ redis, signingSecret: config.SIGNING_SECRET, onLocal })
   const leads = createLeads(database)
   const platformOf = createShopPlatforms({ leads, isPlainAllowed: createNamedRule(config.FETCH_ALLOW_CIDRS) })
   const leadOutbox = createLeadOutbox(database)
@@ -176,10 +176,7 @@ export function createStorefront(parts: StorefrontParts) {
       completeUpload: createUploadCompletion({ uploads, images, photos, storage, consents }),
       fittings: createFittings(database),
       findProductFor: createProductFinder(platformOf, {
-        budgets: {
-          address: budgets.perMinute('product-lookup-address', 20),
-          shop: budgets.perMinute('product-lookup', 120),
-        },
+        findRefusal: (caller) => budgets.findRefusal('product-lookup', caller),
       }),
       findProduct: createProducts(database).find,
       findServerKey: createKeyLookup({ keys: createApiKeys(database), kind: 'secret', uses: parts.uses }),

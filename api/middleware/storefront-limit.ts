@@ -1,81 +1,165 @@
 import type { Middleware } from 'koa'
 import { type Budget, createBudget } from '../limits/budget.ts'
+import {
+  type BudgetLayer,
+  type BudgetName,
+  type BudgetRefusal,
+  type Caller,
+  STOREFRONT_BUDGETS,
+  type StorefrontBudget,
+} from '../limits/storefront-budgets.ts'
+import { siteOf } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { Redis } from '../shared/redis.ts'
-import { shopperId } from '../shoppers/shopper.ts'
+import { hashText, type SigningSecret } from '../shared/signing.ts'
+import { hashAddress, type Shopper, shopperId } from '../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
-
-/** Creates a budget of `points` requests per window. Routes with the same budget name share it. */
-type CreateBudget = (name: string, points: number) => Budget
-
-export interface Budgets {
-  readonly perMinute: CreateBudget
-  readonly perFiveMinutes: CreateBudget
-  readonly perHour: CreateBudget
-}
-
-export function createBudgets({ redis, onLocal }: { redis: Redis; onLocal: () => void }): Budgets {
-  const known = new Map<string, Budget>()
-  const within =
-    (seconds: number): CreateBudget =>
-    (name, points) => {
-      const budget = known.get(name) ?? createBudget({ redis, name, points, seconds, onLocal })
-      known.set(name, budget)
-      return budget
-    }
-  return { perMinute: within(60), perFiveMinutes: within(300), perHour: within(3600) }
-}
 
 /**
  * A shop server that does not forward addresses gets the budget of this number of addresses for all of its shoppers.
  */
 const SHARED_ADDRESSES = 20
+/** Seconds after which a refused stream may be opened again: streams end with their generation. */
+const OPEN_RETRY_SECONDS = 10
 
 export const SHARED_ADDRESS_MESSAGE =
   'The server of the shop does not forward the addresses of its shoppers, so they share one budget. Send each address in X-Drape-Shopper-Address.'
 
-/**
- * Spends one request of the budget of the shopper's network address within the shop. Throws `RATE_LIMIT_EXCEEDED` with
- * `Retry-After`.
- */
-export function addressLimit(createBudget: CreateBudget, name: string, points: number): Middleware<AppState> {
-  const ofAddress = createBudget(name, points)
-  const ofServer = createBudget(`${name}-shared`, points * SHARED_ADDRESSES)
-  return async function limit(ctx, next) {
-    const { shop, shopper } = ctx.state
-    const budget = shopper.isAddressShared ? ofServer : ofAddress
-    const { allowed, resetSeconds } = await budget(`${shop?.id ?? ''}:${shopper.addressHash}`)
-    if (!allowed) {
-      ctx.set('Retry-After', String(resetSeconds))
-      throw new DrapeError(
-        'RATE_LIMIT_EXCEEDED',
-        shopper.isAddressShared ? SHARED_ADDRESS_MESSAGE : 'Too many requests. Try again later.',
-      )
+/** The budgets of the public routes, shared by all replicas. */
+export interface Budgets {
+  /**
+   * Middleware that spends one request. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. `ownerOf` replaces the visitor, for
+   * requests that something else identifies.
+   */
+  limit(name: BudgetName, ownerOf?: (ctx: AppContext) => string): Middleware<AppState>
+  /** `limit` for a handler. */
+  spend(ctx: AppContext, name: BudgetName): Promise<void>
+  /** Spends one request; null if no budget refuses it. */
+  findRefusal(name: BudgetName, caller: Caller): Promise<BudgetRefusal | null>
+}
+
+export function createBudgets({
+  redis,
+  signingSecret,
+  onLocal,
+}: {
+  redis: Redis
+  signingSecret: SigningSecret
+  onLocal: () => void
+}): Budgets {
+  const known = new Map<string, Budget>()
+  const open = createOpenCounts()
+  function budgetOf(name: string, points: number, seconds: number): Budget {
+    const budget = known.get(name) ?? createBudget({ redis, name, points, seconds, onLocal })
+    known.set(name, budget)
+    return budget
+  }
+
+  async function findRefusal(name: BudgetName, caller: Caller, owner?: string): Promise<BudgetRefusal | null> {
+    const row: StorefrontBudget = STOREFRONT_BUDGETS[name]
+    for (const { layer, id, points } of layersOf(row, { ...caller, owner, signingSecret })) {
+      const { allowed, retrySeconds } = await budgetOf(`${name}:${layer}`, points, row.seconds)(id)
+      if (layer === 'reserved' && allowed) return null
+      if (layer !== 'reserved' && !allowed) return { layer, retrySeconds }
     }
-    await next()
+    return null
+  }
+
+  async function spend(ctx: AppContext, name: BudgetName, owner?: string): Promise<void> {
+    const caller = callerOf(ctx, signingSecret)
+    const refusal = await findRefusal(name, caller, owner)
+    if (refusal !== null) throw refuse(ctx, { ...refusal, message: messageOf(refusal, caller) })
+    const { open: limits }: StorefrontBudget = STOREFRONT_BUDGETS[name]
+    if (limits === undefined || open(ctx, limits, caller)) return
+    const message = 'Too many event streams are open. Close one, or poll the generation.'
+    throw refuse(ctx, { retrySeconds: OPEN_RETRY_SECONDS, message })
+  }
+
+  return {
+    findRefusal,
+    spend,
+    limit: (name, ownerOf) => async (ctx, next) => {
+      await spend(ctx as AppContext, name, ownerOf?.(ctx as AppContext))
+      await next()
+    },
   }
 }
 
-/** Spends one request of the budget of `idOf`. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
-export function storefrontLimit(budget: Budget, idOf: (ctx: AppContext) => string): Middleware<AppState> {
-  return async function limit(ctx, next) {
-    await spend(ctx, budget, idOf(ctx))
-    await next()
+interface SpendingCaller extends Caller {
+  readonly owner: string | undefined
+  readonly signingSecret: SigningSecret
+}
+
+/** Budgets that a request spends, in order: refused requests of one visitor do not spend the budgets of others. */
+function layersOf(row: StorefrontBudget, caller: SpendingCaller) {
+  const { shopId, shopper, owner, signingSecret } = caller
+  const { isAddressShared } = shopper
+  const isProven = shopper.customerId !== null || shopper.visitorId !== null
+  const network = () => `${shopId}:${hashText(signingSecret, `site:${siteOf(shopper.address)}`)}`
+  const layers: readonly [BudgetLayer, (() => string) | null][] = [
+    ['visitor', () => owner ?? visitorOf(caller)],
+    ['address', () => `${shopId}:${shopper.addressHash}`],
+    ['network', isAddressShared ? null : network],
+    ['reserved', isAddressShared ? null : network],
+    ['strangers', isProven ? null : () => shopId],
+    ['shop', () => shopId],
+    ['all', () => 'all'],
+  ]
+  return layers.flatMap(([layer, idOf]) => {
+    const points = row[layer]
+    if (points === undefined || idOf === null) return []
+    return [{ layer, id: idOf(), points: layer === 'address' && isAddressShared ? points * SHARED_ADDRESSES : points }]
+  })
+}
+
+/** The visitor; without a name their address, and without an address the shop. */
+function visitorOf({ shopId, shopper }: Caller): string {
+  return isNamed(shopper) || !shopper.isAddressShared ? shopperId(shopId, shopper) : shopId
+}
+
+function isNamed({ customerId, visitorId, anonymousId }: Shopper): boolean {
+  return customerId !== null || visitorId !== null || anonymousId !== null
+}
+
+function callerOf({ ip, state: { shop, shopper } }: AppContext, secret: SigningSecret): Caller {
+  if (shop) return { shopId: shop.id, shopper }
+  const unnamed = { customerId: null, anonymousId: null, visitorId: null, isAddressShared: false }
+  return { shopId: '', shopper: { ...unnamed, address: ip, addressHash: hashAddress(ip, secret) } }
+}
+
+function messageOf({ layer }: BudgetRefusal, { shopper }: Caller): string {
+  const isShared = shopper.isAddressShared && !(layer === 'visitor' && isNamed(shopper))
+  return isShared ? SHARED_ADDRESS_MESSAGE : 'Too many requests. Try again later.'
+}
+
+function refuse(ctx: AppContext, { retrySeconds, message }: { retrySeconds: number; message: string }): DrapeError {
+  // Pages about errors do not set it.
+  ctx.set('Retry-After', String(retrySeconds))
+  return new DrapeError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: retrySeconds })
+}
+
+/** Counts the responses that this process is sending, of each visitor and address. */
+function createOpenCounts() {
+  const counts = new Map<string, number>()
+
+  /** False if the visitor or the address has the maximum of open responses; otherwise counts this one until it ends. */
+  return function open({ res }: AppContext, limits: NonNullable<StorefrontBudget['open']>, caller: Caller): boolean {
+    const { shopId, shopper } = caller
+    const addresses = shopper.isAddressShared ? SHARED_ADDRESSES : 1
+    const held = [
+      { id: `visitor ${visitorOf(caller)}`, max: limits.visitor },
+      { id: `address ${shopId}:${shopper.addressHash}`, max: limits.address * addresses },
+    ]
+    if (held.some(({ id, max }) => (counts.get(id) ?? 0) >= max)) return false
+    if (res.closed) return true
+    for (const { id } of held) counts.set(id, (counts.get(id) ?? 0) + 1)
+    res.once('close', () => {
+      for (const { id } of held) {
+        const left = (counts.get(id) ?? 0) - 1
+        if (left > 0) counts.set(id, left)
+        else counts.delete(id)
+      }
+    })
+    return true
   }
-}
-
-/** Spends one request of the budget of the ID. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
-export async function spend(ctx: Pick<AppContext, 'set'>, budget: Budget, id: string): Promise<void> {
-  const { allowed, resetSeconds } = await budget(id)
-  if (allowed) return
-  ctx.set('Retry-After', String(resetSeconds))
-  throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many requests. Try again later.')
-}
-
-export function shopOf({ state }: Pick<AppContext, 'state'>): string {
-  return state.shop?.id ?? ''
-}
-
-export function shopperOf({ state }: Pick<AppContext, 'state'>): string {
-  return shopperId(shopOf({ state }), state.shopper)
 }

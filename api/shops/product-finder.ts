@@ -1,4 +1,4 @@
-import type { Budget, Spent } from '../limits/budget.ts'
+import type { BudgetRefusal, Caller } from '../limits/storefront-budgets.ts'
 import { createCache } from '../shared/cache.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { PlatformProduct } from '../shop-platforms/shop-platform.ts'
@@ -10,13 +10,7 @@ import type { FindProduct } from './products.ts'
 const UNKNOWN_MS = 60_000
 const MAX_UNKNOWN = 10_000
 
-export type FindProductFor = (shopper: Pick<Shopper, 'addressHash' | 'isAddressShared'>) => FindProduct
-
-export interface LookupBudgets {
-  /** Budget of lookups per network address and shop. */
-  readonly address: Budget
-  readonly shop: Budget
-}
+export type FindProductFor = (shopper: Shopper) => FindProduct
 
 /**
  * Finds products on a shop's platform for a shopper. Any visitor can name any ID, and each lookup calls the platform's
@@ -26,18 +20,14 @@ export interface LookupBudgets {
  */
 export function createProductFinder(
   platformOf: ShopPlatforms,
-  { budgets, now }: { budgets: LookupBudgets; now?: () => number },
+  { findRefusal, now }: { findRefusal: (caller: Caller) => Promise<BudgetRefusal | null>; now?: () => number },
 ): FindProductFor {
   const unknown = createCache<true>({ max: MAX_UNKNOWN, ms: UNKNOWN_MS, now })
   const pending = new Map<string, Promise<PlatformProduct | null>>()
 
-  async function ask(
-    name: string,
-    shopper: Parameters<FindProductFor>[0],
-    ...[shop, product, variant]: Parameters<FindProduct>
-  ) {
-    if (!shopper.isAddressShared) assertOwnBudget(await budgets.address(`${shop.id}:${shopper.addressHash}`))
-    assertBudgetOfShop(await budgets.shop(shop.id))
+  async function ask(name: string, shopper: Shopper, ...[shop, product, variant]: Parameters<FindProduct>) {
+    const refusal = await findRefusal({ shopId: shop.id, shopper })
+    if (refusal !== null) throw refused(refusal)
     const found = await platformOf(shop).findProduct(shop, product, variant)
     if (found !== null) return found
     unknown.set(name, true)
@@ -55,20 +45,17 @@ export function createProductFinder(
   }
 }
 
-function assertOwnBudget({ allowed, retrySeconds }: Spent): void {
-  if (allowed) return
-  throw new DrapeError(
+function refused({ layer, retrySeconds: retryAfterSeconds }: BudgetRefusal): DrapeError {
+  if (layer === 'shop') {
+    return new DrapeError(
+      'SERVICE_UNAVAILABLE',
+      'Too many products of the shop are being looked up. Try again after the seconds in Retry-After.',
+      { retryable: true, retryAfterSeconds },
+    )
+  }
+  return new DrapeError(
     'RATE_LIMIT_EXCEEDED',
     'Too many products are being looked up from your network. Try again after the seconds in Retry-After.',
-    { retryAfterSeconds: retrySeconds },
-  )
-}
-
-function assertBudgetOfShop({ allowed, retrySeconds }: Spent): void {
-  if (allowed) return
-  throw new DrapeError(
-    'SERVICE_UNAVAILABLE',
-    'Too many products of the shop are being looked up. Try again after the seconds in Retry-After.',
-    { retryable: true, retryAfterSeconds: retrySeconds },
+    { retryAfterSeconds },
   )
 }

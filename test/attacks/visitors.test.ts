@@ -3,9 +3,11 @@ import { sql } from '../../api/shared/database/database.ts'
 import { createShops } from '../../api/stores/shops.ts'
 import { createVisitorAddresses } from '../../api/stores/visitor-addresses.ts'
 import { startCaptchaProvider } from '../support/captcha-provider.ts'
+import { acceptForShop } from '../support/completed.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { pathSignedByShopify, send, signedByPlugin } from '../support/shop-proxies.ts'
 import { startShopifyAdmin } from '../support/shopify-admin.ts'
+import { until } from '../support/until.ts'
 
 const SHIRT = 'gid://shopify/Product/1'
 type Headers = Readonly<Record<string, string>>
@@ -141,8 +143,8 @@ describe('a visitor who invents identities', () => {
 
   it('does not use up the shares and downloads of the other visitors of a shop', async () => {
     const shop = await openShop()
-    const share = (address: string) =>
-      post(shop, '/public/share-generation', { generationId: 'gen_0' }, { ...from(address), ...anonymous('s') })
+    const share = (address: string, name = 's') =>
+      post(shop, '/public/share-generation', { generationId: 'gen_0' }, { ...from(address), ...anonymous(name) })
     const download = (address: string) =>
       drape.call(
         'GET',
@@ -155,8 +157,46 @@ describe('a visitor who invents identities', () => {
     expect(shares.filter(({ status }) => status === 429)).toHaveLength(5)
     const downloads = await Promise.all(Array.from({ length: 105 }, () => download('203.0.113.30')))
     expect(downloads.filter(({ status }) => status === 429)).toHaveLength(5)
-    expect((await share('203.0.113.31')).status).toBe(404)
+    expect((await share('203.0.113.30', 'neighbour')).status).toBe(404)
     expect((await download('203.0.113.31')).status).not.toBe(429)
+  })
+
+  it('has exactly the shares of one visitor in a shop whose plugin names no addresses', async () => {
+    const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
+    await createShops(drape.database).insert({
+      ...{ accountId: drape.accountId, platform: 'plugin', requiresConsent: false, ...shop },
+    })
+    const share = (headers: [string, string][]) => {
+      const body = JSON.stringify({ generationId: 'gen_0' })
+      const all: [string, string][] = [['Content-Type', 'application/json'], ...headers]
+      return send(
+        drape.api.url,
+        signedByPlugin(shop, { method: 'POST', path: '/public/share-generation', headers: all, body }),
+      )
+    }
+    for (const headers of [[['X-Service-Anonymous-Id', 'anon_one']], []] as [string, string][][]) {
+      const answers = await Promise.all(Array.from({ length: 24 }, () => share(headers)))
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(4)
+    }
+    expect((await share([['X-Service-Anonymous-Id', 'anon_two']])).status).toBe(404)
+  })
+
+  it('may poll and follow try-ons only within its budgets', async () => {
+    const shop = await openShop()
+    const id = await acceptForShop(drape, { shopId: shop.id })
+    const headers = { ...from('203.0.113.60'), ...anonymous('polls') }
+    const ask = async (path: string, signal?: AbortSignal) => {
+      const options = { headers, ...(signal && { signal }) }
+      return (await fetch(`${drape.api.url}${pathSignedByShopify(path, shop, [])}`, options)).status
+    }
+    const polls = await Promise.all(Array.from({ length: 310 }, () => ask(`/public/generation/${id}`)))
+    expect(polls.filter((status) => status === 429)).toHaveLength(10)
+    const leaving = new AbortController()
+    const follow = () => ask(`/public/generation/${id}/events`, leaving.signal)
+    const streams = await Promise.all(Array.from({ length: 15 }, follow))
+    expect(streams.filter((status) => status === 200)).toHaveLength(10)
+    leaving.abort()
+    await until(async () => (await ask(`/public/generation/${id}/events`, AbortSignal.timeout(1000))) === 200)
   })
 
   it('does not use up the product look-ups of the other visitors of a shop', async () => {
@@ -172,7 +212,7 @@ describe('a visitor who invents identities', () => {
         { userImageId: imageId, productId: `gid://shopify/Product/${product}` },
         { ...from(address), ...headers },
       )
-    const answers = await Promise.all(Array.from({ length: 125 }, (_, i) => ask('203.0.113.40', 70_000 + i)))
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => ask('203.0.113.40', 70_000 + i)))
     const statuses = answers.map(({ status }) => status)
     if (process.env.SHOW_COST) console.log(`COST look-ups of one address: ${admin.operations.length}`)
     expect(admin.operations).toHaveLength(20)

@@ -1,12 +1,10 @@
 import type { Middleware } from 'koa'
 import { pageHeaders } from '../../answers/public-page.ts'
 import { readAppealReference } from '../../appeals/reference.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { refuseByPage, wantsPage } from '../../middleware/refuse-by-page.ts'
-import { type Budgets, spend, storefrontLimit } from '../../middleware/storefront-limit.ts'
-import { siteOf } from '../../shared/addresses.ts'
+import type { Budgets } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
-import { hashText } from '../../shared/signing.ts'
-import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Refusal, Review, SafetyReviews } from '../../stores/safety-reviews.ts'
 import type { Translated } from '../body.ts'
@@ -22,17 +20,17 @@ export interface AppealPageParts {
   readonly serviceName: string
 }
 
-interface AppealGuards extends Pick<AppealPageParts, 'budgets' | 'signingSecret' | 'serviceName'> {
+interface AppealGuards extends Pick<AppealPageParts, 'budgets' | 'serviceName'> {
   /** Parses the form. */
   readonly parseAppeal: Middleware<AppState>
 }
 
-const reading = ({ budgets: { perMinute }, signingSecret, serviceName }: AppealGuards) => [
+const reading = ({ budgets, serviceName }: AppealGuards) => [
   pageHeaders({ vary: 'Accept, Accept-Language', cacheControl: 'no-store', formAction: "'self'" }),
   refuseByPage({
     present: (code, ctx) => presentAppealRefusal({ code, serviceName, language: languageOf(ctx) }),
   }),
-  storefrontLimit(perMinute('appeal-page', 60), ({ ip }: AppContext) => hashAddress(ip, signingSecret)),
+  budgets.limit('appeal-page'),
 ]
 
 const shared = {
@@ -51,7 +49,7 @@ export const appealPageRoutes = [
     id: 'getShopperAppeal',
     summary: 'Get a refusal and its review',
     description: `The page behind \`appealUrl\` of a refused try-on: why it was refused, a form that asks for a review, and later the decision. Shows no
-image. JSON unless \`text/html\` is preferred; then a page in the language of \`lang\`, else of \`Accept-Language\`. 60 requests per minute and network address.`,
+image. JSON unless \`text/html\` is preferred; then a page in the language of \`lang\`, else of \`Accept-Language\`. ${describeBudget('appeal-page')}`,
     pages: [200, 400, 404, 429],
     answers: { 200: { description: 'The refusal, and the state of its review.', schema: ShopperAppeal } },
     errors: ['VALIDATION_FAILED', 'ROUTE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
@@ -63,8 +61,8 @@ image. JSON unless \`text/html\` is preferred; then a page in the language of \`
     method: 'post',
     id: 'requestShopperAppeal',
     summary: 'Ask for a review of a refusal',
-    description: `Without an account: the reference is enough. A refusal has one review; another call changes nothing and returns its state. New reviews per
-hour: 10 of a network address, 40 of a network (/24 or /48). At most 100 reviews of shoppers of a shop wait for a decision.`,
+    description: `Without an account: the reference is enough. A refusal has one review; another call changes nothing and returns its state. For new
+reviews: ${describeBudget('appeal')} At most 100 reviews of shoppers of a shop wait for a decision.`,
     pages: [200, 400, 404, 429],
     body: { form: AppealFields, files: {}, translate: withPlainLines },
     answers: { 200: { description: 'The refusal, and the state of its review.', schema: ShopperAppeal } },
@@ -91,12 +89,11 @@ async function postAppeal(
   parts: AppealPageParts,
   { params: { reference }, body: { reason } }: OneRefusal & { readonly body: AppealFields },
 ): Promise<ShopperAppeal | undefined> {
-  const { reviews, budgets, signingSecret } = parts
+  const { reviews, budgets } = parts
   const { id, refusal, review } = await findAppeal(reference, parts)
   if (review !== null) return answer(ctx, { reference, refusal, review }, parts)
   // Only what is stored counts: repeated calls with one reference must not shut out others of the network.
-  await spend(ctx, budgets.perHour('appeal', 10), hashAddress(ctx.ip, signingSecret))
-  await spend(ctx, budgets.perHour('appeal-site', 40), hashText(signingSecret, `site:${siteOf(ctx.ip)}`))
+  await budgets.spend(ctx, 'appeal')
   const stored = await reviews.appeal(id, reason, { byShopper: true })
   if (stored === null) throw unknownReference()
   if (stored === 'full') {

@@ -1,11 +1,12 @@
 import type { Middleware } from 'koa'
 import { cacheBriefly } from '../../brief-cache.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { within } from '../../limits/time-limit.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { route } from '../route.ts'
-import type { ProxyGuard } from './behind-proxy.ts'
+import type { BudgetedGuards } from './behind-proxy.ts'
 import { CreditCheck } from './check-credits.schema.ts'
 import { requesterOf } from './requester.ts'
 
@@ -28,11 +29,11 @@ export const checkCreditsRoutes = [
     tag: 'Storefront',
     summary: 'Whether the shop can offer try-ons now',
     description: `False when the account has no credits or is not active, the plan does not allow generations, or a monthly quota is
-used up. True when the check itself fails: fitting-room makes the final decision.`,
+used up. True when the check itself fails: fitting-room makes the final decision. ${describeBudget('check-credits')}`,
     access: 'shop',
     answers: { 200: { description: 'For 2 minutes.', schema: CreditCheck } },
-    errors: [],
-    guards: ({ fromShop }: ProxyGuard) => [failOpen, fromShop],
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [failOpen, fromShop, budgets.limit('check-credits')],
     handler: getCredits,
   }),
 ]

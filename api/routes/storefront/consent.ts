@@ -1,18 +1,12 @@
 import { assertCurrent } from '../../consent/check-consent.ts'
 import { chooseText, currentPolicy } from '../../consent/policies.ts'
-import {
-  addressLimit,
-  type Budgets,
-  shopOf,
-  shopperOf,
-  spend,
-  storefrontLimit,
-} from '../../middleware/storefront-limit.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
+import type { Budgets } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { Customer } from '../../shared/stores/customer.ts'
 import type { AppContext } from '../../state.ts'
 import type { Consents } from '../../stores/consents.ts'
-import { type Guards, route } from '../route.ts'
+import { route } from '../route.ts'
 import type { BudgetedGuards, ParsingGuards } from './behind-proxy.ts'
 import { ConsentBody, ConsentNotice, ConsentQuery, GivenConsent } from './consent.schema.ts'
 import { requesterOf } from './requester.ts'
@@ -34,12 +28,12 @@ export const consentRoutes = [
     tag,
     summary: 'Get the text that a visitor agrees to',
     description: `The current version of the policy of the shop, in the language of \`lang\`, else of \`Accept-Language\`, else in English,
-and whether this visitor has agreed to it.`,
+and whether this visitor has agreed to it. ${describeBudget('consent-notice')}`,
     access: 'shop',
     query: ConsentQuery,
     answers: { 200: { description: 'The notice.', schema: ConsentNotice, next: { giveConsent: {} } } },
     errors: ['VALIDATION_FAILED', 'RATE_LIMIT_EXCEEDED'],
-    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, ...limits(budgets, 'consent-notice', 60)],
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, budgets.limit('consent-notice')],
     handler: getNotice,
   }),
   route({
@@ -50,16 +44,15 @@ and whether this visitor has agreed to it.`,
     summary: 'Record that the visitor agrees',
     description: `Stores version, time, shop and a hash of the ID of the visitor, never the ID itself. Call it after the visitor has
 ticked the checkbox and before the first byte of a photo is sent. Needs \`X-Service-Visitor-Token\` or \`X-Service-Anonymous-Id\`, unless
-the visitor is signed in: a network address does not identify a person. Limits: 20 requests in 5 minutes for each shopper, and 5,000 per hour for all
-shoppers of a shop without a sign-in or a visitor token.`,
+the visitor is signed in: a network address does not identify a person. ${describeBudget('consent')} ${describeBudget('consent-ledger')}`,
     access: 'shop',
     body: { json: ConsentBody },
     answers: { 201: { description: 'The consent is recorded, by this or an earlier request.', schema: GivenConsent } },
     errors: ['VALIDATION_FAILED', 'CONSENT_OUTDATED', 'CONSENT_POLICY_UNKNOWN', 'RATE_LIMIT_EXCEEDED'],
     guards: ({ fromShop, budgets, parse }: ParsingGuards) => [
       fromShop,
-      ...limits(budgets, 'consent', 20),
-      unlessProven(storefrontLimit(budgets.perHour('consent-shop', 5000), shopOf)),
+      budgets.limit('consent'),
+      budgets.limit('consent-ledger'),
       parse,
     ],
     handler: postConsent,
@@ -73,31 +66,16 @@ shoppers of a shop without a sign-in or a visitor token.`,
     description: `Send no body. Before the response, the photos, results and share links are erased and unfinished try-ons are
 cancelled. The consent ledger keeps the times at which consent was given and withdrawn; a keyed hash keeps the used part of the weekly
 limit until the week ends. Idempotent. Needs a visitor, like
-\`POST /public/consent\`. Limit: 10 requests per visitor and 5 minutes.`,
+\`POST /public/consent\`. ${describeBudget('withdraw-consent')}`,
     access: 'shop',
     answers: {
       204: { description: 'The consent is withdrawn and the images are erased, or consent was never given.' },
     },
     errors: ['VALIDATION_FAILED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, ...limits(budgets, 'withdraw-consent', 10)],
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, budgets.limit('withdraw-consent')],
     handler: postWithdrawal,
   }),
 ]
-
-function limits({ perFiveMinutes }: Budgets, name: string, points: number): Guards {
-  return [
-    addressLimit(perFiveMinutes, `${name}-address`, 6 * points),
-    storefrontLimit(perFiveMinutes(name, points), shopperOf),
-  ]
-}
-
-/** Unsigned visitor IDs must fill neither the ledger nor the limit of visitors that the shop or the service has signed. */
-function unlessProven(limit: Guards[number]): Guards[number] {
-  return (ctx, next) => {
-    const { customerId, visitorId } = ctx.state.shopper
-    return customerId === null && visitorId === null ? limit(ctx, next) : next()
-  }
-}
 
 async function getNotice(
   ctx: AppContext,
@@ -155,7 +133,7 @@ async function postWithdrawal(ctx: AppContext, { consents, budgets, erase }: Con
     const known = await consents.findKnown(customer)
     if (known === 'nothing') continue
     // Requests of other visitors must not use up the limit of visitors with stored data.
-    if (known === 'consent') await spend(ctx, budgets.perHour('withdraw-consent-shop', 1000), shopOf(ctx))
+    if (known === 'consent') await budgets.spend(ctx, 'erasure-log')
     await erase(customer)
   }
 }

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import { sendImage } from '../../answers/image-body.ts'
-import { addressLimit, shopOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { Type } from '../../shared/schema.ts'
 import { attachment } from '../../shared/storage/attachment.ts'
@@ -29,8 +29,7 @@ export const downloadRoutes = [
     id: 'downloadImage',
     tag: 'Storefront',
     summary: 'Download an image as a file',
-    description:
-      'For pages in an iframe, where browsers do not download images of another origin. Limits: 100 requests per minute and network address of a shop, 3,000 per minute and shop.',
+    description: `For pages in an iframe, where browsers do not download images of another origin. ${describeBudget('download')}`,
     query: DownloadQuery,
     access: 'shop',
     answers: {
@@ -43,11 +42,7 @@ export const downloadRoutes = [
       416: { description: 'Range starts behind the end of the image.' },
     },
     errors: ['VALIDATION_FAILED', 'FORBIDDEN', 'IMAGE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
-    guards: ({ fromShop, budgets: { perMinute } }: BudgetedGuards) => [
-      fromShop,
-      addressLimit(perMinute, 'download-address', 100),
-      storefrontLimit(perMinute('download-shop', 3000), shopOf),
-    ],
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, budgets.limit('download')],
     handler: getImage,
   }),
 ]

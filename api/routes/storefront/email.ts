@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { Budget } from '../../limits/budget.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { within } from '../../limits/time-limit.ts'
 import { parseJsonBody } from '../../middleware/body.ts'
 import { DrapeError } from '../../shared/errors.ts'
@@ -33,7 +33,7 @@ export const emailRoutes = [
     summary: 'Leave an e-mail address with the shop',
     description:
       'Creates or finds the customer of the shop with this address and adds the customer to the segment Widget Leads. This ' +
-      'happens after the response; the address is stored before it. Limits per minute: 10 per shopper, 20 per network address and 600 per shop.',
+      `happens after the response; the address is stored before it. ${describeBudget('collect-email')}`,
     access: 'shop',
     body: { json: EmailBody },
     answers: {
@@ -44,14 +44,10 @@ export const emailRoutes = [
     },
     errors: [],
     ownCheck: 'body',
-    guards: ({ fromShop, budgets: { perMinute }, metrics }: EmailGuards) => [
+    guards: ({ fromShop, budgets, metrics }: EmailGuards) => [
       answerAnyway(metrics),
       fromShop,
-      limitShopper({
-        shopper: perMinute('collect-email', 10),
-        address: perMinute('collect-email-address', 20),
-        shop: perMinute('collect-email-shop', 600),
-      }),
+      budgets.limit('collect-email'),
       parseJsonBody(),
     ],
     handler: postEmail,
@@ -81,28 +77,6 @@ function withoutSpaces(body: unknown): unknown {
   return { ...rest, email: typeof email === 'string' ? email.trim() : email }
 }
 
-/** Limits of addresses per shopper, network address and shop. */
-function limitShopper(budgets: {
-  readonly shopper: Budget
-  readonly address: Budget
-  readonly shop: Budget
-}): Middleware<AppState> {
-  return async function limit(ctx, next) {
-    const { shop, shopperId } = requesterOf(ctx)
-    const { addressHash, isAddressShared } = ctx.state.shopper
-    const own = await Promise.all([
-      budgets.shopper(shopperId),
-      ...(isAddressShared ? [] : [budgets.address(`${shop.id}:${addressHash}`)]),
-    ])
-    // Refused requests of one visitor do not count against the limit of the shop.
-    const spent = own.every(({ allowed }) => allowed) ? [await budgets.shop(shop.id)] : own
-    if (spent.every(({ allowed }) => allowed)) return next()
-    const resetSeconds = Math.max(...spent.filter(({ allowed }) => !allowed).map((one) => one.resetSeconds))
-    ctx.set('Retry-After', String(resetSeconds))
-    ctx.body = { success: false, message: 'Too many addresses. Try again later.' }
-  }
-}
-
 /**
  * Only an unauthenticated request gets an error; shoppers see none. Work that exceeds the time limit continues: the address is stored if
  * the database responds later.
@@ -118,7 +92,7 @@ function answerAnyway(metrics: Metrics): Middleware<AppState> {
     } catch (error) {
       if (error instanceof DrapeError && error.code === 'PROXY_SIGNATURE_INVALID') throw error
       ctx.status = 200
-      ctx.body = { success: false, message: isFault(error) ? 'Try again later.' : 'The e-mail address is not valid.' }
+      ctx.body = { success: false, message: isFault(error) ? 'Try again later.' : messageOf(error) }
     }
   }
 }
@@ -131,4 +105,9 @@ function isFault(error: unknown): boolean {
 function drop({ state }: Pick<AppContext, 'state'>, metrics: Metrics, reason: string): void {
   metrics.leads.inc({ outcome: 'dropped' })
   state.log.error({ reason }, 'lead not stored')
+}
+
+function messageOf(error: unknown): string {
+  const isBudget = error instanceof DrapeError && error.code === 'RATE_LIMIT_EXCEEDED'
+  return isBudget ? 'Too many addresses. Try again later.' : 'The e-mail address is not valid.'
 }

@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa'
 import { type ChosenEngine, defaultDeadline, type EngineChoice } from '../../engines/choice.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { SHARED_ADDRESS_MESSAGE } from '../../middleware/storefront-limit.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
@@ -17,7 +18,7 @@ import type { Products } from '../../stores/products.ts'
 import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../../stores/shop-limits.ts'
 import { route } from '../route.ts'
 import { Output } from '../server/try-on.schema.ts'
-import type { ProxyGuard } from './behind-proxy.ts'
+import type { BudgetedGuards } from './behind-proxy.ts'
 import { type BlockedJob, EarlyJob, FittingRoomBody, FittingRoomJob, UnpaidJob } from './fitting-room.schema.ts'
 import { requesterOf } from './requester.ts'
 import { type ConsentGuard, findConsent } from './require-consent.ts'
@@ -37,7 +38,7 @@ export interface FittingRoomParts extends ConsentGuard {
   readonly findProduct: Products['find']
 }
 
-interface FittingRoomGuards extends ProxyGuard {
+interface FittingRoomGuards extends BudgetedGuards {
   readonly parse: Middleware<AppState>
   readonly idempotent: Middleware<AppState>
 }
@@ -63,7 +64,8 @@ its last use. Limit: 10 generations per shopper and ISO week (UTC), without fail
 at most 3 attempts per generation. The shopper is the customer that the proxy
 has signed, else the visitor of \`X-Service-Visitor-Token\`, else the browser of \`X-Service-Anonymous-Id\`, else the network address.
 Shoppers without a customer account share a limit per network address (default: 30 generations per day, UTC) and a limit per shop
-(default: 1,000 per day); operators set both limits for each shop. The photo is any photo of the account that no other visitor owns: an upload of the same shopper, or of the server
+(default: 1,000 per day); operators set both limits for each shop. Requests that are blocked count too: ${describeBudget('fitting-room')}
+The photo is any photo of the account that no other visitor owns: an upload of the same shopper, or of the server
 of the account. A request without any of these headers finds an upload of a browser from the same network address too.
 A try-on fails with \`GENERATION_TIMEOUT\` after 300 seconds, or after up to 3600 if the queue or the start of a worker takes longer.`,
     access: 'shop',
@@ -82,7 +84,7 @@ month or of concurrent generations, or has no credits left. \`BILLING_NOT_ALLOWE
       },
       429: {
         description:
-          'Blocked. `RATE_LIMIT_EXCEEDED`: the weekly limit of the shopper, the daily limit of the address or of the visitors of the shop, or the limit of product lookups per minute and address is exhausted. `Retry-After`: seconds until the next period.',
+          'Blocked. `RATE_LIMIT_EXCEEDED`: the weekly limit of the shopper, the daily limit of the address or of the visitors of the shop, or a limit per minute is exhausted. `Retry-After`: seconds until the next period.',
         schema: EarlyJob,
       },
     },
@@ -95,9 +97,10 @@ month or of concurrent generations, or has no credits left. \`BILLING_NOT_ALLOWE
       'MISSING_REQUIRED_CLASSIFICATION',
       'SERVICE_UNAVAILABLE',
     ],
-    guards: ({ fromShop, parse, idempotent }: FittingRoomGuards) => [
+    guards: ({ fromShop, budgets, parse, idempotent }: FittingRoomGuards) => [
       answerBlocked,
       fromShop,
+      budgets.limit('fitting-room'),
       parse,
       idempotent,
       requireVisitor,

@@ -1,12 +1,13 @@
 import { streamEvents } from '../../answers/event-stream.ts'
 import { eventId, type GenerationWatch } from '../../generations/watch.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { Type } from '../../shared/schema.ts'
 import type { GenerationRecord, Generations } from '../../shared/stores/generations.ts'
 import type { AppContext } from '../../state.ts'
 import { route } from '../route.ts'
 import type { PresentGeneration } from '../server/generations.view.ts'
-import { behindProxy } from './behind-proxy.ts'
+import type { BudgetedGuards } from './behind-proxy.ts'
 import { ShopperGeneration } from './generation.schema.ts'
 import { readableOwners, requesterOf, SERVER_KEY_HEADER, type ServerKeyCheck } from './requester.ts'
 
@@ -22,7 +23,7 @@ const shared = {
   access: 'shop',
   parameters: { id: 'The jobId that fitting-room returned.' },
   headers: SERVER_KEY_HEADER,
-  errors: ['GENERATION_NOT_FOUND', 'INVALID_API_KEY', 'FORBIDDEN'],
+  errors: ['GENERATION_NOT_FOUND', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
 } as const
 
 export const shopperGenerationRoutes = [
@@ -31,10 +32,9 @@ export const shopperGenerationRoutes = [
     path: '/public/generation/{id}',
     id: 'getShopperGeneration',
     summary: 'Fetch a generation of a shopper',
-    description:
-      'Returns only generations of the same visitor: the customer, the visitor token, the anonymous ID or, without any of them, the network address that fitting-room got. Poll every 2 seconds, or follow its events.',
+    description: `Returns only generations of the same visitor: the customer, the visitor token, the anonymous ID or, without any of them, the network address that fitting-room got. Poll every 2 seconds, or follow its events. ${describeBudget('generation')}`,
     answers: { 200: { description: 'The current state.', schema: ShopperGeneration } },
-    guards: behindProxy,
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, budgets.limit('generation')],
     handler: getGeneration,
   }),
   route({
@@ -42,8 +42,8 @@ export const shopperGenerationRoutes = [
     path: '/public/generation/{id}/events',
     id: 'followShopperGeneration',
     summary: 'Follow a generation of a shopper',
-    description:
-      'Server-sent events: the current generation and every change, as JSON. The stream closes when the generation has ended. Belongs to the same visitor as the generation; `EventSource` of browsers cannot send the headers of a visitor, so read the stream with `fetch`.',
+    description: `Server-sent events: the current generation and every change, as JSON. The stream closes when the generation has ended. Belongs to the same visitor as the generation; \`EventSource\` of browsers cannot send the headers of a visitor, so read the stream with \`fetch\`.
+${describeBudget('generation-events')} Open streams of each replica of the service: 10 of a visitor, 60 of a network address.`,
     answers: {
       200: {
         description: 'The data of each event is a ShopperGeneration.',
@@ -51,7 +51,7 @@ export const shopperGenerationRoutes = [
         contentType: 'text/event-stream',
       },
     },
-    guards: behindProxy,
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, budgets.limit('generation-events')],
     handler: getEvents,
   }),
 ]

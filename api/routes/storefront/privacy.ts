@@ -2,9 +2,9 @@ import { pageHeaders } from '../../answers/public-page.ts'
 import { chooseText, currentPolicy } from '../../consent/policies.ts'
 import type { EngineChoice } from '../../engines/choice.ts'
 import type { EngineDirectory } from '../../engines/directory.ts'
-import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
+import type { Budgets } from '../../middleware/storefront-limit.ts'
 import { Type } from '../../shared/schema.ts'
-import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext } from '../../state.ts'
 import type { AccountRecord, Accounts } from '../../stores/accounts.ts'
 import type { Consents } from '../../stores/consents.ts'
@@ -32,7 +32,6 @@ export interface PrivacyPageParts {
 
 interface PrivacyPageGuards {
   readonly budgets: Budgets
-  readonly signingSecret: string
 }
 
 export const privacyRoutes = [
@@ -43,17 +42,14 @@ export const privacyRoutes = [
     tag: 'Storefront',
     summary: 'Open the privacy page of a shop',
     description: `Describes the processing of photos of visitors: retention, engine, processor, contact and the policy, from the settings that apply
-now. In the language of \`lang\`, else of \`Accept-Language\`. Limit: 60 requests per minute and network address.`,
+now. In the language of \`lang\`, else of \`Accept-Language\`. ${describeBudget('privacy-page')}`,
     parameters: { shop: 'ID of the shop, from `privacyUrl` of `GET /public/consent`.' },
     query: ConsentQuery,
     access: 'open',
     answers: { 200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' } },
     pages: [404],
     errors: ['VALIDATION_FAILED', 'ROUTE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: ({ budgets: { perMinute }, signingSecret }: PrivacyPageGuards) => [
-      setHeaders,
-      storefrontLimit(perMinute('privacy-page', 60), ({ ip }) => hashAddress(ip, signingSecret)),
-    ],
+    guards: ({ budgets }: PrivacyPageGuards) => [setHeaders, budgets.limit('privacy-page')],
     handler: getPage,
   }),
 ]

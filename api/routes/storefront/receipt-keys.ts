@@ -1,5 +1,5 @@
-import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
-import { hashAddress } from '../../shoppers/shopper.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
+import type { Budgets } from '../../middleware/storefront-limit.ts'
 import type { AppContext } from '../../state.ts'
 import type { ReceiptKeys } from '../../stores/receipt-keys.ts'
 import { route } from '../route.ts'
@@ -11,7 +11,6 @@ export interface ReceiptKeyParts {
 
 interface ReceiptKeyGuards {
   readonly budgets: Budgets
-  readonly signingSecret: string
 }
 
 const AGE_SECONDS = 300
@@ -24,13 +23,11 @@ export const receiptKeyRoutes = [
     tag: 'Storefront',
     summary: 'List the public keys of receipts',
     description: `A JSON Web Key Set (RFC 7517, RFC 8037) of every key with which this installation has signed receipts of erasures. Use the keys to
-verify a receipt. Limit: 60 requests per minute and network address.`,
+verify a receipt. ${describeBudget('receipt-keys')}`,
     access: 'open',
     answers: { 200: { description: 'The newest key first.', schema: ReceiptKeySet } },
     errors: ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: ({ budgets: { perMinute }, signingSecret }: ReceiptKeyGuards) => [
-      storefrontLimit(perMinute('receipt-keys', 60), ({ ip }) => hashAddress(ip, signingSecret)),
-    ],
+    guards: ({ budgets }: ReceiptKeyGuards) => [budgets.limit('receipt-keys')],
     handler: listKeys,
   }),
 ]

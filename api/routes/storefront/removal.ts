@@ -4,14 +4,13 @@ import { v7 as uuidv7 } from 'uuid'
 import { pageHeaders } from '../../answers/public-page.ts'
 import { randomBase62 } from '../../base62.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { refuseByPage, wantsPage } from '../../middleware/refuse-by-page.ts'
-import { type Budgets, spend, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import type { Budgets } from '../../middleware/storefront-limit.ts'
 import { hashRequest } from '../../removals/read-request.ts'
-import { siteOf } from '../../shared/addresses.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { inField } from '../../shared/image-field.ts'
 import { Type } from '../../shared/schema.ts'
-import { hashText } from '../../shared/signing.ts'
 import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Removals } from '../../stores/removals.ts'
@@ -28,26 +27,17 @@ export interface RemovalParts {
 
 interface RemovalGuards {
   readonly budgets: Budgets
-  readonly signingSecret: string
   readonly serviceName: string
   /** Parses the form and its file. */
   readonly parseRemoval: Middleware<AppState>
 }
 
 const REFERENCE_DIGITS = 22
-const addressOf =
-  (secret: string) =>
-  ({ ip }: AppContext) =>
-    hashAddress(ip, secret)
-const siteHashOf =
-  (secret: string) =>
-  ({ ip }: AppContext) =>
-    hashText(secret, `site:${siteOf(ip)}`)
 const setHeaders = pageHeaders({ vary: 'Accept', cacheControl: 'no-store', formAction: "'self'" })
-const reading = ({ budgets: { perMinute }, signingSecret, serviceName }: RemovalGuards) => [
+const reading = ({ budgets, serviceName }: RemovalGuards) => [
   setHeaders,
   refuseByPage({ present: (code) => presentRemovalRefusal(code, serviceName) }),
-  storefrontLimit(perMinute('removal-page', 30), addressOf(signingSecret)),
+  budgets.limit('removal-page'),
 ]
 
 /** Public routes for people who want an image of themselves removed. */
@@ -58,8 +48,7 @@ export const removalRoutes = [
     id: 'getRemovalPage',
     tag: 'Storefront',
     summary: 'Open the page that asks for the removal of an image',
-    description:
-      'A page with a form for `POST /removal`, for people who are not customers. 30 requests per minute and network address.',
+    description: `A page with a form for \`POST /removal\`, for people who are not customers. ${describeBudget('removal-page')}`,
     access: 'open',
     pages: [429],
     answers: { 200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' } },
@@ -74,8 +63,8 @@ export const removalRoutes = [
     tag: 'Storefront',
     summary: 'Ask for the removal of an image',
     description: `For people who appear in an image that someone else created. Only perceptual hashes of the sent image are stored. The answer
-does not depend on whether a copy is stored: operators decide, within 48 hours. JSON unless \`text/html\` is preferred; then a page. Limits per hour: 5
-requests of a network address, 20 of a network (/24 or /48), 300 that are stored.`,
+does not depend on whether a copy is stored: operators decide, within 48 hours. JSON unless \`text/html\` is preferred; then a page. ${describeBudget('removal')}
+For requests that are stored: ${describeBudget('removal-store')}`,
     access: 'open',
     pages: [200, 400, 413, 415, 429],
     body: {
@@ -87,11 +76,10 @@ requests of a network address, 20 of a network (/24 or /48), 300 that are stored
       ...(['VALIDATION_FAILED', 'FILE_REQUIRED', 'FILE_TOO_LARGE', 'INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE'] as const),
       ...(['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const),
     ],
-    guards: ({ budgets: { perHour }, signingSecret, serviceName, parseRemoval }: RemovalGuards) => [
+    guards: ({ budgets, serviceName, parseRemoval }: RemovalGuards) => [
       setHeaders,
       refuseByPage({ present: (code) => presentRemovalRefusal(code, serviceName) }),
-      storefrontLimit(perHour('removal', 5), addressOf(signingSecret)),
-      storefrontLimit(perHour('removal-site', 20), siteHashOf(signingSecret)),
+      budgets.limit('removal'),
       parseRemoval,
     ],
     handler: postRequest,
@@ -103,7 +91,8 @@ requests of a network address, 20 of a network (/24 or /48), 300 that are stored
     tag: 'Storefront',
     summary: 'Get the state of a removal request',
     description:
-      'JSON unless `text/html` is preferred; then a page. Kept for 90 days after the decision. 30 requests per minute and network address.',
+      'JSON unless `text/html` is preferred; then a page. Kept for 90 days after the decision. ' +
+      describeBudget('removal-page'),
     parameters: { reference: 'Reference number of the request.' },
     access: 'open',
     pages: [200, 404, 429],
@@ -126,11 +115,14 @@ async function postRequest(
 ): Promise<RemovalStatusAnswer | undefined> {
   const { email, reason, reference = randomBase62(REFERENCE_DIGITS) } = body
   const file = () => readUpload('file', ctx.state.files)
-  const hashes = await inField('file', hashRequest(file, { owner: `removal:${addressOf(parts.signingSecret)(ctx)}` }))
+  const hashes = await inField(
+    'file',
+    hashRequest(file, { owner: `removal:${hashAddress(ctx.ip, parts.signingSecret)}` }),
+  )
   if (hashes.length === 0)
     throw new DrapeError('INVALID_IMAGE', 'The image shows too little to be found again. Send a photo with a person.')
-  // A flood from many addresses must not bury the requests of people, and what cannot be stored must not shut them out.
-  await spend(ctx, parts.budgets.perHour('removal-all', 300), 'all')
+  // What cannot be stored must not shut out people.
+  await parts.budgets.spend(ctx, 'removal-store')
   const request = { id: `rem_${uuidv7()}`, reference: hashReference(reference), email, reason, hashes }
   if (!(await parts.removals.insert(request)))
     throw new DrapeError('VALIDATION_FAILED', 'The reference number has been used. Open the page again.')

@@ -1,10 +1,10 @@
 import type { Middleware } from 'koa'
 import { pagePolicy } from '../../answers/public-page.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { refuseByPage } from '../../middleware/refuse-by-page.ts'
-import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import type { Budgets } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { contentTypeOf, type ObjectStorage } from '../../shared/storage/object.ts'
-import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { SharedGeneration, Shares } from '../../stores/shares.ts'
 import { route } from '../route.ts'
@@ -22,7 +22,6 @@ export interface SharePageParts {
 
 interface SharePageGuards {
   readonly budgets: Budgets
-  readonly signingSecret: string
   readonly serviceName: string
 }
 
@@ -34,21 +33,20 @@ export const sharePageRoutes = [
     id: 'getShare',
     tag: 'Storefront',
     summary: 'Open a shared result',
-    description:
-      'JSON unless `text/html` is preferred, as browsers do; then a page. Pages of any origin may read it. Limit: 60 requests per minute and network address.',
+    description: `JSON unless \`text/html\` is preferred, as browsers do; then a page. Pages of any origin may read it. ${describeBudget('share-page')}`,
     parameters: { token: 'The shareToken.' },
     access: 'open',
     pages: [200, 404, 410, 429],
     answers: { 200: { description: 'The shared result.', schema: SharedTryOn } },
     errors: ['SHARE_LINK_NOT_FOUND', 'SHARE_LINK_GONE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: ({ budgets: { perMinute }, signingSecret, serviceName }: SharePageGuards) => [
+    guards: ({ budgets, serviceName }: SharePageGuards) => [
       setHeaders,
       refuseByPage({
         present: (code) => presentRefusal(code, serviceName),
         isWanted: (ctx) => !wantsJson(ctx),
         policy: pagePolicy(),
       }),
-      storefrontLimit(perMinute('share-page', 60), ({ ip }) => hashAddress(ip, signingSecret)),
+      budgets.limit('share-page'),
     ],
     handler: getShare,
   }),

@@ -1,4 +1,4 @@
-import { addressLimit, shopOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import type { AppContext } from '../../state.ts'
 import type { Shares } from '../../stores/shares.ts'
 import { route } from '../route.ts'
@@ -20,8 +20,7 @@ export const shareRoutes = [
     id: 'shareGeneration',
     tag: 'Storefront',
     summary: 'Create a public link to a result',
-    description:
-      'Only the visitor who made the generation can share it. Idempotent: returns the existing link of the generation and domain. Limits: 20 requests per minute and network address of a shop, 600 per minute and shop.',
+    description: `Only the visitor who made the generation can share it. Idempotent: returns the existing link of the generation and domain. ${describeBudget('share')}`,
     headers: SERVER_KEY_HEADER,
     body: { json: ShareBody },
     access: 'shop',
@@ -42,12 +41,7 @@ export const shareRoutes = [
       'INVALID_API_KEY',
       'FORBIDDEN',
     ],
-    guards: ({ fromShop, budgets: { perMinute }, parse }: ParsingGuards) => [
-      fromShop,
-      addressLimit(perMinute, 'share-address', 20),
-      storefrontLimit(perMinute('share-shop', 600), shopOf),
-      parse,
-    ],
+    guards: ({ fromShop, budgets, parse }: ParsingGuards) => [fromShop, budgets.limit('share'), parse],
     handler: postShare,
   }),
 ]

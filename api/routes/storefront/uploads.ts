@@ -6,8 +6,9 @@ import type { DiskBudget } from '../../bodies/disk-budget.ts'
 import { receiveFile } from '../../bodies/received-file.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
 import type { ReserveStorage } from '../../limits/storage-quota.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { MAX_FILE_BYTES } from '../../middleware/body.ts'
-import { addressLimit, type Budgets, shopperOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import type { Budgets } from '../../middleware/storefront-limit.ts'
 import { createUploadKey, isUploadLink, namesOfUpload, signUploadLink } from '../../photos/upload-link.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
 import { inField } from '../../shared/image-field.ts'
@@ -16,7 +17,7 @@ import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Consents } from '../../stores/consents.ts'
 import type { UploadNames } from '../../stores/uploads.ts'
-import { type Guards, route } from '../route.ts'
+import { route } from '../route.ts'
 import type { BudgetedGuards, ParsingGuards } from './behind-proxy.ts'
 import type { CompleteUpload } from './complete-upload.ts'
 import { requesterOf } from './requester.ts'
@@ -80,8 +81,8 @@ export const shopperUploadRoutes = [
     id: 'prepareShopperUpload',
     tag,
     summary: 'Create an upload link for a photo',
-    description: `Send an empty body. Then \`PUT\` the bytes of the photo to \`uploadUrl\` and call upload-complete. Limit: 10
-uploads per shopper and 5 minutes, including those of upload-image.`,
+    description: `Send an empty body. Then \`PUT\` the bytes of the photo to \`uploadUrl\` and call upload-complete. ${describeBudget('upload')}
+Uploads of upload-image count too.`,
     access: 'shop',
     answers: {
       200: { description: 'The link.', schema: PreparedUpload, next: { completeShopperUpload: {} } },
@@ -89,7 +90,7 @@ uploads per shopper and 5 minutes, including those of upload-image.`,
     errors: ['CONSENT_REQUIRED', 'RATE_LIMIT_EXCEEDED', 'QUOTA_EXCEEDED'],
     guards: ({ fromShop, budgets, consents }: PreparingGuards) => [
       fromShop,
-      ...uploadLimits(budgets),
+      budgets.limit('upload'),
       requireConsent(consents),
     ],
     handler: postPrepare,
@@ -101,7 +102,7 @@ uploads per shopper and 5 minutes, including those of upload-image.`,
     tag,
     summary: 'Send the bytes of a photo',
     description: `Send to the unchanged \`uploadUrl\` of prepare-upload, without credentials. Until the upload is complete, the
-bytes can be replaced up to 10 times in 5 minutes. Incomplete uploads are deleted within 1 hour.`,
+bytes can be replaced up to 10 times in 5 minutes; a network address may send 120 times. Incomplete uploads are deleted within 1 hour.`,
     access: 'open',
     parameters: { uploadKey: 'As returned by prepare-upload.' },
     query: UploadLinkQuery,
@@ -116,9 +117,9 @@ bytes can be replaced up to 10 times in 5 minutes. Incomplete uploads are delete
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
-    guards: ({ budgets: { perFiveMinutes }, signingSecret }: LinkGuards) => [
+    guards: ({ budgets, signingSecret }: LinkGuards) => [
       requireLink(signingSecret),
-      storefrontLimit(perFiveMinutes('upload-link', 10), ({ params }) => params.uploadKey),
+      budgets.limit('upload-link', ({ params }) => params.uploadKey),
     ],
     handler: putBytes,
   }),
@@ -129,7 +130,7 @@ bytes can be replaced up to 10 times in 5 minutes. Incomplete uploads are delete
     tag,
     summary: 'Complete the upload of a photo',
     description: `Idempotent: after success, returns the same photo. Bytes that are not an image are deleted: send other bytes to the
-same link. Limit: 20 requests per shopper and 5 minutes.`,
+same link. ${describeBudget('upload-complete')}`,
     access: 'shop',
     body: { json: UploadCompleteBody },
     answers: {
@@ -137,11 +138,9 @@ same link. Limit: 20 requests per shopper and 5 minutes.`,
       200: { description: 'The upload was already complete: the same photo.', schema: ShopperPhoto },
     },
     errors: [...badPhoto, 'CONSENT_REQUIRED', 'UPLOAD_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: ({ fromShop, budgets: { perFiveMinutes }, parse, consents }: StoringGuards) => [
+    guards: ({ fromShop, budgets, parse, consents }: StoringGuards) => [
       fromShop,
-      // Twice the uploads: browsers repeat a completion whose response was lost.
-      addressLimit(perFiveMinutes, 'upload-complete-address', 120),
-      storefrontLimit(perFiveMinutes('upload-complete', 20), shopperOf),
+      budgets.limit('upload-complete'),
       requireConsent(consents),
       parse,
     ],
@@ -163,18 +162,13 @@ same link. Limit: 20 requests per shopper and 5 minutes.`,
     errors: [...badPhoto, 'CONSENT_REQUIRED', 'FILE_REQUIRED', 'RATE_LIMIT_EXCEEDED'],
     guards: ({ fromShop, budgets, parse, consents }: StoringGuards) => [
       fromShop,
-      ...uploadLimits(budgets),
+      budgets.limit('upload'),
       requireConsent(consents),
       parse,
     ],
     handler: postImage,
   }),
 ]
-
-/** Shared limits of prepare-upload and upload-image. */
-function uploadLimits({ perFiveMinutes }: Budgets): Guards {
-  return [addressLimit(perFiveMinutes, 'upload-address', 60), storefrontLimit(perFiveMinutes('upload', 10), shopperOf)]
-}
 
 async function postPrepare(ctx: AppContext, options: ShopperUploadParts): Promise<PreparedUpload> {
   const { objects, publicUrl, signingSecret: secret } = options

@@ -1,12 +1,12 @@
 import type { Middleware } from 'koa'
 import { pageHeaders } from '../../answers/public-page.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { refuseByPage, wantsPage } from '../../middleware/refuse-by-page.ts'
-import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import type { Budgets } from '../../middleware/storefront-limit.ts'
 import type { ProvenanceReport } from '../../shared/provenance/verify.ts'
 import { Type } from '../../shared/schema.ts'
 import type { ProvenanceKeys } from '../../shared/stores/provenance-keys.ts'
-import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { route } from '../route.ts'
 import { Provenance, VerifyFields } from './verify.schema.ts'
@@ -19,14 +19,10 @@ export interface VerifyParts {
 
 interface VerifyGuards {
   readonly budgets: Budgets
-  readonly signingSecret: string
   readonly serviceName: string
   /** Parses the file to verify. */
   readonly parseVerified: Middleware<AppState>
 }
-
-const limited = ({ budgets: { perMinute }, signingSecret }: VerifyGuards) =>
-  storefrontLimit(perMinute('verify', 20), ({ ip }) => hashAddress(ip, signingSecret))
 
 /** Public routes that verify who made an image, and how. */
 export const verifyRoutes = [
@@ -40,7 +36,7 @@ export const verifyRoutes = [
     access: 'open',
     answers: { 200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' } },
     errors: ['RATE_LIMIT_EXCEEDED'],
-    guards: (guards: VerifyGuards) => [setHeaders, limited(guards)],
+    guards: ({ budgets }: VerifyGuards) => [setHeaders, budgets.limit('verify')],
     handler: getPage,
   }),
   route({
@@ -50,17 +46,17 @@ export const verifyRoutes = [
     tag: 'Storefront',
     summary: 'Verify who made an image, and how',
     description: `Reads the Content Credentials (C2PA) of an image and checks that nothing was changed. Nothing is stored. JSON unless
-\`text/html\` is preferred, as browsers do; then a page. Limit: 20 requests per minute and network address.`,
+\`text/html\` is preferred, as browsers do; then a page. ${describeBudget('verify')}`,
     access: 'open',
     pages: [200, 400, 413, 429],
     body: { form: VerifyFields, files: { file: 'The image: JPEG, PNG or WebP, at most 10 MB.' } },
     answers: { 200: { description: 'The result of the verification.', schema: Provenance } },
     errors: ['VALIDATION_FAILED', 'FILE_REQUIRED', 'FILE_TOO_LARGE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: (guards: VerifyGuards) => [
+    guards: ({ budgets, serviceName, parseVerified }: VerifyGuards) => [
       setHeaders,
-      refuseByPage({ present: (code) => presentVerifyRefusal(code, guards.serviceName) }),
-      limited(guards),
-      guards.parseVerified,
+      refuseByPage({ present: (code) => presentVerifyRefusal(code, serviceName) }),
+      budgets.limit('verify'),
+      parseVerified,
     ],
     handler: postImage,
   }),

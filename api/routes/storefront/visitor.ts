@@ -1,4 +1,4 @@
-import { addressLimit, shopOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { SigningSecret } from '../../shared/signing.ts'
 import { issueVisitorToken } from '../../shoppers/visitor-token.ts'
@@ -23,18 +23,13 @@ export const visitorRoutes = [
     tag: 'Storefront',
     summary: 'Get a token for a visitor',
     description: `Creates an ID for a new visitor of the shop. The browser stores the token and sends it in \`X-Service-Visitor-Token\`: the weekly
-limit applies per token, and photos belong to a token. Optional: calls without a token are counted by the anonymous ID. Limits per hour: 20 per network
-address and 5,000 per shop.`,
+limit applies per token, and photos belong to a token. Optional: calls without a token are counted by the anonymous ID.
+${describeBudget('visitor-token')}`,
     access: 'shop',
     body: { json: VisitorBody, mayBeEmpty: true },
     answers: { 201: { description: 'A new visitor.', schema: Visitor } },
     errors: ['VALIDATION_FAILED', 'CAPTCHA_REQUIRED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: ({ fromShop, budgets: { perHour }, parse }: ParsingGuards) => [
-      fromShop,
-      addressLimit(perHour, 'visitor-address', 20),
-      storefrontLimit(perHour('visitor-shop', 5000), shopOf),
-      parse,
-    ],
+    guards: ({ fromShop, budgets, parse }: ParsingGuards) => [fromShop, budgets.limit('visitor-token'), parse],
     handler: postVisitor,
   }),
 ]

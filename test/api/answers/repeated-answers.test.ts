@@ -11,6 +11,7 @@ import { createShops } from '../../../api/stores/shops.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
 import { createDevelopmentShop } from '../../support/shop.ts'
 import { pathSignedByShopify, send, signedByPlugin } from '../../support/shop-proxies.ts'
+import { UNLIMITED } from '../../support/unlimited.ts'
 
 const SHOP = { domain: 'real.myshopify.com', secret: 'hush' }
 const PLUGIN = { domain: 'plugin.test', secret: 'hush' }
@@ -104,7 +105,7 @@ describe('a cached response', () => {
     }
     const metrics = createMetrics('test')
     const repeated = createRepeatedAnswers({ metrics, now: () => time })
-    const parts = { fromShop: enter, isAllowed: async () => true, keepAnswer: repeated.keep }
+    const parts = { fromShop: enter, budgets: UNLIMITED, isAllowed: async () => true, keepAnswer: repeated.keep }
     const routes = [mount(checkCreditsRoutes, parts)]
     const app = createApp({ log: createLog({ process: 'test', level: 'silent' }), metrics, routes })
     const server = createServer(repeated.before(app.callback())).listen(0, '127.0.0.1')

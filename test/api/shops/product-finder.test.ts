@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRangeRule } from '../../../api/shared/addresses.ts'
 import { createShopifyPlatform } from '../../../api/shop-platforms/shopify.ts'
 import { createShopifyAdmin } from '../../../api/shop-platforms/shopify-admin.ts'
+import type { Shopper } from '../../../api/shoppers/shopper.ts'
 import { createProductFinder } from '../../../api/shops/product-finder.ts'
 import type { ShopRecord } from '../../../api/stores/shops.ts'
 import { type ShopifyAdminServer, startShopifyAdmin } from '../../support/shopify-admin.ts'
@@ -15,19 +16,16 @@ describe('products of a shop are looked up', () => {
   let now = 0
   let left = 5
   const platform = createShopifyPlatform(createShopifyAdmin({ isPlainAllowed: createRangeRule(['127.0.0.0/8']) }))
-  const spend = (allowed: boolean) => ({ allowed, remaining: 0, retrySeconds: 60, resetSeconds: 60 })
-  const ofAddress = new Map<string, number>()
+  const spent = new Set<string>()
   const findFor = createProductFinder(() => platform, {
-    budgets: {
-      address: async (id) => {
-        ofAddress.set(id, (ofAddress.get(id) ?? 0) + 1)
-        return spend((ofAddress.get(id) ?? 0) <= 10)
-      },
-      shop: async () => spend(left-- > 0),
+    findRefusal: async ({ shopId, shopper: { addressHash } }) => {
+      if (spent.has(`${shopId}:${addressHash}`)) return { layer: 'address', retrySeconds: 60 }
+      return left-- > 0 ? null : { layer: 'shop', retrySeconds: 60 }
     },
     now: () => now,
   })
-  const find = findFor({ addressHash: 'a', isAddressShared: false })
+  const from = (addressHash: string) => findFor({ addressHash } as Shopper)
+  const find = from('a')
   beforeAll(async () => {
     admin = await startShopifyAdmin()
     admin.products.push(SHIRT)
@@ -70,16 +68,14 @@ describe('products of a shop are looked up', () => {
     expect(calls()).toBe(1)
   })
 
-  it('within the budget of the address first, without using that of the shop', async () => {
+  it('within the budget of the address, which others do not share', async () => {
     left = 3
-    ofAddress.set('shop_1:a', 10)
+    spent.add('shop_1:a')
     await expect(find(shop, 'gid://shopify/Product/407', null)).rejects.toMatchObject({
       ...{ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 60 },
     })
     expect(left).toBe(3)
-    const ofServer = findFor({ addressHash: 'a', isAddressShared: true })
-    expect(await ofServer(shop, 'gid://shopify/Product/407', null)).toBeNull()
-    expect(await findFor({ addressHash: 'b', isAddressShared: false })(shop, SHIRT.id, null)).not.toBeNull()
-    expect(calls()).toBe(2)
+    expect(await from('b')(shop, SHIRT.id, null)).not.toBeNull()
+    expect(calls()).toBe(1)
   })
 })

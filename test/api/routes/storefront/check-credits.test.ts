@@ -11,6 +11,7 @@ import { createShops } from '../../../../api/stores/shops.ts'
 import { acceptForShop } from '../../../support/completed.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { UNLIMITED } from '../../../support/unlimited.ts'
 
 describe('GET /public/check-credits', () => {
   let drape: Drape
@@ -148,7 +149,12 @@ describe('GET /public/check-credits', () => {
       Object.assign(ctx.state, found, { shopper: { customerId: null, anonymousId: 'anon_a', addressHash: '' } })
       return next()
     }
-    const parts = { fromShop: enter, isAllowed: cacheAllowed(findAllowed, now), keepAnswer: () => {} }
+    const parts = {
+      fromShop: enter,
+      budgets: UNLIMITED,
+      isAllowed: cacheAllowed(findAllowed, now),
+      keepAnswer: () => {},
+    }
     const routes = [mount(checkCreditsRoutes, parts)]
     const log = createLog({ process: 'test', level: 'silent' })
     const server = createApp({ log, metrics: createMetrics('test'), routes }).listen(0, '127.0.0.1')

@@ -1,0 +1,8 @@
+import type { Budgets } from '../../api/middleware/storefront-limit.ts'
+
+/** Budgets that refuse nothing, for tests of a route without Redis. */
+export const UNLIMITED: Budgets = {
+  limit: () => (_, next) => next(),
+  spend: async () => {},
+  findRefusal: async () => null,
+}
