@@ -2,6 +2,7 @@ import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Nullable, Type } from '../shared/schema.ts'
 
 const UploadRow = rowType(Type.Object({ externalUserId: Nullable(Type.String()) }))
+const ReceivingRow = rowType(Type.Object({ accountId: Type.String(), bytes: Type.Integer() }))
 
 const CLAIM_SECONDS = 60
 
@@ -19,7 +20,15 @@ export function createUploads(database: Database) {
   const isOpen = ({ objectKey }: UploadNames) => sql.fragment`
     key = ${objectKey} and kind = 'upload' and external_user_id is not null and expires_at > now()`
 
+  const mayReceive = (upload: UploadNames) => sql.fragment`
+    ${isOpen(upload)} and not exists (select from images where id = ${upload.imageId})`
+
   return {
+    /** Account and stored bytes of an upload that may receive bytes; null if `receive` would return false. */
+    find: (upload: UploadNames) =>
+      database.maybeOne(sql.type(ReceivingRow)`
+        select account_id as "accountId", coalesce(bytes, 0) as bytes from objects where ${mayReceive(upload)}`),
+
     /**
      * MUST be called before the bytes are stored: erasure uses the date of the row to detect bytes in flight. Returns
      * false if the upload has become an image, was erased or has expired.
@@ -27,7 +36,7 @@ export function createUploads(database: Database) {
     receive: async (upload: UploadNames, bytes: number): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
         update objects set created_at = now_ms(), bytes = ${bytes}
-        where ${isOpen(upload)} and not exists (select from images where id = ${upload.imageId})`)
+        where ${mayReceive(upload)}`)
       return rowCount > 0
     },
 
@@ -40,6 +49,11 @@ export function createUploads(database: Database) {
         update objects set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
         where ${isOpen(upload)} and (claimed_until is null or claimed_until <= now())`)
       return rowCount > 0
+    },
+
+    /** Notes that the bytes are deleted, so that they do not count towards the quota of the account. */
+    empty: async ({ objectKey }: UploadNames): Promise<void> => {
+      await database.query(sql.unsafe`update objects set bytes = null where key = ${objectKey}`)
     },
 
     release: async ({ objectKey }: UploadNames): Promise<void> => {

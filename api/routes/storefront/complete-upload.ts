@@ -108,9 +108,10 @@ async function claimUpload(
 }
 
 /** Keeps the row of the upload for the sweep: the same link may be receiving bytes again. */
-async function deleteBytes(ctx: AppContext, { objectKey }: UploadNames, { storage }: ShopperPhotoOptions) {
+async function deleteBytes(ctx: AppContext, names: UploadNames, { storage, uploads }: ShopperPhotoOptions) {
   await storage
-    .delete([objectKey])
+    .delete([names.objectKey])
+    .then(() => uploads.empty(names))
     .catch((error) => ctx.state.log.warn({ err: error }, 'upload is left for the sweep to delete'))
 }
 

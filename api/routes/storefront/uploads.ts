@@ -15,6 +15,7 @@ import { inField } from '../../shared/image-field.ts'
 import type { Objects } from '../../shared/stores/objects.ts'
 import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
+import type { Accounts } from '../../stores/accounts.ts'
 import type { Consents } from '../../stores/consents.ts'
 import type { UploadNames } from '../../stores/uploads.ts'
 import { route } from '../route.ts'
@@ -36,6 +37,7 @@ export interface ShopperUploadParts extends ShopperPhotoOptions {
   readonly completeUpload: CompleteUpload
   readonly objects: Objects
   readonly reserveStorage: ReserveStorage
+  readonly accounts: Pick<Accounts, 'find'>
   /** Disk budget for uploads by link, by network address. */
   readonly shopperDisk: DiskBudget
   /** Runs work with its own empty folder. */
@@ -114,6 +116,7 @@ bytes can be replaced up to 10 times in 5 minutes; a network address may send 12
       'VALIDATION_FAILED',
       'FILE_TOO_LARGE',
       'UPLOAD_NOT_FOUND',
+      'QUOTA_EXCEEDED',
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
@@ -174,8 +177,8 @@ async function postPrepare(ctx: AppContext, options: ShopperUploadParts): Promis
   const { objects, publicUrl, signingSecret: secret } = options
   const requester = requesterOf(ctx)
   const { account, shopperId } = requester
-  // Reserves the maximum size that the link allows.
-  await options.reserveStorage(account, MAX_FILE_BYTES)
+  // Refuses a full account before a photo is sent. The bytes reserve the rest: unused links must not use up the quota.
+  await options.reserveStorage(account, 1)
   const uploadKey = createUploadKey()
   const key = assertNames(uploadKey).objectKey
   await objects.insert({
@@ -211,7 +214,7 @@ function requireLink(secret: string): Middleware<AppState> {
 
 async function putBytes(
   ctx: AppContext,
-  { uploads, storage, withFolder, shopperDisk, signingSecret }: ShopperUploadParts,
+  { uploads, accounts, reserveStorage, storage, withFolder, shopperDisk, signingSecret }: ShopperUploadParts,
   { params: { uploadKey } }: { readonly params: { readonly uploadKey: string } },
 ): Promise<ReceivedUpload> {
   const names = assertNames(uploadKey)
@@ -221,6 +224,10 @@ async function putBytes(
     const path = join(folder, 'photo')
     await receiveFile(ctx.req, path, { maxBytes: MAX_FILE_BYTES, maxMs: ARRIVAL_MS, onBytes: share.add })
     const photo = await readFile(path)
+    const upload = await uploads.find(names)
+    const account = upload && (await accounts.find(upload.accountId))
+    if (upload === null || account === null) throw unknownUpload()
+    await reserveStorage(account, Math.max(0, photo.byteLength - upload.bytes))
     if (!(await uploads.receive(names, photo.byteLength))) throw unknownUpload()
     await storage.put(names.objectKey, photo, { contentType: 'application/octet-stream' })
   }).finally(share.release)

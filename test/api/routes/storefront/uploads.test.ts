@@ -445,6 +445,29 @@ describe('uploads of shoppers', () => {
     })
   })
 
+  it('count towards the quota of the account when their bytes arrive, until the bytes are deleted', async () => {
+    const { id: accountId } = await drape.createAccount(0, { storageMegabytes: 2 })
+    const small = await createDevelopmentShop({ database: drape.database, accountId }, 'quota.test')
+    const links = []
+    for (let i = 0; i < 6; i++) {
+      const headers = newShopper(small)
+      for (let j = 0; j < 9; j++) links.push({ headers, ...(await prepare(headers)) })
+    }
+    const noise = Buffer.alloc(1_200_000, 1)
+    const [first, second] = links
+    // Other bytes for the same link replace the first ones.
+    for (let i = 0; i < 2; i++) expect((await put(first.uploadUrl, noise)).status).toBe(200)
+    expect(await refusalOf(await put(second.uploadUrl, noise))).toEqual({ status: 402, code: 'QUOTA_EXCEEDED' })
+    const form = formOf(undefined, { file: photo })
+    expect((await post('upload-image', newShopper(small), form)).status).toBe(201)
+    const count = () =>
+      drape.database.oneFirst(sql.unsafe`
+        select coalesce(sum(bytes), 0)::int from objects where account_id = ${accountId} and kind = 'upload'`)
+    expect(await count()).toBe(1_200_000)
+    expect((await complete(first.headers, first.uploadKey)).status).toBe(400)
+    expect(await count()).toBe(0)
+  })
+
   it('belong to shops that are looked up again', async () => {
     const { id } = await createShops(drape.database).insert({
       accountId: drape.accountId,
