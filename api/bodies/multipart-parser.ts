@@ -1,5 +1,6 @@
+import type { Readable } from 'node:stream'
 import { MIMEType } from 'node:util'
-import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import { Busboy } from '@fastify/busboy'
 import { invalid } from './bounded-json.ts'
 
 /** RFC 2046, 5.1.1. Comparing a longer boundary with parts of itself takes seconds. */
@@ -16,7 +17,7 @@ const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary', 'utf-8']
 export interface Part {
   readonly name: string
   /** MUST be read or destroyed. */
-  readonly stream: BusboyFileStream
+  readonly stream: Readable
   readonly filename: string | undefined
   /** Without parameters, in lower case; `text/plain` if the part has none. */
   readonly type: string

@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { BusboyFileStream } from '@fastify/busboy'
 import { DrapeError } from '../shared/errors.ts'
 import { detectImageFormat, MIN_IMAGE_BYTES } from '../shared/image-format.ts'
 import { invalid } from './bounded-json.ts'
@@ -85,7 +85,7 @@ function createPartReceiver({
   maxFieldsBytes,
   isHashed,
 }: MultipartOptions) {
-  const streams: BusboyFileStream[] = []
+  const streams: Readable[] = []
   let json: Uint8Array = Buffer.alloc(0)
   let [files, filesBytes, fields, fieldsBytes] = [0, 0, 0, 0]
 
