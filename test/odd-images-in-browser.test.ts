@@ -5,6 +5,7 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { normaliseImage } from '../api/shared/image.ts'
 import { browserReason, startBrowser } from './support/browser.ts'
+import { labelledPngs } from './support/labelled-images.ts'
 import { oddImages } from './support/odd-images.ts'
 
 interface Shown {
@@ -16,6 +17,7 @@ interface Shown {
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../docs/images.md'), 'utf8')
 const FILES = await oddImages()
+const LABELLED = await labelledPngs()
 const COLUMNS = new Map(
   [...PAGE.matchAll(/^\| (JPEG|PNG|WebP|HEIC) \| (.*?) \| (.*?) \|/gm)].map(([, format, name, shown]) => [
     `${format} ${name}`,
@@ -44,6 +46,13 @@ describe.skipIf(browserReason)(`odd images in a browser${browserReason && ` (ski
     const differences = read.means.map((mean, i) => Math.abs(mean - (shown?.means[i] ?? 0)))
     expect(Math.max(...differences.slice(0, compared))).toBeLessThan(3)
     if (compared === 8) expect(Math.max(...differences)).toBeGreaterThan(3)
+  })
+
+  it.each(LABELLED)('are rendered in the colours that the file states: $name', async ({ bytes, shown }) => {
+    const { means = [] } = (await showInBrowser(page, bytes)) ?? {}
+    shown.forEach((value, i) => {
+      expect(Math.abs(means[i] - value)).toBeLessThan(2)
+    })
   })
 })
 

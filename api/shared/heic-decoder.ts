@@ -1,12 +1,13 @@
 import { type ColourSpace, convertToSrgb, isSrgb, type Samples, spaceOfCodePoints } from './colour-space.ts'
 import { type DecodedHeic, HeicRefusal } from './heic-bitmap.ts'
 import { assertTiles, placeTile, reductionOf, type Tile, type Tiling } from './heic-tiles.ts'
-import { readIccProfile } from './icc-profile.ts'
+import { isProfileOf, readIccProfile } from './icc-profile.ts'
 import { type Libheif, openLibheif } from './libheif.ts'
 
 /** `heif_error_Memory_allocation_error`. */
 const MEMORY_ERROR = 6
 const COLOUR_SPACE_RGB = 1
+const COLOUR_SPACE_GREY = 2
 const CHANNEL_INTERLEAVED = 10
 /** `heif_chroma_interleaved_RGB` and `…_RGBA`; for more than 8 bits `…_RRGGBB_LE` and `…_RRGGBBAA_LE`. */
 const CHROMA = { shallow: { 3: 10, 4: 11 }, deep: { 3: 14, 4: 15 } } as const
@@ -208,7 +209,7 @@ function readTilingFields(call: Call, handle: number, { upright }: { upright: bo
   return { columns, rows, tileWidth, tileHeight, width, height, top, left }
 }
 
-/** An unreadable ICC profile counts as sRGB, like a missing one. */
+/** An ICC profile that is unreadable, or of another kind of images, counts as sRGB, like a missing one. */
 function readSpace(call: Call, handle: number): ColourSpace {
   const { heif } = call
   const size = heif._heif_image_handle_get_raw_color_profile_size(handle)
@@ -216,7 +217,15 @@ function readSpace(call: Call, handle: number): ColourSpace {
   if (size === 0) return spaceOfCodePoints(readCodePoints(call, handle) ?? srgb)
   const pointer = call.allocate(size)
   call.invoke((error) => heif._heif_image_handle_get_raw_color_profile(error, handle, pointer))
-  return readIccProfile(Buffer.from(call.read(pointer, size))) ?? spaceOfCodePoints(srgb)
+  const profile = Buffer.from(call.read(pointer, size))
+  const isUsed = isProfileOf(profile, isGrey(call, handle) ? 'GRAY' : 'RGB ')
+  return (isUsed && readIccProfile(profile)) || spaceOfCodePoints(srgb)
+}
+
+function isGrey(call: Call, handle: number): boolean {
+  const [space, chroma] = [call.allocate(4), call.allocate(4)]
+  call.invoke((error) => call.heif._heif_image_handle_get_preferred_decoding_colorspace(error, handle, space, chroma))
+  return call.read(space, 4).readUInt32LE(0) === COLOUR_SPACE_GREY
 }
 
 function readCodePoints(call: Call, handle: number): { primaries: number; transfer: number } | null {

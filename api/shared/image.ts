@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
-import sharp, { type OutputInfo, type Sharp } from 'sharp'
+import sharp, { type Metadata, type OutputInfo, type Sharp } from 'sharp'
 import { DECODING_BYTES, decodingBytes, HEIC_BYTES } from './decoding-memory.ts'
 import { DrapeError } from './errors.ts'
 import { decodeHeic } from './heic.ts'
+import { isProfileOf } from './icc-profile.ts'
 import { hasLosslessPart, type ImageHeader, readImageHeader, readJpegSampling } from './image-format.ts'
 import { readJpegSegments, START_OF_SCAN } from './jpeg-segments.ts'
 import { toPlainJpeg } from './plain-jpeg.ts'
@@ -67,6 +68,8 @@ sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuff
 sharp.cache(false)
 sharp.concurrency(1)
 
+const OPTIONS = { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true } as const
+
 /**
  * Reads format and stored size from the bytes, without decoding.
  * @throws DrapeError INVALID_IMAGE when too small, damaged, over 50 megapixels or over 12,000 px a side;
@@ -103,8 +106,7 @@ export async function decodeOnWhite(bytes: Uint8Array): Promise<Bitmap> {
 }
 
 function decode(bytes: Uint8Array, prepare: (image: Sharp) => Sharp): Promise<Bitmap> {
-  const work = () =>
-    withFile(bytes, { pixels: MAX_PIXELS }, ({ image }) => toPixels(prepare(image).toColourspace('srgb')))
+  const work = () => withFile(bytes, { pixels: MAX_PIXELS }, ({ image, isDeep }) => toPixels(prepare(image), isDeep))
   return isHeic(bytes) ? inHeicTurn(work) : work()
 }
 
@@ -140,9 +142,9 @@ function isHeic(bytes: Uint8Array): boolean {
 async function normalise(bytes: Uint8Array, requester: Requester): Promise<NormalisedImage> {
   assertWorkableSize(inspectImage(bytes))
   const pixels = NORMALISED_SIDE ** 2
-  return withFile(bytes, { ...requester, pixels }, async ({ image, hasAlpha }) => {
-    const reduced = withinNormalised(image).toColourspace('srgb')
-    return hasAlpha ? normaliseBitmap(await toPixels(reduced)) : normaliseOpaque(reduced)
+  return withFile(bytes, { ...requester, pixels }, async ({ image, isDeep, hasAlpha }) => {
+    const reduced = withinNormalised(image)
+    return hasAlpha ? normaliseBitmap(await toPixels(reduced, isDeep)) : normaliseOpaque(reduced)
   })
 }
 
@@ -233,7 +235,11 @@ export async function readLuminance(
 ): Promise<Uint8Array> {
   const squeeze = (whole: Sharp) => {
     if (part) whole.extract({ left: part.x, top: part.y, width: part.width, height: part.height })
-    const grey = whole.flatten({ background: 'white' }).resize(side, side, { fit: 'fill' }).greyscale()
+    const grey = whole
+      .flatten({ background: 'white' })
+      .resize(side, side, { fit: 'fill' })
+      .greyscale()
+      .toColourspace('srgb')
     return undamaged(grey.raw({ depth: 'uchar' }).toBuffer())
   }
   if (!(image instanceof Uint8Array)) return squeeze(fromBitmap(image))
@@ -252,6 +258,8 @@ function assertWorkableSize({ width, height }: Pick<ImageHeader, 'width' | 'heig
 interface OpenedFile {
   /** Decoded on demand. */
   readonly image: Sharp
+  /** Whether its samples have 16 bits, otherwise 8. */
+  readonly isDeep: boolean
   /** Whether the format has an alpha channel, even if unused. */
   readonly hasAlpha: boolean
 }
@@ -267,13 +275,12 @@ async function withFile<T>(
   if (format === 'heic') {
     const decodeAndWork = async () => {
       const bitmap = await decodeHeic(bytes, { pixels })
-      return work({ image: fromBitmap(bitmap), hasAlpha: bitmap.channels === 4 })
+      return work({ image: fromBitmap(bitmap), isDeep: false, hasAlpha: bitmap.channels === 4 })
     }
     return inMemory(decodeAndWork, { ...requester, weight: HEIC_BYTES })
   }
   const plain = toPlainFile(bytes, header)
-  const image = sharp(plain, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
-  const stored = await undamaged(image.metadata())
+  const stored = await undamaged(sharp(plain, OPTIONS).metadata())
   const { width, height, channels, depth, hasAlpha, orientation = 1, pages = 1, isProgressive } = stored
   const needed = decodingBytes(
     {
@@ -293,7 +300,21 @@ async function withFile<T>(
       `The image takes ${toMegabytes(needed)} MB of memory to decode, and ${toMegabytes(DECODING_BYTES)} MB are allowed; send it with fewer pixels, 8 bits, or not progressive or interlaced.`,
     )
   }
-  return inMemory(() => work({ image, hasAlpha }), { ...requester, weight: needed })
+  return inMemory(() => work({ ...openInSrgb(plain, stored), hasAlpha }), { ...requester, weight: needed })
+}
+
+/**
+ * Opens an image with its colour profile if the profile describes such an image, otherwise as sRGB or as inks of a printing press.
+ * `isDeep`: the output has 16 bits.
+ */
+function openInSrgb(bytes: Uint8Array, { icc, space, depth }: Metadata): { image: Sharp; isDeep: boolean } {
+  const isGrey = space === 'b-w' || space === 'grey16'
+  const hasProfile = icc !== undefined && isProfileOf(icc, isGrey ? 'GRAY' : space === 'cmyk' ? 'CMYK' : 'RGB ')
+  const isDeep = hasProfile && depth !== 'uchar'
+  // On input, sharp ignores profiles of grey with 16 bits, and converts RGB with 16 bits to Display P3.
+  const image = sharp(bytes, { ...OPTIONS, ignoreIcc: !hasProfile || isDeep })
+  if (!isDeep) return { image: image.toColourspace('srgb'), isDeep }
+  return { image: image.toColourspace(isGrey ? 'grey16' : 'rgb16').withIccProfile('srgb', { attach: false }), isDeep }
 }
 
 /** The file as decoders accept it. A RangeError of a reader, which went beyond its end, means a damaged image. */
@@ -321,8 +342,17 @@ function toMegabytes(bytes: number): number {
   return Math.ceil(bytes / 1e6)
 }
 
-async function toPixels(image: Sharp): Promise<Bitmap> {
-  return toBitmap(await undamaged(image.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true })))
+async function toPixels(image: Sharp, isDeep: boolean): Promise<Bitmap> {
+  const pixels = image.raw({ depth: isDeep ? 'ushort' : 'uchar' })
+  const { data, info } = await undamaged(pixels.toBuffer({ resolveWithObject: true }))
+  return toBitmap({ data: isDeep ? toBytes(data) : data, info })
+}
+
+/** 16-bit samples in 8 bits, in the same memory. */
+function toBytes(data: Buffer): Buffer {
+  const samples = new Uint16Array(data.buffer, data.byteOffset, data.length / 2)
+  for (let i = 0; i < samples.length; i++) data[i] = Math.round(samples[i] / 257)
+  return data.subarray(0, samples.length)
 }
 
 async function undamaged<T>(work: Promise<T>): Promise<T> {

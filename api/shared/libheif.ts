@@ -27,6 +27,12 @@ export interface Libheif {
   _heif_image_handle_get_height(handle: number): number
   _heif_image_handle_has_alpha_channel(handle: number): number
   _heif_image_handle_get_luma_bits_per_pixel(handle: number): number
+  _heif_image_handle_get_preferred_decoding_colorspace(
+    error: number,
+    handle: number,
+    colourSpace: number,
+    chroma: number,
+  ): void
   _heif_image_handle_get_raw_color_profile_size(handle: number): number
   _heif_image_handle_get_raw_color_profile(error: number, handle: number, profile: number): void
   _heif_image_handle_get_nclx_color_profile(error: number, handle: number, profile: number): void

@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib'
+import { pngChunk } from './png-chunk.ts'
 
 const KEYWORD = 'XML:com.adobe.xmp'
 /** Length of the signature and of the IHDR chunk, which always comes first. */
@@ -15,10 +15,6 @@ export function insertXmp(png: Buffer, packet: string): Buffer {
     Buffer.from([0, 0, 0, 0, 0]),
     Buffer.from(packet, 'utf8'),
   ])
-  const typed = Buffer.concat([Buffer.from('iTXt', 'latin1'), content])
-  const chunk = Buffer.alloc(typed.length + 8)
-  chunk.writeUInt32BE(content.length)
-  typed.copy(chunk, 4)
-  chunk.writeUInt32BE(crc32(typed), typed.length + 4)
+  const chunk = pngChunk('iTXt', content)
   return Buffer.concat([png.subarray(0, HEADER_BYTES), chunk, png.subarray(HEADER_BYTES)])
 }
