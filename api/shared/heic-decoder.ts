@@ -1,11 +1,20 @@
 import { type ColourSpace, convertToSrgb, isSrgb, type Samples, spaceOfCodePoints } from './colour-space.ts'
 import { type DecodedHeic, HeicRefusal } from './heic-bitmap.ts'
-import { assertTiles, placeTile, reductionOf, type Tile, type Tiling } from './heic-tiles.ts'
+import { type Call, within } from './heic-call.ts'
+import {
+  assertTiles,
+  isLying,
+  placeTile,
+  reducedView,
+  reductionOf,
+  type Tile,
+  type Tiling,
+  tilesIn,
+} from './heic-tiles.ts'
+import { readView } from './heic-view.ts'
 import { isProfileOf, readIccProfile } from './icc-profile.ts'
-import { type Libheif, openLibheif } from './libheif.ts'
+import { openLibheif } from './libheif.ts'
 
-/** `heif_error_Memory_allocation_error`. */
-const MEMORY_ERROR = 6
 const COLOUR_SPACE_RGB = 1
 const COLOUR_SPACE_GREY = 2
 const CHANNEL_INTERLEAVED = 10
@@ -13,6 +22,8 @@ const CHANNEL_INTERLEAVED = 10
 const CHROMA = { shallow: { 3: 10, 4: 11 }, deep: { 3: 14, 4: 15 } } as const
 /** `heif_decoding_options.strict_decoding`: without it, missing parts of an image are filled with green. */
 const STRICT_DECODING_OFFSET = 21
+/** `heif_decoding_options.ignore_transformations`. */
+const IGNORE_TRANSFORMATIONS_OFFSET = 1
 /** `heif_image_tiling`, with room for fields of later versions. */
 const TILING_BYTES = 128
 /** 50 megapixels, plus the blocks that an encoder adds at the borders. */
@@ -45,8 +56,8 @@ export function createHeicDecoder(): HeicDecoder {
     decode: (file, { pixels, memoryBytes }) => {
       maxBytes = memoryBytes
       return within(heif, (call) => {
-        const handle = openPrimary(call, file)
-        return decodePrimary(call, handle, {
+        const image = openPrimary(call, file)
+        return decodePrimary(call, image, {
           pixels,
           reserve: (bytes) => {
             maxBytes = memoryBytes - bytes
@@ -59,71 +70,12 @@ export function createHeicDecoder(): HeicDecoder {
   }
 }
 
-function within<T>(heif: Libheif, work: (call: Call) => T): T {
-  const call = new Call(heif)
-  try {
-    return work(call)
-  } finally {
-    call.end()
-  }
+interface PrimaryImage {
+  readonly context: number
+  readonly handle: number
 }
 
-/** Memory and objects of the library in use by one decoding. */
-class Call {
-  readonly heif: Libheif
-  readonly #undos: (() => void)[] = []
-  readonly #error: number
-  readonly #answer: number
-
-  constructor(heif: Libheif) {
-    this.heif = heif
-    this.#error = this.allocate(12)
-    this.#answer = this.allocate(4)
-  }
-
-  onEnd(undo: () => void): void {
-    this.#undos.push(undo)
-  }
-
-  end(): void {
-    for (const undo of this.#undos.reverse()) undo()
-  }
-
-  allocate(bytes: number): number {
-    const pointer = this.heif._malloc(bytes)
-    if (pointer === 0) throw new HeicRefusal('too large', 'Not enough memory')
-    this.onEnd(() => this.heif._free(pointer))
-    return pointer
-  }
-
-  store(bytes: Uint8Array): number {
-    const pointer = this.allocate(bytes.length)
-    this.heif.HEAPU8.set(bytes, pointer)
-    return pointer
-  }
-
-  read(pointer: number, bytes: number): Buffer<ArrayBuffer> {
-    return Buffer.from(this.heif.HEAPU8.buffer, pointer, bytes)
-  }
-
-  /** Returns the value that a library function writes to its last pointer argument. */
-  invoke(run: (error: number, answer: number) => void): number {
-    run(this.#error, this.#answer)
-    const error = this.read(this.#error, 12)
-    const code = error.readUInt32LE(0)
-    if (code !== 0) {
-      throw new HeicRefusal(code === MEMORY_ERROR ? 'too large' : 'damaged', this.#textAt(error.readUInt32LE(8)))
-    }
-    return this.read(this.#answer, 4).readUInt32LE(0)
-  }
-
-  #textAt(pointer: number): string {
-    const text = this.read(pointer, 200)
-    return text.toString('latin1', 0, text.indexOf(0)).trim()
-  }
-}
-
-function openPrimary(call: Call, file: Uint8Array): number {
+function openPrimary(call: Call, file: Uint8Array): PrimaryImage {
   const { heif } = call
   const bytes = call.store(file)
   const context = heif._heif_context_alloc()
@@ -132,39 +84,40 @@ function openPrimary(call: Call, file: Uint8Array): number {
   call.invoke((error) => heif._heif_context_read_from_memory_without_copy(error, context, bytes, file.length, 0))
   const handle = call.invoke((error, answer) => heif._heif_context_get_primary_image_handle(error, context, answer))
   call.onEnd(() => heif._heif_image_handle_release(handle))
-  return handle
+  return { context, handle }
 }
 
 /** `reserve` sets memory aside for the bitmap. */
 function decodePrimary(
   call: Call,
-  handle: number,
+  { context, handle }: PrimaryImage,
   { pixels, reserve }: { pixels: number; reserve: (bytes: number) => void },
 ): DecodedHeic {
   const { heif } = call
   const space = readSpace(call, handle)
   const tiling = readTiling(call, handle)
+  assertTiles(tiling)
   const channels = heif._heif_image_handle_has_alpha_channel(handle) ? 4 : 3
   const decode = (tile?: Tile) => within(heif, (own) => decodePart(own, handle, { channels, space, tile }))
-  if (tiling === null) {
+  if (tiling.columns * tiling.rows === 1) {
     // Samples of more than 8 bits are copied before conversion.
     const isDeep = heif._heif_image_handle_get_luma_bits_per_pixel(handle) > 8
     const size = heif._heif_image_handle_get_width(handle) * heif._heif_image_handle_get_height(handle)
     reserve(size * channels * (isSrgb(space) ? 1 : isDeep ? 3 : 2))
     return decode()
   }
-  const factor = channels === 4 ? 1 : reductionOf(tiling, pixels)
-  const [width, height] = [Math.floor(tiling.width / factor), Math.floor(tiling.height / factor)]
+  const whole = readView(call, { context, handle, ...tiling })
+  const factor = channels === 4 ? 1 : reductionOf(tiling, whole, pixels)
+  const view = reducedView(whole, factor)
+  const { width, height } = isLying(view) ? { width: view.height, height: view.width } : view
   reserve(width * height * channels)
   const bitmap = { width, height, channels, data: new Uint8Array(width * height * channels) } as const
-  for (let row = 0; row < tiling.rows; row++) {
-    for (let column = 0; column < tiling.columns; column++) {
-      const part = decode({ column, row })
-      if (part.width !== tiling.tileWidth || part.height !== tiling.tileHeight || part.channels !== channels)
-        throw new HeicRefusal('damaged', 'The tiles have different sizes')
-      const place = { x: column * tiling.tileWidth - tiling.left, y: row * tiling.tileHeight - tiling.top }
-      placeTile(bitmap, part, { ...place, factor })
-    }
+  for (const tile of tilesIn(tiling, whole)) {
+    const part = decode(tile)
+    if (part.width !== tiling.tileWidth || part.height !== tiling.tileHeight || part.channels !== channels)
+      throw new HeicRefusal('damaged', 'The tiles have different sizes')
+    const [x, y] = [tile.column * tiling.tileWidth, tile.row * tiling.tileHeight]
+    placeTile(bitmap, part, { x: x / factor - view.left, y: y / factor - view.top, factor, view })
   }
   return bitmap
 }
@@ -181,32 +134,15 @@ function decodePart(
   return { width, height, channels, data }
 }
 
-/** Tiling of the upright image; null when the image is cropped or not tiled. */
-function readTiling(call: Call, handle: number): Tiling | null {
-  const stored = readTilingFields(call, handle, { upright: false })
-  assertTiles({ ...stored, top: 0, left: 0 })
-  const { columns, rows, tileWidth, tileHeight, width, height, top, left } = readTilingFields(call, handle, {
-    upright: true,
-  })
-  const isCropped = width * height !== stored.width * stored.height || ![stored.width, stored.height].includes(width)
-  if (columns * rows === 1 || isCropped) return null
-  // The library computes another offset; hidden parts of tiles are on one side only.
-  return {
-    ...{ columns, rows, tileWidth, tileHeight, width, height },
-    top: top === 0 ? 0 : rows * tileHeight - height,
-    left: left === 0 ? 0 : columns * tileWidth - width,
-  }
-}
-
-function readTilingFields(call: Call, handle: number, { upright }: { upright: boolean }): Tiling {
-  const { heif } = call
+/** Tiling of the image as stored, before rotation, mirroring and crop. */
+function readTiling(call: Call, handle: number): Tiling {
   const pointer = call.allocate(TILING_BYTES)
-  call.invoke((error) => heif._heif_image_handle_get_image_tiling(error, handle, upright ? 1 : 0, pointer))
+  call.invoke((error) => call.heif._heif_image_handle_get_image_tiling(error, handle, 0, pointer))
   const fields = call.read(pointer, TILING_BYTES)
-  const [columns, rows, tileWidth, tileHeight, width, height, top, left] = Array.from({ length: 8 }, (_, i) =>
+  const [columns, rows, tileWidth, tileHeight, width, height] = Array.from({ length: 6 }, (_, i) =>
     fields.readUInt32LE(4 + 4 * i),
   )
-  return { columns, rows, tileWidth, tileHeight, width, height, top, left }
+  return { columns, rows, tileWidth, tileHeight, width, height }
 }
 
 /** An ICC profile that is unreadable, or of another kind of images, counts as sRGB, like a missing one. */
@@ -254,6 +190,8 @@ function decodeSamples(
   const options = heif._heif_decoding_options_alloc()
   call.onEnd(() => heif._heif_decoding_options_free(options))
   heif.HEAPU8[options + STRICT_DECODING_OFFSET] = 1
+  // Tiles are put in their place, turned and cropped, by the caller.
+  if (tile) heif.HEAPU8[options + IGNORE_TRANSFORMATIONS_OFFSET] = 1
   const chroma = CHROMA[depth][channels]
   const image = call.invoke((error, answer) =>
     tile

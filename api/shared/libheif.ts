@@ -25,6 +25,7 @@ export interface Libheif {
   _heif_image_handle_release(handle: number): void
   _heif_image_handle_get_width(handle: number): number
   _heif_image_handle_get_height(handle: number): number
+  _heif_image_handle_get_item_id(handle: number): number
   _heif_image_handle_has_alpha_channel(handle: number): number
   _heif_image_handle_get_luma_bits_per_pixel(handle: number): number
   _heif_image_handle_get_preferred_decoding_colorspace(
@@ -48,6 +49,21 @@ export interface Libheif {
     options: number,
   ): void
   _heif_image_release(image: number): void
+  _heif_item_get_transformation_properties(context: number, item: number, properties: number, count: number): number
+  _heif_item_get_property_type(context: number, item: number, property: number): number
+  _heif_item_get_property_transform_mirror(context: number, item: number, property: number): number
+  _heif_item_get_property_transform_rotation_ccw(context: number, item: number, property: number): number
+  _heif_item_get_property_transform_crop_borders(
+    context: number,
+    item: number,
+    property: number,
+    width: number,
+    height: number,
+    left: number,
+    top: number,
+    right: number,
+    bottom: number,
+  ): void
   _heif_image_handle_get_image_tiling(error: number, handle: number, transformed: number, tiling: number): void
   _heif_image_handle_decode_image_tile(
     error: number,

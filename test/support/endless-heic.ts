@@ -14,13 +14,43 @@ export function endlessHeic(file: Buffer): Buffer {
 }
 
 /** A large file that shows the image of `file`, of `width` × `height` px, in each of its tiles; each has its own bytes, as cameras write them. */
-export function tiledHeic(file: Buffer, { width, height, columns, rows }: Extent & Tiles): Buffer {
-  return gridHeic(file, { columns, rows, shown: numbers(4, width * columns, height * rows), copies: columns * rows })
+export function tiledHeic(
+  file: Buffer,
+  { width, height, columns, rows, shown, transformations }: Extent & Tiles & Shown,
+): Buffer {
+  const size = shown ?? { width: width * columns, height: height * rows }
+  return gridHeic(file, {
+    ...{ columns, rows, transformations, copies: columns * rows },
+    shown: numbers(4, size.width, size.height),
+  })
+}
+
+/** Rotates by a multiple of 90 degrees, counterclockwise. */
+export function rotation(degrees: number): Buffer {
+  return box('irot', numbers(1, degrees / 90))
+}
+
+/** Exchanges left and right, or top and bottom. */
+export function mirroring(axis: 'left-right' | 'top-bottom'): Buffer {
+  return box('imir', numbers(1, axis === 'left-right' ? 1 : 0))
+}
+
+/** Shows a rectangle of this size, whose centre is moved by `x` and `y` from the centre of the image. Each is a fraction. */
+export function crop(fractions: Readonly<Record<'width' | 'height' | 'x' | 'y', readonly [number, number]>>): Buffer {
+  const { width, height, x, y } = fractions
+  return box('clap', Buffer.concat([width, height, x, y].map(([top, bottom]) => numbers(4, top >>> 0, bottom))))
 }
 
 interface Extent {
   readonly width: number
   readonly height: number
+}
+
+interface Shown {
+  /** Size of the image; its tiles may extend beyond it. */
+  readonly shown?: Extent
+  /** Properties that turn or crop the image, in their order. */
+  readonly transformations?: readonly Buffer[]
 }
 
 interface Tiles {
@@ -33,20 +63,21 @@ function partOf(file: Buffer, type: string): Buffer {
   return file.subarray(start, end)
 }
 
-interface Grid extends Tiles {
+interface Grid extends Tiles, Pick<Shown, 'transformations'> {
   /** Width and height of the image to show, as the file writes them. */
   readonly shown: Buffer
   /** Copies of the coded image: shared by all tiles, or one per tile. */
   readonly copies: number
 }
 
-function gridHeic(file: Buffer, { columns, rows, shown, copies }: Grid): Buffer {
+function gridHeic(file: Buffer, { columns, rows, shown, copies, transformations = [] }: Grid): Buffer {
   const [hvcc, ispe] = ['hvcC', 'ispe'].map((type) => partOf(file, type))
   const coded = partOf(file, 'mdat').subarray(BOX_HEADER)
   const media = box('mdat', ...Array.from({ length: copies }, () => coded))
   const grid = Buffer.concat([numbers(1, 0, 1, rows - 1, columns - 1), shown])
   const tiles = Array.from({ length: columns * rows }, (_, i) => i + 2)
-  const properties = [associations(1, 3), ...tiles.map((id) => associations(id, 0x81, 2))]
+  const shownBy = [3, ...transformations.map((_, i) => 0x84 + i)]
+  const properties = [associations(1, ...shownBy), ...tiles.map((id) => associations(id, 0x81, 2))]
   const withCodedAt = (start: number) => {
     const locations = [
       ...[numbers(2, 1, 1, 0, 1), numbers(4, 0, grid.length)],
@@ -66,7 +97,7 @@ function gridHeic(file: Buffer, { columns, rows, shown, copies }: Grid): Buffer 
         fullBox('iref', 0, box('dimg', numbers(2, 1, tiles.length, ...tiles))),
         box(
           'iprp',
-          box('ipco', hvcc, ispe, fullBox('ispe', 0, shown)),
+          box('ipco', hvcc, ispe, fullBox('ispe', 0, shown), ...transformations),
           fullBox('ipma', 0, numbers(4, 1 + tiles.length), ...properties),
         ),
         fullBox('iloc', 1, numbers(1, 0x44, 0), numbers(2, 1 + tiles.length), ...locations),

@@ -1,10 +1,12 @@
+import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
+import { HEIC_LIBRARY_BYTES } from '../../../api/shared/decoding-memory.ts'
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { createHeicThreads, type HeicSettings } from '../../../api/shared/heic.ts'
 import { type Bitmap, decodeImage, inspectImage, normaliseImage } from '../../../api/shared/image.ts'
-import { endlessHeic, tiledHeic } from '../../support/endless-heic.ts'
+import { crop, endlessHeic, mirroring, rotation, tiledHeic } from '../../support/endless-heic.ts'
 import { findHeicBox, heicImage, IMAGE_SIZE, imageColour, pixelSeenAt } from '../../support/heic-images.ts'
 
 const MEGABYTE = 2 ** 20
@@ -31,6 +33,25 @@ function meanDistance(bitmap: Bitmap, wantedAt: (x: number, y: number) => Colour
     }
   }
   return sum / count
+}
+
+/** Whole pixels, from the centre of the image. */
+function cropTo(width: number, height: number, x = 0, y = 0): Buffer {
+  return crop({ width: [width, 1], height: [height, 1], x: [x, 1], y: [y, 1] })
+}
+
+function lumaAt(rgb: ArrayLike<number>, i: number): number {
+  return 0.299 * rgb[i] + 0.587 * rgb[i + 1] + 0.114 * rgb[i + 2]
+}
+
+/** The primary image as libheif decodes it in one piece. */
+async function decodeByLibrary(file: Buffer) {
+  const { HeifDecoder } = createRequire(import.meta.url)('libheif-js')
+  const [image] = new HeifDecoder().decode(file)
+  const size: { width: number; height: number } = { width: image.get_width(), height: image.get_height() }
+  const rgba = new Uint8ClampedArray(size.width * size.height * 4)
+  await new Promise((resolve) => image.display({ data: rgba, ...size }, resolve))
+  return { size, rgb: rgba.filter((_, i) => i % 4 < 3) }
 }
 
 const refused = { code: 'INVALID_IMAGE', retryable: false }
@@ -211,6 +232,70 @@ describe('threads for HEIC', () => {
         expect(Math.abs(half.data[(y * half.width + x) * 3 + c] - mean)).toBeLessThanOrEqual(0.5)
       }
     }
+  })
+
+  const TILES = { ...IMAGE_SIZE, columns: 3, rows: 2, shown: { width: 461, height: 203 } }
+  const VIEWS: [name: string, transformations: Buffer[]][] = [
+    ['a few pixels', [cropTo(455, 199)]],
+    ['one tile', [cropTo(100, 60, 10, -40)]],
+    ['the middle', [cropTo(200, 100)]],
+    ['fractions', [crop({ width: [401, 2], height: [303, 2], x: [7, 3], y: [-15, 4] })]],
+    ['the left and the bottom', [cropTo(250, 120, -105, 41)]],
+    ...[90, 180, 270].map((degrees): [string, Buffer[]] => [
+      `the middle, then ${degrees}°`,
+      [cropTo(250, 120, -51, 20), rotation(degrees)],
+    ]),
+    ['90°, then the middle', [rotation(90), cropTo(120, 250, 20, -51)]],
+    ['the middle, 270°, then mirrored', [cropTo(250, 120, 51, 20), rotation(270), mirroring('left-right')]],
+    ['mirrored, 90°, then the middle', [mirroring('top-bottom'), rotation(90), cropTo(120, 250, -20, 51)]],
+    ['the middle, mirrored', [cropTo(250, 120, 51, 20), mirroring('top-bottom')]],
+    ['a crop of a crop', [cropTo(250, 120, 51, 20), cropTo(100, 100, -30, 5)]],
+  ]
+
+  it.each(VIEWS)('crop a grid as libheif does: %s', async (_, transformations) => {
+    const file = tiledHeic(heicImage('single'), { ...TILES, transformations })
+    const wanted = await decodeByLibrary(file)
+    expect(await threads.decode(file, ALL)).toMatchObject(wanted.size)
+    const { data } = await threads.decode(file, ALL)
+    // An odd crop moves the chroma of the library by half a sample, so that only luma is the same everywhere.
+    let sum = 0
+    for (let i = 0; i < data.length; i += 3) sum += Math.abs(lumaAt(data, i) - lumaAt(wanted.rgb, i))
+    expect(sum / (data.length / 3)).toBeLessThan(0.3)
+  })
+
+  it('crop a large grid while they reduce it, whatever its orientation', async () => {
+    const [rows, columns, centre] = [4, 4, cropTo(481, 241, 20, -33)]
+    for (const turned of [[], [rotation(90)], [rotation(180)], [mirroring('left-right'), rotation(270)]]) {
+      const transformations = [centre, ...turned]
+      const file = tiledHeic(heicImage('single'), { ...IMAGE_SIZE, columns, rows, transformations })
+      const whole = await threads.decode(file, ALL)
+      const half = await threads.decode(file, { pixels: (481 * 241) / 5 })
+      const wanted = await sharp(whole.data, { raw: { ...whole } })
+        .resize(half.width, half.height, { fit: 'fill', kernel: 'linear' })
+        .raw()
+        .toBuffer()
+      expect([half.width, half.height].sort()).toEqual([120, 240])
+      const distances = half.data.map((value, i) => Math.abs(value - wanted[i]))
+      expect(distances.reduce((sum, distance) => sum + distance, 0) / distances.length).toBeLessThan(3)
+    }
+  })
+
+  it('crop a photo within the memory of a photo', async () => {
+    const photo = { width: 512, height: 512, columns: 8, rows: 6, shown: { width: 4032, height: 3024 } }
+    const file = tiledHeic(heicImage('textured'), { ...photo, transformations: [cropTo(4000, 3000), rotation(270)] })
+    const usual = createHeicThreads({ ...SETTINGS, workMs: 60_000, limitMs: 600_000, memoryBytes: HEIC_LIBRARY_BYTES })
+    expect(await usual.decode(file, { pixels: 9_000_000 })).toMatchObject({ width: 3000, height: 4000 })
+    await usual.stop()
+  })
+
+  it('ignore a crop that is larger than the image', async () => {
+    const file = tiledHeic(heicImage('single'), { ...TILES, transformations: [cropTo(600, 300)] })
+    expect(await threads.decode(file, ALL)).toMatchObject(TILES.shown)
+  })
+
+  it('refuse a crop that leaves nothing', async () => {
+    const file = tiledHeic(heicImage('single'), { ...TILES, transformations: [cropTo(100, 100, 4000, 0)] })
+    await expect(threads.decode(file, ALL)).rejects.toMatchObject(refused)
   })
 
   it('end a thread that retains much memory', async () => {
