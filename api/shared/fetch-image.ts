@@ -33,7 +33,8 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 /** Success statuses without a complete image: no content, reset content, partial content. */
 const INCOMPLETE = [204, 205, 206]
 const HEADERS = {
-  accept: 'image/jpeg, image/png, image/webp, image/heic, */*;q=0.1',
+  // Only what Drape decodes: with a wildcard, servers choose AVIF.
+  accept: 'image/jpeg, image/png, image/webp, image/heic, image/heif',
   'accept-encoding': 'identity',
   'user-agent': 'Drape',
 }
@@ -100,11 +101,16 @@ function get(url: URL, visit: Visit): Promise<Buffer | URL> {
 
 async function readResponse({ status, headers, body }: GuardedResponse, url: URL, visit: Visit): Promise<Buffer | URL> {
   const { location } = headers
-  if (REDIRECTS.includes(status) && typeof location === 'string') return parseUrl(location, visit, url)
+  if (REDIRECTS.includes(status) && typeof location === 'string') return parseUrl(toAscii(location), visit, url)
   if (status < 200 || status > 299 || INCOMPLETE.includes(status)) {
     throw failure(visit, `the server returned ${status}`)
   }
   return await readBody(body, headers, visit)
+}
+
+/** Percent-encodes the bytes of a header beyond ASCII as browsers do: a server gets back the bytes that it sent, in UTF-8 or not. */
+function toAscii(header: string): string {
+  return header.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
 }
 
 async function readBody(body: Readable, headers: ResponseHeaders, visit: Visit): Promise<Buffer> {

@@ -87,6 +87,7 @@ describe('fetching an image', () => {
     expect(requests).toHaveLength(1)
     expect(requests[0].url).toBe('/coat.jpg?size=2')
     expect(requests[0].headers).toMatchObject({ host: `shop.example:${port}`, 'accept-encoding': 'identity' })
+    expect(requests[0].headers.accept).not.toMatch(/\*|avif/)
   })
 
   it('fetches from a literal address that is allowed', async () => {
@@ -245,6 +246,37 @@ describe('redirects', () => {
     expect(await fetcher()(here('/old'))).toEqual(JPEG)
     expect(requests.map(({ url }) => url)).toEqual(['/old', '/new'])
     for (const header of ['cookie', 'referer', 'authorization']) expect(requests[1].headers).not.toHaveProperty(header)
+  })
+
+  it.each([
+    ['/gr\u00fcn/ma\u00df.jpg', '/gr%c3%bcn/ma%c3%9f.jpg'],
+    ['ma\u00df.jpg?gr\u00f6\u00dfe=\u00fc', '/old/ma%c3%9f.jpg?gr%c3%b6%c3%9fe=%c3%bc'],
+    ['/\u6771\u4eac.jpg', '/%e6%9d%b1%e4%ba%ac.jpg'],
+    ['/gr%C3%BCn.jpg', '/gr%C3%BCn.jpg'],
+    ['/a b.jpg', '/a%20b.jpg'],
+    ['/100%25.jpg', '/100%25.jpg'],
+    ['/100%.jpg', '/100%.jpg'],
+    [() => Buffer.from('/gr\xfcn.jpg', 'latin1'), '/gr%fcn.jpg'],
+    [() => `http://b\u00fccher.example:${port}/\u00fc`, '/%c3%bc'],
+  ])('to %s lead to the bytes that the server named', async (location, path) => {
+    const target = typeof location === 'string' ? location : location()
+    const looked: string[] = []
+    const lookup = async (host: string) => {
+      looked.push(host)
+      return ['127.0.0.1']
+    }
+    listener = (request, response) => {
+      if (request.url !== '/old/image') response.end(JPEG)
+      else {
+        // Not by `setHeader`, which writes other bytes.
+        const head = 'HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: '
+        const bytes = typeof target === 'string' ? Buffer.from(target) : target
+        response.socket?.end(Buffer.concat([Buffer.from(head), bytes, Buffer.from('\r\n\r\n')]))
+      }
+    }
+    expect(await fetcher({ lookup })(`http://shop.example:${port}/old/image`)).toEqual(JPEG)
+    expect(requests.map(({ url }) => url)).toEqual(['/old/image', path])
+    expect(looked[1]).toBe(path === '/%c3%bc' ? 'xn--bcher-kva.example' : 'shop.example')
   })
 
   it('are followed at most three times', async () => {
