@@ -30,7 +30,7 @@ describe('jobs of an engine that no live worker runs', () => {
       shirt: await readSample('garments/tshirt-navy.jpg'),
     }
     // The engine of each order decides here, so none is replaced.
-    drape = await startDrape({ defaultEngines: true, env: { ENGINES: 'warp,mock,fashn-vton,catvton' } })
+    drape = await startDrape({ defaultEngines: true, env: { ENGINES: 'warp,mock,fashn-vton,studio' } })
     redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
     await drape.startWorker({ ENGINES: 'mock' })
   })
@@ -71,7 +71,7 @@ describe('jobs of an engine that no live worker runs', () => {
   })
 
   it('do not delay jobs of other engines, however many wait', async () => {
-    const first = await order({ engine: 'catvton' })
+    const first = await order({ engine: 'studio' })
     await insertCopies(first, WAITING)
     const ids = await Promise.all([1, 2, 3].map(() => order({ engine: 'mock' })))
     const results = await Promise.all(ids.map((id) => drape.finish(id)))
@@ -79,7 +79,7 @@ describe('jobs of an engine that no live worker runs', () => {
     expect(await look(first)).toEqual({ status: 'PENDING', attempt: 1, dispatched: false })
     const { body } = await drape.call('GET', `/tryon/v1/generations/${await order({ engine: 'mock' })}`)
     expect(body.queuePosition ?? 1).toBeLessThan(5)
-    await drape.database.query(sql.unsafe`delete from outbox where engine_name = 'catvton'`)
+    await drape.database.query(sql.unsafe`delete from outbox where engine_name = 'studio'`)
   })
 
   it('go to workers of the release before lanes, and return from its queue when these workers are gone', async () => {
@@ -99,7 +99,7 @@ describe('jobs of an engine that no live worker runs', () => {
     await redis.client.zRem('drape:workers:try-on', 'old-1:1')
 
     // A relay of that release still dispatches to the old queue.
-    const left = await order({ engine: 'catvton' })
+    const left = await order({ engine: 'studio' })
     const { payload } = await drape.database.one(sql.type(Payload)`
       update outbox set payload = jsonb_set(payload, '{engine}', '"mock"'), dispatched_at = now() - interval '1 minute',
         queue = 'try-on'

@@ -274,13 +274,13 @@ describe('the structure rules', () => {
 
   it('find an engine that imports another engine, and a stage that imports a later stage', () => {
     const sources = house({
-      'worker/engines/catvton/region.ts': `import { a } from '../warp/fit/fit.ts'\nimport { b } from '../diffusion/noise.ts'`,
+      'worker/engines/fashn-vton/region.ts': `import { a } from '../warp/fit/fit.ts'\nimport { b } from '../diffusion/noise.ts'`,
       'worker/engines/registry.ts': `import { c } from './warp/warp-engine.ts'`,
       'worker/engines/warp/fit/fit.ts': `import type { D } from '../remove/removal.ts'`,
       'worker/engines/warp/remove/removal.ts': `import type { E } from '../fit/size.ts'`,
     })
     expect(findReaches(sources, isSiblingEngine)).toEqual([
-      'worker/engines/catvton/region.ts must not import worker/engines/warp/fit/fit.ts',
+      'worker/engines/fashn-vton/region.ts must not import worker/engines/warp/fit/fit.ts',
     ])
     expect(findReaches(sources, isLaterStage)).toEqual([
       'worker/engines/warp/fit/fit.ts must not import worker/engines/warp/remove/removal.ts',

@@ -44,14 +44,6 @@ export const ENGINE_CATALOGUE = {
     garmentTypes: ['flat_lay', 'ghost_mannequin'],
     credits: 1,
   },
-  catvton: {
-    source: 'export',
-    kind: 'photo',
-    license: { spdx: 'CC-BY-NC-SA-4.0', commercial: false },
-    categories: ['tops', 'bottoms', 'one-pieces', 'outerwear'],
-    garmentTypes: ['flat_lay', 'ghost_mannequin'],
-    credits: 1,
-  },
   mock: {
     source: 'worker',
     kind: 'test',

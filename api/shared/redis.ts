@@ -222,7 +222,7 @@ const FIND_ANNOUNCED = `${NOW} return redis.call('ZRANGE', KEYS[1], '(' .. now, 
 /** Sorted set of try-on workers with their engines. */
 const LANE_WORKERS = 'drape:lane-workers'
 /** Workers of the release before lanes are announced per engine only. That release had these engines. */
-const OLD_ENGINES = ['warp', 'fashn-vton', 'catvton', 'mock']
+const OLD_ENGINES = ['warp', 'fashn-vton', 'mock']
 
 interface TryOnWorker {
   readonly worker: string

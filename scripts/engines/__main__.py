@@ -4,13 +4,12 @@ import argparse
 import pathlib
 import sys
 
-from .catvton import engine as catvton
 from .export import EngineFolder
 from .failure import ExportFailure
 from .fashn_vton import engine as fashn_vton
 from .folder import new_folder
 
-ENGINES = {"fashn-vton": fashn_vton, "catvton": catvton}
+ENGINES = {"fashn-vton": fashn_vton}
 
 
 def main():

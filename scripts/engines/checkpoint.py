@@ -17,16 +17,15 @@ LISTED = 8
 
 
 class Checkpoint:
-    """The tensors of a safetensors file, read one at a time. `names` maps names in the file to names of the network."""
+    """The tensors of a safetensors file, read one at a time."""
 
-    def __init__(self, path, names=None):
+    def __init__(self, path):
         self.path = path
         try:
             self.file = safe_open(path, framework="numpy")
         except (SafetensorError, OSError) as error:
             raise ExportFailure(f"{path} cannot be read as a safetensors file (is it truncated?): {error}") from error
-        self.names = {(names or {}).get(name, name): name for name in self.file.keys()}
-        slices = {name: self.file.get_slice(written) for name, written in self.names.items()}
+        slices = {name: self.file.get_slice(name) for name in self.file.keys()}
         self.shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}
         self.dtypes = {name: part.get_dtype() for name, part in slices.items()}
 
@@ -68,7 +67,7 @@ class Checkpoint:
 
     def read(self, name):
         """The tensor as 32-bit floats. Fails if a value is infinite or NaN."""
-        values = self.file.get_tensor(self.names[name]).astype(np.float32)
+        values = self.file.get_tensor(name).astype(np.float32)
         if not np.isfinite(values).all():
             raise ExportFailure(f"{self.path}: {name} has a value that is infinite or not a number")
         return values

@@ -8,8 +8,8 @@ const FIXTURES = resolve(import.meta.dirname, '../fixtures')
 const BOTTOMS = 2
 
 /** A copy of a tiny engine in a new folder. */
-export function copyTinyEngine(folder: string, engine: 'fashn-vton' | 'catvton' = 'fashn-vton'): Promise<void> {
-  return cp(join(FIXTURES, engine, 'engine'), folder, { recursive: true })
+export function copyTinyEngine(folder: string): Promise<void> {
+  return cp(join(FIXTURES, 'fashn-vton/engine'), folder, { recursive: true })
 }
 
 /** Changes a file of an engine and, unless the change should be detected, its entry in `engine.json`. */

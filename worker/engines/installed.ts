@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportedEngine } from '../../api/shared/engine-catalogue.ts'
 import { compileCheck, type Static, type TSchema } from '../../api/shared/schema.ts'
-import { openCatVton } from './catvton/catvton-engine.ts'
-import { CatVtonManifestSchema } from './catvton/manifest.ts'
 import type { EngineFields } from './diffusion/manifest.ts'
 import type { Engine } from './engine.ts'
 import { openFashnVton } from './fashn-vton/fashn-vton-engine.ts'
@@ -17,7 +15,6 @@ type ReadManifest = (value: unknown, folder: string) => EngineFactory
 const READERS: ReadonlyMap<unknown, ReadManifest> = new Map(
   Object.entries({
     'fashn-vton/1': createReader(FashnVtonManifestSchema, openFashnVton),
-    'catvton/1': createReader(CatVtonManifestSchema, openCatVton),
   } satisfies Record<`${ExportedEngine}/1`, ReadManifest>),
 )
 

@@ -73,7 +73,7 @@ describe('accounts in the dashboard', () => {
     expect((await browser.get(page)).text).toContain('<option value="fashn-vton" selected>')
     expect(await browser.submit(page, page, { defaultEngine: 'imagen' })).toMatchObject({
       status: 400,
-      text: expect.stringMatching(/defaultEngine.*warp.*fashn-vton.*catvton.*mock/s),
+      text: expect.stringMatching(/defaultEngine.*warp.*fashn-vton.*mock/s),
     })
     await dashboard.database.query(sql.unsafe`
       insert into published_engines (namespace, name, license, max_slots) values ('shop', 'studio', 'Apache-2.0', 1)`)

@@ -33,7 +33,7 @@ describe('the receipt of an erasure', () => {
     receiver = await startWebhookReceiver()
     drape = await startDrape({
       credits: 1000,
-      env: { RECEIPT_KEY: makeKey(), FETCH_ALLOW_PORTS: String(receiver.port), ENGINES: 'mock,catvton' },
+      env: { RECEIPT_KEY: makeKey(), FETCH_ALLOW_PORTS: String(receiver.port), ENGINES: 'mock,studio' },
     })
     storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
     await drape.startWorker()
@@ -145,7 +145,7 @@ describe('the receipt of an erasure', () => {
 
   it('waits for a worker that holds a job of the customer', async () => {
     const photo = await upload('running')
-    const generationId = await tryOn(photo, 'running', { engine: 'catvton', deadlineSeconds: 600 })
+    const generationId = await tryOn(photo, 'running', { engine: 'studio', deadlineSeconds: 600 })
     const redis = createRedis(drape.env.REDIS_URL, {
       role: 'producer',
       log: createLog({ process: 'test', level: 'silent' }),

@@ -135,7 +135,7 @@ describe('the outbox', () => {
   it('takes only jobs for the engines of the lane, and alternates between these engines', async () => {
     const caller = await createCaller(database, 60)
     for (let i = 0; i < 30; i++) await acceptGeneration(database, callOf(caller))
-    for (const engine of ['mock', 'mock', 'catvton'] as const)
+    for (const engine of ['mock', 'mock', 'studio'] as const)
       await acceptGeneration(database, callOf(caller, { engine, cost: 0 }))
     const outbox = createOutbox(database)
     const lane = { queue: 'try-on.mock,warp', engines: ['mock', 'warp'], depth: 1000 }
@@ -143,7 +143,7 @@ describe('the outbox', () => {
     expect((await enginesOf(2)).sort()).toEqual(['mock', 'warp'])
     expect((await enginesOf(3)).sort()).toEqual(['mock', 'warp', 'warp'])
     expect(await enginesOf(1000)).toEqual(Array(27).fill('warp'))
-    const other = { queue: 'try-on.catvton', engines: ['catvton'], limit: 10, depth: 1 }
+    const other = { queue: 'try-on.studio', engines: ['studio'], limit: 10, depth: 1 }
     expect((await outbox.claim(other)).jobs).toHaveLength(1)
   })
 

@@ -27,9 +27,9 @@ describe('a cost budget', () => {
   beforeEach(() => {
     pools = [
       poolOf('warp', ['warp'], 3),
-      poolOf('mixed', ['mock', 'catvton'], 4),
+      poolOf('mixed', ['mock', 'studio'], 4),
       poolOf('mock', ['mock'], 0.5),
-      poolOf('elsewhere', ['catvton'], 100, 'other'),
+      poolOf('elsewhere', ['studio'], 100, 'other'),
     ]
     budget = undefined
     events = []
@@ -69,7 +69,7 @@ describe('a cost budget', () => {
   })
 
   it('with engines counts only pools that run one of them', async () => {
-    set({ hourlyCap: 10, engines: ['catvton', 'fashn-vton'] })
+    set({ hourlyCap: 10, engines: ['studio', 'fashn-vton'] })
     await reconcile(KEY)
     expect(status()).toMatchObject({ pools: 1, hourlyCost: 4 })
     set({ hourlyCap: 10, engines: ['fashn-vton'] })

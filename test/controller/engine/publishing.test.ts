@@ -38,14 +38,14 @@ it('engines are published with the maximum slots of their pools, and removed wit
   let engines = [
     engine('warp', 'True'),
     engine('fashn-vton', 'True', { garmentTypes: ['flat_lay', 'on_model'] }),
-    engine('catvton', 'False'),
+    engine('studio', 'False'),
     engine('mock', 'True'),
   ]
   const night = { name: 'night', start: '20:00', end: '06:00', max: 0 }
   const pools = [
     pool('cpu', { engines: ['warp'], slotsPerReplica: 2, scaling: auto({ min: 1, max: 4 }, { schedules: [night] }) }),
     pool('gpu', {
-      ...{ engines: ['fashn-vton', 'catvton', 'warp'], queues: ['try-on'], scaling: auto({ max: 3 }) },
+      ...{ engines: ['fashn-vton', 'studio', 'warp'], queues: ['try-on'], scaling: auto({ max: 3 }) },
       warmup: { timeoutSeconds: 900 },
     }),
     pool('photos', { engines: ['mock'], queues: ['prepare'], scaling: auto({ max: 9 }) }),
@@ -64,11 +64,11 @@ it('engines are published with the maximum slots of their pools, and removed wit
     await until(async () => (await find()).length === 4)
     expect((await find()).find(({ name }) => name === 'mock')?.garmentTypes).toBeNull()
     expect((await find()).find(({ name }) => name === 'fashn-vton')?.garmentTypes).toEqual(['flat_lay', 'on_model'])
-    expect(await slots()).toEqual({ warp: 11, 'fashn-vton': 3, catvton: 0, mock: 0 })
+    expect(await slots()).toEqual({ warp: 11, 'fashn-vton': 3, studio: 0, mock: 0 })
     expect((await find()).map(({ name, warmupSeconds }) => [name, warmupSeconds]).sort()).toEqual([
-      ['catvton', 900],
       ['fashn-vton', 900],
       ['mock', 300],
+      ['studio', 900],
       ['warp', 900],
     ])
     const read = workerPools.read(pools[1])

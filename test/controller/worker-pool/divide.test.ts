@@ -258,7 +258,7 @@ describe('the pools of a cluster', () => {
     const pools = [
       pool('cpu', { queues: ['try-on', 'prepare'] }),
       pool('gpu', { engines: ['fashn-vton', 'warp'], queues: ['try-on'], priority: -1 }),
-      pool('unlicensed', { engines: ['warp', 'catvton'], queues: ['try-on'], priority: 5 }),
+      pool('unlicensed', { engines: ['warp', 'studio'], queues: ['try-on'], priority: 5 }),
     ]
     const divide = divideBetween(pools, { 'shop/warp': ready, 'shop/fashn-vton': ready })
     const demand = new Map([

@@ -118,7 +118,7 @@ describe('drape shop', () => {
     expect(await update('--extra-domains', 'WWW.Changing.example, changed.example')).toMatchObject({
       extraDomains: ['www.changing.example', 'changed.example'],
     })
-    expect(await update('--default-engine', 'catvton')).toMatchObject({ defaultEngine: 'catvton' })
+    expect(await update('--default-engine', 'fashn-vton')).toMatchObject({ defaultEngine: 'fashn-vton' })
     expect(await update('--default-engine', 'none')).toMatchObject({ defaultEngine: null })
     expect(await update('--safety-level', 'strict', '--allows-swimwear', 'true')).toMatchObject({
       ...{ safetyLevel: 'strict', allowsSwimwear: true },

@@ -56,8 +56,8 @@ describe('an inference process with DOWNLOADED_ENGINES', () => {
     const host = createInferenceHost({
       program: new URL('../../../worker/inference/process.ts', import.meta.url),
       env: {
-        ...{ ENGINES: 'catvton,fashn-vton,mock', DOWNLOADED_ENGINES: 'catvton,fashn-vton', ENGINE_DIR: folder.path },
-        ...{ MODEL_DIR: MODELS, EXECUTION_PROVIDER: 'cpu', ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' },
+        ...{ ENGINES: 'fashn-vton,mock', DOWNLOADED_ENGINES: 'fashn-vton', ENGINE_DIR: folder.path },
+        ...{ MODEL_DIR: MODELS, EXECUTION_PROVIDER: 'cpu' },
       },
       workSeconds: 10,
       log: createLog({ process: 'worker', level: 'silent' }),
@@ -67,22 +67,15 @@ describe('an inference process with DOWNLOADED_ENGINES', () => {
       onRestart: () => {},
     })
     await using _ = { [Symbol.asyncDispose]: () => host.stop() }
-    const complete = async (name: 'catvton' | 'fashn-vton', seconds: number) => {
-      const path = join(folder.path, name)
-      await copyTinyEngine(path, name)
-      // The files alone are not enough: they could still be incomplete.
-      await writeMarker(path, { seconds })
-    }
-    const waiting = (names: readonly string[]) => until(() => host.downloads().engines.join() === names.join())
-    await waiting(['catvton', 'fashn-vton'])
-    await complete('fashn-vton', 7)
-    await waiting(['catvton'])
-    expect(host.downloads().downloadSeconds).toBe(7)
+    await until(() => host.downloads().engines.join() === 'fashn-vton')
+    const path = join(folder.path, 'fashn-vton')
+    await copyTinyEngine(path)
+    // The files alone are not enough: they could still be incomplete.
     expect(host.isReady()).toBe(false)
-    await complete('catvton', 3)
+    await writeMarker(path, { seconds: 7 })
     await until(() => host.isReady())
     expect(host.problem()).toBeNull()
-    expect([...engines].sort()).toEqual(['catvton', 'fashn-vton', 'mock'])
+    expect([...engines].sort()).toEqual(['fashn-vton', 'mock'])
     expect(host.downloads()).toEqual({ engines: [], downloadSeconds: 7 })
   })
 })

@@ -1,7 +1,6 @@
 import type { Rectangle } from '../../../api/shared/image.ts'
 import type { Tensor } from '../../inference/session.ts'
 import type { Bytes } from './bytes.ts'
-import { roundHalfEven } from './rounding.ts'
 
 /** Converts a bitmap to 1 × channels × height × width from −1 to 1. */
 export function toTensor({ width, height, channels, data }: Bytes): Tensor {
@@ -23,21 +22,16 @@ export function joinTensors(tensors: readonly Tensor[]): Tensor {
 
 /**
  * Converts image `index` of a sample of n × 3 × height × width to bytes, cropped to `place`. Clips values to −1 to 1 and truncates
- * them to bytes in 32 bits; rounds to the nearest byte with `rounded`. Published samplers do either.
+ * them to bytes in 32 bits, as the published sampler does.
  */
-export function toBitmap(
-  { shape, data }: Tensor,
-  index: number,
-  { rounded = false, ...place }: Rectangle & { readonly rounded?: boolean },
-): Bytes {
-  const toByte = rounded ? roundToByte : truncateToByte
+export function toBitmap({ shape, data }: Tensor, index: number, place: Rectangle): Bytes {
   const [, channels, height, width] = shape
   const pixels = width * height
   const out = new Uint8Array(place.width * place.height * channels)
   for (let y = 0, to = 0; y < place.height; y++) {
     for (let x = 0; x < place.width; x++) {
       const from = index * channels * pixels + (place.y + y) * width + place.x + x
-      for (let c = 0; c < channels; c++, to++) out[to] = toByte(data[from + c * pixels])
+      for (let c = 0; c < channels; c++, to++) out[to] = truncateToByte(data[from + c * pixels])
     }
   }
   return { width: place.width, height: place.height, channels, data: out }
@@ -46,9 +40,4 @@ export function toBitmap(
 function truncateToByte(value: number): number {
   const clipped = Math.min(1, Math.max(-1, value))
   return Math.trunc(Math.fround(Math.fround(Math.fround(clipped + 1) * 0.5) * 255))
-}
-
-function roundToByte(value: number): number {
-  const share = Math.fround(Math.fround(value * 0.5) + 0.5)
-  return roundHalfEven(Math.fround(Math.min(1, Math.max(0, share)) * 255))
 }

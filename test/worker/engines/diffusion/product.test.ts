@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../../../../api/shared/image.ts'
-import { placeProduct as placeForCatVton } from '../../../../worker/engines/catvton/product.ts'
 import type { Bytes } from '../../../../worker/engines/diffusion/bytes.ts'
 import { createParser, type Parser } from '../../../../worker/engines/diffusion/parser/parse.ts'
 import { createProductPhoto, type ProductPhoto } from '../../../../worker/engines/diffusion/product.ts'
@@ -143,26 +142,6 @@ describe('a product photo', () => {
       const { bitmap, skeleton } = await pose(photoOf(photo, { garmentType: 'on_model' }))
       expect(skeleton.data.some((value) => value > 0)).toBe(false)
       expect([...bitmap.data.subarray((216 * 288 + 144) * 3, (216 * 288 + 144) * 3 + 3)]).toEqual([230, 30, 30])
-    })
-  })
-
-  describe('for CatVTON', () => {
-    it('is the worn garment alone on white, scaled to the canvas', async () => {
-      const photo = await wornPhoto(['top', 'pants'])
-      paint(photo, { x: 470, y: 300, width: 12, height: 12 }, [230, 30, 30])
-      const placed = await placeForCatVton(photo, photoOf(photo), { category: 'tops', canvas: CANVAS })
-      expect([placed.width, placed.height]).toEqual([288, 432])
-      const coloured = [...placed.data.keys()].filter((i) => i % 3 === 1 && placed.data[i] < 200)
-      const columns = coloured.map((i) => Math.floor(i / 3) % 288)
-      const rows = coloured.map((i) => Math.floor(i / 3 / 288))
-      const extent = (values: number[]) => Math.max(...values) - Math.min(...values)
-      // 160 × 190 px of the photo with a margin of 5 % on each side fill the width.
-      expect(extent(columns)).toBeGreaterThan(240)
-      expect(extent(rows)).toBeGreaterThan(280)
-      expect(hasGreen(placed)).toBe(false)
-      const middle = (216 * 288 + 144) * 3
-      expect([...placed.data.subarray(middle, middle + 3)]).toEqual([230, 30, 30])
-      expect([...placed.data.subarray(0, 3)]).toEqual([255, 255, 255])
     })
   })
 })

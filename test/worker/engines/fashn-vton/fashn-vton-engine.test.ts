@@ -314,10 +314,10 @@ describe('the engine FASHN VTON', () => {
     ],
     [
       'another name',
-      'is the manifest of the engine catvton',
+      'is the manifest of the engine studio',
       (at) =>
         changeEngineManifest(at, (manifest) => {
-          manifest.name = 'catvton'
+          manifest.name = 'studio'
         }),
     ],
     [
