@@ -101,7 +101,6 @@ import { createShops } from './stores/shops.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
 import { createTestMode } from './stores/test-mode.ts'
 import { createWaiting } from './stores/waiting.ts'
-import { readWalArchive } from './stores/wal-archive.ts'
 import { createWebhookDeliveries } from './stores/webhook-deliveries.ts'
 import { createWebhookEvents } from './stores/webhook-events.ts'
 import { createWebhookListeners } from './stores/webhook-listeners.ts'
@@ -280,7 +279,6 @@ const gauges = createBacklogGauges({
   measureWebhookLag: deliveries.measureLag,
   measureOldestReview: createSafetyReviews(database).measureOldest,
   measureOldestErasure: createErasures(database).measureOldest,
-  readWalArchive: () => readWalArchive(webhookDatabase),
   metrics,
   log,
 })

@@ -34,7 +34,7 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
   [OPERATIONS]: [
     blocks(`${CHART}/install.md`, 'sh', 3),
     blocks(`${CHART}/dashboard.md`, 'sh', 2),
-    blocks(`${CHART}/backup.md`, 'sh', 9),
+    blocks(`${CHART}/backup.md`, 'sh', 7),
     blocks(`${CHART}/upgrade.md`, 'sh', 1),
     blocks(`${CHART}/gpu.md`, 'sh', 2),
     blocks(`${CHART}/air-gap.md`, 'sh', 2),
@@ -126,7 +126,6 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
   'test/docs.test.ts': [blocks('docs/retention.md', 'yaml', 1), blocks('docs/engines/fashn-vton.md', 'yaml', 1)],
   'test/chart/gitops.test.ts': [blocks(`${CHART}/gitops.md`, 'sh', 1)],
   'test/chart/values.test.ts': [blocks(`${CHART}/gitops.md`, 'yaml', 2)],
-  'test/faults/point-in-time.test.ts': [blocks(`${CHART}/backup.md`, 'sh', 3)],
   'test/chart/foreign-kinds.test.ts': [blocks(`${CHART}/gpu.md`, 'yaml', 1), blocks(`${CHART}/nodes.md`, 'yaml', 1)],
 }
 

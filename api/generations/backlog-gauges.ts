@@ -1,7 +1,6 @@
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { Backlog, Unfinished } from '../stores/backlog.ts'
-import type { WalArchive } from '../stores/wal-archive.ts'
 
 /** Interval between two measurements, and its minimum as a multiple of a measurement's duration. */
 const MEASURE_MS = 5000
@@ -20,11 +19,10 @@ interface Measurement {
   readonly webhookLag: number | null
   readonly oldestReview: number | null
   readonly oldestErasure: number | null
-  readonly walArchive: WalArchive | null
 }
 const UNKNOWN: Measurement = {
   ...{ unfinished: [], overdue: null, slots: null, engines: [] },
-  ...{ webhookLag: null, oldestReview: null, oldestErasure: null, walArchive: null },
+  ...{ webhookLag: null, oldestReview: null, oldestErasure: null },
 }
 
 /**
@@ -37,7 +35,6 @@ export function createBacklogGauges({
   measureWebhookLag,
   measureOldestReview,
   measureOldestErasure,
-  readWalArchive,
   metrics,
   log,
 }: {
@@ -52,7 +49,6 @@ export function createBacklogGauges({
   measureOldestReview: () => Promise<number | null>
   /** Seconds since the oldest erasure without a receipt was requested; null when there is none. */
   measureOldestErasure: () => Promise<number | null>
-  readWalArchive: () => Promise<WalArchive>
   metrics: Metrics
   log: Log
 }): { stop(): void } {
@@ -61,7 +57,7 @@ export function createBacklogGauges({
   const measure = async () => {
     const started = performance.now()
     try {
-      const [unfinished, overdue, slots, engines, webhookLag, oldestReview, oldestErasure, walArchive] =
+      const [unfinished, overdue, slots, engines, webhookLag, oldestReview, oldestErasure] =
         await Promise.all([
           backlog.findUnfinished(),
           backlog.measureOverdue(),
@@ -70,10 +66,9 @@ export function createBacklogGauges({
           measureWebhookLag(),
           measureOldestReview(),
           measureOldestErasure(),
-          readWalArchive().catch(() => null),
         ])
       seen = {
-        ...{ unfinished, overdue: overdue ?? 0, slots, engines, walArchive },
+        ...{ unfinished, overdue: overdue ?? 0, slots, engines },
         ...{ webhookLag: webhookLag ?? 0, oldestReview: oldestReview ?? 0, oldestErasure: oldestErasure ?? 0 },
       }
     } catch (error) {
@@ -133,20 +128,6 @@ function watch(metrics: Metrics, seen: () => Measurement): void {
       help: 'Seconds since the request of the oldest erasure whose receipt is not issued; 0 if there is none',
     },
     () => readingOf(seen().oldestErasure),
-  )
-  metrics.watch(
-    {
-      name: 'drape_wal_archived_timestamp_seconds',
-      help: 'Time at which Postgres last archived a file of its write-ahead log, in seconds since 1970; 0 if never',
-    },
-    () => readingOf(seen().walArchive?.archivedAt ?? null),
-  )
-  metrics.watch(
-    {
-      name: 'drape_wal_archive_failed_timestamp_seconds',
-      help: 'Time at which Postgres last failed to archive a file of its write-ahead log, in seconds since 1970; 0 if never',
-    },
-    () => readingOf(seen().walArchive?.failedAt ?? null),
   )
   metrics.watch({ name: 'drape_worker_slots', help: 'Slots of all live workers of the try-on queue' }, () =>
     readingOf(seen().slots),

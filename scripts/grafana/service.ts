@@ -239,23 +239,8 @@ const resources: Row = {
       description: 'Active and idle connections, and statements that wait for a connection.',
       unit: 'short',
       queries: [{ expr: `sum by (state) (${of('drape_database_connections')})`, legend: '{{state}}' }],
-      width: 6,
+      width: 12,
       runbooks: ['database-saturated'],
-    },
-    {
-      kind: 'lines',
-      title: 'Archive of Postgres',
-      description: '1 while the last attempt to archive a file of the write-ahead log failed.',
-      unit: 'short',
-      queries: [
-        {
-          expr: `max by (namespace) (${of('drape_wal_archive_failed_timestamp_seconds')}) > bool max by (namespace) (${of('drape_wal_archived_timestamp_seconds')})`,
-          legend: '{{namespace}}',
-        },
-      ],
-      width: 6,
-      thresholds: [[1, 'red']],
-      runbooks: ['wal-archive-fails', 'wal-archive-nearly-full'],
     },
     {
       kind: 'areas',

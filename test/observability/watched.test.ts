@@ -298,14 +298,10 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
       KUBECONFIG: controlPlane?.kubeconfig,
       PATH: `${folder}:${process.env.PATH}`,
     }
-    // The pod and the CronJob of the bundled Postgres, which this namespace does not have.
+    // The pod of the bundled Postgres, which this namespace does not have.
     const onNode = JSON.stringify({ spec: { nodeName: NODE } })
-    const postgres = [
-      `run drape-postgres-0 --image postgres --overrides '${onNode}'`,
-      "create cronjob drape-postgres-backup --image postgres --schedule '0 * * * *'",
-    ]
-    if (kubectl !== null)
-      for (const command of postgres) await run('sh', ['-c', `kubectl -n "$NAMESPACE" ${command}`], { env })
+    const postgres = `kubectl -n "$NAMESPACE" run drape-postgres-0 --image postgres --overrides '${onNode}'`
+    if (kubectl !== null) await run('sh', ['-c', postgres], { env })
     const faults: string[] = []
     for (const command of new Set(others)) {
       const isKubectl = command.startsWith('kubectl ')

@@ -14,8 +14,6 @@
 {{- range $process, $role := .database.roles -}}
 {{- if and $role.name (not $.Values.database.existingSecret) }}{{ $problems = append $problems (printf "database.roles.%s has no URL: set database.existingSecret to a Secret with one key per role" $process) }}{{ end -}}
 {{- end -}}
-{{- if and .postgres.walArchive.enabled (not .postgres.enabled) }}{{ $problems = append $problems "postgres.walArchive.enabled requires the bundled Postgres: set postgres.enabled, or use the backups of your database service" }}{{ end -}}
-{{- if and .postgres.walArchive.restoreTo (not .postgres.walArchive.enabled) }}{{ $problems = append $problems "postgres.walArchive.restoreTo requires an archive: set postgres.walArchive.enabled" }}{{ end -}}
 {{- $redis := list .queue.url .queue.existingSecret (ternary .externalSecrets.queueUrl "" .externalSecrets.enabled) | compact | len -}}
 {{- if and .redis.enabled (gt $redis 0) }}{{ $problems = append $problems "two queues: set redis.enabled to false, or remove the values of queue" }}{{ end -}}
 {{- if and (not .redis.enabled) (eq $redis 0) }}{{ $problems = append $problems "no queue: set queue.existingSecret, queue.url or redis.enabled" }}{{ end -}}

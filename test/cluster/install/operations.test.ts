@@ -22,7 +22,6 @@ const programs = LONG ? await findNodePrograms(builder) : null
 const MINUTES = 60_000
 const SECOND = 'second'
 const DASHBOARD = { page: 'dashboard.md', heading: "The operators' dashboard" }
-const POINT_IN_TIME = { page: 'backup.md', heading: 'Restore the bundled Postgres to a point in time' }
 /** The registry of the page for places without internet. */
 const HOUSE = 'registry.internal.example'
 
@@ -131,25 +130,6 @@ describe.skipIf(programs === null)(
       await shop.finish(await shop.tryOn('mock', 'user-1042'))
       expect(await shop.erase('user-1042')).toBe(204)
       expect(await reader.follow(log.page, log.heading, 1)).toMatch(/^entries +1/m)
-    })
-
-    it('restores the bundled Postgres to a point in time', async () => {
-      await reader.follow(POINT_IN_TIME.page, POINT_IN_TIME.heading)
-      // Until the API notices that Postgres is back.
-      const kept = await shop.finish(await until(() => shop.tryOn('mock').catch(() => null)))
-      const [time] = (await query(`select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`)).split(
-        '\n',
-      )
-      const discarded = await shop.finish(await shop.tryOn('mock'))
-      await reader.follow('backup.md', 'Restore')
-      const placeholders = { '2026-11-25T12:00:00Z': time }
-      const output = await reader.followPart({ ...POINT_IN_TIME, index: 1 }, { placeholders })
-      expect(output).toContain(`restore: to ${time} on timeline 1`)
-      await reader.run('kubectl -n drape rollout status deploy/drape-api --timeout 5m')
-      shop = createShop(await addressOf('drape-api'), apiKey)
-      expect(await shop.read(kept.generationId)).toMatchObject({ status: 'COMPLETED' })
-      await expect(shop.read(discarded.generationId)).rejects.toMatchObject({ status: 404 })
-      await reader.run('kubectl -n drape wait job/after-restore --for condition=Complete --timeout 5m')
     })
 
     it('gets workers back after scaling them to zero by hand', async () => {
