@@ -1,8 +1,10 @@
-import { timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import {
   AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
@@ -27,7 +29,7 @@ import {
   storageError,
   withStorageErrors,
 } from './object.ts'
-import { createDeletion } from './s3-deletion.ts'
+import { createDeletion, type DeletionWay, isRefusal, statusOf } from './s3-deletion.ts'
 
 export interface S3StorageSettings {
   readonly bucket: string
@@ -51,7 +53,7 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
     return { Bucket: settings.bucket, Key: settings.prefix + key }
   }
   const { bucket, onFallback = () => {} } = settings
-  const deleteNames = createDeletion({ client, bucket }, onFallback)
+  const deleteNames = createDeletion(deletionWays({ client, bucket }), onFallback)
   const base = baseUrl(settings)
   const keyOf = (url: string) => {
     const key = url.startsWith(base) ? url.slice(base.length).split(/[?#]/, 1)[0] : ''
@@ -213,6 +215,69 @@ function baseUrl({ bucket, prefix, endpoint, region, pathStyle }: S3StorageSetti
   const url = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
   if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`
   return `${url.href.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}${prefix}`
+}
+
+interface Place {
+  readonly client: S3Client
+  readonly bucket: string
+}
+
+const deletionWays = (place: Place): DeletionWay[] => [
+  { name: 'DeleteObjects with x-amz-checksum-crc32', deleteBatch: (names) => deleteTogether(place, names) },
+  {
+    name: 'DeleteObjects with Content-MD5',
+    deleteBatch: (names) => deleteTogether(place, names, { isWithMd5: true }),
+  },
+  { name: 'DeleteObject for each object', deleteBatch: (names) => deleteSingly(place, names) },
+]
+
+/** Codes of objects that the server protects; others, such as `SlowDown`, are faults of the server. */
+const REFUSALS = /^AccessDenied$|Lock/
+
+async function deleteTogether(
+  { client, bucket }: Place,
+  names: readonly string[],
+  { isWithMd5 = false } = {},
+): Promise<string[]> {
+  const Objects = names.map((Key) => ({ Key }))
+  const command = new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } })
+  if (isWithMd5) useMd5(command)
+  const { Errors = [] } = await client.send(command)
+  const fault = Errors.find(({ Code = '' }) => !REFUSALS.test(Code))
+  if (fault !== undefined) throw new Error(`${Errors.length} objects not deleted: ${fault.Message}`)
+  return Errors.map(({ Key = '' }) => Key)
+}
+
+/** Replaces the checksum of the request by `Content-MD5`, which older servers require. */
+function useMd5({ middlewareStack }: DeleteObjectsCommand): void {
+  middlewareStack.add(
+    (next) => (args) => {
+      const { headers, body } = args.request as { headers: Record<string, string>; body: string | Uint8Array }
+      for (const name of Object.keys(headers)) if (/^x-amz-(sdk-)?checksum-/i.test(name)) delete headers[name]
+      headers['content-md5'] = createHash('md5').update(body).digest('base64')
+      return next(args)
+    },
+    // After the client's own step adds the checksum, before it signs the request.
+    { name: 'contentMd5', step: 'build', priority: 'low' },
+  )
+}
+
+/** Maximum concurrent requests of a server without `DeleteObjects`. */
+const CONCURRENCY = 16
+
+async function deleteSingly({ client, bucket }: Place, names: readonly string[]): Promise<string[]> {
+  const refused: string[] = []
+  const remove = async (name: string) => {
+    try {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: name }))
+    } catch (error) {
+      if (statusOf(error) === 404 && (error as Error).name === 'NoSuchKey') return
+      if (!isRefusal(error)) throw error
+      refused.push(name)
+    }
+  }
+  for (let i = 0; i < names.length; i += CONCURRENCY) await Promise.all(names.slice(i, i + CONCURRENCY).map(remove))
+  return refused
 }
 
 /** A missing object yields null; a missing bucket or account, also a 404, is an error. */

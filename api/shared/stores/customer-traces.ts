@@ -51,8 +51,8 @@ export function createCustomerTraces(database: Database) {
         return sql.fragment`
             union select account_id, customer_id from ${name} where customer_id is not null
             union select account_id, shop_id || ':customer:' || customer_id from ${name} where customer_id is not null
-            union select account_id, unnest(array[id, shop_id || ':browser:' || id])
-              from ${name}, unnest(array[anonymous_id, 'anon_' || anonymous_id]) as id`
+            union select account_id, unnest(array[browser, shop_id || ':browser:' || browser])
+              from ${name}, unnest(array[anonymous_id, 'anon_' || anonymous_id]) as browser`
       })
       return database.any(sql.type(Found)`
         select account_id as "accountId", external_user_id as "externalUserId", hash from (

@@ -6,15 +6,27 @@ import { createDatabase, type Database, rowType, sql } from '../../../api/shared
 import { Nullable, Type } from '../../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import { createErasureLog } from '../../../api/storage/erasure-log.ts'
+import { createConsents } from '../../../api/stores/consents.ts'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
+import { APP_CONTEXT, appHeaders, eventOf } from '../../support/analytics-events.ts'
+import { completeForShop } from '../../support/completed.ts'
 import { type Drape, readSample, startDrape } from '../../support/drape.ts'
 import { copyTestDatabase } from '../../support/postgres.ts'
 import { linesOf, spawnProcess, startProgram, type TestProcess } from '../../support/process.ts'
 import { asProcess } from '../../support/process-roles.ts'
+import { createDevelopmentShop } from '../../support/shop.ts'
 import { createShopperCalls } from '../../support/shopper-calls.ts'
 import { until } from '../../support/until.ts'
 
 const Text = rowType(Type.Object({ text: Type.String() }))
+const Traces = rowType(
+  Type.Object({
+    generations: Type.Integer(),
+    images: Type.Integer(),
+    consents: Type.Integer(),
+    events: Type.Integer(),
+  }),
+)
 const Left = rowType(Type.Object({ owner: Nullable(Type.String()), isDue: Type.Boolean() }))
 const REPEATED = 'erasures repeated: the database was older than the erasure log'
 const DAY_MS = 86_400_000
@@ -88,6 +100,34 @@ describe('the start of the API with a restored database', () => {
     )
     expect(repeatedBy(await start(url))).toEqual([])
     // The database in which the erasures happened knows them.
+    expect(repeatedBy(await start(drape.env.DATABASE_URL))).toEqual([])
+  })
+
+  it('repeats the erasure of what shops and apps stored under an ID', async () => {
+    const shop = await createDevelopmentShop(drape)
+    const shopper = { shopId: shop.id, shopper: 'customer:77', image: person }
+    await completeForShop(drape, shopper)
+    await createConsents(drape.database).give(
+      { accountId: drape.accountId, shopId: shop.id, shopperId: `${shop.id}:customer:77` },
+      { version: '1', language: 'en' },
+    )
+    const app = { ...(await appHeaders(drape)), 'x-service-customer-id': '78' }
+    const body = { events: [eventOf('restored')], context: APP_CONTEXT }
+    await until(
+      async () => (await drape.call('POST', '/storefront/v1/events', { key: null, headers: app, body })).body.success,
+    )
+    const { url, database } = await backUp()
+    for (const id of ['77', '78']) await erase(id)
+    const left = () =>
+      database.one(sql.type(Traces)`
+        select (select count(*) from generations where external_user_id like '%:77') as generations,
+          (select count(*) from images where external_user_id like '%:77') as images,
+          (select count(*) from consents where withdrawn_at is null) as consents,
+          (select count(*) from event_batches where customer_id = '78') as events`)
+    expect(await left()).toEqual({ generations: 1, images: 1, consents: 1, events: 1 })
+    await start(url)
+    expect(await left()).toEqual({ generations: 0, images: 0, consents: 0, events: 0 })
+    // The database in which the erasures happened knows all entries.
     expect(repeatedBy(await start(drape.env.DATABASE_URL))).toEqual([])
   })
 
