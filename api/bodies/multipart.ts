@@ -7,7 +7,6 @@ import { pipeline } from 'node:stream/promises'
 import { DrapeError } from '../shared/errors.ts'
 import { detectImageFormat, MIN_IMAGE_BYTES } from '../shared/image-format.ts'
 import { invalid } from './bounded-json.ts'
-import { createByteBuffer } from './byte-buffer.ts'
 import { findFileKey } from './file-key-path.ts'
 import { createMultipartParser, type Part } from './multipart-parser.ts'
 import { decodeText, formatSize } from './text-body.ts'
@@ -177,4 +176,28 @@ function refusalOf(error: unknown): DrapeError {
     retryable: true,
     cause: error,
   })
+}
+
+/** Bytes in one growing buffer: a sender can split a body into chunks that each take more memory than their bytes. */
+interface ByteBuffer {
+  append(chunk: Uint8Array): void
+  /** All bytes so far. */
+  bytes(): Buffer
+}
+
+function createByteBuffer(): ByteBuffer {
+  let buffer = Buffer.alloc(0)
+  let length = 0
+  return {
+    append: (chunk) => {
+      if (length + chunk.length > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, length + chunk.length))
+        buffer.copy(larger, 0, 0, length)
+        buffer = larger
+      }
+      buffer.set(chunk, length)
+      length += chunk.length
+    },
+    bytes: () => buffer.subarray(0, length),
+  }
 }

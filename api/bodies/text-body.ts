@@ -1,59 +1,41 @@
-import { pipeline } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Context } from 'koa'
-import { DrapeError } from '../shared/errors.ts'
+import { koaBody } from 'koa-body'
 import { invalid } from './bounded-json.ts'
-import { createByteBuffer } from './byte-buffer.ts'
 
-const METHODS = ['POST', 'PUT', 'PATCH']
-const DECODERS = new Map([
-  ['', null],
-  ['identity', null],
-  ['gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
-])
 const MB = 1024 * 1024
 
 /**
- * The body of a request with one of the content types, decompressed; an empty text for any other request. Throws
- * `VALIDATION_FAILED` for a body that is larger than `maxBytes`, incomplete or not UTF-8. Reads and drops the rest of a
+ * Creates a reader of bodies with one of the content types: decompressed, an empty text for any other request. The reader throws
+ * `VALIDATION_FAILED` for a body that is larger than `maxBytes`, incomplete or not UTF-8. It reads and drops the rest of a
  * rejected body, so that the response reaches the sender and the connection stays usable.
  */
-export async function readText(
-  ctx: Context,
-  { types, maxBytes }: { types: readonly string[]; maxBytes: number },
-): Promise<string> {
-  // A request that is read again from disk may fail when nothing reads it any more.
-  ctx.req.on('error', () => {})
-  try {
-    if (!METHODS.includes(ctx.method) || !ctx.is([...types])) return ''
-    const createDecoder = DECODERS.get(ctx.get('content-encoding').toLowerCase())
-    if (createDecoder === undefined) throw invalid('Content-Encoding', 'must be gzip, deflate, br or identity')
-    const sent = bounded(ctx.req.iterator({ destroyOnReturn: false }), maxBytes)
-    const plain =
-      createDecoder === null
-        ? sent
-        : bounded(
-            pipeline(sent, createDecoder(), () => {}),
-            maxBytes,
-          )
-    const body = createByteBuffer()
-    for await (const chunk of plain) body.append(chunk)
-    return decodeText(body.bytes(), '')
-  } catch (error) {
-    throw error instanceof DrapeError ? error : invalid('', 'could not be read')
-  } finally {
-    ctx.req.resume()
-  }
-}
-
-async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > maxBytes) throw invalid('', `is larger than ${formatSize(maxBytes)}`)
-    yield chunk
+export function createTextReader({ types, maxBytes }: { types: string[]; maxBytes: number }) {
+  const receive = koaBody({
+    urlencoded: false,
+    // As text: the JSON parser of the package rejects a field named __proto__, which is a valid name.
+    json: false,
+    textTypes: types,
+    textLimit: maxBytes,
+    // One character per byte: the package would decode bytes that are not UTF-8 with replacement characters.
+    encoding: 'binary',
+    patchNode: false,
+    onError: (error) => {
+      throw (error as { status?: unknown }).status === 413
+        ? invalid('', `is larger than ${formatSize(maxBytes)}`)
+        : invalid('', 'could not be read')
+    },
+  })
+  return async function readText(ctx: Context): Promise<string> {
+    // A request that is read again from disk may fail when nothing reads it any more.
+    ctx.req.on('error', () => {})
+    try {
+      await receive(ctx as Parameters<typeof receive>[0], async () => {})
+      const { body } = ctx.request as { body?: unknown }
+      return typeof body === 'string' ? decodeText(Buffer.from(body, 'latin1'), '') : ''
+    } finally {
+      ctx.req.unpipe()
+      ctx.req.resume()
+    }
   }
 }
 

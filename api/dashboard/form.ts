@@ -1,6 +1,6 @@
 import type { Context } from 'koa'
 import { assertStorable } from '../bodies/bounded-json.ts'
-import { readText } from '../bodies/text-body.ts'
+import { createTextReader } from '../bodies/text-body.ts'
 import { parseBody } from '../middleware/body.ts'
 import { DrapeError, type FieldProblem } from '../shared/errors.ts'
 import { compileParser, readNumber, type Static, type TSchema } from '../shared/schema.ts'
@@ -8,6 +8,7 @@ import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const MAX_FORM_BYTES = 256 * 1024
+const readText = createTextReader({ types: [FORM_TYPE], maxBytes: MAX_FORM_BYTES })
 const MAX_FIELDS = 1000
 
 /**
@@ -28,7 +29,7 @@ export function readForm(): DashboardMiddleware {
         return next()
       })
     }
-    const text = await readText(ctx as unknown as Context, { types: [FORM_TYPE], maxBytes: MAX_FORM_BYTES })
+    const text = await readText(ctx as unknown as Context)
     ctx.state.form = parseFields(text)
     for (const [name, value] of ctx.state.form) assertStorable(value, name)
     return next()

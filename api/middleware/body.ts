@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa'
 import { assertStorable, parseBoundedJson } from '../bodies/bounded-json.ts'
 import { createDiskBudgets, type DiskBudget } from '../bodies/disk-budget.ts'
 import { readMultipart } from '../bodies/multipart.ts'
-import { readText } from '../bodies/text-body.ts'
+import { createTextReader } from '../bodies/text-body.ts'
 import { createUploadFolders } from '../bodies/upload-folders.ts'
 import type { AppState } from '../state.ts'
 
@@ -41,6 +41,7 @@ export function parseBody({
   ownerOf = ({ state }) => state.account?.id ?? '',
   maxFiles = MAX_FILES,
 }: BodyOptions = {}): Middleware<AppState> {
+  const readJson = createJsonReader(maxJsonBytes)
   const withFolder = createUploadFolders(join(tmpdir(), 'drape-uploads'))
   const maxFilesBytes = Math.min(maxFiles * MAX_FILE_BYTES, MAX_FILES_BYTES)
   const limits = {
@@ -66,7 +67,7 @@ export function parseBody({
         await next()
       }).finally(share.release)
     }
-    ctx.state.body = await readJson(ctx, maxJsonBytes)
+    ctx.state.body = await readJson(ctx)
     assertStorable(ctx.state.body, '')
     await next()
   }
@@ -74,14 +75,16 @@ export function parseBody({
 
 /** Parses a JSON body of at most 1 MB. The handler checks whether it can be stored (`assertStorable`). */
 export function parseJsonBody(): Middleware<AppState> {
+  const readJson = createJsonReader(MB)
   return async function jsonBody(ctx, next) {
-    ctx.state.body = await readJson(ctx, MB)
+    ctx.state.body = await readJson(ctx)
     await next()
   }
 }
 
-async function readJson(ctx: Context, maxBytes: number): Promise<unknown> {
-  return parseJson(await readText(ctx, { types: ['json', '+json'], maxBytes }), '')
+function createJsonReader(maxBytes: number) {
+  const readText = createTextReader({ types: ['json', '+json'], maxBytes })
+  return async (ctx: Context): Promise<unknown> => parseJson(await readText(ctx), '')
 }
 
 function parseJson(text: string, path: string): unknown {
