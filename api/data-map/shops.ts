@@ -1,6 +1,7 @@
 import { impersonal, personal, type TableMap } from './table-map.ts'
 
-const REDACT = '`customers/redact` of Shopify, `DELETE /tryon/v1/customers/{id}` with the customer ID or the ID of the browser'
+const REDACT =
+  '`customers/redact` of Shopify, `DELETE /tryon/v1/customers/{id}` with the customer ID or the ID of the browser'
 
 /** What is stored of shoppers beside their images. */
 export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {

@@ -57,16 +57,15 @@ export function createBacklogGauges({
   const measure = async () => {
     const started = performance.now()
     try {
-      const [unfinished, overdue, slots, engines, webhookLag, oldestReview, oldestErasure] =
-        await Promise.all([
-          backlog.findUnfinished(),
-          backlog.measureOverdue(),
-          countSlots().catch(() => null),
-          findEngineSlots().catch(() => []),
-          measureWebhookLag(),
-          measureOldestReview(),
-          measureOldestErasure(),
-        ])
+      const [unfinished, overdue, slots, engines, webhookLag, oldestReview, oldestErasure] = await Promise.all([
+        backlog.findUnfinished(),
+        backlog.measureOverdue(),
+        countSlots().catch(() => null),
+        findEngineSlots().catch(() => []),
+        measureWebhookLag(),
+        measureOldestReview(),
+        measureOldestErasure(),
+      ])
       seen = {
         ...{ unfinished, overdue: overdue ?? 0, slots, engines },
         ...{ webhookLag: webhookLag ?? 0, oldestReview: oldestReview ?? 0, oldestErasure: oldestErasure ?? 0 },

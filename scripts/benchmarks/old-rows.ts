@@ -45,11 +45,7 @@ export const oldRows: Benchmark = {
   },
 }
 
-export async function insertGenerations(
-  { database, accountId }: Rows,
-  { imageId }: { imageId: string },
-  count: number,
-) {
+async function insertGenerations({ database, accountId }: Rows, { imageId }: { imageId: string }, count: number) {
   await database.query(sql.unsafe`
     with made as (
       insert into generations (id, account_id, product_id, product_external_id, image_id, status, cost, engine, options, snapshot,
@@ -64,7 +60,7 @@ export async function insertGenerations(
     insert into ledger (account_id, amount, kind, generation_id) select account_id, -1, 'reserve', id from made`)
 }
 
-export async function insertEvents({ database, accountId }: Rows, count: number) {
+async function insertEvents({ database, accountId }: Rows, count: number) {
   await database.query(sql.unsafe`
     select make_event_partitions((now() - interval '1 day' * ${DAYS})::date, now()::date)`)
   await database.query(sql.unsafe`

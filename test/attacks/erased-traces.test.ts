@@ -114,7 +114,13 @@ describe('an erased end user', () => {
     for (const { id: shopId, domain } of shops) {
       const externalUserId = `${shopId}:customer:${CUSTOMER}`
       const { generationId } = await completeForShop(drape, { shopId, shopper: `customer:${CUSTOMER}`, image: person })
-      await createShares(drape.database).findOrInsert({ token: `t-${generationId}`, generationId, shopId, domain, ownerIds: null })
+      await createShares(drape.database).findOrInsert({
+        token: `t-${generationId}`,
+        generationId,
+        shopId,
+        domain,
+        ownerIds: null,
+      })
       await drape.database.query(sql.unsafe`
         insert into leads (shop_id, email, external_user_id) values (${shopId}, ${EMAIL}, ${externalUserId})`)
       await drape.database.query(sql.unsafe`

@@ -12,9 +12,7 @@ const CHART = join(ROOT, 'charts/drape')
 const SCHEMA = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))
 const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(SCHEMA)
 const defaults = readValuesOf('values.yaml')
-const RESOURCES = ['api', 'controller', 'migrations', 'postgres', 'redis'].map(
-  (owner) => `${owner}.resources`,
-)
+const RESOURCES = ['api', 'controller', 'migrations', 'postgres', 'redis'].map((owner) => `${owner}.resources`)
 const OTHER_NAMES = Object.keys(readValuesOf('files/other-names.yaml')).map((name) => name.replaceAll('.', '\\.'))
 const TYPE_OF_KUBERNETES = 'a type of Kubernetes, which the chart passes on and the API server checks'
 /** Objects with fields that the schema does not know, by path, and why. */

@@ -27,7 +27,7 @@ type Golden = { golden?: number[] }
 /** Result of the self-test of the tiny engine, with a changed manifest and these variables. */
 async function prove(change: (manifest: Golden) => void, env: Parameters<typeof readConformance>[0]): Promise<void> {
   const at = await mkdtemp(join(directory, 'copy-'))
-  await copyTinyEngine(join(at, NAME), NAME)
+  await copyTinyEngine(join(at, NAME))
   await changeEngineManifest(join(at, NAME), change)
   const known = await findInstalled([NAME], at)
   const engine = (await createEngines([NAME], { models, known, conformanceOf: readConformance(env) })).get(NAME)
