@@ -174,7 +174,7 @@ export interface TryOn {
         fileKey?: string
       }
       /**
-       * Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
+       * Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other), in any letter case; an unknown value is ignored, with a warning. on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
        */
       classifications?: {
         [k: string]: unknown
@@ -305,7 +305,7 @@ export interface AcceptedTryOn {
    */
   estimatedSeconds?: number
   /**
-   * Codes of ignored fields: older fields sent in addition to the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.
+   * Codes of ignored fields: older fields sent in addition to the new ones, classifications with unknown values, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.
    */
   warnings?: string[]
 }
@@ -501,7 +501,7 @@ export interface ProductInput {
       fileKey?: string
     }
     /**
-     * Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
+     * Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other), in any letter case; an unknown value is ignored, with a warning. on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
      */
     classifications?: {
       [k: string]: unknown
@@ -550,6 +550,10 @@ export interface Product {
   expiresAt: string | null
   createdAt: string
   updatedAt: string
+  /**
+   * Codes of ignored classifications, in the answer to the call that sent them.
+   */
+  warnings?: string[]
 }
 export interface ProductList {
   items: Product[]

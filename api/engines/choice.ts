@@ -1,5 +1,5 @@
 import { DrapeError } from '../shared/errors.ts'
-import { type ClassifiedImage, DEADLINE_SECONDS, usableImages } from '../shared/generation.ts'
+import { type ClassifiedImage, categoryOf, DEADLINE_SECONDS, usableImages } from '../shared/generation.ts'
 import { TEST_ENGINE } from '../shared/test-mode.ts'
 import type { AccountSettings } from '../stores/accounts.ts'
 import type { EngineDirectory, KnownEngine } from './directory.ts'
@@ -140,8 +140,8 @@ function accepts({ garmentTypes, card }: KnownEngine, images: readonly Classifie
   if (images === null) return true
   const [image] = usableImages(images, garmentTypes)
   if (!image) return false
-  const category = image.classifications?.category
-  return typeof category !== 'string' || !card || card.categories.some((known) => known === category)
+  const category = categoryOf(image.classifications)
+  return category === null || !card || card.categories.includes(category)
 }
 
 function unknownEngine(known: readonly KnownEngine[], path: string): DrapeError {

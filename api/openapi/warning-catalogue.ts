@@ -1,3 +1,5 @@
+import { CATEGORIES, GARMENT_TYPES, VIEWS } from '../shared/generation.ts'
+
 export interface WarningEntry {
   readonly cause: string
   readonly cure: string
@@ -47,6 +49,9 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cause: 'Neither title nor classifications say what the product is.',
     cure: 'Send a title such as “T-shirt”, or classifications.category with the image.',
   },
+  CLASSIFICATION_TYPE_IGNORED: classificationIgnored('type', GARMENT_TYPES),
+  CLASSIFICATION_VIEW_IGNORED: classificationIgnored('view', VIEWS),
+  CLASSIFICATION_CATEGORY_IGNORED: classificationIgnored('category', CATEGORIES),
   POSE_WITHOUT_HANDS: {
     cause: 'The worker has no hand model for this engine.',
     cure: 'Ask the operator to export the engine with the whole-body model.',
@@ -69,4 +74,11 @@ export const WARNING_CATALOGUE: Readonly<Record<string, WarningEntry>> = {
     cause: 'externalUserId was sent in person, customer or output.',
     cure: 'Send externalUserId at the top level of the body, so that an erasure finds the photo and the result.',
   },
+}
+
+function classificationIgnored(key: string, known: readonly string[]): WarningEntry {
+  return {
+    cause: `The value of classifications.${key} is unknown, so it has no effect.`,
+    cure: `Send one of ${known.join(', ')}, or omit ${key}.`,
+  }
 }

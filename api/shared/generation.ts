@@ -41,6 +41,7 @@ export const LEASE_SECONDS = 7
 export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
 export type Category = (typeof CATEGORIES)[number]
 export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail', 'other'] as const
+export const VIEWS = ['front', 'back', 'side'] as const
 export const FORMATS = ['jpeg', 'png', 'webp'] as const
 export const MODES = ['fast', 'balanced', 'quality'] as const
 
@@ -63,8 +64,9 @@ export const DEADLINE_SECONDS = { min: 5, max: 3600, default: 300 } as const
 export const ClassificationsSchema = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 20,
   description:
-    `Classifications of the image. Known keys: type (${GARMENT_TYPES.join(', ')}), view (front, back, side) and category ` +
-    `(${CATEGORIES.join(', ')}); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.`,
+    `Classifications of the image. Known keys: type (${GARMENT_TYPES.join(', ')}), view (${VIEWS.join(', ')}) and category ` +
+    `(${CATEGORIES.join(', ')}), in any letter case; an unknown value is ignored, with a warning. on_model: true is the same as ` +
+    'type: on_model. Other keys are stored and returned. At most 4 KB as JSON.',
   examples: [{ type: 'flat_lay', view: 'front' }],
 })
 
@@ -82,7 +84,7 @@ export type ClassifiedImage = Pick<ProductImage, 'order' | 'classifications'>
 /** Classifications that a worker detected in a product image. */
 export const DetectedSchema = Type.Object({
   type: Type.Enum([...GARMENT_TYPES]),
-  view: Type.Union([Type.Enum(['front', 'back', 'side']), Type.Null()]),
+  view: Type.Union([Type.Enum([...VIEWS]), Type.Null()]),
   category: Type.Enum([...CATEGORIES]),
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
 })
@@ -236,11 +238,32 @@ export function isTerminal(status: Status): boolean {
   return status === 'COMPLETED' || status === 'FAILED'
 }
 
+type Sent = Readonly<Record<string, unknown>> | null | undefined
+
+const KNOWN_VALUES = { type: GARMENT_TYPES, view: VIEWS, category: CATEGORIES } as const
+
+/** Value of a known key of the classifications, whatever its letter case; null when it is absent or unknown. */
+function knownValue<K extends keyof typeof KNOWN_VALUES>(sent: Sent, key: K): (typeof KNOWN_VALUES)[K][number] | null {
+  const value = sent?.[key]
+  if (typeof value !== 'string') return null
+  const values: readonly (typeof KNOWN_VALUES)[K][number][] = KNOWN_VALUES[key]
+  return values.find((known) => known === value.toLowerCase()) ?? null
+}
+
 /** Garment type of the classifications; null means that only the image itself can show it. */
-export function garmentTypeOf(classifications: Readonly<Record<string, unknown>> | null): string | null {
-  if (!classifications) return null
-  if (typeof classifications.type === 'string') return classifications.type
-  return GARMENT_TYPES.find((type) => classifications[type] === true) ?? null
+export function garmentTypeOf(sent: Sent): (typeof GARMENT_TYPES)[number] | null {
+  return knownValue(sent, 'type') ?? GARMENT_TYPES.find((type) => sent?.[type] === true) ?? null
+}
+
+/** Category of the classifications; null when it is absent or unknown. */
+export function categoryOf(sent: Sent): Category | null {
+  return knownValue(sent, 'category')
+}
+
+/** Keys of the classifications whose values are unknown, so that they count as absent. */
+export function unknownKeys(sent: Sent): string[] {
+  const keys = Object.keys(KNOWN_VALUES) as (keyof typeof KNOWN_VALUES)[]
+  return keys.filter((key) => sent?.[key] != null && knownValue(sent, key) === null)
 }
 
 /**
@@ -252,9 +275,9 @@ export function usableImages<I extends ClassifiedImage>(images: readonly I[], ac
   const rank = (image: I) => {
     const type = garmentTypeOf(image.classifications)
     if (type !== null && !accepted.includes(type)) return null
-    const view = image.classifications?.view
+    const view = knownValue(image.classifications, 'view')
     const showsAlone = type === 'flat_lay' || type === 'ghost_mannequin'
-    return (type === null ? 4 : showsAlone ? 0 : 2) + (view === undefined || view === 'front' ? 0 : 1)
+    return (type === null ? 4 : showsAlone ? 0 : 2) + (view === null || view === 'front' ? 0 : 1)
   }
   return images
     .map((image) => ({ image, rank: rank(image) }))

@@ -299,9 +299,10 @@ function isUsable(product: ProductInput, garmentTypes: readonly string[]) {
   return sql.fragment`exists (
         select from jsonb_array_elements(stored.images) as image
         where coalesce(
-          case when jsonb_typeof(image #> '{classifications,type}') = 'string' then image #>> '{classifications,type}'
-          else (
-            select type from unnest(${types}) with ordinality as known (type, place)
-            where image #> array['classifications', type] = 'true' order by place limit 1)
-          end, (${accepted})[1]) = any(${accepted}))`
+          (select type from unnest(${types}) as known (type)
+            where type = lower(image #>> '{classifications,type}')
+              and jsonb_typeof(image #> '{classifications,type}') = 'string'),
+          (select type from unnest(${types}) with ordinality as known (type, place)
+            where image #> array['classifications', type] = 'true' order by place limit 1),
+          (${accepted})[1]) = any(${accepted}))`
 }

@@ -1,4 +1,4 @@
-import { CATEGORIES, type Detected } from '../../api/shared/generation.ts'
+import { CATEGORIES, categoryOf, type Detected } from '../../api/shared/generation.ts'
 import type { Category, GarmentKind, KindFrom, SideLandmarks, UpperGarment } from './garment.ts'
 import { GERMANIC_WORDS, JOINING_WORDS, ROMANCE_WORDS, WEAK_WORDS } from './garment-words.ts'
 
@@ -15,8 +15,7 @@ export interface ProductWords {
  * description; null if none is found.
  */
 export function categoryFromWords({ title, description, classifications }: ProductWords): Category | null {
-  const given = CATEGORIES.find((known) => known === classifications?.category)
-  return given ?? categoryOfPhrase(title ?? '') ?? categoryOfPhrase(description ?? '')
+  return categoryOf(classifications) ?? categoryOfPhrase(title ?? '') ?? categoryOfPhrase(description ?? '')
 }
 
 /** The category that an outline alone suggests. */

@@ -1,4 +1,5 @@
 import { isObject } from '../../json-object.ts'
+import { unknownKeys } from '../../shared/generation.ts'
 import { formatPath, type Path } from '../../shared/schema.ts'
 import type { Translated } from '../body.ts'
 
@@ -24,7 +25,8 @@ export function translateTryOn(sent: unknown): Translated {
   move({ from: ['retentionDays'], to: ['output', 'keepForDays'] })
   for (const i of indicesOf(valueAt(body, ['products']))) nestSources(translation, ['products', i, 'images'])
   const isDeprecated = replaced.length > 0 || translation.hasRenamed()
-  return { body, written, isDeprecated, warnings: [...replaced, ...misplaced] }
+  const warnings = [...replaced, ...misplaced, ...unknownOf(body, ['products', '0', 'images'])]
+  return { body, written, isDeprecated, warnings }
 }
 
 /** New fields of a try-on body by the older field that they replace. */
@@ -55,6 +57,15 @@ function misplacedOf(body: unknown): string[] {
   return MISPLACED_IDS.some((path) => valueAt(body, path) != null) ? ['EXTERNAL_USER_ID_IGNORED'] : []
 }
 
+/** Warnings about classifications of images with unknown values, each once. */
+function unknownOf(body: unknown, images: Path): string[] {
+  const keys = indicesOf(valueAt(body, images)).flatMap((i) => {
+    const classifications = valueAt(body, [...images, i, 'classifications'])
+    return isObject(classifications) ? unknownKeys(classifications) : []
+  })
+  return [...new Set(keys)].map((key) => `CLASSIFICATION_${key.toUpperCase()}_IGNORED`)
+}
+
 /** Translates the body of a product to the current format. The new format of a field takes precedence. */
 export function translateProduct(sent: unknown): Translated {
   const translation = createTranslation(sent)
@@ -67,7 +78,8 @@ export function translateProduct(sent: unknown): Translated {
     move({ from: ['imageUrls'], to: ['images'] })
   }
   nestSources(translation, ['images'])
-  return { body, written, isDeprecated: addresses != null || translation.hasRenamed(), warnings: [] }
+  const isDeprecated = addresses != null || translation.hasRenamed()
+  return { body, written, isDeprecated, warnings: unknownOf(body, ['images']) }
 }
 
 /** Translates the fields of an upload to the current names. */

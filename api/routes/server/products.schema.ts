@@ -145,6 +145,11 @@ export const Product = named(
     expiresAt: Nullable(Time),
     createdAt: Time,
     updatedAt: Time,
+    warnings: Type.Optional(
+      Type.Array(Type.String({ examples: ['CLASSIFICATION_TYPE_IGNORED'] }), {
+        description: 'Codes of ignored classifications, in the answer to the call that sent them.',
+      }),
+    ),
   }),
 )
 export type Product = Static<typeof Product>

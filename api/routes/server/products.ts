@@ -140,7 +140,8 @@ async function postProduct(
 ): Promise<Product> {
   const product = await products.upsert(ctx.state.account.id, await storeImages(ctx, sent, productPhotos))
   if (!product) throw imagesRequired('images')
-  return presentProduct(product)
+  const { warnings } = sent.translated
+  return { ...presentProduct(product), ...(warnings.length > 0 && { warnings: [...warnings] }) }
 }
 
 const parseProduct = createTranslatingParser(CatalogProductBody, translation)

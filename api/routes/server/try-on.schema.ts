@@ -119,7 +119,7 @@ export const AcceptedTryOn = named(
     warnings: Type.Optional(
       Type.Array(Type.String({ examples: ['CUSTOMER_IGNORED'] }), {
         description:
-          'Codes of ignored fields: older fields sent in addition to the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.',
+          'Codes of ignored fields: older fields sent in addition to the new ones, classifications with unknown values, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.',
       }),
     ),
   }),

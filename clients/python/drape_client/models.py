@@ -31,7 +31,7 @@ class TryOnProductImage(TypedDict):
 
     classifications: NotRequired[dict[str, Any]]
     """
-    Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
+    Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other), in any letter case; an unknown value is ignored, with a warning. on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
     """
 
 
@@ -225,7 +225,7 @@ class AcceptedTryOn(TypedDict):
 
     warnings: NotRequired[list[str]]
     """
-    Codes of ignored fields: older fields sent in addition to the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.
+    Codes of ignored fields: older fields sent in addition to the new ones, classifications with unknown values, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top level of the body.
     """
 
 
@@ -464,7 +464,7 @@ class ProductInputImage(TypedDict):
 
     classifications: NotRequired[dict[str, Any]]
     """
-    Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
+    Classifications of the image. Known keys: type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other), in any letter case; an unknown value is ignored, with a warning. on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
     """
 
 
@@ -533,6 +533,10 @@ class Product(TypedDict):
     expiresAt: str | None
     createdAt: str
     updatedAt: str
+    warnings: NotRequired[list[str]]
+    """
+    Codes of ignored classifications, in the answer to the call that sent them.
+    """
 
 
 class ProductList(TypedDict):

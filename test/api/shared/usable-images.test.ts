@@ -18,4 +18,9 @@ describe('the images of a product that an engine can work from', () => {
     expect(choose(types, ['flat_lay', 'ghost_mannequin'])).toEqual([2, 4, 0])
     expect(choose(types, ['on_model'])).toEqual([1, 3, 0])
   })
+
+  it('are found whatever the letter case, and an unknown type counts as none', () => {
+    expect(choose(['ON_MODEL', 'Flat_Lay', 'cut-out'], ['flat_lay', 'on_model'])).toEqual([1, 0, 2])
+    expect(choose(['ON_MODEL', 'cut-out'], ['flat_lay'])).toEqual([1])
+  })
 })

@@ -143,6 +143,9 @@ describe('acceptance', () => {
       const odd = [
         {},
         { type: 'unheard of' },
+        { type: 'unheard of', on_model: true },
+        { type: 'FLAT_LAY' },
+        { type: 'On_Model', flat_lay: true },
         { type: 5, on_model: true },
         { type: null },
         { flat_lay: false },

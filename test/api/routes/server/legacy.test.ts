@@ -103,6 +103,19 @@ describe('a try-on body in an older format', () => {
     expect(deprecation({ output: { keepForDays: 1 }, retentionDays: 3 }).warnings).toEqual(['RETENTION_DAYS_IGNORED'])
   })
 
+  it('warns once about each classification with an unknown value', () => {
+    const warningsOf = (...list: object[]) => {
+      const images = list.map((classifications) => ({ ...source, classifications }))
+      return [translateTryOn({ products: [{ images }] }), translateProduct({ images })].map(({ warnings }) => warnings)
+    }
+    expect(warningsOf({ type: 'Flat_Lay', view: 'FRONT', category: 'Tops' }, { type: null, on_model: true })).toEqual([
+      [],
+      [],
+    ])
+    const codes = ['CLASSIFICATION_TYPE_IGNORED', 'CLASSIFICATION_VIEW_IGNORED']
+    expect(warningsOf({ type: 'packshot' }, { type: 5, view: 'above' })).toEqual([codes, codes])
+  })
+
   it.each([
     { ...now, person: { ...now.person, externalUserId: 'u' } },
     { ...now, person: { ...now.person, customerId: 'u' }, externalUserId: 'other' },

@@ -257,6 +257,35 @@ describe('POST /try-on', () => {
     expect((await post(mock)).status).toBe(201)
   })
 
+  it('reads classifications in any letter case, and ignores unknown values with a warning', async () => {
+    const shown = (classifications: object) => ({
+      externalId: 'cased',
+      images: [{ ...products[0].images[0], classifications }],
+    })
+    const warningsOf = async (product: object) => {
+      const answer = await post({ products: [product], person: person() })
+      expect(answer).toMatchObject({ status: 201 })
+      return answer.body.warnings
+    }
+    expect(await warningsOf(shown({ type: 'FLAT_LAY', view: 'Front', category: 'TOPS' }))).toBeUndefined()
+    expect(await warningsOf({ externalId: 'cased' })).toBeUndefined()
+    const unknown = shown({ type: 'packshot', view: 'above', category: 'hats', colour: 'RED' })
+    const codes = ['TYPE', 'VIEW', 'CATEGORY'].map((key) => `CLASSIFICATION_${key}_IGNORED`)
+    expect(await warningsOf(unknown)).toEqual(codes)
+    expect(await warningsOf({ externalId: 'cased' })).toBeUndefined()
+    const stored = await drape.call('POST', '/tryon/v1/products', { body: unknown })
+    expect(stored).toMatchObject({
+      status: 200,
+      body: { warnings: codes, images: [unknown.images[0]].map(({ classifications }) => ({ classifications })) },
+    })
+    expect((await drape.call('GET', '/tryon/v1/products/cased')).body).not.toHaveProperty('warnings')
+    const worn = shown({ type: 'ON_MODEL' })
+    expect(await post({ products: [worn], person: person() })).toMatchObject({
+      status: 422,
+      body: { code: 'MISSING_REQUIRED_CLASSIFICATION' },
+    })
+  })
+
   it('has no list of generations and no ratings', async () => {
     const { generationId } = (await post({ products, person: person() })).body
     for (const [method, path] of [
