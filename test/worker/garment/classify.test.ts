@@ -1,5 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { categoryFromWords, categoryOfOutline, guessPresentation, isWorn } from '../../../worker/garment/classify.ts'
+
+/** Titles as shops write them, by language and by the category that they name; `none` names none. */
+const TITLES = readFileSync(resolve(import.meta.dirname, 'product-titles.txt'), 'utf8')
+  .trim()
+  .split('\n')
+  .flatMap((line) => {
+    const [, language, category, list] = line.match(/^(\w+) ([\w-]+): (.+)$/) ?? []
+    return list.split(' | ').map((title) => ({ language, category, title }))
+  })
+const LANGUAGES = [...new Set(TITLES.map(({ language }) => language))]
 
 describe('categoryFromWords', () => {
   it.each([
@@ -22,6 +34,31 @@ describe('categoryFromWords', () => {
     expect(categoryFromWords({ title })).toBe(category)
   })
 
+  it.each(LANGUAGES)('reads the titles of shops in the language %s', (language) => {
+    const titles = TITLES.filter((entry) => entry.language === language)
+    const wrong = titles.filter(({ title, category }) => (categoryFromWords({ title }) ?? 'none') !== category)
+    expect(wrong).toEqual([])
+    expect(titles.length).toBeGreaterThanOrEqual(40)
+  })
+
+  it('finds no word inside another', () => {
+    for (const title of [
+      'Bademantelhaken',
+      'Damenbademantel',
+      'Strumpfhose',
+      'Petticoat',
+      'Kleiderbügel',
+      'Hosenträger',
+      'Topas',
+    ])
+      expect(categoryFromWords({ title }), title).toBeNull()
+  })
+
+  it('does not take a bathrobe for a coat because its description does', () => {
+    expect(categoryFromWords({ title: 'Bademantel', description: 'Ein Mantel aus Frottee' })).toBe('other')
+    expect(categoryFromWords({ title: 'Kleid mit Bademantel' })).toBe('one-pieces')
+  })
+
   it('uses the head noun of a compound in each language', () => {
     expect(categoryFromWords({ title: 'Shirt dress' })).toBe('one-pieces')
     expect(categoryFromWords({ title: 'Dress shirt' })).toBe('tops')
@@ -38,6 +75,11 @@ describe('categoryFromWords', () => {
     expect(categoryFromWords({ classifications: { category: 'bottoms' }, title: 'T-Shirt' })).toBe('bottoms')
     expect(categoryFromWords({ title: 'T-Shirt', description: 'Goes with every skirt' })).toBe('tops')
     expect(categoryFromWords({ title: 'Summer 24', description: 'A light dress' })).toBe('one-pieces')
+  })
+
+  it('reads the given category in any letter case, and ignores an unknown one', () => {
+    expect(categoryFromWords({ classifications: { category: 'One-Pieces' }, title: 'T-Shirt' })).toBe('one-pieces')
+    expect(categoryFromWords({ classifications: { category: 'hats' }, title: 'T-Shirt' })).toBe('tops')
   })
 
   it('returns null when no word names a garment', () => {
