@@ -10,6 +10,8 @@ import { type LaneFiles, type LaneResult, runLane } from './run-tests.ts'
 
 /** Lanes that run at the same time after the default one: they wait for processes most of the time. */
 const CONCURRENT_LANES = 3
+/** Scripts of package.json that check the sources, beside the default lane. */
+const SOURCE_CHECKS = ['typecheck', 'lint'] as const
 const NONE: Counts = { passed: 0, failed: 0, skipped: 0 }
 
 const settings = readSettings()
@@ -101,8 +103,6 @@ function presentMissed(parts: readonly LaneFiles[], missed: readonly string[]): 
   const lines = [...missed, ...others.map((name) => `  ${name} (${getLane(name).about}): scripts/test --lane ${name}`)]
   return lines.length > 0 ? ['Not run:', ...lines] : []
 }
-
-const SOURCE_CHECKS = ['typecheck', 'lint'] as const
 
 async function checkSources(script: (typeof SOURCE_CHECKS)[number]): Promise<Counts> {
   try {
