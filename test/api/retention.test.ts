@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rowType, sql } from '../../api/shared/database/database.ts'
+import { resultKeyOf } from '../../api/shared/generation.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createRedis } from '../../api/shared/redis.ts'
 import { Type } from '../../api/shared/schema.ts'
@@ -126,7 +127,8 @@ describe('retention', () => {
       expect(body).not.toHaveProperty('resultImageUrl')
       expect(await countRows('user-1')).toBe(0)
       const left = [...(await files('persons')), ...(await files('results'))]
-      expect(left.filter((name) => name.includes(photo.imageId) || name.includes(generationId))).toEqual([])
+      const resultKey = resultKeyOf({ accountId: drape.accountId, generationId, attempt: 1, format: 'jpeg' })
+      expect(left.filter((name) => name.includes(photo.imageId) || name === resultKey)).toEqual([])
 
       expect((await fetch(other.imageUrl)).status).toBe(200)
       expect((await drape.call('GET', `/tryon/v1/generations/${kept}`)).body.resultImageUrl).toEqual(expect.any(String))
@@ -187,7 +189,8 @@ describe('retention', () => {
       const idle = { worker: 'idle', slots: 1, queues: ['try-on'], engines: ['mock', 'warp'] } as const
       await redis.announce({ ...idle, seconds: 600 })
       const answers = await Promise.all([1, 2, 3].map(() => tryOn(imageId, { externalUserId: 'user-5' })))
-      while ((await inQueue('user-5')) === 0) await sleep(50)
+      const ids = answers.map(({ body }) => body.generationId)
+      while ((await countJobs(ids)) === 0) await sleep(50)
       await redis.withdraw(idle)
       await redis.close()
       expect((await erase('user-5')).status).toBe(204)
@@ -198,7 +201,7 @@ describe('retention', () => {
       expect(await drape.balance()).toBe(before)
       expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
       expect(await countRows('user-5')).toBe(0)
-      expect(await inQueue('user-5')).toBe(0)
+      expect(await countJobs(ids)).toBe(0)
       expect(await countUnfinished()).toBe(0)
     })
 
@@ -301,15 +304,16 @@ describe('retention', () => {
       const [result, keptResult] = [await drape.finish(generationId), await drape.finish(kept)]
       await stopWorker()
       await swept()
+      const resultKey = resultKeyOf({ accountId: drape.accountId, generationId, attempt: 1, format: 'jpeg' })
       const stored = await drape.database.any(sql.type(Stored)`
         select key, kind, bytes from objects
-        where position(${old.imageId} in key) > 0 or position(${generationId} in key) > 0 or kind = 'product'`)
+        where position(${old.imageId} in key) > 0 or key = ${resultKey} or kind = 'product'`)
       for (const { key, bytes } of stored) expect(bytes, key).toBe((await storage.get(key))?.length)
       expect(new Set(stored.map(({ kind }) => kind))).toEqual(new Set(['person', 'product', 'result']))
       // The photo, the cropped view that a worker had time to make, and the result; and one that was stored before sizes were.
       for (const [kind, id] of [
         ['person', old.imageId],
-        ['result', generationId],
+        ['result', resultKey],
       ] as const)
         await expire(kind, id)
       const unsized = {
@@ -437,14 +441,13 @@ describe('retention', () => {
     })
   })
 
-  /** Number of Redis keys that contain this text. */
-  async function inQueue(text: string): Promise<number> {
+  /** Number of jobs in Redis that name one of these generations. */
+  async function countJobs(generationIds: readonly string[]): Promise<number> {
     const { createClient } = await import('redis')
     const client = await createClient({ url: drape.env.REDIS_URL }).connect()
     try {
       const keys = await client.keys('bull:try-on*:gen_*')
-      const values = await Promise.all(keys.map((key) => client.hGet(key, 'data').catch(() => null)))
-      return values.filter((value) => String(value ?? '').includes(text)).length
+      return keys.filter((key) => generationIds.some((id) => key.includes(id))).length
     } finally {
       client.destroy()
     }
