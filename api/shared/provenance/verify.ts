@@ -9,6 +9,7 @@ import {
   ManifestStore,
   ValidationResult,
 } from '@trustnxt/c2pa-ts/manifest'
+import { addExtension } from 'cbor-x'
 import { openAsset } from './asset.ts'
 import { fingerprintOfKey } from './private-key.ts'
 import { isTrusted, MAX_ISSUERS } from './trust.ts'
@@ -64,6 +65,7 @@ export async function verifyProvenance(
     const jumbf = asset.getManifestJUMBF()
     if (!jumbf) return { status: 'none', problems: [NO_MANIFEST], statement: null, signer: null }
     if (jumbf.length > MAX_BYTES) return refuse(`are larger than ${MAX_BYTES / 1024} KB`)
+    if (countBoxes(jumbf) > MAX_BOXES) return refuse(`have more than ${MAX_BOXES} boxes`)
     const store = ManifestStore.read(SuperBox.fromBuffer(new Uint8Array(jumbf)))
     if (store.manifests.some(hasTooManyAssertions)) return refuse(`have more than ${MAX_ASSERTIONS} assertions`)
     if (store.manifests.some(hasTooManyIssuers)) return refuse(`have more than ${MAX_ISSUERS} issuers of certificates`)
@@ -82,6 +84,23 @@ const MAX_BYTES = 64 * 1024
 
 /** A result has 4. Each is checked, and a claim can name the same one hundreds of times. */
 const MAX_ASSERTIONS = 50
+
+/** Of all levels, and mentions of their addresses. A box takes kilobytes of memory, and 8 bytes in the file. */
+const MAX_BOXES = 1000
+
+function countBoxes(jumbf: Uint8Array): number {
+  return Buffer.from(jumbf.buffer, jumbf.byteOffset, jumbf.byteLength).toString('latin1').split('jumb').length - 1
+}
+
+// Big numbers (RFC 8949, 3.4.3), which manifests do not have: 64 KB of one take a second of processor time.
+for (const tag of [2, 3]) {
+  addExtension({
+    tag,
+    decode: () => {
+      throw new RangeError('a big number')
+    },
+  } as Parameters<typeof addExtension>[0])
+}
 
 function refuse(reason: string): ProvenanceReport {
   const problem = `The Content Credentials ${reason}, so they are not from a try-on. Use another C2PA reader.`

@@ -4,6 +4,7 @@ import { ClaimVersion, DataHashAssertion, ManifestStore } from '@trustnxt/c2pa-t
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeImage } from '../../../api/shared/image.ts'
+import { pngChunk } from '../../../api/shared/png-chunk.ts'
 import { openAsset } from '../../../api/shared/provenance/asset.ts'
 import { nameIngredient } from '../../../api/shared/provenance/ingredient.ts'
 import { verifyProvenance } from '../../../api/shared/provenance/verify.ts'
@@ -91,6 +92,16 @@ describe('the names of ingredients', () => {
   })
 })
 
+/** Of the signature and the first chunk of a PNG. */
+const HEADER_END = 33
+/** Description of a C2PA manifest store (C2PA 2.1, 11.1.4). */
+const DESCRIPTION = jumbfBox(
+  'jumd',
+  Buffer.from(`${Buffer.from('c2pa').toString('hex')}00110010800000aa00389b71037800`, 'hex'),
+)
+/** CBOR of 60,000 bytes with tag 2. */
+const BIG_NUMBER = jumbfBox('cbor', Buffer.concat([Buffer.from('c259ea60', 'hex'), Buffer.alloc(60_000, 0xff)]))
+
 describe('Content Credentials that anyone can sign', () => {
   const [certificate, issuer] = key.certificates.map(({ raw }) => new X509Certificate(new Uint8Array(raw)))
   /** An image whose claim mentions the hash of the image `mentions` times, signed with a chain of `issuers`. */
@@ -131,7 +142,29 @@ describe('Content Credentials that anyone can sign', () => {
     const problems = [expect.stringContaining(`have more than ${limit}, so`)]
     expect(await verifyProvenance(await forged(options))).toMatchObject({ status: 'invalid', problems })
   })
+
+  it.each([
+    ['with more than 1000 boxes', nestedBoxes(1001), 'have more than 1000 boxes'],
+    // Read as a number of 64 KB, it would be a claim of the wrong type.
+    ['with a big number', jumbfBox('jumb', Buffer.concat([DESCRIPTION, BIG_NUMBER])), 'damaged (general.error)'],
+  ])('are refused %s', async (_, jumbf, problem) => {
+    const plain = await encodeImage(bitmap, { format: 'png' })
+    const image = Buffer.concat([plain.subarray(0, HEADER_END), pngChunk('caBX', jumbf), plain.subarray(HEADER_END)])
+    const problems = [expect.stringContaining(problem)]
+    expect(await verifyProvenance(image)).toMatchObject({ status: 'invalid', problems })
+  })
 })
+
+function jumbfBox(type: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(8)
+  head.writeUInt32BE(content.length + 8)
+  head.write(type, 4, 'latin1')
+  return Buffer.concat([head, content])
+}
+
+function nestedBoxes(depth: number): Buffer {
+  return Array.from({ length: depth }).reduce<Buffer>((inner) => jumbfBox('jumb', inner), Buffer.alloc(0))
+}
 
 if (browserReason) console.warn(`The reference implementation of C2PA is skipped: ${browserReason}`)
 
