@@ -58,7 +58,10 @@ function encodeSegment(segment: string): string {
 }
 
 /** Method, headers and body, which are the same for every attempt, so that the service recognises retries. */
-export function describeRequest({ method, body, idempotencyKey, headers: more }: Call, apiKey: string | undefined) {
+export function describeRequest(
+  { method, body, idempotencyKey, headers: more }: Call,
+  apiKey: string | undefined,
+): { readonly method: string; readonly headers: Record<string, string>; readonly body?: FormData | string } {
   const isForm = body instanceof FormData
   const headers: Record<string, string> = {
     ...(apiKey !== undefined && { 'x-api-key': apiKey }),
