@@ -255,6 +255,11 @@ export function garmentTypeOf(sent: Sent): (typeof GARMENT_TYPES)[number] | null
   return knownValue(sent, 'type') ?? GARMENT_TYPES.find((type) => sent?.[type] === true) ?? null
 }
 
+/** Whether images of this type show a garment without a wearer. */
+export function showsGarmentAlone(type: string | null | undefined): boolean {
+  return type === 'flat_lay' || type === 'ghost_mannequin'
+}
+
 /** Category of the classifications; null when it is absent or unknown. */
 export function categoryOf(sent: Sent): Category | null {
   return knownValue(sent, 'category')
@@ -276,8 +281,7 @@ export function usableImages<I extends ClassifiedImage>(images: readonly I[], ac
     const type = garmentTypeOf(image.classifications)
     if (type !== null && !accepted.includes(type)) return null
     const view = knownValue(image.classifications, 'view')
-    const showsAlone = type === 'flat_lay' || type === 'ghost_mannequin'
-    return (type === null ? 4 : showsAlone ? 0 : 2) + (view === null || view === 'front' ? 0 : 1)
+    return (type === null ? 4 : showsGarmentAlone(type) ? 0 : 2) + (view === null || view === 'front' ? 0 : 1)
   }
   return images
     .map((image) => ({ image, rank: rank(image) }))

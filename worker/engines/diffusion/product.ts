@@ -1,9 +1,6 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
-import { isWorn } from '../../garment/classify.ts'
+import { findWearer } from '../../garment/wearer.ts'
 import type { Models } from '../../inference/models.ts'
-import { findPerson } from '../../person/find-person.ts'
-import type { Person } from '../../person/person.ts'
-import type { Bitmap } from '../../raster/plane.ts'
 import type { EngineInput } from '../engine.ts'
 import { type Bytes, onWhite } from './bytes.ts'
 import { categoryOfCaller, categoryOfPhoto, type ProductCategory, type TrainedCategory } from './category.ts'
@@ -42,7 +39,7 @@ export function createProductPhoto(
   { models, parser, reduce }: ProductParts,
 ): ProductPhoto {
   const bitmap = once(async () => reduce(onWhite(garment)))
-  const wearer = once(async () => findWearer({ ...(await bitmap()), channels: 3 }, models))
+  const wearer = once(async () => findWearer({ photo: { ...(await bitmap()), channels: 3 }, garmentType }, models))
   const labels = once(async (): Promise<Labels | null> => (parser ? parser.parse(await bitmap()) : null))
   // The pose model finds no person in many photos that end at the neck and the hips, so the caller's classification counts, too.
   const isWornPhoto = async () => garmentType === 'on_model' || (await wearer()) !== null
@@ -66,11 +63,6 @@ export function createProductPhoto(
       )
     },
   }
-}
-
-async function findWearer(photo: Bitmap, models: Models): Promise<Person | null> {
-  const wearer = await findPerson(photo, models, { small: false })
-  return wearer && isWorn(wearer) ? wearer : null
 }
 
 function unusable(message: string): DrapeError {

@@ -4,9 +4,10 @@ import { ofImage } from '../../../api/shared/image-field.ts'
 import { type BodyModel, measureBodyModel } from '../../body/body-model.ts'
 import { pasteView, toFrame } from '../../body/view.ts'
 import { copyRgb } from '../../composite/blend.ts'
-import { detectGarment, isWorn } from '../../garment/classify.ts'
+import { detectGarment } from '../../garment/classify.ts'
 import { runGarmentModels } from '../../garment/garment-models.ts'
 import type { PreparedGarment } from '../../garment/prepare-garment.ts'
+import { findWearer } from '../../garment/wearer.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
@@ -108,9 +109,8 @@ async function personOf({ person, found }: EngineInput, frame: Bitmap, { models 
   return frame.width === person.width ? found : personAtSize(found, frame)
 }
 
-async function rejectWornProduct({ garment }: EngineInput, { models }: Resources): Promise<void> {
-  const wearer = await findPerson(garment, models, { small: false })
-  if (wearer && isWorn(wearer))
+async function rejectWornProduct({ garment, garmentType }: EngineInput, { models }: Resources): Promise<void> {
+  if (await findWearer({ photo: garment, garmentType }, models))
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
       details: { key: 'flat_lay' },
     })

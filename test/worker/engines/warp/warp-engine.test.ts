@@ -12,6 +12,7 @@ import { rgbToLab } from '../../../../worker/raster/colour.ts'
 import { dilate } from '../../../../worker/raster/morphology.ts'
 import { type Bitmap, bitmapToColours, type Mask, maskWhere, type Point } from '../../../../worker/raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../../../../worker/raster/polygon.ts'
+import { printedPhoto } from '../../../support/printed-photo.ts'
 import { type KnownGarment, readGarment } from '../../garment/known-garments.ts'
 import { FIGURES, type Figure, readFigure } from '../../person/figures.ts'
 
@@ -263,6 +264,14 @@ describe('the warp engine', () => {
     expect(await refusal(wear(bitmap, worn, { hash: 'worn' }))).toEqual({
       code: 'MISSING_REQUIRED_CLASSIFICATION',
       details: { key: 'flat_lay' },
+    })
+  })
+
+  it('dresses in a shirt with a print of a person', async () => {
+    const { bitmap } = await readFigure('apose-full')
+    const shirt = await printedPhoto({ garment: 'tshirt-navy', person: 'down-half-teal', width: 0.38 })
+    expect(await wear(bitmap, shirt, { hash: 'print' })).toMatchObject({
+      detected: { type: 'flat_lay', category: 'tops' },
     })
   })
 
