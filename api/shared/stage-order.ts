@@ -7,7 +7,7 @@ export type Stage = (typeof STAGES)[number]
  * the body (`view`, `body`, `parts`) after `garment` if it learns from the garment whether it needs the legs.
  */
 export const ENGINE_STAGES = [
-  ...(['category', 'resize', 'pose', 'region', 'person', 'wearer', 'view', 'body', 'parts', 'garment'] as const),
-  ...(['plan', 'place', 'warp', 'shade', 'remove', 'order', 'denoise', 'vae-decode', 'change', 'paste'] as const),
+  ...(['category', 'resize', 'pose', 'person', 'wearer', 'view', 'body', 'parts', 'garment'] as const),
+  ...(['plan', 'place', 'warp', 'shade', 'remove', 'order', 'denoise', 'change', 'paste'] as const),
 ] as const
 export type EngineStage = (typeof ENGINE_STAGES)[number]

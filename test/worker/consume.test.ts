@@ -363,7 +363,7 @@ describe('a try-on job', () => {
     const forged = { ...theirs, generationId, attempt }
     await consumeTryOn(forged, optionsOf())
     expect(requests.map(({ photo }) => photo)).toEqual([Buffer.from('photo')])
-    const resultKey = `results/${caller.accountId}/${generationId}-1.jpg`
+    const resultKey = resultKeyOf({ accountId: caller.accountId, generationId, attempt: 1, format: 'jpeg' })
     expect(await generations.find(generationId)).toMatchObject({ status: 'COMPLETED', resultKey })
     expect(await generations.find(theirs.generationId)).toMatchObject({ status: 'PENDING' })
   })

@@ -99,7 +99,7 @@ for (const tag of [2, 3]) {
     decode: () => {
       throw new RangeError('a big number')
     },
-  } as Parameters<typeof addExtension>[0])
+  } as unknown as Parameters<typeof addExtension>[0])
 }
 
 function refuse(reason: string): ProvenanceReport {
