@@ -91,7 +91,7 @@ describe('messages of other releases', () => {
     try {
       const form = formOf(undefined, { file: await readSample('persons/down-half-teal.jpg') })
       const uploading = drape.call('POST', '/tryon/v1/images/upload', { body: form })
-      const key = await until(async () => (await redis.keys('*:prepare:img_*'))[0])
+      const key = await until(async () => (await redis.keys('*:prepare:prepare-*'))[0])
       const data = JSON.parse((await redis.hGet(key, 'data')) ?? 'null')
       process.kill(worker.pid, 'SIGCONT')
       expect((await uploading).status).toBe(201)
