@@ -82,7 +82,7 @@ describe('the command line', () => {
       'Postgres does not respond: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that Postgres runs.\n',
     )
     const unexpected = await createCommandLine(url, { SECRETS_KEY: 'short' }).drape('secrets', 'status')
-    expect([unexpected.code, unexpected.stderr.trimEnd().split('\n').length]).toEqual([1, 1])
+    expect([unexpected.code, unexpected.stderr.trimEnd().split('\n').length]).toEqual([2, 1])
   })
 
   it('prints help of the program, of groups and of commands to standard output', async () => {
