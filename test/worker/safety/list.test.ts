@@ -111,10 +111,13 @@ describe("the operator's list of images", () => {
     expect(readWorkerConfig({ ...env, SAFETY_LIST_SECRET: secret }).SAFETY_LIST_SECRET).toBe(secret)
   })
 
-  it.each(['https://drape:hunter2@list.example', 'https://:443/'])('is not at the URL %s', (url) => {
+  it.each([
+    ['https://drape:hunter2@list.example', 'must be a URL without user and password'],
+    ['https://:443/', 'is not a URL'],
+  ])('is not at the URL %s', (url, problem) => {
     const env = { DATABASE_URL: 'postgres://a/b', REDIS_URL: 'redis://a', SAFETY_LIST_URL: url }
     const read = () => readWorkerConfig({ ...env, SAFETY_LIST_SECRET: secret })
-    expect(read).toThrow('SAFETY_LIST_URL must be a URL without user and password')
+    expect(read).toThrow(`SAFETY_LIST_URL ${problem}`)
     expect(read).not.toThrow('hunter2')
   })
 })
