@@ -5,10 +5,14 @@ import { openClient } from './session.ts'
 /** Advisory lock of all processes that change tables or privileges. Must be unique within the database. */
 export const MIGRATION_LOCK = 7_201_430_001
 
+/** The database was created by a version of which this one knows nothing. */
+export class UnknownSchema extends Error {}
+
 /**
  * Applies the numbered SQL files that the database has not applied, in order, each in a transaction with its entry.
  * Concurrent migrators take turns. Returns the names of the applied files. Uses the driver directly, because slonik
  * rejects files with several statements.
+ * @throws UnknownSchema, before any change, for a database of an unknown version
  */
 export async function migrate(url: string): Promise<string[]> {
   const client = await openClient(url)
@@ -17,9 +21,7 @@ export async function migrate(url: string): Promise<string[]> {
     await client.query(
       'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
     )
-    const { rows } = await client.query<{ name: string }>('select name from migrations')
-    const seen = new Set(rows.map((row) => row.name))
-    const pending = (await readMigrations()).filter(({ name }) => !seen.has(name))
+    const pending = await findPending(client)
     for (const { name, text } of pending) await applyMigration(client, name, text)
     return pending.map(({ name }) => name)
   } finally {
@@ -28,18 +30,40 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-/** Names of the files that the database has not applied. */
+/**
+ * Names of the files that the database has not applied.
+ * @throws UnknownSchema for a database of an unknown version
+ */
 export async function findPendingMigrations(url: string): Promise<string[]> {
   const client = await openClient(url, { connectMs: 5000 })
   try {
-    const { rows: tables } = await client.query("select 1 where to_regclass('migrations') is not null")
-    const { rows } =
-      tables.length > 0 ? await client.query<{ name: string }>('select name from migrations') : { rows: [] }
-    const seen = new Set(rows.map((row) => row.name))
-    return (await readMigrations()).map(({ name }) => name).filter((name) => !seen.has(name))
+    return (await findPending(client)).map(({ name }) => name)
   } finally {
     await client.end()
   }
+}
+
+interface Migration {
+  readonly name: string
+  readonly text: string
+}
+
+/** Migrations of a later version are no error: after a rollback, this version runs on the newer schema. */
+async function findPending(client: pg.Client): Promise<Migration[]> {
+  const known = await readMigrations()
+  const { rows: tables } = await client.query("select 1 where to_regclass('migrations') is not null")
+  const { rows } =
+    tables.length > 0 ? await client.query<{ name: string }>('select name from migrations') : { rows: [] }
+  const applied = new Set(rows.map(({ name }) => name))
+  const names = new Set(known.map(({ name }) => name))
+  const newest = known.at(-1)?.name ?? ''
+  const unknown = [...applied].filter((name) => !names.has(name) && name < newest).sort()
+  if (unknown.length > 0) {
+    throw new UnknownSchema(
+      `The database has the migration ${unknown[0]}, which no release contains: it was created by a version before 0.1.0. Create an empty database, set DATABASE_URL to it and run drape migrate`,
+    )
+  }
+  return known.filter(({ name }) => !applied.has(name))
 }
 
 async function applyMigration(client: pg.Client, name: string, text: string): Promise<void> {
@@ -54,7 +78,7 @@ async function applyMigration(client: pg.Client, name: string, text: string): Pr
   }
 }
 
-async function readMigrations(): Promise<{ name: string; text: string }[]> {
+async function readMigrations(): Promise<Migration[]> {
   const folder = new URL('../migrations/', import.meta.url)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, folder), 'utf8') })))

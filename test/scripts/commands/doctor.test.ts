@@ -145,7 +145,7 @@ describe('drape doctor', () => {
     }
     await createWebhooks(database).insert(endpoint)
     expect(await acceptGenerations(database, [callOf(await createCaller(database, 1))])).toEqual([true])
-    await database.query(sql.unsafe`delete from migrations where name like '0015-%'`)
+    await database.query(sql.unsafe`delete from migrations where name = '0001-schema.sql'`)
     await client.configSet('maxmemory-policy', 'allkeys-lru')
     try {
       const { port } = other.address() as AddressInfo
@@ -154,7 +154,7 @@ describe('drape doctor', () => {
         SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
       })
       expect(find(findings, `port ${port}`)).toMatchObject(isProblem(/^in use/, 'set PORT'))
-      expect(find(findings, 'migrations')).toMatchObject(isProblem(/lacks 0015-retention.sql/, 'drape migrate'))
+      expect(find(findings, 'migrations')).toMatchObject(isProblem(/lacks 0001-schema.sql/, 'drape migrate'))
       expect(find(findings, 'stored secrets')).toMatchObject(isProblem(/./, 'Set SECRETS_KEY to the key'))
       expect(find(findings, 'redis maxmemory-policy')).toMatchObject(isProblem(/^allkeys-lru/, 'noeviction'))
       expect(find(findings, 'workers cuda fashn-vton warp')).toMatchObject({ state: 'ok', found: '1 of 2 healthy' })

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import type { SafetyCheck, TryOnImage } from '../../../api/shared/errors.ts'
@@ -29,12 +27,10 @@ function pairOf(differentBits: number, { product = SHIRT, bytes = '1' } = {}): H
 describe('refusals by safety checks', () => {
   let database: Database
   let drop: () => Promise<void>
-  let url: string
   let caller: Caller
   beforeAll(async () => {
     const made = await createTestDatabase()
     drop = made.drop
-    url = made.url
     database = createDatabase(made.url, { poolSize: 5 })
   })
   afterAll(async () => {
@@ -96,37 +92,6 @@ describe('refusals by safety checks', () => {
     expect(endless.expiresAt).toBeNull()
     expect(await createSafetyBlocks(database).delete(endless.id)).toBe(true)
     expect(await refusals().findBlocked(pairOf(0))).toEqual([])
-  })
-
-  it('that earlier versions made from results end for the photo alone, at an upgrade', async () => {
-    const migration = readFileSync('api/shared/migrations/0170-result-blocks.sql', 'utf8')
-    const upgrade = async () => {
-      const client = new pg.Client({ connectionString: url })
-      await client.connect()
-      await client.query(migration).finally(() => client.end())
-    }
-    await database.query(sql.unsafe`delete from safety_refusals`)
-    /** A block of an earlier version: only the hashes, without their kind or a product. */
-    const forget = () =>
-      database.query(sql.unsafe`update safety_blocks set image = null, product_hash = null, account_id = null`)
-    await decide(await refuse(pairOf(0), NUDE_RESULT), 'BLOCKED')
-    await forget()
-    expect(await refusals().findBlocked(pairOf(0, { product: TROUSERS }))).toEqual(['person'])
-    await upgrade()
-    await upgrade()
-    expect(await refusals().findBlocked(pairOf(0, { product: TROUSERS }))).toEqual([])
-    expect(await refusals().findBlocked(pairOf(0))).toEqual([null])
-    expect(await createSafetyBlocks(database).list(10)).toMatchObject([{ kind: 'pair', accountId: caller.accountId }])
-
-    // The block stays if the photo was blocked too, or if it is unknown what was blocked.
-    await database.query(sql.unsafe`delete from safety_blocks`)
-    await decide(await refuse(pairOf(0), NUDE_PHOTO), 'BLOCKED')
-    await forget()
-    await upgrade()
-    expect(await refusals().findBlocked(pairOf(0, { product: TROUSERS }))).toEqual(['person'])
-    await database.query(sql.unsafe`delete from safety_refusals`)
-    await upgrade()
-    expect(await refusals().findBlocked(pairOf(0, { product: TROUSERS }))).toEqual(['person'])
   })
 
   it('let other encodings of an allowed pair pass once, and no other image that looks similar', async () => {
