@@ -39,7 +39,6 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks(`${CHART}/gpu.md`, 'sh', 2),
     blocks(`${CHART}/air-gap.md`, 'sh', 2),
   ],
-  'test/cluster/definition-versions.test.ts': [blocks(`${CHART}/upgrade.md`, 'sh', 1)],
   [COMMAND_LINE]: [
     blocks('docs/start/shop.md', 'sh', 1),
     blocks('docs/test-mode.md', 'sh', 1),

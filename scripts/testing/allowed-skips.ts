@@ -4,8 +4,6 @@ export interface Circumstances {
   readonly isRoot: boolean
   /** KUBEBUILDER_ASSETS is set; those binaries contain no controllers. */
   readonly hasAssets: boolean
-  /** The clone contains earlier commits; a shallow one does not. */
-  readonly hasHistory: boolean
 }
 
 /** Tests that a run may skip, and why. Any other skipped test fails the run. */
@@ -92,17 +90,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     test: 'the disk of Postgres or of uploads is full',
     reason: 'mounts a small file system, which only root may do',
     when: ({ isRoot }) => !isRoot,
-  },
-  {
-    file: 'test/upgrade-pairs.test.ts',
-    reason: 'runs the code of an earlier commit, which a shallow clone does not contain',
-    when: ({ hasHistory }) => !hasHistory,
-  },
-  {
-    file: 'test/cluster/definition-versions.test.ts',
-    test: 'stored objects ',
-    reason: 'installs the definitions of an earlier commit, which a shallow clone does not contain',
-    when: ({ hasHistory }) => !hasHistory,
   },
   { file: 'test/cluster/', reason: 'KUBEBUILDER_ASSETS has no controllers', when: withAssets },
   { file: 'test/chart/lifecycle.test.ts', reason: 'KUBEBUILDER_ASSETS has no controllers', when: withAssets },

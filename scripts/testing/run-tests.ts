@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -103,16 +102,9 @@ function countRun({ report, succeeded }: VitestRun, { options, allowMissing, lon
     long,
     isRoot: process.getuid?.() === 0,
     hasAssets: Boolean(process.env.KUBEBUILDER_ASSETS),
-    hasHistory: hasHistory(),
   })
   for (const line of presentSkips(skips, allowMissing)) console.log(line)
   if (allowMissing) return counts
   const unexplained = skips.unexplained.length
   return { ...counts, failed: counts.failed + unexplained, skipped: counts.skipped - unexplained }
-}
-
-/** False in a shallow clone, and outside a git repository. */
-function hasHistory(): boolean {
-  const { stdout } = spawnSync('git', ['rev-parse', '--is-shallow-repository'], { cwd: ROOT, encoding: 'utf8' })
-  return stdout?.trim() === 'false'
 }

@@ -33,12 +33,11 @@ const ROOT = resolve(import.meta.dirname, '../..')
 
 /**
  * Starts `api`, `worker` or `controller` with these variables on free ports and resolves when it is ready. Throws with its output if it
- * ends. `folder` contains its code: of this clone, or of an earlier release, which connects with all rights.
+ * ends.
  */
 export async function startProgram(
   name: 'api' | 'worker' | 'controller',
   env: NodeJS.ProcessEnv,
-  { folder = ROOT }: { folder?: string } = {},
 ): Promise<TestProgram> {
   const [port, probePort] = [await reserveFreePort(), await reserveFreePort()]
   await Promise.all([port.release(), probePort.release()])
@@ -47,7 +46,7 @@ export async function startProgram(
   const started = await spawnProcess({
     command: process.execPath,
     args: [`${name}/main.ts`],
-    cwd: folder,
+    cwd: ROOT,
     env: {
       ...process.env,
       ...readImageVariables(name),
@@ -55,7 +54,7 @@ export async function startProgram(
       PUBLIC_URL: url,
       ...env,
       // With minimal database rights, as recommended for installations.
-      ...(env.DATABASE_URL !== undefined && folder === ROOT && { DATABASE_URL: asProcess(env.DATABASE_URL, name) }),
+      ...(env.DATABASE_URL !== undefined && { DATABASE_URL: asProcess(env.DATABASE_URL, name) }),
       PORT: String(port.port),
       PROBE_PORT: String(probePort.port),
     },

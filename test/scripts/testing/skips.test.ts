@@ -4,7 +4,7 @@ import { ROOT } from '../../../scripts/stack/session.ts'
 import { ALLOWED_SKIPS } from '../../../scripts/testing/allowed-skips.ts'
 import { findSkips, presentSkips, sortSkips } from '../../../scripts/testing/skips.ts'
 
-const SHORT = { long: false, isRoot: true, hasAssets: false, hasHistory: true }
+const SHORT = { long: false, isRoot: true, hasAssets: false }
 const LONG_FORM = {
   file: 'test/cluster/install/operations.test.ts',
   test: 'an operator who follows the documentation word for word installs',
