@@ -3,22 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rowType, sql } from '../api/shared/database/database.ts'
-import type { TryOnJob } from '../api/shared/generation.ts'
-import { createLog } from '../api/shared/log.ts'
-import { createConsumer, createJobQueue } from '../api/shared/queue.ts'
-import { createRedis, type Redis } from '../api/shared/redis.ts'
 import { Type } from '../api/shared/schema.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import { copyTinyEngine } from './support/tiny-engine.ts'
-import { until } from './support/until.ts'
 
 const Row = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer(), dispatched: Type.Boolean() }))
-const Payload = rowType(Type.Object({ payload: Type.Unsafe<TryOnJob>({}) }))
 const WAITING = 10_000
 
 describe('jobs of an engine that no live worker runs', () => {
   let drape: Drape
-  let redis: Redis
   let files: Record<string, Buffer>
   let folder: string
 
@@ -31,11 +24,9 @@ describe('jobs of an engine that no live worker runs', () => {
     }
     // The engine of each order decides here, so none is replaced.
     drape = await startDrape({ defaultEngines: true, env: { ENGINES: 'warp,mock,fashn-vton,studio' } })
-    redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
     await drape.startWorker({ ENGINES: 'mock' })
   })
   afterAll(async () => {
-    await redis?.close()
     await drape?.stop()
     await rm(folder, { recursive: true, force: true })
   })
@@ -80,35 +71,6 @@ describe('jobs of an engine that no live worker runs', () => {
     const { body } = await drape.call('GET', `/tryon/v1/generations/${await order({ engine: 'mock' })}`)
     expect(body.queuePosition ?? 1).toBeLessThan(5)
     await drape.database.query(sql.unsafe`delete from outbox where engine_name = 'studio'`)
-  })
-
-  it('go to workers of the release before lanes, and return from its queue when these workers are gone', async () => {
-    const taken: string[] = []
-    const consumer = createConsumer({
-      ...{ redis, name: 'try-on', concurrency: 1, refuse: async () => null },
-      handle: async ({ data }) => void taken.push((data as TryOnJob).generationId),
-    })
-    await consumer.setTaking(true)
-    const announcedUntil = Date.now() + 600_000
-    await redis.client.zAdd('drape:workers:try-on', { value: 'old-1:1', score: announcedUntil })
-    await redis.client.zAdd('drape:workers:engine:warp', { value: 'old-1:1', score: announcedUntil })
-    const forOld = await order({ engine: 'warp' })
-    await until(() => taken.includes(forOld) || null)
-    await consumer.close()
-    await redis.client.del(['drape:workers:engine:warp'])
-    await redis.client.zRem('drape:workers:try-on', 'old-1:1')
-
-    // A relay of that release still dispatches to the old queue.
-    const left = await order({ engine: 'studio' })
-    const { payload } = await drape.database.one(sql.type(Payload)`
-      update outbox set payload = jsonb_set(payload, '{engine}', '"mock"'), dispatched_at = now() - interval '1 minute',
-        queue = 'try-on'
-      where generation_id = ${left} returning payload`)
-    const queue = createJobQueue<TryOnJob>({ redis, name: 'try-on' })
-    await queue.add([{ id: `${left}-1`, data: payload }])
-    expect(await drape.finish(left)).toMatchObject({ status: 'COMPLETED', engine: { name: 'mock' } })
-    expect(await redis.client.lLen('bull:try-on:wait')).toBe(0)
-    await queue.close()
   })
 
   async function insertCopies(id: string, count: number): Promise<void> {

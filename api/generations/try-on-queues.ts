@@ -5,7 +5,6 @@ import type { Redis } from '../shared/redis.ts'
 
 /** Set of the names of all try-on queues since Redis was empty. */
 const NAMES = 'drape:try-on-queues'
-const OLD_NAME = 'try-on'
 
 /** A dispatched attempt of a generation, and its queue. */
 export interface DispatchedJob {
@@ -55,14 +54,14 @@ export function createTryOnQueues(redis: Redis) {
     },
     /** Drops jobs that no worker has taken, in all queues. */
     remove: async (ids: readonly string[]): Promise<void> => {
-      const names = new Set([OLD_NAME, ...(await redis.client.sMembers(NAMES))])
-      await Promise.all([...names].map((name) => open(name).remove(ids)))
+      const names = await redis.client.sMembers(NAMES)
+      await Promise.all(names.map((name) => open(name).remove(ids)))
     },
     /** Drops jobs that no worker has taken, and returns the count of those that a live worker holds. */
     drop: async (jobs: readonly { readonly id: string; readonly attempt: number }[]): Promise<number> => {
       if (jobs.length === 0) return 0
       const ids = jobs.map(({ id, attempt }) => jobId(id, attempt))
-      const names = [OLD_NAME, ...(await redis.client.sMembers(NAMES))]
+      const names = await redis.client.sMembers(NAMES)
       const held = await Promise.all(names.map((name) => redis.findLocked(name, ids)))
       const running = new Set(held.flatMap((locked) => [...locked]))
       const others = ids.filter((id) => !running.has(id))

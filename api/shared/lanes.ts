@@ -11,9 +11,6 @@ export interface Lane {
 /** Channel on which workers announce that they have started taking jobs. */
 export const WORKERS_CHANNEL = 'drape:workers:arrived'
 
-/** Queue of the release before lanes: all its workers share it, and return jobs that they cannot run. */
-const OLD_QUEUE = 'try-on'
-
 /** The queue of workers that run these engines. */
 export function laneQueue(engines: readonly string[]): string {
   return `try-on.${[...new Set(engines)].sort().join(',')}`
@@ -22,7 +19,7 @@ export function laneQueue(engines: readonly string[]): string {
 /** The lanes that have live workers; empty while Redis is unavailable. */
 export async function findLanes(redis: Pick<Redis, 'findTryOnWorkers'>): Promise<Lane[]> {
   const workers = await redis.findTryOnWorkers()
-  const byQueue = Map.groupBy(workers, ({ engines, isOld }) => (isOld ? OLD_QUEUE : laneQueue(engines)))
+  const byQueue = Map.groupBy(workers, ({ engines }) => laneQueue(engines))
   return [...byQueue].map(([queue, members]) => ({
     queue,
     engines: [...new Set(members.flatMap(({ engines }) => engines))].sort(),

@@ -90,18 +90,14 @@ function createEvictionCheck(client: Client, log: Log): () => Promise<void> {
 
 /** Registry of live workers, by their own announcements. */
 function createWorkerRegistry(client: Client) {
-  /** All live workers of a queue; empty while Redis is unavailable. */
-  async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
-    return findAnnounced(workersKey(queue))
-  }
-
   async function findMembers(key: string): Promise<string[]> {
     if (!client.isReady) return []
     return (await client.eval(FIND_ANNOUNCED, { keys: [key] })) as string[]
   }
 
-  async function findAnnounced(key: string): Promise<{ worker: string; slots: number }[]> {
-    return (await findMembers(key)).map((member) => {
+  /** All live workers of a queue; empty while Redis is unavailable. */
+  async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
+    return (await findMembers(workersKey(queue))).map((member) => {
       const colon = member.lastIndexOf(':')
       return { worker: member.slice(0, colon), slots: Number(member.slice(colon + 1)) }
     })
@@ -109,43 +105,28 @@ function createWorkerRegistry(client: Client) {
 
   async function findTryOnWorkers(): Promise<TryOnWorker[]> {
     const [all, members] = await Promise.all([findWorkers('try-on'), findMembers(LANE_WORKERS)])
-    const known = new Map(members.map((member) => JSON.parse(member)).map((report) => [report.worker, report.engines]))
-    const old = all.filter(({ worker }) => !known.has(worker))
-    const oldEngines = old.length === 0 ? [] : await findEnginesOf(OLD_ENGINES)
-    return all.map(({ worker, slots }) => {
-      const engines = known.get(worker)
-      if (engines) return { worker, slots, engines, isOld: false }
-      const theirs = oldEngines.filter(({ workers }) => workers.has(worker)).map(({ engine }) => engine)
-      return { worker, slots, engines: theirs, isOld: true }
-    })
-  }
-
-  async function findEnginesOf(names: readonly string[]) {
-    return Promise.all(
-      names.map(async (engine) => {
-        const workers = await findAnnounced(engineKey(engine))
-        return { engine, workers: new Set(workers.map(({ worker }) => worker)) }
-      }),
-    )
+    const engines = new Map(members.map((member) => JSON.parse(member)).map((lane) => [lane.worker, lane.engines]))
+    return all.map(({ worker, slots }) => ({ worker, slots, engines: engines.get(worker) ?? [] }))
   }
 
   return {
     /** Announces, for `seconds`, the queues, the `slots` and the engines of this worker. */
-    announce: async ({ worker, slots, seconds, ...what }: Announcement & { readonly seconds: number }) => {
+    announce: async ({ worker, slots, seconds, queues, engines }: Announcement & { readonly seconds: number }) => {
       await client.eval(ANNOUNCE, {
-        keys: [...announcedKeys(what), LANE_WORKERS],
-        arguments: [`${worker}:${slots}`, String(seconds * 1000), laneMember(worker, what)],
+        keys: [...queues.map(workersKey), LANE_WORKERS],
+        arguments: [`${worker}:${slots}`, String(seconds * 1000), laneMember({ worker, engines })],
       })
     },
-    withdraw: async ({ worker, slots, ...what }: Announcement) => {
-      const leaving = announcedKeys(what).map((key) => client.zRem(key, `${worker}:${slots}`))
-      await Promise.all([...leaving, client.zRem(LANE_WORKERS, laneMember(worker, what))])
+    withdraw: async ({ worker, slots, queues, engines }: Announcement) => {
+      const leaving = queues.map((queue) => client.zRem(workersKey(queue), `${worker}:${slots}`))
+      await Promise.all([...leaving, client.zRem(LANE_WORKERS, laneMember({ worker, engines }))])
     },
     findWorkers,
     /** The live workers that take try-ons, with their engines. */
     findTryOnWorkers,
     /** The live workers that take try-ons by this engine. */
-    findWorkersWith: (engine: string) => findAnnounced(engineKey(engine)),
+    findWorkersWith: async (engine: string) =>
+      (await findTryOnWorkers()).filter(({ engines }) => engines.includes(engine)),
     /** Slots of all live workers of a queue. */
     countSlots: async (queue: QueueName): Promise<number> => {
       const workers = await findWorkers(queue)
@@ -219,29 +200,17 @@ const ANNOUNCE = `${NOW} for i, key in ipairs(KEYS) do
 // Writes nothing: a reader may have no permission to write.
 const FIND_ANNOUNCED = `${NOW} return redis.call('ZRANGE', KEYS[1], '(' .. now, '+inf', 'BYSCORE')`
 
-/** Sorted set of try-on workers with their engines. */
+/** Sorted set of workers with their engines. */
 const LANE_WORKERS = 'drape:lane-workers'
-/** Workers of the release before lanes are announced per engine only. That release had these engines. */
-const OLD_ENGINES = ['warp', 'fashn-vton', 'mock']
 
 interface TryOnWorker {
   readonly worker: string
   readonly slots: number
   readonly engines: readonly string[]
-  /** Whether the worker is of the release before lanes. */
-  readonly isOld: boolean
 }
 
-function laneMember(worker: string, { queues, engines }: Pick<Announcement, 'queues' | 'engines'>): string {
-  return JSON.stringify({ worker, engines: queues.includes('try-on') ? engines : [] })
-}
-
-function announcedKeys({ queues, engines }: Pick<Announcement, 'queues' | 'engines'>): string[] {
-  return [...queues.map(workersKey), ...(queues.includes('try-on') ? engines.map(engineKey) : [])]
-}
-
-function engineKey(engine: string): string {
-  return `drape:workers:engine:${engine}`
+function laneMember({ worker, engines }: Pick<Announcement, 'worker' | 'engines'>): string {
+  return JSON.stringify({ worker, engines })
 }
 
 function workersKey(queue: QueueName): string {
