@@ -20,8 +20,8 @@ const about = (purpose: string, lifetime: string): DataMap => ({
 export const EVENT_TABLES: Readonly<Record<string, TableMap>> = {
   events: personal(
     about('statistics of a shop', '`EVENT_RETENTION_DAYS` (90)'),
-    { ...WHO, ...WHAT, ...WHERE, generation_id: 'ID of the try-on' },
-    'key received_on account_id shop_id name insert_id customer_signed product_id variant_id happened_at received_at batch_id',
+    { ...WHAT, generation_id: 'ID of the try-on' },
+    'received_on batch_id name insert_id product_id happened_at',
   ),
   event_batches: personal(
     about('common data of the events of one request', '`EVENT_RETENTION_DAYS` (90)'),
@@ -33,9 +33,8 @@ export const EVENT_TABLES: Readonly<Record<string, TableMap>> = {
       'events to be forwarded to the analytics provider; empty without `ANALYTICS_URL`',
       'until they are forwarded, at most `EVENT_RETENTION_DAYS` (90)',
     ),
-    { ...WHO, ...WHAT, ...WHERE, generation_id: 'ID of the try-on' },
-    `id key received_on account_id shop_id name insert_id customer_signed product_id variant_id happened_at received_at attempts
-    available_at dead_at reason batch_id`,
+    { ...WHAT, generation_id: 'ID of the try-on' },
+    'id key received_on batch_id name insert_id product_id happened_at received_at attempts available_at dead_at reason',
   ),
   event_keys: impersonal('key received_on'),
 }

@@ -41,18 +41,11 @@ export function createEventOutbox(database: Database) {
             order by available_at, id limit ${limit} for update skip locked)
           returning *
         )
-        -- Earlier versions of the service write events without a batch.
-        select claimed.id, key, coalesce(claimed.account_id, batch.account_id) as "accountId",
-          coalesce(claimed.shop_id, batch.shop_id) as "shopId", name, insert_id as "insertId",
-          coalesce(claimed.anonymous_id, batch.anonymous_id) as "anonymousId",
-          coalesce(claimed.session_id, batch.session_id) as "sessionId",
-          coalesce(claimed.customer_id, batch.customer_id) as "customerId", properties,
-          coalesce(claimed.context, batch.context) as context, happened_at as "happenedAt",
-          claimed.received_at as "receivedAt"
-        from claimed left join event_batches as batch
-          on batch.received_on = claimed.received_on and batch.id = claimed.batch_id
         -- A batch that is past its retention takes its events with it.
-        where claimed.batch_id is null or batch.id is not null`),
+        select claimed.id, key, account_id as "accountId", shop_id as "shopId", name, insert_id as "insertId",
+          anonymous_id as "anonymousId", session_id as "sessionId", customer_id as "customerId", properties, context,
+          happened_at as "happenedAt", claimed.received_at as "receivedAt"
+        from claimed join event_batches as batch on batch.received_on = claimed.received_on and batch.id = claimed.batch_id`),
 
     /** Deletes forwarded events. */
     delete: async (events: readonly PendingEvent[]): Promise<void> => {

@@ -22,7 +22,6 @@ const DataRequest = Type.Object({
 export type DataRequest = Static<typeof DataRequest>
 
 const Id = rowType(Type.Object({ id: Type.String() }))
-const Day = rowType(Type.Object({ day: Type.String() }))
 
 export type ShopPrivacy = ReturnType<typeof createShopPrivacy>
 
@@ -49,11 +48,8 @@ export function createShopPrivacy(database: Database) {
           'events', (
             select coalesce(jsonb_object_agg(name, count), '{}')
             from (
-              select name, count(*) from (
-                select name from events where ${namesCustomer(shop, customer)}
-                union all
-                select name from event_batches as batch join events on ${isOfBatch} where ${namesCustomer(shop, customer, 'batch')}
-              ) as theirs group by name
+              select name, count(*) from event_batches as batch join events on ${isOfBatch}
+              where ${namesCustomer(shop, customer)} group by name
             ) as counted),
           'consents', (
             select coalesce(jsonb_agg(jsonb_build_object('version', version, 'givenAt', given_at, 'withdrawnAt', withdrawn_at)), '[]')
@@ -87,16 +83,9 @@ export function createShopPrivacy(database: Database) {
         delete from data_requests
         where shop_id = ${shop.id} and (customer_id = ${customer.id} or lower(email) = lower(${customer.email}))`)
       await database.query(sql.unsafe`
-        update event_outbox set customer_id = null, customer_email = null where ${namesCustomer(shop, customer)}`)
-      await database.query(sql.unsafe`
-        update events set customer_id = null, customer_email = null where ${namesCustomer(shop, customer)}`)
-      await database.query(sql.unsafe`
         update event_batches as batch set customer_id = null, customer_email = null
-        where ${namesCustomer(shop, customer, 'batch')}`)
+        where ${namesCustomer(shop, customer)}`)
       if (customer.orders.length > 0) {
-        await database.query(sql.unsafe`
-          update events set customer_id = null, customer_email = null, properties = properties - 'order_id' - 'name'
-          where account_id = ${shop.accountId} and shop_id = ${shop.id} and ${isOrderOf(customer)}`)
         await database.query(sql.unsafe`
           with cleared as (
             update events set properties = properties - 'order_id' - 'name' from event_batches as batch
@@ -142,12 +131,9 @@ function createShopErasure(database: Database) {
 
     /** Deletes a batch of the shop's events. Returns the count. */
     deleteEvents: async ({ id, accountId }: ShopRecord, limit: number): Promise<number> => {
-      const isOfShop = sql.fragment`account_id = ${accountId} and shop_id = ${id}`
-      const waiting = await database.query(sql.unsafe`
-        delete from event_outbox where id in (select id from event_outbox where ${isOfShop} limit ${limit})`)
-      const batches = await database.query(sql.unsafe`
+      const { rowCount } = await database.query(sql.unsafe`
         with batch as (
-          select received_on, id from event_batches where ${isOfShop} limit ${limit}
+          select received_on, id from event_batches where account_id = ${accountId} and shop_id = ${id} limit ${limit}
         ), pending as (
           delete from event_outbox using batch
           where event_outbox.received_on = batch.received_on and event_outbox.batch_id = batch.id
@@ -156,29 +142,19 @@ function createShopErasure(database: Database) {
         )
         delete from event_batches using batch
         where event_batches.received_on = batch.received_on and event_batches.id = batch.id`)
-      const deleted = waiting.rowCount + batches.rowCount
-      // Earlier versions stored events without a batch.
-      const day = await database.maybeOneFirst(sql.type(Day)`
-        select received_on::text as day from events where ${isOfShop} limit 1`)
-      if (day === null) return deleted
-      // A row's `ctid` is unique only within the partition of one day.
-      const { rowCount } = await database.query(sql.unsafe`
-        delete from events where received_on = ${day}::date and ctid = any(array(
-          select ctid from events where received_on = ${day}::date and ${isOfShop} limit ${limit}))`)
-      return deleted + rowCount
+      return rowCount
     },
   }
 }
 
 /**
- * Events at a shop that name the customer. Events sent with the account's publishable key have no shop; they name the
+ * Batches of events at a shop that name the customer. Events sent with the account's publishable key have no shop; they name the
  * customer that the shop's own pages and apps named.
  */
-function namesCustomer({ id, accountId }: ShopRecord, customer: ShopCustomer, table?: 'batch') {
-  const column = (name: string) => sql.identifier(table === undefined ? [name] : [table, name])
+function namesCustomer({ id, accountId }: ShopRecord, customer: ShopCustomer) {
   return sql.fragment`
-    ${column('account_id')} = ${accountId} and (${column('shop_id')} = ${id} or ${column('shop_id')} is null)
-    and (${column('customer_id')} = ${customer.id} or lower(${column('customer_email')}) = lower(${customer.email}))`
+    account_id = ${accountId} and (shop_id = ${id} or shop_id is null)
+    and (customer_id = ${customer.id} or lower(customer_email) = lower(${customer.email}))`
 }
 
 const isOfBatch = sql.fragment`events.received_on = batch.received_on and events.batch_id = batch.id`

@@ -64,13 +64,14 @@ async function insertEvents({ database, accountId }: Rows, count: number) {
   await database.query(sql.unsafe`
     select make_event_partitions((now() - interval '1 day' * ${DAYS})::date, now()::date)`)
   await database.query(sql.unsafe`
-    with made as (
-      insert into events (key, received_on, account_id, name, insert_id, anonymous_id, customer_signed, properties, context,
-        happened_at, received_at)
-      select gen_random_uuid(), (at at time zone 'UTC')::date, ${accountId}, 'widget:result_view', n::text, 'anon_' || n % 5000,
-        false, '{"position": 1, "source": "gallery"}', '{"page": {"path": "/products/shirt"}}', at, at
-      from generate_series(1, ${count}) as n,
+    with moment as (
+      select n, at, (at at time zone 'UTC')::date as received_on from generate_series(1, ${count}) as n,
         lateral (select now() - n * interval '1 day' * (${DAYS} - 1) / ${count} as at) as moment
-      returning key, received_on)
-    insert into event_keys (key, received_on) select key, received_on from made`)
+    ), batch as (
+      insert into event_batches (received_on, id, account_id, anonymous_id, customer_signed, context, received_at)
+      select received_on, n, ${accountId}, 'anon_' || n % 5000, false, '{"page": {"path": "/products/shirt"}}', at from moment
+    ), event as (
+      insert into events (received_on, batch_id, name, insert_id, properties, happened_at)
+      select received_on, n, 'widget:result_view', n::text, '{"position": 1, "source": "gallery"}', at from moment)
+    insert into event_keys (key, received_on) select event_key(${accountId}, n::text), received_on from moment`)
 }

@@ -915,33 +915,17 @@ create table result_marks (
 -- What shoppers did, as their browsers, apps and shops report it. Partitioned by the day (UTC) of receipt, so that old days are dropped as
 -- whole tables. No foreign keys: account and shop are looked up just before, and each key would cost every row another look-up.
 create table events (
-  -- Made of the account and the ID that the sender gave: the same event has the same key.
-  key uuid,
   received_on date not null,
-  -- An event with a batch has the following values there.
-  batch_id bigint,
-  account_id text,
-  shop_id text,
-  anonymous_id text,
-  session_id text,
-  customer_id text,
-  customer_email text,
-  -- Whether the proxy or the platform of a shop vouches for the customer; otherwise the sender claims it.
-  customer_signed boolean,
-  product_id text,
-  variant_id text,
-  context jsonb,
-  received_at timestamptz,
+  batch_id bigint not null,
   name text not null,
   insert_id text not null,
+  -- Null: that of the batch.
+  product_id text,
   generation_id text,
   properties jsonb not null,
   happened_at timestamptz not null
 ) partition by range (received_on);
-create index events_account on events (account_id, shop_id);
-create index events_customer on events (account_id, customer_id) where customer_id is not null;
-create index events_email on events (account_id, lower(customer_email)) where customer_email is not null;
-create index events_batch on events (batch_id) where batch_id is not null;
+create index events_batch on events (batch_id);
 
 -- What all events of a batch have in common, stored once: a sender pays for every byte that it makes the service store.
 create table event_batches (
@@ -954,6 +938,7 @@ create table event_batches (
   session_id text,
   customer_id text,
   customer_email text,
+  -- Whether the proxy or the platform of a shop vouches for the customer; otherwise the sender claims it.
   customer_signed boolean not null,
   product_id text,
   variant_id text,
@@ -968,6 +953,7 @@ create index event_batches_email on event_batches (account_id, lower(customer_em
 
 -- Keys of the stored events of all days, so that a repeated event counts once.
 create table event_keys (
+  -- event_key of the account and the ID that the sender gave.
   key uuid primary key,
   received_on date not null
 );
@@ -979,23 +965,14 @@ create table event_outbox (
   id bigint generated always as identity primary key,
   key uuid not null,
   received_on date not null,
-  batch_id bigint,
-  account_id text,
-  shop_id text,
-  anonymous_id text,
-  session_id text,
-  customer_id text,
-  customer_email text,
-  customer_signed boolean,
-  product_id text,
-  variant_id text,
-  context jsonb,
-  received_at timestamptz not null,
+  batch_id bigint not null,
   name text not null,
   insert_id text not null,
+  product_id text,
   generation_id text,
   properties jsonb not null,
   happened_at timestamptz not null,
+  received_at timestamptz not null,
   attempts integer not null default 0,
   available_at timestamptz not null default now(),
   -- When the provider refused it permanently, and why.
@@ -1013,9 +990,6 @@ $$;
 
 -- One process at a time creates or drops partitions. The number is that of no other advisory lock.
 create function lock_event_partitions() returns void language sql as $$ select pg_advisory_xact_lock(7201430002) $$;
-
-create function event_partition(day date) returns text language sql immutable strict
-  as $$ select 'events_' || to_char(day, 'YYYYMMDD') $$;
 
 create function events_partition_of(parent text, day date) returns text language sql immutable strict
   as $$ select parent || '_' || to_char(day, 'YYYYMMDD') $$;
@@ -1067,19 +1041,10 @@ end $$;
 
 -- Every event with all its values.
 create view event_details as
-select coalesce(events.key, event_key(batch.account_id, insert_id)) as key, events.received_on,
-  coalesce(events.account_id, batch.account_id) as account_id, coalesce(events.shop_id, batch.shop_id) as shop_id,
-  name, insert_id,
-  coalesce(events.anonymous_id, batch.anonymous_id) as anonymous_id,
-  coalesce(events.session_id, batch.session_id) as session_id,
-  coalesce(events.customer_id, batch.customer_id) as customer_id,
-  coalesce(events.customer_email, batch.customer_email) as customer_email,
-  coalesce(events.customer_signed, batch.customer_signed) as customer_signed,
-  coalesce(events.product_id, batch.product_id) as product_id,
-  coalesce(events.variant_id, batch.variant_id) as variant_id,
-  generation_id, properties, coalesce(events.context, batch.context) as context, happened_at,
-  coalesce(events.received_at, batch.received_at) as received_at
-from events left join event_batches as batch on batch.received_on = events.received_on and batch.id = events.batch_id;
+select event_key(account_id, insert_id) as key, events.received_on, account_id, shop_id, name, insert_id, anonymous_id, session_id,
+  customer_id, customer_email, customer_signed, coalesce(events.product_id, batch.product_id) as product_id, variant_id,
+  generation_id, properties, context, happened_at, received_at
+from events join event_batches as batch on batch.received_on = events.received_on and batch.id = events.batch_id;
 
 -- How far visitors got, one row for each visitor and day. Each step counts only after the one before it.
 create view event_visits as

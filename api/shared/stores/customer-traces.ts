@@ -38,23 +38,13 @@ export function createCustomerTraces(database: Database) {
             or exists (select from generations where ${isTheirs})
             or exists (select from leads where ${isTheirLead}) or exists (select from lead_outbox where ${isTheirLead})
             or exists (select from event_batches where ${isEventOf(customer)})
-            or exists (select from events where ${isEventOf(customer)})
-            or exists (select from event_outbox where ${isEventOf(customer)})
             or exists (select from shops where account_id = ${accountId} and starts_with(${externalUserId}, id || ':'))
             or cardinality(${consents}) > 0 as "isKnown"`)
     },
 
     /** The customers with images, leads, events or links in the database, by the hex strings of their hashes. */
-    findCustomers: (hashes: readonly string[]) => {
-      const named = ['event_batches', 'events', 'event_outbox'].map((table) => {
-        const name = sql.identifier([table])
-        return sql.fragment`
-            union select account_id, customer_id from ${name} where customer_id is not null
-            union select account_id, shop_id || ':customer:' || customer_id from ${name} where customer_id is not null
-            union select account_id, unnest(array[browser, shop_id || ':browser:' || browser])
-              from ${name}, unnest(array[anonymous_id, 'anon_' || anonymous_id]) as browser`
-      })
-      return database.any(sql.type(Found)`
+    findCustomers: (hashes: readonly string[]) =>
+      database.any(sql.type(Found)`
         select account_id as "accountId", external_user_id as "externalUserId", hash from (
           select account_id, external_user_id, encode(customer_hash(account_id, external_user_id), 'hex') as hash from (
             select account_id, unnest(array[external_user_id, customer_value(external_user_id)]) as external_user_id from (
@@ -64,10 +54,12 @@ export function createCustomerTraces(database: Database) {
               union select account_id, external_user_id from leads join shops on shops.id = shop_id
               union select account_id, external_user_id from lead_outbox join shops on shops.id = shop_id
             ) as stored
-            ${sql.join(named, sql.fragment` `)}
+            union select account_id, customer_id from event_batches where customer_id is not null
+            union select account_id, shop_id || ':customer:' || customer_id from event_batches where customer_id is not null
+            union select account_id, unnest(array[browser, shop_id || ':browser:' || browser])
+              from event_batches, unnest(array[anonymous_id, 'anon_' || anonymous_id]) as browser
           ) as known
-        ) as hashed where hash = any(${sql.array([...hashes], 'text')})`)
-    },
+        ) as hashed where hash = any(${sql.array([...hashes], 'text')})`),
 
     ...createTraceDeletions(database),
   }
@@ -101,40 +93,32 @@ function createTraceDeletions(database: Database) {
      */
     unlinkEvents: async (customer: Customer): Promise<number> => {
       const before = (customer.before ?? new Date()).toISOString()
-      const wrote = sql.fragment`${isEventOf(customer)} and received_at <= ${before}`
-      // Events with an ID of their own: those of earlier versions, and those that no batch stores.
-      let changed = 0
-      for (const table of ['event_outbox', 'events']) {
-        const name = sql.identifier([table])
-        changed += await database.oneFirst(sql.type(Count)`
-          with unlinked as (
-            update ${name} set ${withoutCustomer(customer)}, properties = ${cleaned(customer, 'properties', table)} where ${wrote}
-            returning 1
-          ), ${noteErasedRows(customer, table, sql.fragment`unlinked`)}
-          select count(*) as count from unlinked`)
-      }
       const isOfBatch = (table: string) => {
         const name = sql.identifier([table])
         return sql.fragment`${name}.received_on = theirs.received_on and ${name}.batch_id = theirs.id`
       }
+      const isBrowser = isBrowserOf(customer)
       // A batch has the day alone: one of the day of the erasure may be newer, and is unlinked too.
-      const unlinked = await database.oneFirst(sql.type(Count)`
+      return database.oneFirst(sql.type(Count)`
         with theirs as (
           select * from event_batches
           where ${isEventOf(customer)} and received_on <= (${before}::timestamptz at time zone 'UTC')::date
           for update
         ), cleaned as (
-          update events set properties = ${cleaned(customer, 'properties', 'theirs', 'events')} from theirs where ${isOfBatch('events')}
+          update events set properties = ${cleaned(customer, 'events', 'properties')} from theirs where ${isOfBatch('events')}
         ), pending as (
-          update event_outbox set properties = ${cleaned(customer, 'properties', 'theirs', 'event_outbox')} from theirs
+          update event_outbox set properties = ${cleaned(customer, 'event_outbox', 'properties')} from theirs
           where ${isOfBatch('event_outbox')}
         ), unlinked as (
-          update event_batches set ${withoutCustomer(customer, 'event_batches')} from theirs
+          update event_batches set customer_id = null, customer_email = null,
+            anonymous_id = case when ${isBrowser} then null else theirs.anonymous_id end,
+            session_id = case when ${isBrowser} then null else theirs.session_id end,
+            context = ${cleaned(customer, 'event_batches', 'context')}
+          from theirs
           where event_batches.received_on = theirs.received_on and event_batches.id = theirs.id
           returning 1
         ), ${noteErasedRows(customer, 'event_batches', sql.fragment`unlinked`)}
         select count(*) as count from unlinked`)
-      return changed + unlinked
     },
 
     /** Unlinks ended generations from the customer and from the customer's stored objects. The records stay. */
@@ -180,7 +164,7 @@ function readId({ externalUserId }: Customer) {
 }
 
 /**
- * Whether a row of events names the customer. Events sent with the account's publishable key have no shop; they name the
+ * Whether a batch of events names the customer. Events sent with the account's publishable key have no shop; they name the
  * customer that the shop's own pages and apps named.
  */
 function isEventOf(customer: Customer) {
@@ -190,20 +174,13 @@ function isEventOf(customer: Customer) {
     and (customer_id = ${customerId} or anonymous_id = any(${browserIds})))`
 }
 
-/** Removes the customer from the columns of an event or batch. */
-function withoutCustomer(customer: Customer, table?: string) {
-  const column = (name: string) => sql.identifier(table === undefined ? [name] : [table, name])
-  const isBrowser = sql.fragment`${column('anonymous_id')} = any(${readId(customer).browserIds})`
-  return sql.fragment`customer_id = null, customer_email = null,
-    anonymous_id = case when ${isBrowser} then null else ${column('anonymous_id')} end,
-    session_id = case when ${isBrowser} then null else ${column('session_id')} end,
-    context = ${cleaned(customer, 'context', table ?? null)}`
+/** Whether the batch `theirs` is of the browser that the ID of the customer names. */
+function isBrowserOf(customer: Customer) {
+  return sql.fragment`theirs.anonymous_id = any(${readId(customer).browserIds})`
 }
 
-/** The column without what names the customer of a row of `owner`. */
-function cleaned(customer: Customer, name: string, owner: string | null, table = owner) {
-  const of = (where: string | null, column: string) => sql.identifier(where === null ? [column] : [where, column])
-  const { texts, browserIds } = readId(customer)
-  return sql.fragment`without_texts(${of(table, name)}, array_remove(${texts} || array[${of(owner, 'customer_email')},
-    case when ${of(owner, 'anonymous_id')} = any(${browserIds}) then ${of(owner, 'session_id')} end], null))`
+/** A JSON column of a row of the batch `theirs`, without what names the customer. */
+function cleaned(customer: Customer, table: string, column: string) {
+  return sql.fragment`without_texts(${sql.identifier([table, column])}, array_remove(${readId(customer).texts}
+    || array[theirs.customer_email, case when ${isBrowserOf(customer)} then theirs.session_id end], null))`
 }

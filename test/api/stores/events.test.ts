@@ -110,15 +110,6 @@ describe('events', () => {
     expect(await count()).toBe(before)
   })
 
-  it('are complete when an earlier version of the service wrote them', async () => {
-    await database.query(sql.unsafe`
-      insert into events (key, received_on, account_id, shop_id, name, insert_id, anonymous_id, customer_signed, properties,
-        context, happened_at, received_at)
-      values (gen_random_uuid(), '2026-11-21', 'acc_1', 'shop_1', 'api:error', 'earlier', 'anon_7', false, '{}', '{"a": 1}',
-        now(), now())`)
-    expect(await rowsOf('earlier')).toMatchObject([{ account_id: 'acc_1', anonymous_id: 'anon_7', context: { a: 1 } }])
-  })
-
   it('count once: within a batch, across batches, and for each account', async () => {
     expect(await insert([event('once'), event('once'), event('other')])).toBe(2)
     expect(await insert([event('once', { name: 'widget:result_view' }), event('third')])).toBe(1)

@@ -483,7 +483,7 @@ describe('events', () => {
   it('have partitions for the next days as soon as an API has started', async () => {
     const days = await until(async () => {
       const made = await drape.database.anyFirst(sql.unsafe`
-        select to_regclass(event_partition((now() at time zone 'UTC')::date + ahead))::text
+        select to_regclass(events_partition_of('events', (now() at time zone 'UTC')::date + ahead))::text
         from generate_series(0, 4) as ahead`)
       return made.every((table) => table !== null) && made
     })
