@@ -52,7 +52,6 @@ const RUN: Readonly<Record<string, readonly Blocks[]>> = {
     blocks('docs/widget.md', 'sh', 2),
     blocks(`${CHART}/backup.md`, 'sh', 1),
     blocks('docs/safety.md', 'sh', 1),
-    blocks('docs/removal.md', 'sh', 1),
   ],
   [COMMANDS]: [
     blocks('docs/start/api.md', 'sh', 5),

@@ -23,7 +23,6 @@ const PAGES: readonly (readonly [page: string, blocks: readonly number[], writte
   ['docs/dashboard.md', [0], /"password"/],
   ['docs/retention.md', [2], /orphans/],
   ['docs/widget.md', [1, 2], /"secret"[\s\S]*"externalId":"shirt-1"/],
-  ['docs/removal.md', [0], /hashed +\d/],
   ['README.md', [1], /"generationId":"gen_[\s\S]*"status":"COMPLETED"/],
   ['charts/drape/docs/backup.md', [5], /balanced +true/],
   ['docs/safety.md', [0], /strict[\s\S]*allowsSwimwear/],

@@ -1,10 +1,8 @@
-import { hashStoredImages } from '../../api/removals/hash-stored.ts'
 import { readConfig, SHARED_VARIABLES } from '../../api/shared/config.ts'
 import type { Database } from '../../api/shared/database/database.ts'
 import { GRACE_MINUTES, reconcileStorage } from '../../api/shared/reconcile-storage.ts'
 import { Type } from '../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
-import { createImageHashes } from '../../api/shared/stores/image-hashes.ts'
 import { createObjectKeys } from '../../api/shared/stores/object-keys.ts'
 import type { DatabaseCommand } from './command.ts'
 import { type Options, option, wholeNumber } from './options.ts'
@@ -20,15 +18,6 @@ export const storageCommands: Readonly<Record<string, DatabaseCommand>> = {
     ],
     effect: 'changes in steps',
     inDatabase: (database, options) => withStorage((storage) => reconcile(database, { storage, options })),
-  },
-  'storage hash': {
-    summary: 'hash stored photos and results without a perceptual hash, so that removal requests find them',
-    options: [],
-    effect: 'changes in steps',
-    inDatabase: (database) =>
-      withStorage(async (storage) => ({
-        ...(await hashStoredImages({ hashes: createImageHashes(database), storage })),
-      })),
   },
   sweep: {
     summary: 'delete expired images and records, except images under a legal hold',
