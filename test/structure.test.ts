@@ -83,7 +83,7 @@ const MAX_FLOORS = 8
 /** Engines import shared files, but not each other. */
 function isSiblingEngine(from: string, to: string): boolean {
   const [own, other] = [from, to].map((path) => /^worker\/engines\/([^/]+)\//.exec(path)?.[1])
-  return own !== undefined && other !== undefined && own !== other && other !== 'diffusion'
+  return own !== undefined && other !== undefined && own !== other
 }
 
 function isLaterStage(from: string, to: string): boolean {
@@ -274,7 +274,7 @@ describe('the structure rules', () => {
 
   it('find an engine that imports another engine, and a stage that imports a later stage', () => {
     const sources = house({
-      'worker/engines/fashn-vton/region.ts': `import { a } from '../warp/fit/fit.ts'\nimport { b } from '../diffusion/noise.ts'`,
+      'worker/engines/fashn-vton/region.ts': `import { a } from '../warp/fit/fit.ts'\nimport { b } from './noise.ts'`,
       'worker/engines/registry.ts': `import { c } from './warp/warp-engine.ts'`,
       'worker/engines/warp/fit/fit.ts': `import type { D } from '../remove/removal.ts'`,
       'worker/engines/warp/remove/removal.ts': `import type { E } from '../fit/size.ts'`,

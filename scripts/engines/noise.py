@@ -1,4 +1,4 @@
-"""The initial noise of workers, as described in worker/engines/diffusion/noise.ts."""
+"""The initial noise of workers, as described in worker/engines/fashn-vton/noise.ts."""
 
 import math
 

@@ -1,8 +1,8 @@
 import type { Rectangle } from '../../../api/shared/image.ts'
+import { type Bytes, createBytes } from '../../raster/bytes.ts'
 import type { Size } from '../../raster/plane.ts'
-import { type Bytes, createBytes } from '../diffusion/bytes.ts'
-import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 import { enlargeLanczos, reduceArea, resizeNearest } from './resize-canvas.ts'
+import { resizeLanczos } from './resize-lanczos.ts'
 
 /** Fill value of hidden regions: the middle of the model's range. */
 export const HIDDEN = 127

@@ -1,14 +1,14 @@
 import type { Tensor } from '../../inference/session.ts'
+import type { Bytes } from '../../raster/bytes.ts'
 import type { Size } from '../../raster/plane.ts'
-import type { Bytes } from '../diffusion/bytes.ts'
-import type { TrainedCategory } from '../diffusion/category.ts'
-import { createLruCache } from '../diffusion/lru-cache.ts'
-import type { Mode } from '../diffusion/manifest.ts'
-import { toTensor } from '../diffusion/tensors.ts'
 import type { EvictableCache } from '../engine.ts'
+import type { TrainedCategory } from './category.ts'
+import type { Mode } from './engine-fields.ts'
 import type { Graphs } from './graphs.ts'
+import { createLruCache } from './lru-cache.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 import { flowTimes, type Step, stepsBetween } from './schedule.ts'
+import { toTensor } from './tensors.ts'
 
 /** A bitmap on the canvas with the skeleton of the person in it. */
 export interface Posed {

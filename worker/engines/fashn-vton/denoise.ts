@@ -1,10 +1,10 @@
 import type { Session, Tensor } from '../../inference/session.ts'
 import type { Size } from '../../raster/plane.ts'
-import { gaussianNoise } from '../diffusion/noise.ts'
-import { takeSteps } from '../diffusion/sampler.ts'
-import { joinTensors } from '../diffusion/tensors.ts'
 import type { Nothing, Plan } from './conditions.ts'
+import { gaussianNoise } from './noise.ts'
+import { takeSteps } from './sampler.ts'
 import { rowWeights } from './schedule.ts'
+import { joinTensors } from './tensors.ts'
 
 export interface DenoiseInput {
   readonly person: Tensor

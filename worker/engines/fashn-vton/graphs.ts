@@ -1,6 +1,6 @@
 import type { Provider, Session } from '../../inference/session.ts'
-import { type OpenedGraphs, openEngineGraphs } from '../diffusion/graphs.ts'
 import type { FashnVtonManifest } from './manifest.ts'
+import { type OpenedGraphs, openEngineGraphs } from './open-graphs.ts'
 
 const OWN = ['person', 'garment', 'modulation'] as const
 const POSE = ['pose-detector', 'pose-keypoints'] as const

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../../api/shared/schema.ts'
-import { ENGINE_FIELDS, STEPS } from '../diffusion/manifest.ts'
+import { ENGINE_FIELDS, STEPS } from './engine-fields.ts'
 
 const Category = Type.Integer({ minimum: 0, maximum: 3 })
 

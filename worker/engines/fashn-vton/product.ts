@@ -1,11 +1,11 @@
 import type { Person } from '../../person/person.ts'
+import { type Bytes, createBytes } from '../../raster/bytes.ts'
 import { invert, type Size } from '../../raster/plane.ts'
-import { type Bytes, createBytes } from '../diffusion/bytes.ts'
-import type { TrainedCategory } from '../diffusion/category.ts'
-import { paintOver } from '../diffusion/parser/paint-over.ts'
-import type { ProductPhoto } from '../diffusion/product.ts'
 import { fitOnCanvas, HIDDEN } from './canvas.ts'
+import type { TrainedCategory } from './category.ts'
 import type { Posed } from './conditions.ts'
+import { paintOver } from './parser/paint-over.ts'
+import type { ProductPhoto } from './product-photo.ts'
 
 /**
  * Fits the product photo on the canvas. If a person wears the garment, fills everything except the garment with grey, without

@@ -5,7 +5,7 @@ import { dilate } from '../../raster/morphology.ts'
 import { type Plane, type Point, type Size, subset, threshold } from '../../raster/plane.ts'
 import { distanceToSegment } from '../../raster/polygon.ts'
 import { between, distance } from '../../raster/vector.ts'
-import type { TrainedCategory } from '../diffusion/category.ts'
+import type { TrainedCategory } from './category.ts'
 
 /**
  * Extent of each garment: distance beyond the body, in torso lengths, and range along the torso (0 at the shoulders, 1 at the hips).

@@ -1,6 +1,6 @@
+import { type Bytes, createBytes } from '../../raster/bytes.ts'
 import type { Size } from '../../raster/plane.ts'
-import { type Bytes, createBytes } from '../diffusion/bytes.ts'
-import { roundHalfEven } from '../diffusion/rounding.ts'
+import { roundHalfEven } from './rounding.ts'
 
 const { fround } = Math
 const LANCZOS_TAPS = 8

@@ -1,12 +1,12 @@
 import type { Provider, Tensor } from '../../inference/session.ts'
+import { createBytes } from '../../raster/bytes.ts'
 import type { Conformance } from '../conformance.ts'
-import { createBytes } from '../diffusion/bytes.ts'
-import { proveEngine } from '../diffusion/self-test.ts'
 import type { EngineProof } from '../engine.ts'
 import { createConditions } from './conditions.ts'
 import { denoise, startNoise } from './denoise.ts'
 import type { Graphs } from './graphs.ts'
 import type { FashnVtonManifest } from './manifest.ts'
+import { proveEngine } from './prove-engine.ts'
 
 /** Draws from black images: one step with guidance and one without. Throws as `proveEngine` does. */
 export function proveGraphs(

@@ -1,6 +1,6 @@
+import type { Bytes } from '../../raster/bytes.ts'
 import type { Point } from '../../raster/plane.ts'
-import type { Bytes } from '../diffusion/bytes.ts'
-import { roundHalfEven } from '../diffusion/rounding.ts'
+import { roundHalfEven } from './rounding.ts'
 import { drawDot, drawFixedLine, drawRow, drawThinLine, ONE } from './thin-line.ts'
 
 // The model was trained on skeletons drawn by OpenCV without antialiasing. These functions draw the same pixels.

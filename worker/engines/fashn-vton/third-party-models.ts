@@ -1,8 +1,8 @@
+import { createBytes } from '../../raster/bytes.ts'
 import type { Size } from '../../raster/plane.ts'
-import { createBytes } from '../diffusion/bytes.ts'
-import { createParser, type Parser } from '../diffusion/parser/parse.ts'
 import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-people.ts'
 import type { Graphs } from './graphs.ts'
+import { createParser, type Parser } from './parser/parse.ts'
 
 /** Optional third-party models. */
 export interface ThirdPartyModels {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { createBytes } from '../../../../worker/engines/diffusion/bytes.ts'
 import { type Conditions, createConditions } from '../../../../worker/engines/fashn-vton/conditions.ts'
 import { type Graphs, openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
 import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
+import { createBytes } from '../../../../worker/raster/bytes.ts'
 import { countRuns } from '../../../support/counted-runs.ts'
 
 const ENGINE = new URL('../../../fixtures/fashn-vton/engine/', import.meta.url)

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toBitmap } from '../../../../worker/engines/diffusion/tensors.ts'
 import { createConditions } from '../../../../worker/engines/fashn-vton/conditions.ts'
 import { type DenoiseInput, denoise, startNoise } from '../../../../worker/engines/fashn-vton/denoise.ts'
 import { type Graphs, openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
 import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
+import { toBitmap } from '../../../../worker/engines/fashn-vton/tensors.ts'
 import type { Tensor } from '../../../../worker/inference/session.ts'
 import { readBytes, readFloats } from '../../../support/safetensors.ts'
 

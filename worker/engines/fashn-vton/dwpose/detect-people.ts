@@ -1,8 +1,8 @@
 import type { Tensor } from '../../../inference/session.ts'
 import type { Box } from '../../../person/person.ts'
+import { type Bytes, createBytes } from '../../../raster/bytes.ts'
 import type { Size } from '../../../raster/plane.ts'
-import { type Bytes, createBytes } from '../../diffusion/bytes.ts'
-import { roundHalfEven } from '../../diffusion/rounding.ts'
+import { roundHalfEven } from '../rounding.ts'
 
 /** Grey padding of the canvas outside the bitmap. */
 const GREY = 114

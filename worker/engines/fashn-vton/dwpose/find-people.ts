@@ -1,8 +1,8 @@
 import type { Session, TensorShape } from '../../../inference/session.ts'
+import type { Bytes } from '../../../raster/bytes.ts'
 import type { Size } from '../../../raster/plane.ts'
-import type { Bytes } from '../../diffusion/bytes.ts'
-import { assertNumbers } from '../../diffusion/sampler.ts'
 import { WHOLE_BODY, type WholeBody } from '../keypoints.ts'
+import { assertNumbers } from '../sampler.ts'
 import { countCells, decodePeople, letterbox } from './detect-people.ts'
 import { decodePoints, regionAround, viewRegion } from './find-keypoints.ts'
 

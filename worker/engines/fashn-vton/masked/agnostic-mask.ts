@@ -1,6 +1,6 @@
 import { createPlane, type Mask, maskWhere, type Plane } from '../../../raster/plane.ts'
-import type { TrainedCategory } from '../../diffusion/category.ts'
-import { anyOf, COVERED, type Label, type Labels } from '../../diffusion/parser/labels.ts'
+import type { TrainedCategory } from '../category.ts'
+import { anyOf, COVERED, type Label, type Labels } from '../parser/labels.ts'
 import { chamferDistance } from './chamfer.ts'
 import { fillFromCorner, growEllipse, growRectangle } from './grow.ts'
 

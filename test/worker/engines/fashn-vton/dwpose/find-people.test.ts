@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Bytes, createBytes } from '../../../../../worker/engines/diffusion/bytes.ts'
 import {
   decodePoints,
   regionAround,
@@ -10,6 +9,7 @@ import {
   type WholeBodyFinder,
 } from '../../../../../worker/engines/fashn-vton/dwpose/find-people.ts'
 import { openSession, type Session } from '../../../../../worker/inference/session.ts'
+import { type Bytes, createBytes } from '../../../../../worker/raster/bytes.ts'
 
 const FIXTURES = new URL('../../../../fixtures/dwpose/', import.meta.url)
 const VIEW = { width: 288, height: 384 }

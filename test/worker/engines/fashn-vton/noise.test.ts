@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gaussianNoise, philox } from '../../../../worker/engines/diffusion/noise.ts'
+import { gaussianNoise, philox } from '../../../../worker/engines/fashn-vton/noise.ts'
 
 describe('the initial noise', () => {
   // Of Random123 1.14, kat_vectors, philox4x32 with ten rounds.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { combineCaches, createLruCache } from '../../../../worker/engines/diffusion/lru-cache.ts'
+import { combineCaches, createLruCache } from '../../../../worker/engines/fashn-vton/lru-cache.ts'
 
 describe('an LRU cache', () => {
   function start(bytes: number) {

@@ -2,7 +2,7 @@ import { DeviceFault } from '../../inference/device-fault.ts'
 import type { Provider, Tensor } from '../../inference/session.ts'
 import type { Conformance } from '../conformance.ts'
 import type { EngineProof } from '../engine.ts'
-import type { EngineFields, Mode } from './manifest.ts'
+import type { EngineFields, Mode } from './engine-fields.ts'
 
 type SampledManifest = EngineFields & { sampling: { steps: Record<Mode, number> } }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Bytes, createBytes } from '../../../../../worker/engines/diffusion/bytes.ts'
-import { LABELS } from '../../../../../worker/engines/diffusion/parser/labels.ts'
-import { createParser, type Parser } from '../../../../../worker/engines/diffusion/parser/parse.ts'
+import { LABELS } from '../../../../../worker/engines/fashn-vton/parser/labels.ts'
+import { createParser, type Parser } from '../../../../../worker/engines/fashn-vton/parser/parse.ts'
 import { openSession, type Session } from '../../../../../worker/inference/session.ts'
+import { type Bytes, createBytes } from '../../../../../worker/raster/bytes.ts'
 
 const FIXTURES = new URL('../../../../fixtures/', import.meta.url)
 const open = (path: string) => openSession(new URL(path, FIXTURES).pathname)

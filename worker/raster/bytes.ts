@@ -1,4 +1,4 @@
-import type { Bitmap, Size } from '../../raster/plane.ts'
+import type { Bitmap, Size } from './plane.ts'
 
 /** A bitmap with any number of 8-bit channels, interleaved, height × width × channels. */
 export interface Bytes {

@@ -8,7 +8,7 @@ import {
   type Provider,
   type Session,
 } from '../../inference/session.ts'
-import type { EngineFields } from './manifest.ts'
+import type { EngineFields } from './engine-fields.ts'
 
 /** Opened graphs by name. */
 export type OpenedGraphs<P extends string, C extends string> = Readonly<Record<P, Session>> &

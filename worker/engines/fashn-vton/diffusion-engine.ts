@@ -1,15 +1,15 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
+import type { Bytes } from '../../raster/bytes.ts'
 import type { Plane, Size } from '../../raster/plane.ts'
 import { createStages, type Stages } from '../../stages.ts'
 import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult, EvictableCache } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
-import type { Bytes } from './bytes.ts'
 import type { ProductCategory } from './category.ts'
 import { combineCaches, createLruCache, type LruCache } from './lru-cache.ts'
 import type { Parser } from './parser/parse.ts'
-import { createProductPhoto, keyOfProduct, type ProductPhoto } from './product.ts'
+import { createProductPhoto, keyOfProduct, type ProductPhoto } from './product-photo.ts'
 
 const MAX_CACHED_CATEGORIES = 256
 

@@ -1,6 +1,6 @@
 import type { Rectangle } from '../../../api/shared/image.ts'
 import type { Tensor } from '../../inference/session.ts'
-import type { Bytes } from './bytes.ts'
+import type { Bytes } from '../../raster/bytes.ts'
 
 /** Converts a bitmap to 1 × channels × height × width from −1 to 1. */
 export function toTensor({ width, height, channels, data }: Bytes): Tensor {
