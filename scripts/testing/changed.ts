@@ -38,6 +38,7 @@ function git(...args: string[]): Promise<string[]> {
  * the remote, or the commits of the last day.
  */
 export async function rankLanes<T extends { readonly files: readonly string[] }>(groups: readonly T[]): Promise<T[]> {
+  if (groups.length < 2) return [...groups]
   const changed = await findChangedFiles(await findBase()).catch(() => [])
   if (changed.length === 0) return [...groups]
   return rankByReach(groups, changed, await readWholeGraph())

@@ -62,6 +62,19 @@ export function getLane(name: LaneName): Lane {
   return LANES[name]
 }
 
+/**
+ * Groups of lanes, one after the other; the lanes of a group run at the same time. The default lane is first, and the long forms, which take
+ * all of the machine, are last.
+ */
+export function groupLanes<T extends { readonly lane: LaneName }>(parts: readonly T[]): T[][] {
+  const groupOf = ({ lane }: T) => (lane === 'default' || lane === 'long' ? lane : 'others')
+  const groups = Map.groupBy(parts, groupOf)
+  return (['default', 'others', 'long'] as const).flatMap((name) => {
+    const group = groups.get(name)
+    return group === undefined ? [] : [group]
+  })
+}
+
 /** What a test file with a long form contains: the variable itself, or a helper that reads it. */
 const LONG_FORM = /process\.env\.LONG_TESTS|inspectLooks\(/
 

@@ -4,7 +4,7 @@ import { type Counts, presentCounts } from '../stack/test-counts.ts'
 import { readTestArguments, type TestArguments } from './arguments.ts'
 import { findChangedTests, rankLanes } from './changed.ts'
 import { installMissing } from './install.ts'
-import { findLane, getLane, LANE_NAMES, type LaneName, listFiles } from './lanes.ts'
+import { findLane, getLane, groupLanes, LANE_NAMES, type LaneName, listFiles } from './lanes.ts'
 import { findNames } from './requirements.ts'
 import { type LaneFiles, type LaneResult, runLane } from './run-tests.ts'
 
@@ -65,9 +65,8 @@ async function runParts(parts: readonly LaneFiles[]): Promise<Counts> {
   return sumCounts(results.map((result) => result.counts))
 }
 
-/** The default lane first, beside the checks of the sources; then the others, those that the latest changes reach most first. */
+/** The groups of lanes in turn, in each those that the latest changes reach most first. The checks of the sources run beside the default lane. */
 async function runLanes(parts: readonly LaneFiles[]): Promise<Counts> {
-  const isDefault = ({ lane }: LaneFiles) => lane === 'default'
   const missed: string[] = []
   const runPart = async (part: LaneFiles): Promise<Counts> => {
     const from = Date.now()
@@ -77,17 +76,19 @@ async function runLanes(parts: readonly LaneFiles[]): Promise<Counts> {
     console.log(`Lane ${part.lane}: ${presentCounts(counts)} in ${((Date.now() - from) / 60_000).toFixed(1)} min`)
     return counts
   }
-  const first = await Promise.all(
-    parts.filter(isDefault).flatMap((part) => [runPart(part), ...SOURCE_CHECKS.map(checkSources)]),
-  )
-  const queue = await rankLanes(parts.filter((part) => !isDefault(part)))
-  const others: Counts[] = []
-  const takeTurns = async () => {
-    for (let part = queue.shift(); part !== undefined; part = queue.shift()) others.push(await runPart(part))
+  const all: Counts[] = []
+  for (const group of groupLanes(parts)) {
+    const queue = await rankLanes(group)
+    const takeTurns = async () => {
+      for (let part = queue.shift(); part !== undefined; part = queue.shift()) all.push(await runPart(part))
+    }
+    const checks = group.some(({ lane }) => lane === 'default') ? SOURCE_CHECKS.map(checkSources) : []
+    const turns = Array.from({ length: CONCURRENT_LANES }, takeTurns)
+    const [checked] = await Promise.all([Promise.all(checks), ...turns])
+    all.push(...checked)
   }
-  await Promise.all(Array.from({ length: CONCURRENT_LANES }, takeTurns))
   for (const line of presentMissed(parts, missed)) console.log(line)
-  return sumCounts([...first, ...others])
+  return sumCounts(all)
 }
 
 /** A deadline may cut off any lane but the default one, which takes minutes: there it is a hanging test. */

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { ROOT } from '../stack/session.ts'
-import { type Counts, countTests, type TestReport } from '../stack/test-counts.ts'
+import { type Counts, countTests } from '../stack/test-counts.ts'
 import { userCache } from '../stack/user-cache.ts'
 import { ALLOWED_SKIPS } from './allowed-skips.ts'
 import type { TestArguments } from './arguments.ts'
@@ -98,7 +98,7 @@ function countRun({ report, succeeded }: VitestRun, { options, allowMissing, lon
   // A name filter skips all other tests.
   if (report === null || options.some((option) => /^(-t|--testNamePattern)/.test(option))) return counts
   if (!long) keepDurations(report)
-  const skips = sortSkips(findSkips(report as TestReport), ALLOWED_SKIPS, {
+  const skips = sortSkips(findSkips(report), ALLOWED_SKIPS, {
     long,
     isRoot: process.getuid?.() === 0,
     hasAssets: Boolean(process.env.KUBEBUILDER_ASSETS),

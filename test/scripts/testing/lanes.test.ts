@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { rankByReach } from '../../../scripts/testing/changed.ts'
 import { orderFiles } from '../../../scripts/testing/durations.ts'
-import { findLane, getLane, LANE_NAMES, listFiles } from '../../../scripts/testing/lanes.ts'
+import { findLane, getLane, groupLanes, LANE_NAMES, listFiles } from '../../../scripts/testing/lanes.ts'
 
 const FAULTS = 'test/faults/faults.test.ts'
 const INSTALL = 'test/cluster/install/install.test.ts'
@@ -20,6 +20,16 @@ describe('the lanes of tests', () => {
       for (const glob of getLane(lane).globs) expect(globSync(glob, { cwd: ROOT }), glob).not.toEqual([])
     expect([FAULTS, INSTALL, 'test/flow.test.ts'].map(findLane)).toEqual(['faults', 'images', 'default'])
     expect(listFiles('cluster', ['test/cluster/leader'])).toEqual(['test/cluster/leader.test.ts'])
+  })
+
+  it('run after the default lane, and the long forms alone at the end', () => {
+    const groups = groupLanes(LANE_NAMES.toReversed().map((lane) => ({ lane })))
+    expect(groups.map((group) => group.map(({ lane }) => lane))).toEqual([
+      ['default'],
+      ['faults', 'cluster', 'images', 'browsers'],
+      ['long'],
+    ])
+    expect(groupLanes([{ lane: 'cluster' }])).toEqual([[{ lane: 'cluster' }]])
   })
 
   it('run files with the longest measured or expected duration first', () => {
