@@ -1,8 +1,9 @@
-import { copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
-import { BUILT_WIDGET } from '../widgets/build.ts'
+import { buildWidget } from '../widgets/build.ts'
+import { writeSchemas } from './schemas.ts'
 
 /** Path in the package. */
 const WIDGET = 'widget/drape-try-on.js'
@@ -21,10 +22,12 @@ const EXPORTS = {
 export async function buildClient(output: string): Promise<string> {
   const folder = join(output, 'package')
   await rm(folder, { recursive: true, force: true })
+  await writeSchemas()
   await run('tsc', ['--project', 'api/client', '--outDir', join(folder, 'client')], { cwd: ROOT })
   await copyFile(join(ROOT, 'api/client/README.md'), join(folder, 'README.md'))
   await copyFile(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
-  await cp(BUILT_WIDGET, join(folder, WIDGET))
+  await mkdir(dirname(join(folder, WIDGET)))
+  await writeFile(join(folder, WIDGET), await buildWidget())
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await describePackage(), null, 2)}\n`)
   return folder
 }

@@ -5,7 +5,7 @@ import { ROOT } from '../stack/session.ts'
 import { REQUIREMENTS } from '../testing/requirements.ts'
 import { buildClient, packClient } from './build.ts'
 import { presentPythonModels } from './python-models.ts'
-import { presentSchemas } from './schemas.ts'
+import { writeSchemas } from './schemas.ts'
 
 const USAGE = `usage: scripts/client <command>
 
@@ -18,11 +18,7 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options: { o
 const output = resolve(values.output ?? resolve(ROOT, '.cache/client'))
 
 const commands: Readonly<Record<string, () => Promise<string>>> = {
-  types: async () => {
-    const path = resolve(ROOT, 'api/client/schemas.ts')
-    await writeFile(path, await presentSchemas())
-    return path
-  },
+  types: writeSchemas,
   'python-models': async () => {
     const python = REQUIREMENTS.python.find()
     if (python === undefined) throw new Error(`${REQUIREMENTS.python.name} is missing`)

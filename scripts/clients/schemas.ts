@@ -1,9 +1,13 @@
+import { join } from 'node:path'
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 import { createDocument } from '../../api/openapi/document.ts'
 import type { JsonSchema } from '../../api/openapi/json-schema.ts'
 import { ROUTES } from '../../api/routes/routes.ts'
 import { run } from '../stack/commands.ts'
+import { replaceFile } from '../stack/replace-file.ts'
 import { ROOT } from '../stack/session.ts'
+
+const TYPES = join(ROOT, 'api/client/schemas.ts')
 
 /** Schemas for callers with a key. Excludes deprecated schemas and those of the shop proxy. */
 const NAMED = [
@@ -33,8 +37,8 @@ const NAMED = [
 
 const HEADER = '// Written by scripts/client types from the OpenAPI document; changes by hand are lost.'
 
-/** Generates `api/client/schemas.ts`: an interface per public schema of the OpenAPI document. */
-export async function presentSchemas(): Promise<string> {
+/** Writes `api/client/schemas.ts`: an interface per public schema of the OpenAPI document. Returns its path. */
+export async function writeSchemas(): Promise<string> {
   const definitions = describeDefinitions()
   const text = await compile({ $defs: definitions } as JSONSchema, 'Unused', {
     additionalProperties: false,
@@ -43,7 +47,9 @@ export async function presentSchemas(): Promise<string> {
     ignoreMinAndMaxItems: true,
     unreachableDefinitions: true,
   })
-  return run('biome', ['format', '--stdin-file-path=schemas.ts'], { cwd: ROOT, input: withoutRoot(text) })
+  const options = { cwd: ROOT, input: withoutRoot(text) }
+  await replaceFile(TYPES, await run('biome', ['format', '--stdin-file-path=schemas.ts'], options))
+  return TYPES
 }
 
 const ROOT_SCHEMA = /export interface Unused \{[^}]*\}\n/

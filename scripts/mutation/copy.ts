@@ -2,14 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { run } from '../stack/commands.ts'
+import { ROOT } from '../stack/session.ts'
+import { BUILT_WIDGET } from '../widgets/build.ts'
 
-/** Copies tracked and untracked files that git does not ignore, so that mutants never change the clone itself. */
+/** Copies tracked and untracked files that git does not ignore, and the widget, so that mutants never change the clone itself. */
 export async function copyTree(root: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'drape-mutation-'))
   const list = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
-  for (const path of list.split('\0').filter(Boolean)) {
+  for (const path of [...list.split('\0').filter(Boolean), relative(ROOT, BUILT_WIDGET)]) {
     await cp(join(root, path), join(folder, path), { recursive: true }).catch((error) => {
       // Git still lists a file that was just deleted.
       if (error.code !== 'ENOENT') throw error

@@ -1,16 +1,17 @@
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { replaceFile } from '../stack/replace-file.ts'
 import { ROOT } from '../stack/session.ts'
 
 /** Min browser versions: native dialogs and adopted style sheets. */
 const TARGET = ['chrome111', 'firefox113', 'safari16.4']
 
-/** Path from which the service reads it. Committed with the sources, because neither images nor `scripts/dev` build anything. */
+/** Path from which the service reads it. `scripts/setup` and image builds write it; git does not contain it. */
 export const BUILT_WIDGET = join(ROOT, 'api/routes/widget/drape-try-on.js')
 
 const HEADER = '/* Drape, Apache-2.0. Written by scripts/widget build from api/widget/; changes by hand are lost. */'
 
-/** The widget as one script for shop pages. */
+/** Writes the widget as one script for shop pages. Returns its text. */
 export async function buildWidget(): Promise<string> {
   const bundle = await rolldown({
     input: join(ROOT, 'api/widget/main.ts'),
@@ -21,5 +22,7 @@ export async function buildWidget(): Promise<string> {
   })
   const { output } = await bundle.generate({ format: 'iife', minify: true })
   await bundle.close()
-  return `${HEADER}\n${output[0].code}`
+  const text = `${HEADER}\n${output[0].code}`
+  await replaceFile(BUILT_WIDGET, text)
+  return text
 }

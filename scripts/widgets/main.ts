@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { BUILT_WIDGET, buildWidget } from './build.ts'
 
@@ -8,7 +7,6 @@ const USAGE = `usage: scripts/widget build
 
 if (process.argv.slice(2).join(' ') === 'build') {
   const text = await buildWidget()
-  await writeFile(BUILT_WIDGET, text)
   console.log(`${BUILT_WIDGET}: ${text.length} bytes, ${gzipSync(text, { level: 9 }).length} with gzip`)
 } else {
   console.error(USAGE)

@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createDrapeClient, createEventSender } from '../../api/client/index.ts'
+import { createDrapeClient, createEventSender, MAX_FILE_BYTES } from '../../api/client/index.ts'
+import { MAX_FILE_BYTES as LIMIT_OF_SERVICE } from '../../api/middleware/body.ts'
 import { APP_CONTEXT } from '../support/analytics-events.ts'
 
 const KEY = 'sk_not_to_be_shown'
@@ -25,6 +26,10 @@ describe('requests of the client', () => {
     stops.push(() => server.close().closeAllConnections())
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
   }
+
+  it('may carry files of the size that the service accepts', () => {
+    expect(MAX_FILE_BYTES).toBe(LIMIT_OF_SERVICE)
+  })
 
   it.each([301, 302, 303, 307, 308])('do not follow a redirect with status %i, and name its target', async (status) => {
     const other = await start()

@@ -11,7 +11,7 @@ import it from '../../widget/texts/it.json' with { type: 'json' }
 import pl from '../../widget/texts/pl.json' with { type: 'json' }
 import pt from '../../widget/texts/pt.json' with { type: 'json' }
 
-/** Built from `api/widget/` by `scripts/widget build`. */
+/** Built from `api/widget/` by `scripts/widget build`, which scripts and image builds run; git does not contain it. */
 const SCRIPT = new URL('drape-try-on.js', import.meta.url)
 /** The script itself contains the English texts. */
 const TEXTS = { ar, de, es, fr, it, pl, pt }
@@ -29,7 +29,7 @@ interface Asset {
 export function widgetRoutes(): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   const assets: Readonly<Record<string, Asset>> = {
-    '/widget.js': createAsset('text/javascript', readFileSync(SCRIPT, 'utf8')),
+    '/widget.js': createAsset('text/javascript', readScript()),
     ...Object.fromEntries(
       Object.entries(TEXTS).map(([language, texts]) => [
         `/widget/${language}.json`,
@@ -39,6 +39,15 @@ export function widgetRoutes(): Router<AppState> {
   }
   for (const [path, asset] of Object.entries(assets)) router.get(path, (ctx: AppContext) => getAsset(ctx, asset))
   return router
+}
+
+/** @throws Error if the widget is not built */
+function readScript(): string {
+  try {
+    return readFileSync(SCRIPT, 'utf8')
+  } catch (cause) {
+    throw new Error('The script of the widget is missing. Build it: scripts/widget build', { cause })
+  }
 }
 
 function createAsset(type: string, text: string): Asset {
