@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportedEngine } from '../../api/shared/engine-catalogue.ts'
-import { compileCheck, type Static, type TSchema } from '../../api/shared/schema.ts'
-import type { Engine } from './engine.ts'
-import type { EngineFields } from './fashn-vton/engine-fields.ts'
+import { compileCheck } from '../../api/shared/schema.ts'
 import { openFashnVton } from './fashn-vton/fashn-vton-engine.ts'
 import { FashnVtonManifestSchema } from './fashn-vton/manifest.ts'
-import type { EngineFactory, EngineResources } from './registry.ts'
+import type { EngineFactory } from './registry.ts'
 
 /** Creates an engine factory from a parsed `engine.json`. @throws Error that describes the problem */
 type ReadManifest = (value: unknown, folder: string) => EngineFactory
 
+const checkFashnVton = compileCheck(FashnVtonManifestSchema)
+
 /** Readers by the `interface` field of `engine.json`. */
 const READERS: ReadonlyMap<unknown, ReadManifest> = new Map(
   Object.entries({
-    'fashn-vton/1': createReader(FashnVtonManifestSchema, openFashnVton),
+    'fashn-vton/1': readFashnVton,
   } satisfies Record<`${ExportedEngine}/1`, ReadManifest>),
 )
 
@@ -32,23 +32,16 @@ export async function findInstalled(names: readonly string[], directory: string)
   return found
 }
 
-function createReader<S extends TSchema>(
-  schema: S,
-  open: (folder: string, manifest: Static<S>, resources: EngineResources) => Promise<Engine>,
-): ReadManifest {
-  const check = compileCheck(schema)
-  return (value, folder) => {
-    const checked = check(value)
-    if (!checked.ok) throw new Error(checked.problems.map(({ path, message }) => `${path} ${message}`).join('; '))
-    const manifest = checked.value
-    // All schemas here extend EngineFields.
-    const fields = manifest as EngineFields
-    if (fields.accepts.garmentTypes.includes('on_model') && !fields.models.some(({ name }) => name === 'parser'))
-      throw new Error(
-        'accepts.garmentTypes names on_model, but there is no graph "parser". Export the engine with --parser',
-      )
-    return { manifest: fields, files: fields.files, create: (resources) => open(folder, manifest, resources) }
-  }
+function readFashnVton(value: unknown, folder: string): EngineFactory {
+  const checked = checkFashnVton(value)
+  if (!checked.ok) throw new Error(checked.problems.map(({ path, message }) => `${path} ${message}`).join('; '))
+  const manifest = checked.value
+  const { accepts, models, files } = manifest
+  if (accepts.garmentTypes.includes('on_model') && !models.some(({ name }) => name === 'parser'))
+    throw new Error(
+      'accepts.garmentTypes names on_model, but there is no graph "parser". Export the engine with --parser',
+    )
+  return { manifest, files, create: (resources) => openFashnVton(folder, manifest, resources) }
 }
 
 async function readInstalled(name: string, folder: string): Promise<EngineFactory | null> {

@@ -1,10 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Session, Tensor } from '../../inference/session.ts'
 import type { Size } from '../../raster/plane.ts'
 import type { Nothing, Plan } from './conditions.ts'
 import { gaussianNoise } from './noise.ts'
-import { takeSteps } from './sampler.ts'
 import { rowWeights } from './schedule.ts'
-import { joinTensors } from './tensors.ts'
+import { assertNumbers, joinTensors } from './tensors.ts'
 
 export interface DenoiseInput {
   readonly person: Tensor
@@ -14,55 +14,52 @@ export interface DenoiseInput {
   readonly guidance: number
 }
 
-/** The noise of samples 0 to `samples` − 1 of a seed, samples × 3 × height × width. */
-export function startNoise({ width, height }: Size, { seed, samples }: { seed: number; samples: number }): Tensor {
-  const count = 3 * height * width
-  return joinTensors(
-    Array.from({ length: samples }, (_, sample) => ({
-      shape: [1, 3, height, width],
-      data: gaussianNoise(count, { seed, sample }),
-    })),
-  )
+/** The noise of a seed, 1 × 3 × height × width. */
+export function startNoise({ width, height }: Size, seed: number): Tensor {
+  return { shape: [1, 3, height, width], data: gaussianNoise(3 * height * width, seed) }
 }
 
 /**
- * Denoises images, n × 3 × height × width, with the graph `denoise`, one step per call. The rows of a guided step are those with the
- * garment, then those without. Throws as `takeSteps` does.
+ * Denoises an image, 1 × 3 × height × width, with the graph `denoise`, one step per call. The rows of a guided step are that with the
+ * garment, then that without. Between two steps it checks for an abort and reports progress. Returns the sample after the last step,
+ * not clipped.
+ * @throws RESULT_REJECTED as soon as a sample contains NaN or Infinity, and the signal's reason.
  */
-export function denoise(
+export async function denoise(
   graph: Session,
   noise: Tensor,
   {
     input: { person, garment, nothing, plan, guidance },
     signal,
     onStep,
-  }: { input: DenoiseInput; signal: AbortSignal; onStep: (done: number) => void },
+  }: {
+    input: DenoiseInput
+    signal: AbortSignal
+    /** Called after each step with the number of finished steps. */
+    onStep: (done: number) => void
+  },
 ): Promise<Tensor> {
-  const samples = noise.shape[0]
   const both = { person: joinTensors([person, nothing.person]), garment: joinTensors([garment, nothing.garment]) }
-  return takeSteps(noise, plan.steps.length, {
-    signal,
-    onStep,
-    advance: async (sample, index) => {
-      const weights = rowWeights(plan.steps[index], guidance)
-      const guided = weights.length > 1
-      const { denoised } = await graph.run({
-        sample,
-        person_tokens: guided ? both.person : person,
-        garment_tokens: guided ? both.garment : garment,
-        modulation: guided ? plan.modulation[index] : firstRow(plan.modulation[index]),
-        row_condition: perRow(samples, [...weights.keys()], []),
-        step_weights: perRow(samples, weights, [1]),
-      })
-      return denoised
-    },
-  })
-}
-
-/** Repeats each value for every sample. */
-function perRow(samples: number, values: readonly number[], before: readonly number[]): Tensor {
-  const data = Float32Array.from(values.flatMap((value) => Array<number>(samples).fill(value)))
-  return { shape: [...before, data.length], data }
+  let sample = noise
+  for (const [index, step] of plan.steps.entries()) {
+    // The runtime blocks the thread: an abort message can arrive only here.
+    await setImmediate()
+    signal.throwIfAborted()
+    const weights = rowWeights(step, guidance)
+    const guided = weights.length > 1
+    const { denoised } = await graph.run({
+      sample,
+      person_tokens: guided ? both.person : person,
+      garment_tokens: guided ? both.garment : garment,
+      modulation: guided ? plan.modulation[index] : firstRow(plan.modulation[index]),
+      row_condition: { shape: [weights.length], data: Float32Array.from(weights.keys()) },
+      step_weights: { shape: [1, weights.length], data: Float32Array.from(weights) },
+    })
+    sample = denoised
+    assertNumbers(sample)
+    onStep(index + 1)
+  }
+  return sample
 }
 
 function firstRow({ shape: [steps, , width], data }: Tensor): Tensor {

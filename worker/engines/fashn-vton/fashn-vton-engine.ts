@@ -1,13 +1,20 @@
-import type { Engine } from '../engine.ts'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import type { Models } from '../../inference/models.ts'
+import { findPerson } from '../../person/find-person.ts'
+import type { Person } from '../../person/person.ts'
+import type { Bytes } from '../../raster/bytes.ts'
+import type { Plane, Size } from '../../raster/plane.ts'
+import { createStages, type Stages } from '../../stages.ts'
+import type { Engine, EngineContext, EngineInput } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
-import { limitToCanvas } from './canvas.ts'
+import type { ProductCategory } from './category.ts'
 import { type Conditions, createConditions } from './conditions.ts'
 import { denoise, startNoise } from './denoise.ts'
-import { createDiffusionEngine, type Drawing, type Drawn } from './diffusion-engine.ts'
 import { type Graphs, openGraphs } from './graphs.ts'
+import { combineCaches, createLruCache, type LruCache } from './lru-cache.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 import { posePerson, poseProduct } from './posed.ts'
-import { keyOfProduct } from './product-photo.ts'
+import { createProductPhoto, keyOfProduct } from './product.ts'
 import { changeRegion } from './region.ts'
 import { proveGraphs } from './self-test.ts'
 import { toBitmap } from './tensors.ts'
@@ -15,6 +22,7 @@ import { createThirdPartyModels, type ThirdPartyModels, testThirdPartyModels } f
 
 /** Progress after each stage, as a share of the whole work. */
 const PROGRESS = { category: 0.01, pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
+const MAX_CACHED_CATEGORIES = 256
 
 /**
  * The FASHN VTON v1.5 engine from a folder that `scripts/export-engine` made: a diffusion transformer draws the person in the garment
@@ -29,36 +37,64 @@ export async function openFashnVton(
   manifest: FashnVtonManifest,
   { models, provider, conformance }: EngineResources,
 ): Promise<Engine> {
-  const graphs = await openGraphs(folder, manifest, { provider })
+  const graphs = await openGraphs(folder, manifest, provider)
   const thirdParty = await createThirdPartyModels(graphs)
   const conditions = createConditions(graphs, manifest)
-  return createDiffusionEngine({
-    models,
-    manifest,
-    parser: thirdParty.parser,
-    reduce: (photo) => limitToCanvas(photo, manifest.size),
-    draw: (drawing) => draw(drawing, { manifest, graphs, conditions, ...thirdParty }),
+  const categories = createLruCache<ProductCategory>(MAX_CACHED_CATEGORIES, () => 1)
+  const resources = { models, manifest, graphs, conditions, categories, ...thirdParty }
+  const { name, version, kind, license, accepts, aiGenerated } = manifest
+  return {
+    manifest: { name, version, kind, license, accepts, aiGenerated },
+    run: async (input, context) => {
+      const stages = createStages(context)
+      const { image, change, category, warnings } = await draw(input, { ...context, stages }, resources)
+      return {
+        image: { ...image, channels: 3 },
+        change,
+        detected: category.detected,
+        warnings: [...warnings, ...category.warnings, ...enlargementWarning(input, image)],
+        timings: stages.timings,
+      }
+    },
     selfTest: async () => {
       await testThirdPartyModels(thirdParty, manifest.size)
       return proveGraphs(graphs, manifest, { provider, conformance })
     },
-    cache: conditions.cache,
+    cache: combineCaches(conditions.cache, categories),
     release: () => graphs.release(),
-  })
+  }
 }
 
 interface Resources extends ThirdPartyModels {
+  readonly models: Models
   readonly manifest: FashnVtonManifest
   readonly graphs: Graphs
   readonly conditions: Conditions
+  /** What product photos show, by product. */
+  readonly categories: LruCache<ProductCategory>
 }
 
-async function draw(drawing: Drawing, resources: Resources): Promise<Drawn> {
-  const { input, signal, stages, product } = drawing
-  const { manifest, graphs, conditions } = resources
+interface Drawn {
+  /** RGB, the change of the same size. */
+  readonly image: Bytes
+  readonly change: Plane
+  readonly category: ProductCategory
+  /** Warning codes in addition to those of the category. */
+  readonly warnings: readonly string[]
+}
+
+async function draw(
+  input: EngineInput,
+  { signal, onProgress, stages }: EngineContext & { readonly stages: Stages },
+  resources: Resources,
+): Promise<Drawn> {
+  const { models, manifest, graphs, conditions, categories, parser } = resources
   const { mode, seed } = input.options
-  const seen = await drawing.findPerson()
-  const shown = await drawing.findCategory(PROGRESS.category)
+  const product = createProductPhoto(input, { models, parser, canvas: manifest.size })
+  const seen = await findPersonOf(input, models)
+  const shown = await stages.run('category', PROGRESS.category, () =>
+    categories.get(keyOfProduct(input), product.category),
+  )
   const { category } = shown
   const posed = await stages.run('pose', PROGRESS.pose, () => posePerson(input.person, { seen, category }, resources))
   const person = await stages.run('person', PROGRESS.person, () => conditions.person(posed))
@@ -68,15 +104,31 @@ async function draw(drawing: Drawing, resources: Resources): Promise<Drawn> {
   const [plan, nothing] = await stages.run('plan', PROGRESS.plan, () =>
     Promise.all([conditions.plan(mode, category), conditions.nothing()]),
   )
-  const range = { from: PROGRESS.plan, to: PROGRESS.denoise }
   const sample = await stages.run('denoise', PROGRESS.denoise, () =>
-    denoise(graphs.denoise, startNoise(manifest.size, { seed, samples: 1 }), {
+    denoise(graphs.denoise, startNoise(manifest.size, seed), {
       input: { person, garment, nothing, plan, guidance: manifest.sampling.guidance },
       signal,
-      onStep: (done) => drawing.reportSteps(range, done / plan.steps.length),
+      onStep: (done) => onProgress(progressOf(done / plan.steps.length)),
     }),
   )
-  const image = toBitmap(sample, 0, posed.place)
+  const image = toBitmap(sample, posed.place)
   const change = await stages.run('change', 1, () => changeRegion(seen, category, image))
   return { image, change, category: shown, warnings: resources.wholeBody ? [] : ['POSE_WITHOUT_HANDS'] }
+}
+
+/** Progress when the share `share` of the steps is done; exactly that of the stage at the end. */
+function progressOf(share: number): number {
+  return PROGRESS.plan * (1 - share) + PROGRESS.denoise * share
+}
+
+/** @throws NO_PERSON_DETECTED */
+async function findPersonOf(input: EngineInput, models: Models): Promise<Person> {
+  const seen = input.found ?? (await findPerson(input.person, models))
+  if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
+  return seen
+}
+
+/** The drawing has the size of the canvas and is enlarged if the caller asks for the full resolution of the photo. */
+function enlargementWarning({ person, options }: EngineInput, drawn: Size): readonly string[] {
+  return options.fullResolution && person.width > drawn.width ? ['RESULT_ENLARGED'] : []
 }

@@ -1,29 +1,88 @@
-import type { Provider, Session } from '../../inference/session.ts'
+import { join } from 'node:path'
+import { verifyFiles } from '../../engine-files/verify.ts'
+import { shapeProblem } from '../../inference/models.ts'
+import {
+  type CountedSession,
+  openCountedSession,
+  openSession,
+  type Provider,
+  type Session,
+} from '../../inference/session.ts'
 import type { FashnVtonManifest } from './manifest.ts'
-import { type OpenedGraphs, openEngineGraphs } from './open-graphs.ts'
 
-const OWN = ['person', 'garment', 'modulation'] as const
 const POSE = ['pose-detector', 'pose-keypoints'] as const
-const PARSER = ['parser'] as const
+const PARSER = 'parser'
 
-export type Graphs = OpenedGraphs<(typeof OWN)[number], 'denoise'> & {
+export interface Graphs {
+  readonly person: Session
+  readonly garment: Session
+  readonly modulation: Session
+  readonly denoise: CountedSession
   /** DWPose graphs, if the folder has them. */
   readonly pose: { readonly detector: Session; readonly keypoints: Session } | null
   /** Segmentation parser of clothed people, if the folder has one. */
   readonly parsing: Session | null
+  release(): Promise<void>
 }
 
-/** Opens the engine's graphs. @throws Error as `openEngineGraphs` */
-export async function openGraphs(
+/**
+ * Opens the engine's graphs in `folder` on the provider, after comparing every file with the manifest.
+ * @throws Error that names the unsupported provider, the missing or different file, or the graph whose inputs and outputs differ from
+ * the manifest; closes all graphs in that case.
+ */
+export async function openGraphs(folder: string, manifest: FashnVtonManifest, provider: Provider): Promise<Graphs> {
+  const { name, providers, models } = manifest
+  if (!providers.includes(provider))
+    throw new Error(`The engine ${name} runs on ${providers.join(' and ')}, not on ${provider}`)
+  await verifyFiles(manifest.files, folder).catch((cause: Error) => {
+    throw new Error(`${folder}: ${cause.message}`, { cause })
+  })
+  const opened: Session[] = []
+  const release = async () => {
+    for (const session of opened.splice(0).reverse()) await session.release()
+  }
+  const open = async <T extends Session>(graph: string, openAs: OpenAs<T>): Promise<T> => {
+    const session = await openGraph(folder, manifest, { graph, provider, openAs })
+    opened.push(session)
+    return session
+  }
+  const has = (graph: string) => models.some((model) => model.name === graph)
+  try {
+    return {
+      person: await open('person', openSession),
+      garment: await open('garment', openSession),
+      modulation: await open('modulation', openSession),
+      pose: POSE.some(has)
+        ? { detector: await open(POSE[0], openSession), keypoints: await open(POSE[1], openSession) }
+        : null,
+      parsing: has(PARSER) ? await open(PARSER, openSession) : null,
+      denoise: await open('denoise', openCountedSession),
+      release,
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+type OpenAs<T extends Session> = (path: string, options: { provider: Provider }) => Promise<T>
+
+async function openGraph<T extends Session>(
   folder: string,
-  manifest: FashnVtonManifest,
-  { provider }: { provider: Provider },
-): Promise<Graphs> {
-  const has = (names: readonly string[]) => manifest.models.some(({ name }) => names.includes(name))
-  const plain: (typeof OWN | typeof POSE | typeof PARSER)[number][] = [...OWN]
-  if (has(POSE)) plain.push(...POSE)
-  if (has(PARSER)) plain.push(...PARSER)
-  const graphs = await openEngineGraphs(folder, manifest, { provider, plain, counted: 'denoise' })
-  const pose = has(POSE) ? { detector: graphs['pose-detector'], keypoints: graphs['pose-keypoints'] } : null
-  return { ...graphs, pose, parsing: has(PARSER) ? graphs.parser : null }
+  { models, files }: FashnVtonManifest,
+  { graph, provider, openAs }: { graph: string; provider: Provider; openAs: OpenAs<T> },
+): Promise<T> {
+  const entry = models.find(({ name }) => name === graph)
+  if (!entry || !files.some(({ path }) => path === entry.file))
+    throw new Error(`${join(folder, 'engine.json')}: has no graph "${graph}" among its files`)
+  // Open by path: the weights can be in separate files beside the graph.
+  const path = join(folder, entry.file)
+  const session = await openAs(path, { provider }).catch((cause: Error) => {
+    throw new Error(`${path}: cannot be opened on ${provider}: ${cause.message}`, { cause })
+  })
+  const problem =
+    shapeProblem('input', session.inputs, entry.inputs) ?? shapeProblem('output', session.outputs, entry.outputs)
+  if (problem === undefined) return session
+  await session.release()
+  throw new Error(`${path}: ${problem}`)
 }

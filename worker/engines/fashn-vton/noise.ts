@@ -3,19 +3,18 @@ const KEY_STEPS = [0x9e3779b9, 0xbb67ae85] as const
 const ROUNDS = 10
 
 /**
- * `count` values from the unit normal distribution that depend only on the seed, the sample number and the position: the first sample
- * of four equals a single sample.
- * Numbers 4·b to 4·b + 3 come from block b of Philox4x32-10 with the counter [b, sample, 0, 0] and the seed's 64 bits as key
- * (lower half first); its words w0, w1 give r = √(−2 ln((w0 + 1) / 2³²)) and r · cos(2π w1 / 2³²), r · sin(2π w1 / 2³²); w2, w3 the
+ * `count` values from the unit normal distribution that depend only on the seed and the position.
+ * Numbers 4·b to 4·b + 3 come from block b of Philox4x32-10 with the counter [b, 0, 0, 0] and the seed's 64 bits as key (lower half
+ * first); its words w0, w1 give r = √(−2 ln((w0 + 1) / 2³²)) and r · cos(2π w1 / 2³²), r · sin(2π w1 / 2³²); w2, w3 the
  * other two.
  * Sources: Salmon et al. 2011, "Parallel Random Numbers: As Easy as 1, 2, 3"; Box and Muller 1958.
  */
-export function gaussianNoise(count: number, { seed, sample }: { seed: number; sample: number }): Float32Array {
+export function gaussianNoise(count: number, seed: number): Float32Array {
   const key = BigInt.asUintN(64, BigInt(seed))
   const keys = [Number(key & 0xffffffffn), Number(key >> 32n)] as const
   const out = new Float32Array(count)
   for (let i = 0; i < count; i += 4) {
-    const words = philox([i / 4, sample, 0, 0], keys)
+    const words = philox([i / 4, 0, 0, 0], keys)
     for (let k = 0; k < 4 && i + k < count; k += 2) {
       const radius = Math.sqrt(-2 * Math.log((words[k] + 1) / 2 ** 32))
       const angle = (2 * Math.PI * words[k + 1]) / 2 ** 32

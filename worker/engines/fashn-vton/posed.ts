@@ -1,17 +1,17 @@
 import type { Rectangle } from '../../../api/shared/image.ts'
 import type { Person } from '../../person/person.ts'
 import { type Bytes, createBytes, onWhite } from '../../raster/bytes.ts'
-import type { Bitmap } from '../../raster/plane.ts'
+import { type Bitmap, invert } from '../../raster/plane.ts'
 import { fitOnCanvas, HIDDEN, limitToCanvas, placeOnCanvas } from './canvas.ts'
 import type { TrainedCategory } from './category.ts'
 import type { Posed } from './conditions.ts'
+import type { WholeBodyFinder } from './dwpose/find-people.ts'
 import { poseOf } from './keypoints.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 import { agnosticMask } from './masked/agnostic-mask.ts'
 import { paintOver } from './parser/paint-over.ts'
 import { wholeBodyOf } from './pose.ts'
-import { placeProduct } from './product.ts'
-import type { ProductPhoto } from './product-photo.ts'
+import type { ProductPhoto } from './product.ts'
 import { drawSkeleton } from './skeleton.ts'
 import type { ThirdPartyModels } from './third-party-models.ts'
 
@@ -39,15 +39,32 @@ export async function posePerson(
   }
 }
 
-/** The product photo on the canvas with the skeleton of its wearer (blank without a wearer). Throws as `placeProduct`. */
-export function poseProduct(
+/**
+ * Fits the product photo on the canvas. If a person wears the garment, fills everything except the garment with grey, without
+ * cropping, and returns the wearer's skeleton, as in the published pre-processing of on-model photos. Otherwise returns no
+ * skeleton.
+ * @throws MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`
+ */
+export async function poseProduct(
   product: ProductPhoto,
   category: TrainedCategory,
   { manifest: { size }, wholeBody }: PoseParts,
 ): Promise<Posed> {
-  const skeletonOf = async (bitmap: Bytes, wearer: Person | null): Promise<Bytes> => {
-    if (wholeBody) return drawSkeleton(poseOf(await wholeBody.find(bitmap), bitmap), bitmap)
-    return wearer ? drawSkeleton(poseOf([wholeBodyOf(wearer, bitmap, bitmap)], bitmap), bitmap) : createBytes(bitmap, 1)
+  const bitmap = await product.bitmap()
+  const worn = await product.worn(category)
+  if (!worn) return { bitmap: fitOnCanvas(bitmap, size), skeleton: createBytes(size, 1) }
+  return {
+    bitmap: fitOnCanvas(paintOver(bitmap, invert(worn.mask), HIDDEN), size),
+    skeleton: fitOnCanvas(await skeletonOfWearer(bitmap, worn.wearer, wholeBody), size, { exact: true }),
   }
-  return placeProduct(product, category, { canvas: size, skeletonOf })
+}
+
+/** The skeleton of the wearer in a product photo; blank if no model finds a wearer. */
+async function skeletonOfWearer(
+  bitmap: Bytes,
+  wearer: Person | null,
+  wholeBody: WholeBodyFinder | null,
+): Promise<Bytes> {
+  if (wholeBody) return drawSkeleton(poseOf(await wholeBody.find(bitmap), bitmap), bitmap)
+  return wearer ? drawSkeleton(poseOf([wholeBodyOf(wearer, bitmap, bitmap)], bitmap), bitmap) : createBytes(bitmap, 1)
 }

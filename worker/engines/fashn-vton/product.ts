@@ -1,28 +1,81 @@
-import type { Person } from '../../person/person.ts'
-import { type Bytes, createBytes } from '../../raster/bytes.ts'
-import { invert, type Size } from '../../raster/plane.ts'
-import { fitOnCanvas, HIDDEN } from './canvas.ts'
-import type { TrainedCategory } from './category.ts'
-import type { Posed } from './conditions.ts'
-import { paintOver } from './parser/paint-over.ts'
-import type { ProductPhoto } from './product-photo.ts'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import { findWearer } from '../../garment/wearer.ts'
+import type { Models } from '../../inference/models.ts'
+import { type Bytes, onWhite } from '../../raster/bytes.ts'
+import type { Size } from '../../raster/plane.ts'
+import type { EngineInput } from '../engine.ts'
+import { limitToCanvas } from './canvas.ts'
+import { categoryOfCaller, categoryOfPhoto, type ProductCategory, type TrainedCategory } from './category.ts'
+import type { Labels } from './parser/labels.ts'
+import type { Parser } from './parser/parse.ts'
+import { categoryOfWorn, findWornGarment, type WornGarment } from './parser/worn-garment.ts'
 
-/**
- * Fits the product photo on the canvas. If a person wears the garment, fills everything except the garment with grey, without
- * cropping, and returns the wearer's skeleton, as in the published pre-processing of on-model photos. Otherwise returns no
- * skeleton.
- * @throws MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`
- */
-export async function placeProduct(
-  product: ProductPhoto,
-  category: TrainedCategory,
-  { canvas, skeletonOf }: { canvas: Size; skeletonOf: (bitmap: Bytes, wearer: Person | null) => Promise<Bytes> },
-): Promise<Posed> {
-  const bitmap = await product.bitmap()
-  const worn = await product.worn(category)
-  if (!worn) return { bitmap: fitOnCanvas(bitmap, canvas), skeleton: createBytes(canvas, 1) }
+/** A product photo. What it shows is computed on the first call and reused by later ones. */
+export interface ProductPhoto {
+  /** The photo on white, reduced for the models. */
+  bitmap(): Promise<Bytes>
+  /** The category for the model: set by the caller, else detected in the photo, else tops with the warning CATEGORY_ASSUMED. */
+  category(): Promise<ProductCategory>
+  /**
+   * The garment of the category in `bitmap` if a person wears it; null if the photo shows the garment alone.
+   * @throws MISSING_REQUIRED_CLASSIFICATION if a person wears it and there is no parser, or if no person in the photo wears
+   *   such a garment
+   */
+  worn(category: TrainedCategory): Promise<WornGarment | null>
+}
+
+export interface ProductParts {
+  readonly models: Models
+  /** Without a parser a worn garment cannot be separated from its wearer. */
+  readonly parser: Parser | null
+  /** Of the model's canvas. */
+  readonly canvas: Size
+}
+
+/** Cache key of a product: the photo's hash and the caller's classification. */
+export function keyOfProduct({ garmentHash, garmentType, category }: EngineInput): string {
+  return `${garmentHash} ${garmentType ?? ''} ${category ?? ''}`
+}
+
+export function createProductPhoto(
+  { garment, garmentType, category: given }: Pick<EngineInput, 'garment' | 'garmentType' | 'category'>,
+  { models, parser, canvas }: ProductParts,
+): ProductPhoto {
+  const bitmap = once(async () => limitToCanvas(onWhite(garment), canvas))
+  const wearer = once(async () => findWearer({ photo: { ...(await bitmap()), channels: 3 }, garmentType }, models))
+  const labels = once(async (): Promise<Labels | null> => (parser ? parser.parse(await bitmap()) : null))
+  // The pose model finds no person in many photos that end at the neck and the hips, so the caller's classification counts, too.
+  const isWornPhoto = async () => garmentType === 'on_model' || (await wearer()) !== null
   return {
-    bitmap: fitOnCanvas(paintOver(bitmap, invert(worn.mask), HIDDEN), canvas),
-    skeleton: fitOnCanvas(await skeletonOf(bitmap, worn.wearer), canvas, { exact: true }),
+    bitmap,
+    category: async () => {
+      const named = categoryOfCaller(given)
+      if (named) return named
+      const seen = parser && (await isWornPhoto()) ? await labels() : null
+      return seen ? categoryOfWorn(seen) : categoryOfPhoto(garment, given, models)
+    },
+    worn: async (category) => {
+      if (!(await isWornPhoto())) return null
+      const seen = await labels()
+      if (!seen) throw unusable('The product photo shows the garment on a person. Send a photo of the garment alone.')
+      const worn = findWornGarment(seen, category, await wearer())
+      if (worn) return worn
+      throw unusable(
+        `The product photo shows no person who wears ${category}. ` +
+          'Send a photo in which the garment is worn and visible, or a photo of the garment alone.',
+      )
+    },
+  }
+}
+
+function unusable(message: string): DrapeError {
+  return new DrapeError('MISSING_REQUIRED_CLASSIFICATION', message, { details: { key: 'flat_lay' } })
+}
+
+function once<T>(compute: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => {
+    result ??= compute()
+    return result
   }
 }

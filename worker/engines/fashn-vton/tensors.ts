@@ -1,3 +1,4 @@
+import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Rectangle } from '../../../api/shared/image.ts'
 import type { Tensor } from '../../inference/session.ts'
 import type { Bytes } from '../../raster/bytes.ts'
@@ -21,16 +22,16 @@ export function joinTensors(tensors: readonly Tensor[]): Tensor {
 }
 
 /**
- * Converts image `index` of a sample of n × 3 × height × width to bytes, cropped to `place`. Clips values to −1 to 1 and truncates
- * them to bytes in 32 bits, as the published sampler does.
+ * Converts a sample of 1 × 3 × height × width to bytes, cropped to `place`. Clips values to −1 to 1 and truncates them to bytes in 32
+ * bits, as the published sampler does.
  */
-export function toBitmap({ shape, data }: Tensor, index: number, place: Rectangle): Bytes {
+export function toBitmap({ shape, data }: Tensor, place: Rectangle): Bytes {
   const [, channels, height, width] = shape
   const pixels = width * height
   const out = new Uint8Array(place.width * place.height * channels)
   for (let y = 0, to = 0; y < place.height; y++) {
     for (let x = 0; x < place.width; x++) {
-      const from = index * channels * pixels + (place.y + y) * width + place.x + x
+      const from = (place.y + y) * width + place.x + x
       for (let c = 0; c < channels; c++, to++) out[to] = truncateToByte(data[from + c * pixels])
     }
   }
@@ -40,4 +41,10 @@ export function toBitmap({ shape, data }: Tensor, index: number, place: Rectangl
 function truncateToByte(value: number): number {
   const clipped = Math.min(1, Math.max(-1, value))
   return Math.trunc(Math.fround(Math.fround(Math.fround(clipped + 1) * 0.5) * 255))
+}
+
+/** @throws RESULT_REJECTED if the tensor contains NaN or Infinity. */
+export function assertNumbers({ data }: Tensor): void {
+  if (!data.every(Number.isFinite))
+    throw new DrapeError('RESULT_REJECTED', 'The model returned values that are not numbers.')
 }

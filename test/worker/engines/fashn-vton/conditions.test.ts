@@ -10,7 +10,7 @@ const ENGINE = new URL('../../../fixtures/fashn-vton/engine/', import.meta.url)
 
 describe('the conditions of FASHN VTON', async () => {
   const manifest: FashnVtonManifest = JSON.parse(await readFile(new URL('engine.json', ENGINE), 'utf8'))
-  const graphs: Graphs = await openGraphs(ENGINE.pathname, manifest, { provider: 'cpu' })
+  const graphs: Graphs = await openGraphs(ENGINE.pathname, manifest, 'cpu')
   let conditions: Conditions
   let runs: Record<string, number>
   beforeEach(() => {

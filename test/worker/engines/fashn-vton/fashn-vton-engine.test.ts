@@ -335,7 +335,7 @@ describe('the engine FASHN VTON', () => {
   it('fails its self-test when operators ran on another provider', async () => {
     const folder = join(await install(async () => {}), NAME)
     const manifest: FashnVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
-    const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
+    const graphs = await openGraphs(folder, manifest, 'cpu')
     await expect(proveGraphs(graphs, manifest, { provider: 'cuda', conformance: DEFAULT_CONFORMANCE })).rejects.toThrow(
       /must run on cuda, but its operators ran \d+ on cpu/,
     )

@@ -2,7 +2,7 @@ import type { Session, TensorShape } from '../../../inference/session.ts'
 import type { Bytes } from '../../../raster/bytes.ts'
 import type { Size } from '../../../raster/plane.ts'
 import { WHOLE_BODY, type WholeBody } from '../keypoints.ts'
-import { assertNumbers } from '../sampler.ts'
+import { assertNumbers } from '../tensors.ts'
 import { countCells, decodePeople, letterbox } from './detect-people.ts'
 import { decodePoints, regionAround, viewRegion } from './find-keypoints.ts'
 

@@ -2,7 +2,7 @@ import type { Session, Tensor, TensorShape } from '../../../inference/session.ts
 import type { Bytes } from '../../../raster/bytes.ts'
 import type { Size } from '../../../raster/plane.ts'
 import { resizeArea } from '../../../raster/sample.ts'
-import { assertNumbers } from '../sampler.ts'
+import { assertNumbers } from '../tensors.ts'
 import { LABELS, type Labels } from './labels.ts'
 
 /** ImageNet normalisation, red first. */

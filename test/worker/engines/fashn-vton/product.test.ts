@@ -5,7 +5,7 @@ import type { EngineInput } from '../../../../worker/engines/engine.ts'
 import { fitOnCanvas, limitToCanvas } from '../../../../worker/engines/fashn-vton/canvas.ts'
 import { createParser, type Parser } from '../../../../worker/engines/fashn-vton/parser/parse.ts'
 import { poseProduct } from '../../../../worker/engines/fashn-vton/posed.ts'
-import { createProductPhoto, type ProductPhoto } from '../../../../worker/engines/fashn-vton/product-photo.ts'
+import { createProductPhoto, type ProductPhoto } from '../../../../worker/engines/fashn-vton/product.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { openSession, type Session } from '../../../../worker/inference/session.ts'
 import type { Bytes } from '../../../../worker/raster/bytes.ts'
@@ -43,8 +43,7 @@ describe('a product photo', () => {
       ...parts
     }: Partial<Pick<EngineInput, 'category' | 'garmentType'>> & { parser?: null } = {},
   ): ProductPhoto => {
-    const reduce = (photo: Bytes) => limitToCanvas(photo, CANVAS)
-    return createProductPhoto({ garment, category, garmentType }, { models, parser, reduce, ...parts })
+    return createProductPhoto({ garment, category, garmentType }, { models, parser, canvas: CANVAS, ...parts })
   }
   const plain = (): Bitmap => ({ width: 700, height: 875, channels: 3, data: new Uint8Array(700 * 875 * 3).fill(128) })
 
