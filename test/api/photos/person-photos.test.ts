@@ -1,13 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Prepared } from '../../../api/shared/generation.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createPersonPhotos, type PersonPhotos } from '../../../api/photos/person-photos.ts'
+import type { Prepared, PrepareJob } from '../../../api/shared/generation.ts'
 import { createLog } from '../../../api/shared/log.ts'
 import { type Consumer, createConsumer } from '../../../api/shared/queue.ts'
 import { createRedis, type Redis } from '../../../api/shared/redis.ts'
+import { createImages } from '../../../api/shared/stores/images.ts'
 import { type Drape, formOf, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { createDevelopmentShop, type TestShop } from '../../support/shop.ts'
 
-const PREPARED: Prepared = {
+const FOUND: Prepared = {
   ...{ viewKey: null, crop: { x: 0, y: 0, width: 160, height: 200 }, personDetected: true, warnings: [] },
 }
 
@@ -46,19 +47,51 @@ describe('the photo of an upload', () => {
     expect(await uploadInShop()).toMatchObject({ cropPending: true, message: expect.stringContaining('first try-on') })
   })
 
-  it('is awaited while a worker is busy for longer than 3 s', async () => {
+  it('is answered with what a worker found', async () => {
+    const images = createImages(drape.database)
     consumer = createConsumer({
       ...{ redis, name: 'prepare', concurrency: 2, refuse: async () => null },
-      handle: async () => {
-        await sleep(4000)
-        return PREPARED
-      },
+      handle: async ({ data }) => images.savePrepared((data as PrepareJob).imageId, FOUND),
     })
     await consumer.setTaking(true)
-    await redis.announce({ queues: ['prepare'], engines: [], worker: 'busy', slots: 2, seconds: 60 })
+    await redis.announce({ queues: ['prepare'], engines: [], worker: 'busy', slots: 2, seconds: 600 })
     const [own, shopper] = await Promise.all([upload(), uploadInShop()])
-    expect(own).toMatchObject({ crop: PREPARED.crop, personDetected: true })
+    expect(own).toMatchObject({ crop: FOUND.crop, personDetected: true })
     expect(own).not.toHaveProperty('cropPending')
     expect(shopper.fileId).toMatch(/^img_/)
   })
 })
+
+describe('the crop of an upload', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  /** Photos with one worker that finds the person after `busyMs`. */
+  function photosOfWorker(busyMs: number): PersonPhotos {
+    const findsAt = Date.now() + busyMs
+    const unused = async () => {
+      throw new Error('unused')
+    }
+    const parts = {
+      images: { find: async () => ({ ...FOUND, personDetected: Date.now() < findsAt ? null : true }) },
+      storage: { exists: async () => false },
+      prepareQueue: { run: async (_: unknown, maxMs: number) => void (await sleep(Math.min(busyMs, maxMs))) },
+      ...{ reserveStorage: unused, fetchImage: unused, countWorkers: async () => 1 },
+    }
+    return createPersonPhotos(parts as unknown as Parameters<typeof createPersonPhotos>[0])
+  }
+
+  it('is awaited for 15 s while the worker is busy, and no longer', async () => {
+    vi.useFakeTimers()
+    const photo = { imageId: 'img_1', objectKey: 'persons/acc_1/img_1.jpg', width: 160, height: 200 }
+    const found = photosOfWorker(14_000).prepare(photo)
+    await vi.advanceTimersByTimeAsync(14_000)
+    expect(await found).toMatchObject({ crop: FOUND.crop, personDetected: true })
+    const givenUp = photosOfWorker(16_000).prepare(photo)
+    await vi.advanceTimersByTimeAsync(15_000)
+    expect(await givenUp).toBeNull()
+  })
+})
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
