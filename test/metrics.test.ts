@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../api/shared/database/database.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
+import { copyGeneration } from './support/accepted.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import type { TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
@@ -85,9 +86,11 @@ describe('metrics', () => {
   it('report generations that expire without a worker', async () => {
     const id = await drape.tryOn({ ...call, output: { engine: 'mock' } }, { me: person })
     await drape.finish(id)
-    await drape.database.query(sql.unsafe`
-      update generations set status = 'PENDING', deadline_at = now(), created_at = now() - interval '1 minute'
-      where id = ${id}`)
+    const now = Date.now()
+    await copyGeneration(drape.database, id, {
+      ...{ status: 'PENDING', finished_at: null },
+      ...{ deadline_at: new Date(now), created_at: new Date(now - 60_000) },
+    })
     const metrics = await until(async () => {
       const seen = await scrape(drape.api)
       const code = 'GENERATION_TIMEOUT'
@@ -119,8 +122,8 @@ describe('metrics', () => {
     expect(after.get(of('batch', 'started'))).toBe(1)
     expect(after.get(of('standard', 'started'))).toBe(before.get(of('standard', 'started')))
     expect(after.get('drape_generation_seconds_count{engine="mock",status="COMPLETED",class="premium"}')).toBe(1)
-    await drape.database.query(sql.unsafe`
-      update generations set status = 'PENDING', started_at = null, deadline_at = now() where id = ${id}`)
+    const unstarted = { status: 'PENDING', started_at: null, finished_at: null, deadline_at: new Date() }
+    await copyGeneration(drape.database, id, unstarted)
     await until(async () => (await scrape(drape.api)).get(of('premium', 'expired')) === 1)
     await accounts.update(drape.accountId, { settings: { serviceClass: null } })
   })

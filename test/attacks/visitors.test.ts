@@ -103,7 +103,7 @@ describe('a visitor who invents identities', () => {
       // What a worker does with a photo or a product image that it cannot use.
       await drape.database.query(sql.unsafe`
         update generations set status = 'FAILED', started_at = now(), finished_at = now(), error_code = 'NO_PERSON_DETECTED'
-        where shop_id = ${shop.id}`)
+        where shop_id = ${shop.id} and status = 'PENDING'`)
       return [status, headers.has('retry-after')]
     }
     const answers = []

@@ -20,6 +20,7 @@ import { type ModelWorkers, startModelWorkers } from '../cluster/model-workers.t
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
 import { installDefinitions } from '../cluster/samples.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
+import { copyGeneration } from '../support/accepted.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { reasonWithout } from '../support/missing.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
@@ -395,8 +396,7 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
     }
     await watching
     await finishAll([await tryOn('warp', { me: person }), await tryOn('warp', { me: garment, shirt: garment })])
-    await drape.database.query(sql.unsafe`
-      update generations set status = 'PENDING', deadline_at = now() where id = ${warped[0]}`)
+    await copyGeneration(drape.database, warped[0], { status: 'PENDING', finished_at: null, deadline_at: new Date() })
     await drape.call('DELETE', '/tryon/v1/customers/nobody')
     await drape.database.query(sql.unsafe`
       insert into objects (key, account_id, kind, expires_at, created_at)

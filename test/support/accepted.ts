@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { Database } from '../../api/shared/database/database.ts'
+import { type Database, sql } from '../../api/shared/database/database.ts'
 import type { Acceptance } from '../../api/stores/acceptance.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { EXTERNAL_ID, insertPhoto, PRODUCT_IMAGES } from '../../scripts/benchmarks/sample-data.ts'
@@ -14,6 +14,19 @@ export async function createCaller(database: Database, credits: number): Promise
   const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits })
   const imageId = await insertPhoto(database, { accountId, expiresInHours: 1 })
   return { accountId, imageId }
+}
+
+/** Inserts a copy of a generation with other values in these columns, which an ended generation does not accept. Returns its ID. */
+export async function copyGeneration(
+  database: Database,
+  id: string,
+  changes: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const copyId = `gen_${uuidv7()}`
+  await database.query(sql.unsafe`
+    insert into generations select (jsonb_populate_record(generations, ${JSON.stringify({ ...changes, id: copyId })}::jsonb)).*
+    from generations where id = ${id}`)
+  return copyId
 }
 
 /** A valid call of this caller: an inline product with one image, the default engine. */

@@ -1,19 +1,20 @@
 import { type Database, sql, withinTransaction } from '../../api/shared/database/database.ts'
-import type { SafetyCheck } from '../../api/shared/errors.ts'
+import type { ErrorCode, SafetyCheck } from '../../api/shared/errors.ts'
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
 import { createSafetyRefusals } from '../../worker/safety/refusals.ts'
 import { type Caller, callOf } from './accepted.ts'
 
-/** A generation of the caller whose photo a safety check refused, as a worker records it. */
+/** A generation of the caller whose photo a safety check refused, as a worker records it. `code`: why it failed in the end. */
 export async function refuseGeneration(
   database: Database,
   caller: Caller,
   {
     check = 'nudity',
+    code = 'NUDITY_DETECTED',
     externalUserId = null,
     shopId = null,
-  }: { check?: SafetyCheck; externalUserId?: string | null; shopId?: string | null } = {},
+  }: { check?: SafetyCheck; code?: ErrorCode; externalUserId?: string | null; shopId?: string | null } = {},
 ): Promise<string> {
   const call = callOf(caller, { externalUserId })
   const attempt = { id: call.generationId, attempt: 1 }
@@ -28,7 +29,7 @@ export async function refuseGeneration(
     await within.query(sql.unsafe`update generations set shop_id = ${shopId} where id = ${call.generationId}`)
     await generations.start({ ...attempt, worker: 'worker' })
     await createSafetyRefusals(within).insert({ ...attempt, check, image: 'person', pair })
-    await generations.fail({ ...attempt, code: 'NUDITY_DETECTED', message: 'The photo shows nudity.' })
+    await generations.fail({ ...attempt, code, message: 'The photo shows nudity.' })
   })
   return call.generationId
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { presentWaterfall } from '../../../api/dashboard/waterfall.ts'
 import { sql } from '../../../api/shared/database/database.ts'
+import { copyGeneration } from '../../support/accepted.ts'
 import { startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 import { fillDashboard } from '../../support/dashboard-contents.ts'
 
@@ -12,14 +13,14 @@ describe('the page of a generation', () => {
   afterAll(() => dashboard.stop())
 
   it('lists state changes, credits and webhooks in chronological order', async () => {
-    const { failedId, accountId, endpointId } = await fillDashboard(dashboard, 'The Linen House')
+    const { failedId: firstId, accountId, endpointId } = await fillDashboard(dashboard, 'The Linen House')
+    const failedId = await copyGeneration(dashboard.database, firstId, { attempt: 3 })
     await dashboard.database.query(sql.unsafe`
       insert into ledger (account_id, amount, kind, generation_id, created_at)
       select account_id, -1, 'reserve', id, created_at + interval '500 ms' from generations where id = ${failedId}`)
     await dashboard.database.query(sql.unsafe`
       insert into webhook_deliveries (endpoint_id, event_id, type, data, happened_at, status, attempts, last_status, ended_at)
       values (${endpointId}, 'evt_' || substr(${failedId}, 5), 'generation.failed', '{}', now(), 'failed', 8, 500, now() + interval '1 hour')`)
-    await dashboard.database.query(sql.unsafe`update generations set attempt = 3 where id = ${failedId}`)
     const { text } = await (await dashboard.signIn()).get(`/generations/${failedId}`)
     const events = [...text.matchAll(/data-label="Event">(?:<a href="([^"]*)">)?([^<]*)/g)].map((found) =>
       found.slice(1),
@@ -36,11 +37,9 @@ describe('the page of a generation', () => {
   })
 
   it('shows the answer of the API, without links and secrets, as JSON', async () => {
-    const { completedId, failedId } = await fillDashboard(dashboard, 'The Answer House')
+    const { completedId: firstId, failedId } = await fillDashboard(dashboard, 'The Answer House')
     const salt = 'a-secret-salt-of-the-account'
-    await dashboard.database.query(
-      sql.unsafe`update generations set ingredient_salt = ${salt} where id = ${completedId}`,
-    )
+    const completedId = await copyGeneration(dashboard.database, firstId, { ingredient_salt: salt })
     const browser = await dashboard.signIn()
     const read = async (id: string) => {
       const { text } = await browser.get(`/generations/${id}`)
@@ -63,9 +62,8 @@ describe('the page of a generation', () => {
       { attempt: 1, worker: 'worker-7', dispatchedAt: null, startedAt: '2026-01-02T03:04:05Z', reason: 'lost' },
       { attempt: 2, worker: null, dispatchedAt: null, startedAt: null, reason: 'spared' },
     ].map((one) => ({ ...one, endedAt: '2026-01-02T03:05:06Z' }))
-    await dashboard.database.query(sql.unsafe`
-      update generations set attempt = 3, past_attempts = ${sql.jsonb(past)} where id = ${completedId}`)
-    const { text } = await browser.get(`/generations/${completedId}`)
+    const id = await copyGeneration(dashboard.database, completedId, { attempt: 3, past_attempts: past })
+    const { text } = await browser.get(`/generations/${id}`)
     const [, section = ''] = text.split('Previous attempts</h2>')
     const cells = [...section.split('</table>')[0].matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) =>
       cell.replaceAll(/<[^>]+>/g, ''),

@@ -64,33 +64,26 @@ describe('quotas', () => {
 
   it('limit failed generations per hour relative to completed ones, before the charge', async () => {
     const caller = await createLimited({ failedGenerationsPerHour: 3 })
-    const end = async (status: 'FAILED' | 'COMPLETED', count: number) => {
+    const end = async (status: 'FAILED' | 'COMPLETED', count: number, { isStarted = true, minutesAgo = 0 } = {}) => {
       const ids = await acceptMany(caller, count)
       expect(ids).toHaveLength(count)
       const inTime = sql.array(ids, 'text')
       await database.query(sql.unsafe`delete from outbox where generation_id = any(${inTime})`)
       await database.query(sql.unsafe`
-        update generations set status = ${status}, started_at = now(), finished_at = now() where id = any(${inTime})`)
+        update generations set status = ${status}, started_at = case when ${isStarted} then now() end,
+          finished_at = now() - make_interval(mins => ${minutesAgo})
+        where id = any(${inTime})`)
     }
     const refusal = { code: 'RATE_LIMITED', retryAfterSeconds: 60, retryable: true }
     await end('COMPLETED', 2)
+    // Those that no worker had started do not count, nor do older ones.
+    await end('FAILED', 3, { minutesAgo: 61 })
+    await end('FAILED', 3, { isStarted: false })
     await end('FAILED', 4)
     await end('FAILED', 1)
     const { balance } = (await createAccounts(database).find(caller.accountId)) ?? {}
     await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject(refusal)
     expect((await createAccounts(database).find(caller.accountId))?.balance).toBe(balance)
-    // Those that no worker had started do not count, nor do older ones.
-    await database.query(sql.unsafe`
-      update generations set finished_at = now() - interval '61 minutes'
-      where id = (select id from generations where account_id = ${caller.accountId} and status = 'FAILED' limit 1)`)
-    expect(await acceptMany(caller, 1)).toHaveLength(1)
-    await end('FAILED', 1)
-    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject(refusal)
-    await database.query(sql.unsafe`
-      update generations set started_at = null
-      where id = (select id from generations where account_id = ${caller.accountId} and status = 'FAILED'
-        and finished_at > now() - interval '1 minute' limit 1)`)
-    expect(await acceptMany(caller, 1)).toHaveLength(1)
   })
 
   it('apply both: the smaller one limits', async () => {

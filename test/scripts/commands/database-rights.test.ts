@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { sweep } from '../../../api/shared/retention.ts'
 import { createStorage } from '../../../api/shared/storage/storage.ts'
 import { createIdempotencyKeys } from '../../../api/shared/stores/idempotency.ts'
@@ -158,20 +158,55 @@ describe('the database role of a process', () => {
       expect(await readBalance()).toBe(8)
     })
 
-    it('refunds a failed generation once, however often it fails', async () => {
-      for (const status of ['FAILED', 'PENDING', 'FAILED', 'COMPLETED', 'FAILED']) {
-        await moveTo(status)
+    it.each([
+      ['FAILED', 10],
+      ['COMPLETED', 8],
+    ])('settles a %s generation once, and changes it no more', async (end, balance) => {
+      await moveTo(end)
+      for (const status of ['PENDING', 'PROCESSING', 'FAILED', 'COMPLETED']) {
         await settle()
+        if (status !== end) await expect(moveTo(status)).rejects.toThrow(/^The generation gen_\S+ has ended$/)
       }
-      expect(await readBalance()).toBe(10)
+      expect(await readBalance()).toBe(balance)
     })
 
-    it('refunds no completed generation', async () => {
+    it.each([
+      "result_key = 'results/of-another.jpg'",
+      "ingredient_salt = 'of another'",
+      "error_code = 'GENERATION_FAILED', error_message = 'Pay here: https://evil.example'",
+      'attempt = attempt + 1',
+      'finished_at = now()',
+      "timings = '{}'",
+    ])('changes no result of an ended generation: %s', async (change) => {
       await moveTo('COMPLETED')
-      await settle()
-      await moveTo('FAILED')
-      await settle()
-      expect(await readBalance()).toBe(8)
+      const changed = worker.query(`update generations set ${change} where id = any($1)`, [ids])
+      await expect(changed).rejects.toThrow(/^The generation gen_\S+ has ended$/)
+    })
+
+    it('empties what an erasure empties of an ended generation', async () => {
+      await owner.query(sql.unsafe`
+        update generations set result_key = 'results/a.jpg', ingredient_salt = 'salt' where account_id = ${accountId}`)
+      await moveTo('COMPLETED')
+      const empty = 'update generations set result_key = null, ingredient_salt = null where id = any($1)'
+      expect((await worker.query(empty, [ids])).rowCount).toBe(2)
+    })
+
+    it.each([
+      ['{"path": "a", "message": "b"}', false],
+      ['[1]', false],
+      ['[{"path": "a"}]', false],
+      ['[{"path": "a", "message": 1}]', false],
+      ['[{"path": "a", "message": "b", "more": "c"}]', false],
+      [`[{"path": "a", "message": "${'b'.repeat(70_000)}"}]`, false],
+      ['[]', true],
+      ['[{"path": "a", "message": "b"}, {"path": "c", "message": "d"}]', true],
+    ])('stores details of errors only in their documented form: %.50s', async (details, isStored) => {
+      const storing = worker.query('update generations set error_details = $2 where id = any($1)', [ids, details])
+      const refusal = storing.then(
+        () => null,
+        (error) => error.constraint,
+      )
+      expect(await refusal).toBe(isStored ? null : 'generations_error_details')
     })
 
     it('cannot replace the tables of the function', async () => {

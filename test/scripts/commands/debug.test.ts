@@ -7,6 +7,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createWebhooks } from '../../../api/stores/webhooks.ts'
+import { copyGeneration } from '../../support/accepted.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { type Drape, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { asProcess } from '../../support/process-roles.ts'
@@ -179,9 +180,8 @@ describe('drape debug', () => {
     )
     const without = await debug(id, { STORAGE_URL: 'file:/dev/null/objects', REDIS_URL: 'redis://127.0.0.1:1' })
     expect(without.unread.map(({ source }) => source)).toEqual(['storage'])
-    await drape.database.query(sql.unsafe`
-      update generations set status = 'PENDING', attempt = 3, finished_at = null where id = ${id}`)
-    const blind = await debug(id, { REDIS_URL: 'redis://127.0.0.1:1' })
+    const waitingId = await copyGeneration(drape.database, id, { status: 'PENDING', attempt: 3, finished_at: null })
+    const blind = await debug(waitingId, { REDIS_URL: 'redis://127.0.0.1:1' })
     expect(blind.unread).toEqual([
       { source: 'attempts', reason: 'attempts 1, 2 ran under a release that recorded none' },
       { source: 'Redis', reason: 'Redis does not respond' },

@@ -100,9 +100,7 @@ describe('the page on which a shopper appeals a refusal', () => {
     await drape.call('POST', `/tryon/v1/generations/${failed.generationId}/cancel`, { key })
     expect(await urlOf(failed.generationId)).toBeUndefined()
     // A refusal that a later attempt replaced by another failure.
-    await drape.database.query(sql.unsafe`update generations set error_code = 'GENERATION_TIMEOUT' where id = ${id}`)
-    expect(await urlOf(id)).toBeUndefined()
-    expect((await read(new URL(url).pathname)).status).toBe(404)
+    expect(await urlOf(await refuseGeneration(drape.database, caller, { code: 'GENERATION_TIMEOUT' }))).toBeUndefined()
   })
 
   it('shows the reason without an image, accepts one text, and later shows the decision', async () => {
