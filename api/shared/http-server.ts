@@ -3,7 +3,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { createPipelines } from './pipelined-requests.ts'
 import { createBoundedRequest } from './small-chunks.ts'
-import { answerUnparsedRequests, refuse, refuseWithoutHost } from './unparsed-requests.ts'
+import { answerUnparsedRequests, refuse, refuseUndecodableUrl, refuseWithoutHost } from './unparsed-requests.ts'
 
 export interface HttpServerOptions {
   /** Label of the server in logs and in `drape_http_faults_total`. */
@@ -48,7 +48,7 @@ export function createHttpServer(
       const next = isNext(request, response)
       // Most requests need no wait, not even for a microtask.
       if (next !== true && !(await next)) return
-      if (refuseWithoutHost(request, response)) return
+      if (refuseWithoutHost(request, response) || refuseUndecodableUrl(request, response)) return
       dropWhenStalled(response, stalledMs)
       // RFC 9112, 6.1: a proxy may have framed such a request differently.
       if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {

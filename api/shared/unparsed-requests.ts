@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ErrorCode } from './errors.ts'
@@ -13,6 +14,12 @@ export interface Refusal {
 const NOT_HTTP: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'The request is not valid HTTP/1.1.' }
 const HOST_MISSING: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'HTTP/1.1 needs the header Host.' }
 const HOST_TWICE: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'Send the header Host once.' }
+const URL_NOT_UTF8: Refusal = {
+  status: 400,
+  code: 'VALIDATION_FAILED',
+  message:
+    'The URL is not UTF-8. Encode other characters of paths and query strings as UTF-8, then percent-encode the bytes.',
+}
 const CONNECT: Refusal = { status: 405, code: 'METHOD_NOT_ALLOWED', message: 'CONNECT is not allowed.' }
 const EXPECTATION: Refusal = {
   status: 417,
@@ -94,6 +101,20 @@ export function refuseWithoutHost(request: IncomingMessage, response: ServerResp
   const hosts = request.headersDistinct.host ?? []
   if (hosts.length === 1 || (hosts.length === 0 && request.httpVersion !== '1.1')) return false
   refuse(response, hosts.length === 0 ? HOST_MISSING : HOST_TWICE)
+  return true
+}
+
+/**
+ * Rejects a URL whose decoded bytes are not UTF-8: replacement characters would name another resource. A percent sign
+ * without two digits stays what it is.
+ */
+export function refuseUndecodableUrl(request: IncomingMessage, response: ServerResponse): boolean {
+  const { url = '' } = request
+  // Node gives one character per byte.
+  if (!/%[89a-f]|[\x80-\xff]/i.test(url)) return false
+  const decoded = url.replace(/%([\da-f]{2})/gi, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)))
+  if (isUtf8(Buffer.from(decoded, 'latin1'))) return false
+  refuse(response, URL_NOT_UTF8)
   return true
 }
 

@@ -43,6 +43,10 @@ describe('a request that reaches no handler', () => {
     ['a broken chunk', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400],
     ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
     ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: nonsense\r\n\r\n', 417],
+    ['a path in Latin-1', 'GET /zo%EB HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    ['a query in Latin-1', 'GET /?q=%C3%AB&r=%eb HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    ['a cut character', 'GET /%E0%A4%A HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    ['half a surrogate pair', 'GET /%ED%A0%80 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['headers that do not end', 'GET / HTTP/1.1\r\nHost: a\r\n', 408],
     ['a body that does not end', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf', 408],
     ['a body of 1-byte chunks', chunked('1\r\na\r\n'.repeat(11_000)), 400],
@@ -56,6 +60,10 @@ describe('a request that reaches no handler', () => {
       ...{ code: expect.stringMatching(/^[A-Z_]+$/), message: expect.stringMatching(/\.$/), status },
     })
     expect(answer.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
+  })
+
+  it.each(['/zo%C3%AB', '/%F0%9F%91%95?q=100%', '/?q=%zz', '/%'])('is not one for %s', async (url) => {
+    expect(await send(`GET ${url} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)).toMatch(/handled/)
   })
 
   it('is not one with 9,000 chunks of 1 byte, or more chunks of 256', async () => {
