@@ -14,6 +14,7 @@ import { createAnalyticsProvider } from './events/analytics-provider.ts'
 import { startForwarder } from './events/forwarder.ts'
 import { startHousekeeping } from './events/housekeeping.ts'
 import type { GenerationWatch } from './generations/watch.ts'
+import { createIncompleteUploads } from './limits/incomplete-uploads.ts'
 import type { ReserveStorage } from './limits/storage-quota.ts'
 import { within } from './limits/time-limit.ts'
 import { type BodyOptions, parseBody } from './middleware/body.ts'
@@ -173,6 +174,7 @@ export function createStorefront(parts: StorefrontParts) {
       captcha: createCaptcha(config),
       withFolder: createUploadFolders(join(tmpdir(), 'drape-storefront-uploads')),
       consents,
+      assertFewIncomplete: createIncompleteUploads(uploads.sumBytes),
       completeUpload: createUploadCompletion({ uploads, images, photos, storage, consents }),
       fittings: createFittings(database),
       findProductFor: createProductFinder(platformOf, {

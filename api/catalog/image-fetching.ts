@@ -85,7 +85,7 @@ async function storeOne(image: ClaimedImage, { accounts, objects, storage, ...op
   await storeFetched(image, {
     ...{ storage, objects },
     fetchImage: (url) => options.fetchImage(url, image.accountId),
-    reserve: (bytes) => options.reserveStorage(account, bytes),
+    reserve: (bytes, store) => options.reserveStorage(account, bytes, store),
   })
 }
 

@@ -7,10 +7,14 @@ const MB = 1024 * 1024
 const CACHE_MS = 15_000
 
 /**
- * Reserves quota for bytes that are about to be stored. Throws `QUOTA_EXCEEDED` when the account would exceed its
- * quota.
+ * Reserves quota for bytes and stores them. Returns what `store` returns; when it throws, the bytes are available again.
+ * Throws `QUOTA_EXCEEDED` when the account would exceed its quota.
  */
-export type ReserveStorage = (account: Pick<AccountRecord, 'id' | 'settings'>, bytes: number) => Promise<void>
+export type ReserveStorage = <T>(
+  account: Pick<AccountRecord, 'id' | 'settings'>,
+  bytes: number,
+  store: () => Promise<T>,
+) => Promise<T>
 
 /**
  * Limits the bytes that an account stores. Most requests use a sum from the database that is cached for 15 s. Several
@@ -30,16 +34,21 @@ export function createStorageQuota({
     now,
     ms: CACHE_MS,
   })
-  return async ({ id, settings }, bytes) => {
+  return async ({ id, settings }, bytes, store) => {
     const quota = settings.storageMegabytes === undefined ? defaultBytes : settings.storageMegabytes * MB
     const usage = await findUsage(id)
-    if (usage.stored + usage.added + bytes <= quota) {
-      usage.added += bytes
-      return
+    if (usage.stored + usage.added + bytes > quota) {
+      throw new DrapeError(
+        'QUOTA_EXCEEDED',
+        'The account has reached its storage quota for images. Delete images or products, or ask for a larger quota.',
+      )
     }
-    throw new DrapeError(
-      'QUOTA_EXCEEDED',
-      'The account has reached its storage quota for images. Delete images or products, or ask for a larger quota.',
-    )
+    usage.added += bytes
+    try {
+      return await store()
+    } catch (error) {
+      usage.added -= bytes
+      throw error
+    }
   }
 }

@@ -86,33 +86,26 @@ export function createPersonPhotos({
       // Test data is kept for 1 day.
       const keepForDays = account.testOf === null ? asked : null
       const normalised = await normaliseImage(file, { owner: account.id, signal })
-      await reserveStorage(account, normalised.bytes.byteLength)
       const extension = normalised.contentType === 'image/png' ? 'png' : 'jpg'
       const objectKey = `persons/${account.id}/${imageId}.${extension}`
       const { width, height } = normalised
       const expiresAt = new Date(Date.now() + (keepForDays ?? account.retentionDays) * DAY_MS)
-      await images.insert({
-        id: imageId,
-        accountId: account.id,
-        objectKey,
-        bytes: normalised.bytes.byteLength,
-        hash: (await hashImage(normalised.bytes))?.hash ?? null,
-        externalUserId,
-        visitorAddress,
-        width,
-        height,
-        cropMode,
-        keepForDays,
-        expiresAt,
+      const bytes = normalised.bytes.byteLength
+      const hash = (await hashImage(normalised.bytes))?.hash ?? null
+      await reserveStorage(account, bytes, async () => {
+        await images.insert({
+          ...{ id: imageId, accountId: account.id, objectKey, bytes, hash, externalUserId, visitorAddress },
+          ...{ width, height, cropMode, keepForDays, expiresAt },
+        })
+        try {
+          await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
+        } catch (error) {
+          // The bytes may exist although the response was lost, or may still arrive: erasure and sweep find them by the
+          // row.
+          await images.abandon(imageId)
+          throw error
+        }
       })
-      try {
-        await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
-      } catch (error) {
-        // The bytes may exist although the response was lost, or may still arrive: erasure and sweep find them by the
-        // row.
-        await images.abandon(imageId)
-        throw error
-      }
       return { imageId, objectKey, width, height }
     },
 

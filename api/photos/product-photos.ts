@@ -63,16 +63,17 @@ export function createProductPhotos({
     const objectKey = `products/${account.id}/${hash}.${normalised.contentType === 'image/png' ? 'png' : 'jpg'}`
     const expiresAt = new Date(Date.now() + UNCLAIMED_MS)
     const { byteLength: bytes } = normalised.bytes
-    await reserveStorage(account, bytes)
-    await objects.insert({
-      key: objectKey,
-      accountId: account.id,
-      externalUserId: null,
-      kind: 'product',
-      bytes,
-      expiresAt,
+    await reserveStorage(account, bytes, async () => {
+      await objects.insert({
+        key: objectKey,
+        accountId: account.id,
+        externalUserId: null,
+        kind: 'product',
+        bytes,
+        expiresAt,
+      })
+      await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
     })
-    await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
     return { sourceUrl: `upload://${hash}`, objectKey }
   }
 

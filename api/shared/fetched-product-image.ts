@@ -9,8 +9,8 @@ export interface FetchedProductImageOptions {
   readonly objects: Pick<Objects, 'insert'>
   /** Throws `PRODUCT_IMAGE_FETCH_FAILED`. */
   readonly fetchImage: (url: string) => Promise<Uint8Array> | ReturnType<FetchImage>
-  /** Called with the size before the image is stored. Throws to refuse the image. */
-  readonly reserve?: (bytes: number) => Promise<void>
+  /** Called with the size and a function that stores the image. Throws to refuse the image. */
+  readonly reserve?: (bytes: number, store: () => Promise<void>) => Promise<void>
 }
 
 /** URL of a product image, for one edition of the product's images. */
@@ -33,15 +33,16 @@ export function keyOfFetched({ accountId, productId, edition, url }: ProductImag
  */
 export async function storeFetched(
   image: ProductImageUrl,
-  { storage, objects, fetchImage, reserve = async () => {} }: FetchedProductImageOptions,
+  { storage, objects, fetchImage, reserve = (_, store) => store() }: FetchedProductImageOptions,
 ): Promise<Uint8Array> {
   const { bytes } = await normaliseImage(await fetchImage(image.url), { owner: image.accountId })
-  await reserve(bytes.byteLength)
   const { accountId } = image
   const key = keyOfFetched(image)
-  await objects.insert({
-    ...{ key, accountId, bytes: bytes.byteLength, externalUserId: null, kind: 'product', expiresAt: null },
+  await reserve(bytes.byteLength, async () => {
+    await objects.insert({
+      ...{ key, accountId, bytes: bytes.byteLength, externalUserId: null, kind: 'product', expiresAt: null },
+    })
+    await storage.put(key, bytes, { contentType: 'application/octet-stream' })
   })
-  await storage.put(key, bytes, { contentType: 'application/octet-stream' })
   return bytes
 }

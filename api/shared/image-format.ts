@@ -29,11 +29,19 @@ const SIZE_READERS: Record<ImageFormat, (bytes: Buffer) => Size> = {
  * format.
  */
 export function readImageHeader(bytes: Uint8Array): ImageHeader {
+  const format = readImageFormat(bytes)
+  return { format, ...readSize(format, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) }
+}
+
+/**
+ * Reads the format by the first bytes alone.
+ * @throws DrapeError INVALID_IMAGE for fewer than 12 bytes, UNSUPPORTED_IMAGE_TYPE for any other format.
+ */
+export function readImageFormat(bytes: Uint8Array): ImageFormat {
   if (bytes.length < MIN_IMAGE_BYTES) throw new DrapeError('INVALID_IMAGE', 'The file is too small to be an image.')
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const format = detectImageFormat(view)
+  const format = detectImageFormat(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   if (!format) throw new DrapeError('UNSUPPORTED_IMAGE_TYPE', 'The file is not a JPEG, PNG, WebP or HEIC image.')
-  return { format, ...readSize(format, view) }
+  return format
 }
 
 /** Format of an image by its first bytes, at least `MIN_IMAGE_BYTES`. Undefined for any other content. */

@@ -4,6 +4,8 @@ import { Nullable, Type } from '../shared/schema.ts'
 const UploadRow = rowType(Type.Object({ externalUserId: Nullable(Type.String()) }))
 const ReceivingRow = rowType(Type.Object({ accountId: Type.String(), bytes: Type.Integer() }))
 
+const SumRow = rowType(Type.Object({ bytes: Type.Integer() }))
+
 const CLAIM_SECONDS = 60
 
 /** IDs that an upload may create: one object and one image. */
@@ -55,6 +57,12 @@ export function createUploads(database: Database) {
     empty: async ({ objectKey }: UploadNames): Promise<void> => {
       await database.query(sql.unsafe`update objects set bytes = null where key = ${objectKey}`)
     },
+
+    /** Stored bytes of those of the uploads that are not complete. */
+    sumBytes: (objectKeys: readonly string[]): Promise<number> =>
+      database.oneFirst(sql.type(SumRow)`
+        select coalesce(sum(bytes), 0)::bigint as bytes from objects
+        where key = any(${sql.array([...objectKeys], 'text')}) and kind = 'upload'`),
 
     release: async ({ objectKey }: UploadNames): Promise<void> => {
       await database.query(sql.unsafe`update objects set claimed_until = null where key = ${objectKey}`)

@@ -5,6 +5,7 @@ import { disconnectSignal } from '../../answers/disconnect-signal.ts'
 import type { DiskBudget } from '../../bodies/disk-budget.ts'
 import { receiveFile } from '../../bodies/received-file.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
+import type { AssertFewIncomplete } from '../../limits/incomplete-uploads.ts'
 import type { ReserveStorage } from '../../limits/storage-quota.ts'
 import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { MAX_FILE_BYTES } from '../../middleware/body.ts'
@@ -12,6 +13,7 @@ import type { Budgets } from '../../middleware/storefront-limit.ts'
 import { createUploadKey, isUploadLink, namesOfUpload, signUploadLink } from '../../photos/upload-link.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
 import { inField } from '../../shared/image-field.ts'
+import { readImageFormat } from '../../shared/image-format.ts'
 import type { Objects } from '../../shared/stores/objects.ts'
 import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
@@ -35,6 +37,7 @@ import {
 
 export interface ShopperUploadParts extends ShopperPhotoOptions {
   readonly completeUpload: CompleteUpload
+  readonly assertFewIncomplete: AssertFewIncomplete
   readonly objects: Objects
   readonly reserveStorage: ReserveStorage
   readonly accounts: Pick<Accounts, 'find'>
@@ -104,7 +107,8 @@ Uploads of upload-image count too.`,
     tag,
     summary: 'Send the bytes of a photo',
     description: `Send to the unchanged \`uploadUrl\` of prepare-upload, without credentials. Until the upload is complete, the
-bytes can be replaced up to 10 times in 5 minutes; a network address may send 120 times. Incomplete uploads are deleted within 1 hour.`,
+bytes can be replaced up to 10 times in 5 minutes; a network address may send 120 times, and have 100 MB in incomplete uploads.
+They are deleted within 1 hour.`,
     access: 'open',
     parameters: { uploadKey: 'As returned by prepare-upload.' },
     query: UploadLinkQuery,
@@ -114,6 +118,8 @@ bytes can be replaced up to 10 times in 5 minutes; a network address may send 12
     errors: [
       'FORBIDDEN',
       'VALIDATION_FAILED',
+      'INVALID_IMAGE',
+      'UNSUPPORTED_IMAGE_TYPE',
       'FILE_TOO_LARGE',
       'UPLOAD_NOT_FOUND',
       'QUOTA_EXCEEDED',
@@ -132,7 +138,7 @@ bytes can be replaced up to 10 times in 5 minutes; a network address may send 12
     id: 'completeShopperUpload',
     tag,
     summary: 'Complete the upload of a photo',
-    description: `Idempotent: after success, returns the same photo. Bytes that are not an image are deleted: send other bytes to the
+    description: `Idempotent: after success, returns the same photo. Bytes that are a damaged image are deleted: send other bytes to the
 same link. ${describeBudget('upload-complete')}`,
     access: 'shop',
     body: { json: UploadCompleteBody },
@@ -178,7 +184,7 @@ async function postPrepare(ctx: AppContext, options: ShopperUploadParts): Promis
   const requester = requesterOf(ctx)
   const { account, shopperId } = requester
   // Refuses a full account before a photo is sent. The bytes reserve the rest: unused links must not use up the quota.
-  await options.reserveStorage(account, 1)
+  await options.reserveStorage(account, 1, async () => {})
   const uploadKey = createUploadKey()
   const key = assertNames(uploadKey).objectKey
   await objects.insert({
@@ -214,22 +220,27 @@ function requireLink(secret: string): Middleware<AppState> {
 
 async function putBytes(
   ctx: AppContext,
-  { uploads, accounts, reserveStorage, storage, withFolder, shopperDisk, signingSecret }: ShopperUploadParts,
+  { uploads, accounts, storage, withFolder, shopperDisk, signingSecret, ...limits }: ShopperUploadParts,
   { params: { uploadKey } }: { readonly params: { readonly uploadKey: string } },
 ): Promise<ReceivedUpload> {
   const names = assertNames(uploadKey)
-  const share = shopperDisk(hashAddress(ctx.ip, signingSecret))
+  const address = hashAddress(ctx.ip, signingSecret)
+  const share = shopperDisk(address)
   await withFolder(async (folder) => {
     // Nothing is stored before all bytes have arrived.
     const path = join(folder, 'photo')
     await receiveFile(ctx.req, path, { maxBytes: MAX_FILE_BYTES, maxMs: ARRIVAL_MS, onBytes: share.add })
     const photo = await readFile(path)
+    readImageFormat(photo)
     const upload = await uploads.find(names)
     const account = upload && (await accounts.find(upload.accountId))
     if (upload === null || account === null) throw unknownUpload()
-    await reserveStorage(account, Math.max(0, photo.byteLength - upload.bytes))
-    if (!(await uploads.receive(names, photo.byteLength))) throw unknownUpload()
-    await storage.put(names.objectKey, photo, { contentType: 'application/octet-stream' })
+    const { objectKey } = names
+    await limits.assertFewIncomplete({ address, objectKey, bytes: photo.byteLength })
+    await limits.reserveStorage(account, Math.max(0, photo.byteLength - upload.bytes), async () => {
+      if (!(await uploads.receive(names, photo.byteLength))) throw unknownUpload()
+      await storage.put(objectKey, photo, { contentType: 'application/octet-stream' })
+    })
   }).finally(share.release)
   return { uploadKey }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createStorageQuota } from '../../../api/limits/storage-quota.ts'
 import { type Drape, readSample, startDrape } from '../../support/drape.ts'
 
 describe('the storage of an account', () => {
@@ -31,5 +32,16 @@ describe('the storage of an account', () => {
     expect(await fill(none.apiKey)).toEqual({ uploads: 0, status: 402, code: 'QUOTA_EXCEEDED' })
     const more = await drape.createAccount(0, { storageMegabytes: 100 })
     expect((await upload(more.apiKey)).status).toBe(201)
+  })
+})
+
+describe('bytes that could not be stored', () => {
+  it('are available again', async () => {
+    const reserve = createStorageQuota({ sumBytes: async () => 0, defaultBytes: 10 })
+    const account = { id: 'acc_1', settings: {} }
+    const failing = async () => Promise.reject(new Error('storage is unavailable'))
+    await expect(reserve(account, 10, failing)).rejects.toThrow('storage is unavailable')
+    expect(await reserve(account, 10, async () => 'stored')).toBe('stored')
+    await expect(reserve(account, 1, async () => 'stored')).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' })
   })
 })

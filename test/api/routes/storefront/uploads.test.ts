@@ -77,6 +77,12 @@ describe('uploads of shoppers', () => {
     status: response.status,
     code: ((await response.json()) as { code: string }).code,
   })
+  /** The first bytes of a photo, then no image. */
+  const beginOfPhoto = (length: number) => {
+    const bytes = Buffer.alloc(length, 1)
+    photo.copy(bytes, 0, 0, 100)
+    return bytes
+  }
   const objectOf = (uploadKey: string) => `uploads/${uploadKey.slice(4)}.bin`
   const sizeOf = async (url: string) => {
     const { width, height } = await sharp(Buffer.from(await (await fetch(url)).arrayBuffer())).metadata()
@@ -203,8 +209,8 @@ describe('uploads of shoppers', () => {
 
   it('replace an earlier upload to the same link until completion', async () => {
     const headers = newShopper()
-    const { uploadUrl, uploadKey } = await send(headers, Buffer.from('not yet an image'))
-    expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_IMAGE_TYPE' } })
+    const { uploadUrl, uploadKey } = await send(headers, beginOfPhoto(1000))
+    expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code: 'INVALID_IMAGE' } })
     expect((await put(uploadUrl, photo)).status).toBe(200)
     const { status, body } = await complete(headers, uploadKey)
     expect(status).toBe(201)
@@ -219,10 +225,13 @@ describe('uploads of shoppers', () => {
       ['nothing', Buffer.alloc(0), 'INVALID_IMAGE'],
       ['three bytes', Buffer.from([0xff, 0xd8, 0xff]), 'INVALID_IMAGE'],
       ['text', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), 'UNSUPPORTED_IMAGE_TYPE'],
+      ['10 MB of zeros', Buffer.alloc(MAX_BYTES), 'UNSUPPORTED_IMAGE_TYPE'],
     ])('when they are %s, whichever way they came', async (_, bytes, code) => {
       const headers = newShopper()
-      const { uploadKey } = await send(headers, bytes)
-      expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code, status: 400 } })
+      const { uploadUrl, uploadKey } = await prepare(headers)
+      expect(await refusalOf(await put(uploadUrl, bytes))).toEqual({ status: 400, code })
+      expect(await storage.exists(objectOf(uploadKey))).toBe(false)
+      expect(await complete(headers, uploadKey)).toMatchObject({ status: 404, body: { code: 'UPLOAD_NOT_FOUND' } })
       const form = formOf(undefined, { file: bytes })
       expect(await post('upload-image', headers, form)).toMatchObject({ status: 400, body: { code } })
     })
@@ -268,7 +277,7 @@ describe('uploads of shoppers', () => {
   describe('by their link', () => {
     it('are limited to exactly 10 MB', async () => {
       const headers = newShopper()
-      const { uploadKey } = await send(headers, Buffer.alloc(MAX_BYTES, 1))
+      const { uploadKey } = await send(headers, beginOfPhoto(MAX_BYTES))
       expect(await storage.exists(objectOf(uploadKey))).toBe(true)
       const { uploadUrl, uploadKey: larger } = await prepare(headers)
       const refused = await put(uploadUrl, Buffer.alloc(MAX_BYTES + 1, 1))
@@ -437,7 +446,7 @@ describe('uploads of shoppers', () => {
       const { uploadUrl } = await prepare(newShopper())
       const statuses: number[] = []
       for (let i = 0; i < 11; i++) {
-        const answer = await put(uploadUrl, Buffer.from('x'))
+        const answer = await put(uploadUrl, beginOfPhoto(100))
         await text(answer.body as never)
         statuses.push(answer.status)
       }
@@ -453,7 +462,7 @@ describe('uploads of shoppers', () => {
       const headers = newShopper(small)
       for (let j = 0; j < 9; j++) links.push({ headers, ...(await prepare(headers)) })
     }
-    const noise = Buffer.alloc(1_200_000, 1)
+    const noise = beginOfPhoto(1_200_000)
     const [first, second] = links
     // Other bytes for the same link replace the first ones.
     for (let i = 0; i < 2; i++) expect((await put(first.uploadUrl, noise)).status).toBe(200)
@@ -466,6 +475,20 @@ describe('uploads of shoppers', () => {
     expect(await count()).toBe(1_200_000)
     expect((await complete(first.headers, first.uploadKey)).status).toBe(400)
     expect(await count()).toBe(0)
+  })
+
+  it('of one network address are limited to 100 MB while they are incomplete', async () => {
+    const { uploadKey } = await send(newShopper(), photo)
+    const setBytes = (bytes: number | null) =>
+      drape.database.query(sql.unsafe`update objects set bytes = ${bytes} where key = ${objectOf(uploadKey)}`)
+    await setBytes(100 * 1024 * 1024)
+    const { uploadUrl } = await prepare(newShopper())
+    const refused = await put(uploadUrl, photo)
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(await refusalOf(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
+    // As after completion.
+    await setBytes(null)
+    expect((await put(uploadUrl, photo)).status).toBe(200)
   })
 
   it('belong to shops that are looked up again', async () => {
