@@ -138,12 +138,12 @@ function hasHeicBrand(bytes: Buffer): boolean {
 
 /** The largest `ispe` property is the whole image; others describe tiles, thumbnails and depth maps. */
 function readHeicSize(bytes: Buffer): Size {
-  const meta = findBox(bytes, 'meta', { start: 0, end: bytes.length })
-  const properties = findBox(bytes, 'iprp', { start: meta.start + 4, end: meta.end })
-  const container = findBox(bytes, 'ipco', properties)
+  const countPart = createPartCounter()
+  const meta = findBox(bytes, 'meta', { start: 0, end: bytes.length, countPart })
+  const properties = findBox(bytes, 'iprp', { start: meta.start + 4, end: meta.end, countPart })
+  const container = findBox(bytes, 'ipco', { ...properties, countPart })
   let largest = { width: 0, height: 0 }
-  for (const { type, start } of boxesIn(bytes, container)) {
-    if (type !== 'ispe') continue
+  for (const { start } of boxesIn(bytes, 'ispe', { ...container, countPart })) {
     const size = { width: bytes.readUInt32BE(start + 4), height: bytes.readUInt32BE(start + 8) }
     if (size.width * size.height > largest.width * largest.height) largest = size
   }
@@ -156,20 +156,25 @@ interface Span {
   readonly end: number
 }
 
-function findBox(bytes: Buffer, type: string, within: Span): Span {
-  for (const box of boxesIn(bytes, within)) if (box.type === type) return box
+interface CountedSpan extends Span {
+  readonly countPart: () => void
+}
+
+function findBox(bytes: Buffer, type: string, within: CountedSpan): Span {
+  for (const box of boxesIn(bytes, type, within)) return box
   throw new RangeError(`no box ${type}`)
 }
 
-function* boxesIn(bytes: Buffer, { start, end }: Span): Generator<Span & { type: string }> {
-  const countPart = createPartCounter()
+/** The boxes of this type. */
+function* boxesIn(bytes: Buffer, type: string, { start, end, countPart }: CountedSpan): Generator<Span> {
+  const code = Buffer.from(type, 'latin1').readUInt32BE()
   for (let offset = start; offset < end; ) {
     countPart()
     const short = bytes.readUInt32BE(offset)
     const header = short === 1 ? 16 : 8
     const size = short === 1 ? Number(bytes.readBigUInt64BE(offset + 8)) : short || end - offset
     assertValid(size >= header && offset + size <= end)
-    yield { type: bytes.toString('latin1', offset + 4, offset + 8), start: offset + header, end: offset + size }
+    if (bytes.readUInt32BE(offset + 4) === code) yield { start: offset + header, end: offset + size }
     offset += size
   }
 }

@@ -1,4 +1,4 @@
-/** Of one image, or of one level of its boxes. Photos have a few dozen; encoders of PNG write 8 KB into each chunk. */
+/** Of one image. Photos have a few dozen; encoders of PNG write 8 KB into each chunk. */
 const MAX_PARTS = 10_000
 
 /**

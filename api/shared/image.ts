@@ -4,7 +4,7 @@ import { DECODING_BYTES, decodingBytes, HEIC_BYTES } from './decoding-memory.ts'
 import { DrapeError } from './errors.ts'
 import { decodeHeic } from './heic.ts'
 import { isProfileOf } from './icc-profile.ts'
-import { hasLosslessPart, type ImageHeader, readImageHeader, readJpegSampling } from './image-format.ts'
+import { hasLosslessPart, type ImageHeader, readImageFormat, readImageHeader, readJpegSampling } from './image-format.ts'
 import { readJpegSegments, START_OF_SCAN } from './jpeg-segments.ts'
 import { toPlainJpeg } from './plain-jpeg.ts'
 import { toPlainPng } from './plain-png.ts'
@@ -136,7 +136,7 @@ const inHeicTurn = createTurns(1, { maxWaiting: MAX_WAITING })
 const inMemory = createTurns(DECODING_BYTES, { maxWaiting: MAX_WAITING })
 
 function isHeic(bytes: Uint8Array): boolean {
-  return readImageHeader(bytes).format === 'heic'
+  return readImageFormat(bytes) === 'heic'
 }
 
 async function normalise(bytes: Uint8Array, requester: Requester): Promise<NormalisedImage> {

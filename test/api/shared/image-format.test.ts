@@ -107,6 +107,7 @@ describe('damaged headers', () => {
     ['a WebP of an unknown chunk', Buffer.from('RIFF\x0c\0\0\0WEBPJUNK\0\0\0\0', 'latin1')],
     ['a HEIC without an image', heicFile(['heic', 'mif1', 'heic'], [])],
     ['a HEIC without an index', box('ftyp', 'heic\0\0\0\0mif1heic')],
+    ['a HEIC with 3,500 boxes at each of 3 levels', crowdedHeic(3500)],
     ['a HEIC with a box of size 2', Buffer.concat([box('ftyp', 'heic\0\0\0\0'), Buffer.from('\0\0\0\x02meta')])],
   ])('refuses %s', (_, bytes) => {
     expect(codeOf(bytes)).toBe('INVALID_IMAGE')
@@ -128,3 +129,11 @@ describe('damaged headers', () => {
     fc.assert(fc.property(change, check), { numRuns: 1000, seed: 7 })
   })
 })
+
+/** A HEIC with empty boxes beside each box that its size is read from. */
+function crowdedHeic(count: number): Buffer {
+  const free = Buffer.alloc(count * 8, box('free'))
+  const extent = box('ispe', Buffer.from(Uint8Array.of(0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 3, 0)))
+  const properties = box('iprp', free, box('ipco', free, extent))
+  return Buffer.concat([box('ftyp', 'heic\0\0\0\0heic'), box('meta', '\0\0\0\0', free, properties)])
+}
