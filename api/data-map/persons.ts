@@ -24,7 +24,6 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
       id: 'ID of the photo',
       object_key: 'where the photo is stored',
       external_user_id: 'ID of the end user',
-      visitor_address: 'keyed hash of the network address of a visitor',
       crop: 'where the person is in the photo',
       person_detected: 'whether the photo shows a person',
       warnings: 'quality of the photo',
@@ -44,12 +43,13 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'state, price and statistics of a try-on',
       lifetime:
-        'the record stays, without its images once they expire; `visitor_address` 2 days; `shopper_hash` until the ISO week ends; records of test keys 1 day. The ID of the end user stays until it is erased',
-      erasure: `${ERASE} sets the ID of the end user, of the photo, of the result and the salt to null and cancels unfinished work; the record stays, with the keyed hash of the shopper until the ISO week ends: an erasure must not reset the weekly limit`,
+        'the record stays, without its images once they expire; `visitor_address` 2 days; `shopper_hash` until the ISO week ends; records of test keys 1 day. The IDs of the end users stay until they are erased',
+      erasure: `${ERASE} sets the ID of the end user, of the photo, of the result and the salt to null and cancels unfinished work, also of what others made of a photo of the end user; the record stays, with the keyed hash of the shopper until the ISO week ends: an erasure must not reset the weekly limit`,
     },
     {
       image_id: 'ID of the photo',
       external_user_id: 'ID of the end user',
+      photo_user_id: 'ID of the end user of the photo, if it is another one',
       result_key: 'where the result is stored',
       visitor_address: 'keyed hash of the network address of a visitor',
       shopper_hash: 'keyed hash of the ID of a shopper of a shop',

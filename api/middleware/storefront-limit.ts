@@ -12,7 +12,7 @@ import { siteOf } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { Redis } from '../shared/redis.ts'
 import { hashText, type SigningSecret } from '../shared/signing.ts'
-import { hashAddress, type Shopper, shopperId } from '../shoppers/shopper.ts'
+import { hashAddress, isNamed, shopperId } from '../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
 
 /**
@@ -115,10 +115,6 @@ function layersOf(row: StorefrontBudget, caller: SpendingCaller) {
 /** The visitor; without a name their address, and without an address the shop. */
 function visitorOf({ shopId, shopper }: Caller): string {
   return isNamed(shopper) || !shopper.isAddressShared ? shopperId(shopId, shopper) : shopId
-}
-
-function isNamed({ customerId, visitorId, anonymousId }: Shopper): boolean {
-  return customerId !== null || visitorId !== null || anonymousId !== null
 }
 
 function callerOf({ ip, state: { shop, shopper } }: AppContext, secret: SigningSecret): Caller {

@@ -84,6 +84,7 @@ const OWN_FORMATS: Readonly<Record<string, [string, unknown][]>> = {
     ['format', 'uri'],
     ['pattern', '^([Hh][Tt][Tt][Pp][Ss]?://|upload://[0-9a-f]{64}$)'],
   ],
+  'end-user-id': [],
   'iso-time': [['pattern', ISO_TIME.source]],
 }
 

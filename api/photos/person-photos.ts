@@ -31,8 +31,6 @@ export interface PersonPhotos {
 export interface StoreCall {
   readonly account: AccountRecord
   readonly externalUserId: string | null
-  /** Keyed hash of the network address of a visitor with an unsigned name. */
-  readonly visitorAddress?: string | null
   readonly keepForDays: number | null
   /** Aborts the wait for decoding; the photo is not stored then. */
   readonly signal?: AbortSignal
@@ -81,7 +79,7 @@ export function createPersonPhotos({
 
     store: async (
       file,
-      { account, externalUserId, visitorAddress, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
+      { account, externalUserId, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
     ) => {
       // Test data is kept for 1 day.
       const keepForDays = account.testOf === null ? asked : null
@@ -94,7 +92,7 @@ export function createPersonPhotos({
       const hash = (await hashImage(normalised.bytes))?.hash ?? null
       await reserveStorage(account, bytes, async () => {
         await images.insert({
-          ...{ id: imageId, accountId: account.id, objectKey, bytes, hash, externalUserId, visitorAddress },
+          ...{ id: imageId, accountId: account.id, objectKey, bytes, hash, externalUserId },
           ...{ width, height, cropMode, keepForDays, expiresAt },
         })
         try {

@@ -5,6 +5,7 @@ import { DrapeError, type FieldProblem } from './errors.ts'
 import { type Path, problemsOf } from './field-problems.ts'
 import { normaliseInput } from './input-values.ts'
 import { parseIsoTime } from './iso-time.ts'
+import { parseShopperId } from './shopper-id.ts'
 
 export { type Static, type TSchema, Type } from 'typebox'
 export { formatPath, type Path } from './field-problems.ts'
@@ -34,6 +35,7 @@ function createAjv({ allErrors }: { allErrors: boolean }): Ajv2020 {
   created.addFormat('iso-time', (text: string) => !Number.isNaN(parseIsoTime(text).start))
   const isWebAddress = (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text)
   created.addFormat('web-address', isWebAddress)
+  created.addFormat('end-user-id', (text: string) => parseShopperId(text) === null)
   created.addFormat('image-address', (text: string) => isWebAddress(text) || /^upload:\/\/[0-9a-f]{64}$/.test(text))
   created.addKeyword({
     keyword: 'maxJsonKilobytes',

@@ -1,4 +1,5 @@
 import { networkOf } from '../shared/addresses.ts'
+import { composeShopperId, type ShopperKind, type ShopperName } from '../shared/shopper-id.ts'
 import { hashText, type SigningSecret } from '../shared/signing.ts'
 
 /** A visitor of a shop, identified by the strongest known identity. */
@@ -11,7 +12,7 @@ export interface Shopper {
   readonly visitorId: string | null
   /** Network address. */
   readonly address: string
-  /** Whether `address` belongs to the shop's server, which does not forward its shoppers' addresses. */
+  /** Whether `address` belongs to the shop's server, which does not forward its shoppers' addresses: it identifies no shopper. */
   readonly isAddressShared: boolean
   /** Keyed hash, because an address is personal data. */
   readonly addressHash: string
@@ -21,24 +22,18 @@ export interface Shopper {
  * ID under which limits count a shopper and images are stored, by precedence: customer, visitor, browser, address.
  * Starts with the shop's ID, so that the shoppers of different shops are separate. Equals their `externalUserId`.
  */
-export function shopperId(shopId: string, { customerId, visitorId, anonymousId, addressHash }: Shopper): string {
-  if (customerId !== null) return customerShopperId(shopId, customerId)
-  if (visitorId !== null) return `${shopId}:visitor:${visitorId}`
-  return anonymousId !== null ? `${shopId}:browser:${anonymousId}` : addressShopperId(shopId, addressHash)
+export function shopperId(shopId: string, shopper: Shopper): string {
+  const [strongest = { shopId, kind: 'address', value: shopper.addressHash }] = namesOf(shopId, shopper)
+  return composeShopperId(strongest)
 }
 
 /**
- * All IDs under which photos of this shopper may be stored: the customer, and the browser from before the customer
- * signed in.
+ * The IDs that identify the shopper as the owner of rows: of the customer, the visitor and the browser, because a customer
+ * signs in after the first photo; without any of them the network address, unless other shoppers share it. May be empty.
  */
 export function shopperIds(shopId: string, shopper: Shopper): string[] {
-  const { customerId, visitorId, anonymousId, addressHash } = shopper
-  return [
-    ...(customerId === null ? [] : [customerShopperId(shopId, customerId)]),
-    ...(visitorId === null ? [] : [`${shopId}:visitor:${visitorId}`]),
-    ...(anonymousId === null ? [] : [`${shopId}:browser:${anonymousId}`]),
-    ...(isNamed(shopper) ? [] : [addressShopperId(shopId, addressHash)]),
-  ]
+  if (!isNamed(shopper) && !shopper.isAddressShared) return [shopperId(shopId, shopper)]
+  return namesOf(shopId, shopper).map(composeShopperId)
 }
 
 /** Whether more than a network address is known of the shopper. */
@@ -46,14 +41,18 @@ export function isNamed({ customerId, visitorId, anonymousId }: Shopper): boolea
   return customerId !== null || visitorId !== null || anonymousId !== null
 }
 
-/** `shopperId` of a shopper of whom only the network address is known. */
-export function addressShopperId(shopId: string, addressHash: string): string {
-  return `${shopId}:address:${addressHash}`
-}
-
 /** `shopperId` of a customer with a known ID alone. */
 export function customerShopperId(shopId: string, customerId: string): string {
-  return `${shopId}:customer:${customerId}`
+  return composeShopperId({ shopId, kind: 'customer', value: customerId })
+}
+
+function namesOf(shopId: string, { customerId, visitorId, anonymousId }: Shopper): ShopperName[] {
+  const names: readonly [ShopperKind, string | null][] = [
+    ['customer', customerId],
+    ['visitor', visitorId],
+    ['browser', anonymousId],
+  ]
+  return names.flatMap(([kind, value]) => (value === null ? [] : [{ shopId, kind, value }]))
 }
 
 /** Whether an `externalUserId` names a shopper of this shop. */

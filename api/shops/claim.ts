@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { DrapeError } from '../shared/errors.ts'
+import { parseShopperId } from '../shared/shopper-id.ts'
 import { decodeQuery, type QueryParameter, type SignedByPlugin, shopifyMessage } from './signature.ts'
 
 /** Unverified claim of a request. */
@@ -147,7 +148,7 @@ function assertTimely(timestamp: string, now: number): void {
 function readCustomer(parameters: readonly QueryParameter[], now: number): string | null {
   const sent = valuesOf(parameters, 'logged_in_customer_id')
   if (sent.length === 0 || (sent.length === 1 && sent[0] === '')) return null
-  if (sent.length === 1 && CUSTOMER.test(sent[0])) return sent[0]
+  if (sent.length === 1 && CUSTOMER.test(sent[0]) && parseShopperId(sent[0]) === null) return sent[0]
   throw claimRefused('format', 'The parameter logged_in_customer_id must be sent once, with an ID or empty.', now)
 }
 

@@ -15,7 +15,8 @@ import {
   newFields,
   type ProductInput,
 } from '../shared/stores/product-merge.ts'
-import { isOfShop, SHOP_STATES, type ShopCall, shopLimits } from './shop-limits.ts'
+import { isUsableBy } from './fittings.ts'
+import { SHOP_STATES, type ShopCall, shopLimits } from './shop-limits.ts'
 import { insertDeliveries } from './webhook-outbox.ts'
 
 export interface Acceptance {
@@ -23,6 +24,8 @@ export interface Acceptance {
   readonly accountId: string
   readonly externalUserId: string | null
   readonly imageId: string
+  /** Owners whose photos the call may use, in addition to photos without an owner. Absent: all of the account. */
+  readonly photoOwners?: readonly string[]
   /** JSON path of the image's ID in the request. */
   readonly imagePath?: string
   readonly product: ProductInput
@@ -38,10 +41,7 @@ export interface Acceptance {
   readonly keepForDays: number | null
   /** Batch jobs run after the other jobs of their account. */
   readonly isBatch?: boolean
-  /**
-   * Shop of the shopper `externalUserId`. Given: the limits of the shop apply, and the photo must not belong to a visitor
-   * of another shop. Requires `shopperHash`.
-   */
+  /** Shop of the shopper `externalUserId`. Given: the limits of the shop apply. Requires `shopperHash`. */
   readonly shop?: ShopCall
   /** Keyed hash of `externalUserId`, by which the weekly limit counts: it outlives an erasure until the week ends. */
   readonly shopperHash?: string
@@ -89,7 +89,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       select id, balance, is_active, retention_days, settings, logo_key, credits_low_since
       from accounts where id = ${accountId} for no key update
     ), call as materialized (
-      select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, external_id text,
+      select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, photo_owners text[], external_id text,
         external_user_id text, shopper_hash text, visitor_address text, options jsonb, deadline_seconds float8, keep_for_days int,
         is_batch boolean, traceparent text, waited_seconds float8, consent jsonb)
     ), erased as materialized (
@@ -100,13 +100,13 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     ), ${limits.rooms}, image as (
       select images.* from account cross join (select distinct image_id from call order by image_id) as named
         cross join lateral (
-          select images.*, images.account_id = account.id and ${isOfShop(shop)} as mine
-          from images where images.id = named.image_id and images.expires_at > now()
+          select images.*, images.account_id = account.id as mine from images
+          where images.id = named.image_id and images.expires_at > now()
           limit 1 for key share of images) as images
     ), ${lockStored(externalIdsOf(calls))}, usable as (
       select external_id from stored where live and ${isUsable(product, garmentTypes)}
     ), possible as (
-      select call.* from call join image on image.id = call.image_id and image.mine cross join locked
+      select call.* from call join image on image.id = call.image_id and image.mine and ${isAllowed} cross join locked
       where (${hasImages(product)} or call.external_id in (select external_id from usable))
         and call.id not in (select id from erased)
     ), waiting as (
@@ -115,11 +115,11 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       select waiting.* from waiting, account, quota, shop
       where is_active and is_paid and not failing and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
     ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
-      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, shopper_hash, visitor_address, cost, engine,
-        requested_engine, options, snapshot, deadline_at, images_expire_at, consent)
+      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, photo_user_id, shop_id,
+        shopper_hash, visitor_address, cost, engine, requested_engine, options, snapshot, deadline_at, images_expire_at, consent)
       select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
-        ${shop?.id ?? null}, allowed.shopper_hash, allowed.visitor_address, ${cost}, ${engine},
-        ${requestedEngine}, allowed.options,
+        nullif(image.external_user_id, allowed.external_user_id), ${shop?.id ?? null}, allowed.shopper_hash, allowed.visitor_address,
+        ${cost}, ${engine}, ${requestedEngine}, allowed.options,
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
           'images', ${firstImage}),
         now_ms() + make_interval(secs => allowed.deadline_seconds),
@@ -165,7 +165,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       coalesce((select is_active from account), false) as active,
       coalesce((select balance >= ${cost} * (1 + (select count(*) from allowed)) from account), false) as affordable,
       ${limits.state} as shop,
-      coalesce((select case when mine then 'mine' else 'foreign' end from image where image.id = call.image_id), 'missing')
+      coalesce((select case when mine and ${isAllowed} then 'mine' else 'foreign' end from image where image.id = call.image_id), 'missing')
         as image,
       call.id in (select id from erased) as erased,
       case when exists (select from stored where live and stored.external_id = call.external_id) then 'mine'
@@ -175,6 +175,9 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     from call left join queued on queued.generation_id = call.id
     order by place`
 }
+
+/** Whether a `call` may use its `image`. */
+const isAllowed = sql.fragment`(call.photo_owners is null or ${isUsableBy(sql.fragment`call.photo_owners`, 'image')})`
 
 const safetyLevel = sql.fragment`coalesce(shop.safety_level, account.settings->>'safetyLevel', 'off')`
 
@@ -224,6 +227,7 @@ function rowOf(call: Acceptance, place: number) {
     place,
     id: call.generationId,
     image_id: call.imageId,
+    photo_owners: call.photoOwners === undefined ? null : [...call.photoOwners],
     external_id: call.product.externalId,
     external_user_id: call.externalUserId,
     shopper_hash: call.shopperHash ?? null,

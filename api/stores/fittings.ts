@@ -1,7 +1,7 @@
+import type { ValueExpression } from 'slonik'
 import { type Database, Json, rowType, sql } from '../shared/database/database.ts'
 import { Type } from '../shared/schema.ts'
 import { isLive } from '../shared/stores/product-merge.ts'
-import { isOfNoVisitor } from './shop-limits.ts'
 
 const Parts = rowType(
   Type.Object({
@@ -12,14 +12,20 @@ const Parts = rowType(
 
 export interface FittingName {
   readonly accountId: string
-  readonly shopId: string
-  /** Owners that may use the photo, in the form in which images name their owner. */
-  readonly ownerIds: readonly string[]
-  /** Hash of the network address of a request without any name of a visitor; null: the request has one. */
-  readonly namelessAddress: string | null
+  /** Owners whose photos the request may use, in the form in which images name their owner. */
+  readonly photoOwners: readonly string[]
   readonly imageId: string
   /** External IDs that the product may have in the catalog. */
   readonly externalIds: readonly string[]
+}
+
+/**
+ * Whether the photo in a row of `table` belongs to one of the owners, an array of SQL, or to nobody: then the server of the account
+ * uploaded it for all.
+ */
+export function isUsableBy(owners: ValueExpression, table: 'image' | 'images') {
+  const owner = sql.identifier([table, 'external_user_id'])
+  return sql.fragment`(${owner} is null or ${owner} = any(${owners}))`
 }
 
 export type Fittings = ReturnType<typeof createFittings>
@@ -27,17 +33,13 @@ export type Fittings = ReturnType<typeof createFittings>
 /** Looks up the photo and the product of a shopper's request before acceptance. */
 export function createFittings(database: Database) {
   return {
-    /**
-     * Whether the photo is usable: it belongs to one of the owners or to no visitor of a shop, or a browser of the shop sent it from
-     * the address of a request without a name. And the products of the catalog with one of the external IDs.
-     */
-    find: ({ accountId, shopId, ownerIds, namelessAddress, imageId, externalIds }: FittingName) =>
+    /** Whether the photo is usable, and the products of the catalog with one of the external IDs. */
+    find: ({ accountId, photoOwners, imageId, externalIds }: FittingName) =>
       database.one(sql.type(Parts)`
         select exists (
             select from images
             where id = ${imageId} and account_id = ${accountId} and expires_at > now()
-              and (${isOfNoVisitor} or external_user_id = any(${sql.array([...ownerIds], 'text')})
-                or visitor_address = ${namelessAddress} and starts_with(external_user_id, ${`${shopId}:`}))) as "hasImage",
+              and ${isUsableBy(sql.array([...photoOwners], 'text'), 'images')}) as "hasImage",
           coalesce((
             select jsonb_agg(jsonb_build_object('externalId', external_id, 'metadata', metadata)) from products
             where account_id = ${accountId} and external_id = any(${sql.array([...externalIds], 'text')})

@@ -96,15 +96,6 @@ export function shopLimits(shop: ShopCall | undefined) {
   }
 }
 
-/** Whether a row of `images` belongs to no visitor of a shop: the server of the account uploaded it. */
-export const isOfNoVisitor = sql.fragment`(images.external_user_id ~ '^shop_[^:]+:') is not true`
-
-/** Whether a row of `images` belongs to no visitor of another shop. Always true without a shop. */
-export function isOfShop(shop: ShopCall | undefined) {
-  if (!shop) return sql.fragment`true`
-  return sql.fragment`(${isOfNoVisitor} or starts_with(images.external_user_id, ${`${shop.id}:`}))`
-}
-
 export function shopRefusal(state: Exclude<ShopState, 'open'>): DrapeError {
   switch (state) {
     case 'unpaid':

@@ -183,7 +183,7 @@ describe('a visitor who invents identities', () => {
 
   it('may poll and follow try-ons only within its budgets', async () => {
     const shop = await openShop()
-    const id = await acceptForShop(drape, { shopId: shop.id })
+    const id = await acceptForShop(drape, { shopId: shop.id, shopper: 'browser:anon_polls' })
     const headers = { ...from('203.0.113.60'), ...anonymous('polls') }
     const ask = async (path: string, signal?: AbortSignal) => {
       const options = { headers, ...(signal && { signal }) }
@@ -264,6 +264,40 @@ describe('a visitor who invents identities', () => {
     expect(await createVisitorAddresses(drape.database).countToday(id)).toMatchObject({
       ...{ generations: 5, addresses: [{ generations: 3 }, { generations: 2 }] },
     })
+  })
+
+  it('uses, reads and shares nothing of other visitors whose address the proxy does not forward', async () => {
+    const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
+    await createShops(drape.database).insert({
+      ...{ accountId: drape.accountId, platform: 'plugin', requiresConsent: false, ...shop },
+    })
+    const ask = (method: string, path: string, content: object | null, headers: [string, string][] = []) => {
+      const body = content === null ? '' : JSON.stringify(content)
+      const all: [string, string][] = [['Content-Type', 'application/json'], ...headers]
+      return send(drape.api.url, signedByPlugin(shop, { method, path, headers: all, body }))
+    }
+    const uploaded = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: photo }) })
+    const wish = { userImageId: uploaded.body.imageId, productId: SHIRT }
+    const made = await ask('POST', '/public/fitting-room', wish)
+    expect(made).toMatchObject({ status: 200 })
+    // As if the nameless visitor had uploaded the photo too.
+    await drape.database.query(sql.unsafe`
+      update images set external_user_id = (select external_user_id from generations where id = ${made.body.jobId})
+      where id = ${wish.userImageId}`)
+    for (const headers of [[], [['X-Service-Anonymous-Id', 'anon_other']]] as [string, string][][]) {
+      const statuses = [
+        await ask('GET', `/public/generation/${made.body.jobId}`, null, headers),
+        await ask('POST', '/public/share-generation', { generationId: made.body.jobId }, headers),
+        await ask('POST', '/public/fitting-room', wish, headers),
+      ].map(({ status }) => status)
+      expect(statuses).toEqual([404, 404, 404])
+    }
+    expect(await ask('POST', '/public/prepare-upload', null)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', message: expect.stringContaining('X-Service-Anonymous-Id') },
+    })
+    const named: [string, string][] = [['X-Service-Anonymous-Id', 'anon_other']]
+    expect(await ask('POST', '/public/prepare-upload', null, named)).toMatchObject({ status: 200 })
   })
 
   it('uses no photo of another visitor', async () => {

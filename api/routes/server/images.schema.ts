@@ -6,6 +6,7 @@ import { Nullable, type Static, Type } from '../../shared/schema.ts'
 export const ExternalUserId = Type.String({
   minLength: 1,
   maxLength: 255,
+  format: 'end-user-id',
   description: 'Your opaque id of the end user, without personal data. Required for erasure.',
 })
 

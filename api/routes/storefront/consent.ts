@@ -4,12 +4,13 @@ import { describeBudget } from '../../limits/storefront-budgets.ts'
 import type { Budgets } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { Customer } from '../../shared/stores/customer.ts'
+import { isNamed } from '../../shoppers/shopper.ts'
 import type { AppContext } from '../../state.ts'
 import type { Consents } from '../../stores/consents.ts'
 import { route } from '../route.ts'
 import type { BudgetedGuards, ParsingGuards } from './behind-proxy.ts'
 import { ConsentBody, ConsentNotice, ConsentQuery, GivenConsent } from './consent.schema.ts'
-import { requesterOf } from './requester.ts'
+import { requesterOf, unidentified } from './requester.ts'
 
 export interface ConsentParts {
   readonly consents: Consents
@@ -117,11 +118,7 @@ async function postConsent(
 
 /** Consent for an address would be the consent of everyone behind it. */
 function assertNamed({ state: { shopper } }: AppContext): void {
-  if (shopper.customerId !== null || shopper.visitorId !== null || shopper.anonymousId !== null) return
-  const message = 'The request needs a visitor: send X-Service-Visitor-Token or X-Service-Anonymous-Id.'
-  throw new DrapeError('VALIDATION_FAILED', message, {
-    details: [{ path: 'x-service-visitor-token', message: 'is required, or x-service-anonymous-id' }],
-  })
+  if (!isNamed(shopper)) throw unidentified()
 }
 
 async function postWithdrawal(ctx: AppContext, { consents, budgets, erase }: ConsentParts): Promise<void> {

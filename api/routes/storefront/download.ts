@@ -82,7 +82,7 @@ function findKey(url: string, storage: ObjectStorage): string {
  */
 async function assertAllowed(
   { key, url }: { key: string; url: string },
-  { account, shop, usableIds }: Requester,
+  { account, shop, ownerIds }: Requester,
   { objects, storage }: DownloadParts,
 ): Promise<void> {
   const object = await objects.find(key)
@@ -92,7 +92,7 @@ async function assertAllowed(
   if (object.accountId !== account.id || !(isResult || isPhoto)) {
     throw new DrapeError('FORBIDDEN', 'The image belongs to another shop or account.')
   }
-  const isOwn = object.externalUserId !== null && usableIds.includes(object.externalUserId)
+  const isOwn = object.externalUserId !== null && ownerIds.includes(object.externalUserId)
   if (!isOwn && !(await storage.isSignedUrl(url))) {
     throw new DrapeError(
       'FORBIDDEN',

@@ -8,7 +8,6 @@ import { compileParser, type Static, Type } from '../../shared/schema.ts'
 import { hashText, type SigningSecret } from '../../shared/signing.ts'
 import type { Generations } from '../../shared/stores/generations.ts'
 import type { ProductInput } from '../../shared/stores/product-merge.ts'
-import { isNamed } from '../../shoppers/shopper.ts'
 import type { FindProductFor } from '../../shops/product-finder.ts'
 import { namesOfProduct, type ProductGid, resolveShopProduct } from '../../shops/products.ts'
 import type { AppContext, AppState } from '../../state.ts'
@@ -65,8 +64,8 @@ at most 3 attempts per generation. The shopper is the customer that the proxy
 has signed, else the visitor of \`X-Service-Visitor-Token\`, else the browser of \`X-Service-Anonymous-Id\`, else the network address.
 Shoppers without a customer account share a limit per network address (default: 30 generations per day, UTC) and a limit per shop
 (default: 1,000 per day); operators set both limits for each shop. Requests that are blocked count too: ${describeBudget('fitting-room')}
-The photo is any photo of the account that no other visitor owns: an upload of the same shopper, or of the server
-of the account. A request without any of these headers finds an upload of a browser from the same network address too.
+The photo is an upload of the same shopper, or of the server of the account without \`externalUserId\` or with the ID of the customer
+that the proxy has signed. A network address identifies a shopper only if the proxy forwards it and the request has none of these headers.
 A try-on fails with \`GENERATION_TIMEOUT\` after 300 seconds, or after up to 3600 if the queue or the start of a worker takes longer.`,
     access: 'shop',
     body: { json: FittingRoomBody },
@@ -154,16 +153,22 @@ async function findParts(
   { imageId, gid }: { imageId: string; gid: ProductGid },
   { fittings, findProductFor }: FittingRoomParts,
 ): Promise<ProductInput> {
-  const { shop, account, usableIds: ownerIds } = requesterOf(ctx)
+  const { shop, account } = requesterOf(ctx)
   const { shopper } = ctx.state
   const { hasImage, products: known } = await fittings.find({
-    ...{ accountId: account.id, shopId: shop.id, ownerIds },
-    namelessAddress: isNamed(shopper) ? null : shopper.addressHash,
+    accountId: account.id,
+    photoOwners: photoOwnersOf(ctx),
     imageId,
     externalIds: namesOfProduct(gid),
   })
   if (!hasImage) throw unknownPhoto()
   return resolveShopProduct(gid, { known, shop, findProduct: findProductFor(shopper) })
+}
+
+/** Owners whose photos the request may use: the shopper, and the signed customer as the server of the account names them. */
+function photoOwnersOf(ctx: AppContext): readonly string[] {
+  const { customerId } = ctx.state.shopper
+  return [...requesterOf(ctx).ownerIds, ...(customerId === null ? [] : [customerId])]
 }
 
 function fittingOf(
@@ -182,6 +187,7 @@ function fittingOf(
     ...wish,
     accountId: account.id,
     externalUserId: shopperId,
+    photoOwners: photoOwnersOf(ctx),
     shopperHash: hashText(signingSecret, `shopper:${shopperId}`),
     visitorAddress: customerId === null ? addressHash : null,
     shop: {

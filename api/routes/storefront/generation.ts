@@ -32,7 +32,7 @@ export const shopperGenerationRoutes = [
     path: '/public/generation/{id}',
     id: 'getShopperGeneration',
     summary: 'Fetch a generation of a shopper',
-    description: `Returns only generations of the same visitor: the customer, the visitor token, the anonymous ID or, without any of them, the network address that fitting-room got. Poll every 2 seconds, or follow its events. ${describeBudget('generation')}`,
+    description: `Returns only generations of the same visitor: the customer, the visitor token, the anonymous ID or, without any of them, the network address that the proxy forwarded to fitting-room. Poll every 2 seconds, or follow its events. ${describeBudget('generation')}`,
     answers: { 200: { description: 'The current state.', schema: ShopperGeneration } },
     guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, budgets.limit('generation')],
     handler: getGeneration,

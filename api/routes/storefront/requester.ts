@@ -1,22 +1,22 @@
+import type { Middleware } from 'koa'
 import type { KeyLookup } from '../../authentication/key-lookup.ts'
 import { assertScope } from '../../keys/restrictions.ts'
 import { DrapeError } from '../../shared/errors.ts'
-import { addressShopperId, shopperId, shopperIds } from '../../shoppers/shopper.ts'
-import type { AppContext } from '../../state.ts'
+import { shopperId, shopperIds } from '../../shoppers/shopper.ts'
+import type { AppContext, AppState } from '../../state.ts'
 import type { AccountRecord } from '../../stores/accounts.ts'
 import type { ShopRecord } from '../../stores/shops.ts'
 
 export interface Requester {
   readonly shop: ShopRecord
   readonly account: AccountRecord
+  /** ID under which limits count the shopper, and under which the request stores. */
   readonly shopperId: string
-  /** The shopper, under all names that the request gives. */
-  readonly ownerIds: readonly string[]
   /**
-   * Owners whose photos and results the shopper may use: `ownerIds`, and the network address, because an earlier request of
-   * the shopper may have had no name.
+   * Whose photos and results the request may use, read, share and erase: the shopper, under all names that the request gives. Empty if
+   * nothing identifies the shopper.
    */
-  readonly usableIds: readonly string[]
+  readonly ownerIds: readonly string[]
 }
 
 /**
@@ -27,9 +27,20 @@ export function requesterOf({ state: { shop, account, shopper } }: AppContext): 
   if (shop === null) {
     throw new DrapeError('PROXY_SIGNATURE_INVALID', 'The request is not signed by the proxy of a shop.')
   }
-  const ownerIds = shopperIds(shop.id, shopper)
-  const usableIds = [...ownerIds, addressShopperId(shop.id, shopper.addressHash)]
-  return { shop, account, shopperId: shopperId(shop.id, shopper), ownerIds, usableIds }
+  return { shop, account, shopperId: shopperId(shop.id, shopper), ownerIds: shopperIds(shop.id, shopper) }
+}
+
+/** Refuses a request that nothing identifies: nobody could use or erase what it stores. */
+export const requireIdentity: Middleware<AppState> = (ctx, next) => {
+  if (requesterOf(ctx as AppContext).ownerIds.length === 0) throw unidentified()
+  return next()
+}
+
+export function unidentified(): DrapeError {
+  const message = 'The request needs a visitor: send X-Service-Visitor-Token or X-Service-Anonymous-Id.'
+  return new DrapeError('VALIDATION_FAILED', message, {
+    details: [{ path: 'x-service-visitor-token', message: 'is required, or x-service-anonymous-id' }],
+  })
 }
 
 export interface ServerKeyCheck {
@@ -43,16 +54,16 @@ export const SERVER_KEY_HEADER = {
 }
 
 /**
- * Owners whose generations the request may read and share. Null: all of the shop, because the request has a secret key of
- * the account. Throws `INVALID_API_KEY`, or `FORBIDDEN` for a key without the scope.
+ * `ownerIds`; null for all owners of the shop, because the request has a secret key of the account. Throws
+ * `INVALID_API_KEY`, or `FORBIDDEN` for a key without the scope.
  */
 export async function readableOwners(
   ctx: AppContext,
   { findServerKey }: ServerKeyCheck,
 ): Promise<readonly string[] | null> {
-  const { account, usableIds } = requesterOf(ctx)
+  const { account, ownerIds } = requesterOf(ctx)
   const sent = ctx.get('x-api-key')
-  if (sent === '') return usableIds
+  if (sent === '') return ownerIds
   const found = await findServerKey(sent, ctx.ip)
   if (found?.account.id !== account.id) throw new DrapeError('INVALID_API_KEY', 'The API key is not valid.')
   assertScope(found.key, ['try-on', 'read'])

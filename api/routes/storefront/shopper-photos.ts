@@ -23,7 +23,7 @@ export interface ShopperPhotoOptions {
 const PREVIEW_SECONDS = 900
 
 function isOwner(ctx: AppContext, externalUserId: string | null): boolean {
-  return externalUserId !== null && requesterOf(ctx).usableIds.includes(externalUserId)
+  return externalUserId !== null && requesterOf(ctx).ownerIds.includes(externalUserId)
 }
 
 /** Throws `UPLOAD_NOT_FOUND` unless the upload belongs to this shopper. */
@@ -57,18 +57,7 @@ export async function storePhoto(
 ): Promise<StoredPhoto> {
   const requester = requesterOf(ctx)
   const { account, shopperId: externalUserId } = requester
-  const { customerId, visitorId, anonymousId, addressHash } = ctx.state.shopper
-  const isUnsigned = customerId === null && visitorId === null && anonymousId !== null
-  const visitorAddress = isUnsigned ? addressHash : null
-  const call = {
-    account,
-    externalUserId,
-    visitorAddress,
-    keepForDays: null,
-    cropMode: 'auto',
-    imageId,
-    signal,
-  } as const
+  const call = { account, externalUserId, keepForDays: null, cropMode: 'auto', imageId, signal } as const
   const photo = await photos.store(file, call)
   if (await isConsentValid(requester, { consents })) return photo
   await photos.discard(photo.imageId)

@@ -23,7 +23,7 @@ import type { UploadNames } from '../../stores/uploads.ts'
 import { route } from '../route.ts'
 import type { BudgetedGuards, ParsingGuards } from './behind-proxy.ts'
 import type { CompleteUpload } from './complete-upload.ts'
-import { requesterOf } from './requester.ts'
+import { requesterOf, requireIdentity } from './requester.ts'
 import { isConsentValid, notAgreed, requireConsent } from './require-consent.ts'
 import { presentPhoto, type ShopperPhotoOptions, storePhoto, unknownUpload } from './shopper-photos.ts'
 import {
@@ -92,9 +92,10 @@ Uploads of upload-image count too.`,
     answers: {
       200: { description: 'The link.', schema: PreparedUpload, next: { completeShopperUpload: {} } },
     },
-    errors: ['CONSENT_REQUIRED', 'RATE_LIMIT_EXCEEDED', 'QUOTA_EXCEEDED'],
+    errors: ['VALIDATION_FAILED', 'CONSENT_REQUIRED', 'RATE_LIMIT_EXCEEDED', 'QUOTA_EXCEEDED'],
     guards: ({ fromShop, budgets, consents }: PreparingGuards) => [
       fromShop,
+      requireIdentity,
       budgets.limit('upload'),
       requireConsent(consents),
     ],
@@ -171,6 +172,7 @@ same link. ${describeBudget('upload-complete')}`,
     errors: [...badPhoto, 'CONSENT_REQUIRED', 'FILE_REQUIRED', 'RATE_LIMIT_EXCEEDED'],
     guards: ({ fromShop, budgets, parse, consents }: StoringGuards) => [
       fromShop,
+      requireIdentity,
       budgets.limit('upload'),
       requireConsent(consents),
       parse,

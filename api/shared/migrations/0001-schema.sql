@@ -313,8 +313,6 @@ create table images (
   account_id text not null references accounts (id),
   object_key text not null references objects (key) on delete cascade,
   external_user_id text,
-  -- Finds the photo of a browser for a later request that has only its network address.
-  visitor_address text,
   width integer not null,
   height integer not null,
   -- auto: crops to 4:5 around the person; none: keeps the whole photo.
@@ -344,6 +342,8 @@ create table generations (
   snapshot jsonb not null,
   image_id text,
   external_user_id text,
+  -- The owner of the photo, if it is another one: what was made of a photo is erased with it.
+  photo_user_id text,
   -- Keyed hash of the network address of a visitor; null for customers whom the platform of the shop has signed in.
   visitor_address text,
   -- The weekly limit counts by it: an erasure removes the ID of the shopper and must not reset the limit.
@@ -394,6 +394,7 @@ comment on column generations.shopper_hash is 'Keyed hash of the shopper, until 
 comment on column generations.requested_engine is 'Engine that the fallback engine of the generation stands in for; null when the generation runs on the requested engine.';
 comment on column generations.attempt_dispatched_at is 'When the attempt that started last was handed to the queue.';
 create index generations_user on generations (account_id, external_user_id) where external_user_id is not null;
+create index generations_photo_user on generations (account_id, photo_user_id) where photo_user_id is not null;
 create index generations_lease on generations (lease_until) where status = 'PROCESSING';
 create index generations_deadline on generations (deadline_at) where status in ('PENDING', 'PROCESSING');
 -- A product is counted by the ID that callers know, also across a deletion.
@@ -631,15 +632,22 @@ create function customer_hash(account_id text, external_user_id text) returns by
 
 -- An end user is erased by any value that a surface was sent: an externalUserId, a customer ID of the platform of a shop, or the ID of a
 -- browser. Shops store the last two as shop_…:customer:… and shop_…:browser:…, and visitors with a token as shop_…:visitor:….
--- Returns the value in such an ID; null for other IDs.
-create function customer_value(external_user_id text) returns text language sql immutable parallel safe
-  as $$ select substring(external_user_id from '^shop_[^:]+:(?:customer|browser|visitor):(.+)$') $$;
+-- Names that an erasure may give for the owner with this ID: the ID itself and, if it names a shopper of a shop, the shopper's value there;
+-- a browser with and without its prefix. See api/shared/shopper-id.ts.
+create function customer_names(external_user_id text) returns text[] language sql immutable parallel safe as $$
+  select array[external_user_id] || array(
+    select unnest(case when parts[1] = 'browser' then array[parts[2], regexp_replace(parts[2], '^anon_(?!anon_)', '')] else array[parts[2]] end)
+    from regexp_matches(external_user_id, '^shop_[0-9a-f-]{36}:(customer|visitor|browser|address):(.+)$') as parts)
+$$;
 
--- Every ID under which an end user of the account may be stored: the ID itself and, for a value, the IDs of all shops.
+-- Every ID whose names contain this name: the name itself, and the shoppers of all shops of the account with this value.
 create function customer_ids(account text, external_user_id text) returns text[] language sql stable parallel safe as $$
   select array(
-    select shops.id || ':' || kind || ':' || $2 from shops cross join unnest(array['customer', 'browser', 'visitor']) as kind
-    where shops.account_id = $1 and customer_value($2) is null
+    select shops.id || ':' || kind || ':' || value
+    from shops cross join (
+      values ('customer', $2), ('visitor', $2), ('address', $2), ('browser', regexp_replace($2, '^(?!anon_)', 'anon_'))
+    ) as names (kind, value)
+    where shops.account_id = $1
   ) || $2
 $$;
 
@@ -669,20 +677,16 @@ end $$;
 create function was_erased_since(account_id text, external_user_id text, since timestamptz) returns boolean
 language plpgsql volatile as $$
 declare
-  names text[] := array_remove(array[external_user_id, customer_value(external_user_id)], null);
+  names text[] := customer_names(external_user_id);
 begin
+  if external_user_id is null then
+    return false;
+  end if;
   perform pg_advisory_xact_lock_shared(hashtextextended(account_id || chr(10) || name, 7201430037)) from unnest(names) as name;
   return exists (
     select from unnest(names) as name join erased_customers on customer = customer_hash(account_id, name)
     where erased_at >= since);
 end $$;
-
--- The object without the entries that are or contain one of the texts.
-create function without_texts(object jsonb, texts text[]) returns jsonb language sql immutable strict parallel safe as $$
-  select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(object)
-  where not exists (
-    select from unnest(texts) as text where value #>> '{}' = text or strpos(value::text, to_jsonb(text)::text) > 0)
-$$;
 
 -- Erasures from the first deletion to the signed receipt.
 create table erasures (

@@ -41,8 +41,6 @@ export function createImages(database: Database) {
       /** Perceptual hash; null when the photo has none. */
       hash?: string | null
       externalUserId: string | null
-      /** Keyed hash of the network address, for a visitor who is known by an unsigned name only. */
-      visitorAddress?: string | null
       width: number
       height: number
       cropMode: 'auto' | 'none'
@@ -59,8 +57,8 @@ export function createImages(database: Database) {
             expires_at = greatest(objects.expires_at, excluded.expires_at)
           returning key
         ), ${insertHash(sql.fragment`object`, image.hash)}
-        insert into images (id, account_id, object_key, external_user_id, visitor_address, width, height, crop_mode, keep_for_days, expires_at)
-        values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.visitorAddress ?? null}, ${image.width},
+        insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, keep_for_days, expires_at)
+        values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.width},
           ${image.height}, ${image.cropMode}, ${image.keepForDays ?? null}, ${expiresAt})
         on conflict (id) do nothing`)
     },

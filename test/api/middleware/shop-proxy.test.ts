@@ -199,6 +199,10 @@ describe('a shop', () => {
 
     it.each<[string, () => string | Sent]>([
       ['nothing', () => ''],
+      [
+        'with the ID of a shopper as its customer',
+        () => shirts([['logged_in_customer_id', 'shop_0198c6a4-7d3e-7c35-9a6a-1f2c1de0b0aa:customer:1']]),
+      ],
       ['without a signature', () => shirts().replace(/&signature=.*/, '')],
       ['with an empty signature', () => resigned(shirts(), () => '')],
       [

@@ -66,6 +66,7 @@ describe('limits of a shop', () => {
     callOf(caller, {
       externalUserId,
       shopperHash: `hash of ${externalUserId}`,
+      photoOwners: [externalUserId],
       shop: { id: shopId, weeklyGenerations: WEEKLY },
     })
   const accept = async (shopper: Shopper) => {
@@ -91,6 +92,15 @@ describe('limits of a shop', () => {
     expect(refusals).toEqual({ RATE_LIMIT_EXCEEDED: 50 })
     expect(await balanceOf(shopper)).toBe(90)
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  it('accept, in one statement, photos of the owners of each call and of nobody', async () => {
+    const shop = await createShop()
+    const [mine, other, nobody] = await Promise.all(['1', '2', '3'].map((customer) => createShopper(shop, customer)))
+    await database.query(sql.unsafe`update images set external_user_id = null where id = ${nobody.imageId}`)
+    const calls = [mine, other, nobody].map(({ imageId }) => callOfShopper({ ...mine, imageId }))
+    const refused = expect.objectContaining({ code: 'IMAGE_NOT_FOUND' })
+    expect(await acceptGenerations(database, [...calls, callOfShopper(other)])).toEqual([true, refused, true, true])
   })
 
   it('apply to calls that are accepted in one statement', async () => {
@@ -244,17 +254,17 @@ describe('limits of a shop', () => {
     await accept(shopper)
   })
 
-  it('accept only photos of shoppers of the shop', async () => {
+  it('accept only photos of the shopper', async () => {
     const shop = await createShop()
     const shopper = await createShopper(shop)
     const sister = await createShopper(await createShop({ accountId: shop.accountId }))
     const stranger = await createShopper(await createShop())
     const caller = await createCaller(database, 1)
-    for (const { imageId } of [sister, stranger, caller, { imageId: 'img_nothing' }]) {
+    const other = await createShopper(shop, '2')
+    for (const { imageId } of [other, sister, stranger, caller, { imageId: 'img_nothing' }]) {
       await expect(accept({ ...shopper, imageId })).rejects.toMatchObject({ code: 'IMAGE_NOT_FOUND' })
     }
-    const other = await createShopper(shop, '2')
-    await accept({ ...shopper, imageId: other.imageId })
+    await accept(shopper)
   })
 
   it('store the shop of each generation', async () => {

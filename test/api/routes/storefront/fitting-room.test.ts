@@ -56,6 +56,11 @@ describe('POST /public/fitting-room', () => {
     expect(answer.status).toBe(201)
     return answer.body.fileId
   }
+  async function uploadByServer(externalUserId: string | null): Promise<string> {
+    const body = formOf(undefined, { file: photo })
+    if (externalUserId !== null) body.set('externalUserId', externalUserId)
+    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId
+  }
   async function createProduct(externalId: string, { key = drape.apiKey, classifications = {} } = {}) {
     const images = [{ source: { url: `https://shop.example/${encodeURIComponent(externalId)}.jpg` }, classifications }]
     expect((await drape.call('POST', '/tryon/v1/products', { key, body: { externalId, images } })).status).toBe(200)
@@ -326,10 +331,11 @@ describe('POST /public/fitting-room', () => {
       })
       const signed = (path: string) => pathSignedByShopify(`/public/${path}`, { domain, secret })
       const form = formOf(undefined, { file: photo })
-      const sent = await drape.call('POST', signed('upload-image'), { key: null, body: form })
+      const browser = { key: null, headers: { 'x-service-anonymous-id': 'anon_linen' } }
+      const sent = await drape.call('POST', signed('upload-image'), { ...browser, body: form })
       const ask = (product: string) =>
         drape.call('POST', signed('fitting-room'), {
-          key: null,
+          ...browser,
           body: { userImageId: sent.body.fileId, productId: product, variantId: variant.id },
         })
       expect((await ask(productId)).status).toBe(200)
@@ -362,25 +368,29 @@ describe('POST /public/fitting-room', () => {
   describe('accepts a photo', () => {
     const nameless = () => ({ 'x-drape-shop': shop.domain })
 
-    it('that a browser uploaded, without the header of the browser', async () => {
-      const userImageId = await upload(headers)
-      const jobId = await accepted({ userImageId }, nameless())
-      const poll = (by: Record<string, string>) =>
-        drape.call('GET', `/public/generation/${jobId}`, { key: null, headers: by })
-      for (const by of [nameless(), headers]) expect((await poll(by)).status).toBe(200)
+    it('that was uploaded without a header from the same network address', async () => {
+      const jobId = await accepted({ userImageId: await upload(nameless()) }, nameless())
+      const polled = await drape.call('GET', `/public/generation/${jobId}`, { key: null, headers: nameless() })
+      expect(polled.status).toBe(200)
     })
 
-    it('that was uploaded without a header, with one', async () => {
-      await accepted({ userImageId: await upload(nameless()) }, headers)
+    it('that the server of the account uploaded without an end user', async () => {
+      const userImageId = await uploadByServer(null)
+      for (const by of [nameless(), headers]) await accepted({ userImageId }, by)
     })
 
-    it('that the server of the account uploaded, with or without an end user', async () => {
-      for (const externalUserId of [null, 'user-1']) {
-        const form = formOf(undefined, { file: photo })
-        if (externalUserId !== null) form.set('externalUserId', externalUserId)
-        const { body } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
-        for (const by of [nameless(), headers]) await accepted({ userImageId: body.imageId }, by)
+    it('that the server of the account uploaded for the customer that the proxy signs', async () => {
+      const real = { domain: 'signs.myshopify.com', secret: 'hush' }
+      await createShops(drape.database).insert({
+        ...{ accountId: drape.accountId, platform: 'shopify', requiresConsent: false, ...real },
+      })
+      const body = { userImageId: await uploadByServer('77'), productId: SHIRT }
+      const enterAs = (customer: string) => {
+        const path = pathSignedByShopify('/public/fitting-room', real, [['logged_in_customer_id', customer]])
+        return drape.call('POST', path, { key: null, headers: { 'x-service-anonymous-id': 'anon_signs' }, body })
       }
+      expect(await enterAs('77')).toMatchObject({ status: 200 })
+      for (const other of ['78', '']) expect(await enterAs(other)).toMatchObject({ status: 404 })
     })
   })
 
@@ -406,11 +416,24 @@ describe('POST /public/fitting-room', () => {
       expect(await enter({ userImageId: imageId }, newShopper(sister))).toMatchObject(missing)
     })
 
-    it('of a browser, without the header of the browser, from another network address or another shop', async () => {
-      const userImageId = await upload(headers)
+    it('of another visitor of the same network address', async () => {
       const nameless = { 'x-drape-shop': shop.domain }
-      expect(await enter({ userImageId }, { ...nameless, 'x-forwarded-for': '203.0.113.9' })).toMatchObject(missing)
-      expect(await enter({ userImageId }, { 'x-drape-shop': sister.domain })).toMatchObject(missing)
+      const [ofBrowser, ofAddress] = [await upload(headers), await upload(nameless)]
+      for (const [userImageId, by] of [
+        [ofBrowser, nameless],
+        [ofAddress, headers],
+        [ofAddress, { ...nameless, 'x-forwarded-for': '203.0.113.9' }],
+        [ofAddress, { 'x-drape-shop': sister.domain }],
+      ] as const) {
+        expect(await enter({ userImageId }, by)).toMatchObject(missing)
+      }
+    })
+
+    it('that the server of the account uploaded for an end user', async () => {
+      const userImageId = await uploadByServer('user-1')
+      for (const by of [headers, { 'x-drape-shop': shop.domain }]) {
+        expect(await enter({ userImageId }, by)).toMatchObject(missing)
+      }
     })
 
     it('before the product is fetched', async () => {
