@@ -13,7 +13,7 @@ const about = (purpose: string, lifetime: string): DataMap => ({
   purpose,
   lifetime,
   erasure:
-    '`customers/redact`, `DELETE /tryon/v1/customers/{id}` with the customer ID: customer ID, e-mail address and values that contain them; the ID of the browser stays until the end of the lifetime. `DELETE /tryon/v1/customers/{id}` with the ID of the browser: that ID and the ID of the visit too',
+    '`customers/redact`, `DELETE /tryon/v1/customers/{id}` with the customer ID or the ID of the browser: only name, time, shop and product of the event stay; waiting events are deleted',
 })
 
 /** What shoppers did, as their browsers and shops report it. */

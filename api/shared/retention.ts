@@ -167,7 +167,7 @@ async function eraseOnce(
   const links = await untilNone(() => retention.unlinkGenerations(customer, BATCH_SIZE))
   const leads = await untilNone(() => retention.deleteLeads(customer, BATCH_SIZE))
   const requests = await retention.deleteDataRequests(customer)
-  const events = await retention.unlinkEvents(customer)
+  const events = await retention.anonymiseEvents(customer)
   return consents + images + cancelled + objects + held + links + leads + requests + events
 }
 
@@ -183,8 +183,8 @@ async function hideHeld(
     const bytes = await storage.get(key)
     if (bytes !== null) await storage.put(heldKey, bytes, { contentType: contentTypeOf(key) })
     const refused = await deleteUnlessRefused([key], (keys) => storage.delete(keys))
-    if (refused.size > 0) await retention.expireRefused([...refused])
-    else await retention.deleteObjectRow(key)
+    if (refused.size > 0) await retention.expireRefused(customer, [...refused])
+    else await retention.deleteObjectRow(customer, key)
   }
   return keys.length
 }

@@ -1,5 +1,6 @@
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { anonymiseEvents } from '../shared/stores/customer-traces.ts'
 import { customerShopperId } from '../shoppers/shopper.ts'
 import type { ShopRecord } from './shops.ts'
 
@@ -48,8 +49,9 @@ export function createShopPrivacy(database: Database) {
           'events', (
             select coalesce(jsonb_object_agg(name, count), '{}')
             from (
-              select name, count(*) from event_batches as batch join events on ${isOfBatch}
-              where ${namesCustomer(shop, customer)} group by name
+              select name, count(*) from events
+              where (received_on, batch_id) in (select received_on, id from event_batches where ${namesCustomer(shop, customer)})
+              group by name
             ) as counted),
           'consents', (
             select coalesce(jsonb_agg(jsonb_build_object('version', version, 'givenAt', given_at, 'withdrawnAt', withdrawn_at)), '[]')
@@ -73,7 +75,7 @@ export function createShopPrivacy(database: Database) {
         where ${shop}::text is null or shops.id = ${shop} or domain = lower(${shop})
         order by data_requests.id desc`),
 
-    /** Deletes the customer's lead and data requests, and removes the customer from recorded events. */
+    /** Deletes the customer's lead and data requests, and reduces the customer's events to what statistics count. */
     forgetCustomer: async (shop: ShopRecord, customer: ShopCustomer): Promise<void> => {
       await database.query(sql.unsafe`
         delete from leads where shop_id = ${shop.id} and lower(email) = lower(${customer.email})`)
@@ -82,18 +84,9 @@ export function createShopPrivacy(database: Database) {
       await database.query(sql.unsafe`
         delete from data_requests
         where shop_id = ${shop.id} and (customer_id = ${customer.id} or lower(email) = lower(${customer.email}))`)
-      await database.query(sql.unsafe`
-        update event_batches as batch set customer_id = null, customer_email = null
-        where ${namesCustomer(shop, customer)}`)
+      await database.query(sql.unsafe`with ${anonymiseEvents(namesCustomer(shop, customer))} select from anonymous`)
       if (customer.orders.length > 0) {
-        await database.query(sql.unsafe`
-          with cleared as (
-            update events set properties = properties - 'order_id' - 'name' from event_batches as batch
-            where ${isOfBatch} and batch.account_id = ${shop.accountId} and batch.shop_id = ${shop.id} and ${isOrderOf(customer)}
-            returning batch.received_on, batch.id
-          )
-          update event_batches as batch set customer_id = null, customer_email = null from cleared
-          where batch.received_on = cleared.received_on and batch.id = cleared.id`)
+        await database.query(sql.unsafe`with ${anonymiseEvents(namesOrder(shop, customer))} select from anonymous`)
       }
     },
 
@@ -113,6 +106,8 @@ function createShopErasure(database: Database) {
           (select external_user_id from images where ${isOfShop} limit ${limit})
           union all (select external_user_id from objects where ${isOfShop} limit ${limit})
           union all (select external_user_id from generations where ${isOfShop} limit ${limit})
+          union all (select photo_user_id from generations
+            where account_id = ${accountId} and starts_with(photo_user_id, ${`${id}:`}) limit ${limit})
         ) as found`)
       return rows.map((row) => row.id)
     },
@@ -148,7 +143,7 @@ function createShopErasure(database: Database) {
 }
 
 /**
- * Batches of events at a shop that name the customer. Events sent with the account's publishable key have no shop; they name the
+ * Whether a row of `event_batches` names the customer. Events sent with the account's publishable key have no shop; they name the
  * customer that the shop's own pages and apps named.
  */
 function namesCustomer({ id, accountId }: ShopRecord, customer: ShopCustomer) {
@@ -157,8 +152,12 @@ function namesCustomer({ id, accountId }: ShopRecord, customer: ShopCustomer) {
     and (customer_id = ${customer.id} or lower(customer_email) = lower(${customer.email}))`
 }
 
-const isOfBatch = sql.fragment`events.received_on = batch.received_on and events.batch_id = batch.id`
-
-function isOrderOf({ orders }: ShopCustomer) {
-  return sql.fragment`name = 'order:created' and properties ->> 'order_id' = any(${sql.array([...orders], 'text')})`
+/** Whether a row of `event_batches` is the event of one of the orders. */
+function namesOrder({ id, accountId }: ShopRecord, { orders }: ShopCustomer) {
+  return sql.fragment`
+    account_id = ${accountId} and shop_id = ${id} and (received_on, id) in (
+      select received_on, batch_id from events
+      where name = 'order:created' and properties ->> 'order_id' = any(${sql.array([...orders], 'text')}))`
 }
+
+const isOfBatch = sql.fragment`events.received_on = batch.received_on and events.batch_id = batch.id`

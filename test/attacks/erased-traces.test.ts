@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -14,12 +15,17 @@ import { createDevelopmentShop, type TestShop } from '../support/shop.ts'
 import { createShopperCalls } from '../support/shopper-calls.ts'
 import { until } from '../support/until.ts'
 
-const CUSTOMER = 'zoe-4711'
+const CUSTOMER = 'zoe-4711471147'
 const EMAIL = 'zoe@example.com'
 /** The widget of the browser sends its ID with the prefix in a header, and without in events. */
 const CLIENT = '6f9619ff-8b86-4011-b42d-00c04fc964aa'
 const BROWSER = `anon_${CLIENT}`
 const BROWSER_EMAIL = 'ada@example.com'
+/** What pages report of a customer, in the ways in which they write it. */
+const HIDDEN = {
+  ...{ email: EMAIL, customer: { id: CUSTOMER }, text: `Hello ${EMAIL.toUpperCase()}`, size: 'M' },
+  ...{ url: `/?e=${encodeURIComponent(EMAIL)}`, [CUSTOMER]: 1, of: [{ number: 4711471147 }] },
+}
 /** Receipts wait for keys of Redis that live at most this long. */
 const COUNTER_MS = 300_000
 
@@ -103,9 +109,21 @@ describe('an erased end user', () => {
   const send = (path: string, options: CallOptions) =>
     until(async () => (await drape.call('POST', path, options)).body.success)
 
-  /** What a shop's page and app, and the server of the account, send of the customer. Returns the IDs of photos. */
+  /** What others make of a photo: another end user, and a call without any. Returns the keys of the results. */
+  async function useAsOthers(imageId: string): Promise<string[]> {
+    const calls = createShopperCalls(drape, person)
+    const ids = [await calls.tryOn(imageId, 'a friend'), await calls.tryOn(imageId)]
+    for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+    const keys = await drape.database.anyFirst(sql.unsafe`
+      select result_key from generations where image_id = ${imageId} and result_key is not null`)
+    expect(keys).toHaveLength(ids.length)
+    return keys.map(String)
+  }
+
+  /** What a shop's page and app, and the server of the account, send of the customer. Returns the IDs of photos, and the keys of results. */
   async function leaveAsCustomer(): Promise<string[]> {
     const imageId = await createShopperCalls(drape, person).upload(CUSTOMER)
+    const results = await useAsOthers(imageId)
     const crop = formOf(undefined, { file: person })
     crop.set('externalUserId', CUSTOMER)
     const { imageId: cropped } = (await drape.call('POST', '/tryon/v1/images/upload', { body: crop })).body
@@ -139,16 +157,17 @@ describe('an erased end user', () => {
         events: [
           {
             ...{ name: 'widget:email_collected', insertId: `${shopId}-1`, happenedAt: new Date(), productId: null },
-            properties: JSON.stringify({ email: EMAIL, customer: { id: CUSTOMER }, size: 'M' }),
+            properties: JSON.stringify(HIDDEN),
             generationId: null,
           },
         ],
       })
     }
     const app = { ...(await appHeaders(drape)), 'x-service-customer-id': CUSTOMER, 'x-service-customer-email': EMAIL }
-    const body = { events: [eventOf('app', { properties: { email: EMAIL } })], context: APP_CONTEXT }
+    const context = { ...APP_CONTEXT, $current_url: `https://shop.test/?email=${encodeURIComponent(EMAIL)}` }
+    const body = { events: [eventOf(EMAIL, { properties: HIDDEN })], context }
     await send('/storefront/v1/events', { key: null, headers: app, body })
-    return [imageId, cropped]
+    return [imageId, cropped, ...results]
   }
 
   /** What the widget of a browser without a customer sends. Returns the IDs of photos. */
@@ -159,7 +178,7 @@ describe('an erased end user', () => {
         ...inShop(shop),
         body: formOf(undefined, { file: person }),
       })
-      photos.push(uploaded.body.fileId)
+      photos.push(uploaded.body.fileId, ...(await useAsOthers(uploaded.body.fileId)))
       const image = { shopId: shop.id, shopper: `browser:${BROWSER}`, image: person }
       await completeForShop(drape, image)
       await send('/public/collect-email', {
@@ -169,7 +188,7 @@ describe('an erased end user', () => {
       const context = { ...PAGE_CONTEXT, service_client_id: CLIENT }
       await send('/public/tracking/events', {
         ...inShop(shop),
-        body: { events: [eventOf(`of-${shop.id}`)], context },
+        body: { events: [eventOf(randomUUID(), { properties: { mail: [BROWSER_EMAIL] } })], context },
       })
     }
     return photos
@@ -191,13 +210,18 @@ describe('an erased end user', () => {
   it.each([
     {
       ...{ who: 'customer of shops, apps and the server API', value: CUSTOMER, leave: leaveAsCustomer },
-      texts: [CUSTOMER, EMAIL],
+      texts: [CUSTOMER, EMAIL, EMAIL.toUpperCase(), encodeURIComponent(EMAIL), '4711471147'],
       places: ['data_requests', 'event_batches', 'event_outbox', 'events', 'generations', 'images', 'lead_outbox'],
     },
     {
       ...{ who: 'browser', value: BROWSER, leave: leaveAsBrowser },
       texts: [CLIENT, BROWSER_EMAIL],
-      places: ['event_batches', 'generations', 'images'],
+      places: ['event_batches', 'events', 'generations', 'images'],
+    },
+    {
+      ...{ who: 'browser without its prefix', value: CLIENT, leave: leaveAsBrowser },
+      texts: [CLIENT, BROWSER_EMAIL],
+      places: ['event_batches', 'events', 'generations', 'images'],
     },
   ])('leaves no trace in any store under the ID of a $who', async ({ value, leave, texts, places }) => {
     const photos = await leave()
@@ -211,6 +235,37 @@ describe('an erased end user', () => {
     )
     await erase(value)
     expect(await search(all)).toEqual([])
+  })
+
+  it('is not the customer in whose ID its own ends', async () => {
+    const calls = createShopperCalls(drape, person)
+    const app = { ...(await appHeaders(drape)), 'x-service-customer-id': 'ab' }
+    await send('/storefront/v1/events', {
+      key: null,
+      headers: app,
+      body: { events: [eventOf('ab')], context: APP_CONTEXT },
+    })
+    const value = 'shop_fake:customer:ab'
+    const photos = [await calls.upload('ab'), await calls.upload(value)]
+    const left = () =>
+      drape.database.anyFirst(
+        sql.unsafe`select id from images where id = any(${sql.array(photos, 'text')}) order by id`,
+      )
+    const events = () =>
+      drape.database.oneFirst(sql.unsafe`select count(*)::int from event_batches where customer_id = 'ab'`)
+    await erase(value)
+    expect([await left(), await events()]).toEqual([[photos[0]], 1])
+    await erase('ab')
+    expect([await left(), await events()]).toEqual([[], 0])
+  })
+
+  it('cannot have the ID of a shopper of a shop', async () => {
+    const body = formOf(undefined, { file: person })
+    body.set('externalUserId', `${shops[0].id}:customer:${CUSTOMER}`)
+    expect(await drape.call('POST', '/tryon/v1/images/upload', { body })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', details: [{ path: 'externalUserId' }] },
+    })
   })
 
   it('is not in the erasure log under an ID that nothing was stored for', async () => {

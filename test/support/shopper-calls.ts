@@ -10,8 +10,8 @@ export function createShopperCalls(drape: Drape, person: Buffer) {
       body.set('externalUserId', externalUserId)
       return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId as string
     },
-    /** Starts a try-on of a shopper; returns its ID. */
-    tryOn: (imageId: string, externalUserId: string) =>
+    /** Starts a try-on of a shopper, or of nobody; returns its ID. */
+    tryOn: (imageId: string, externalUserId?: string) =>
       drape.tryOn(
         {
           products: [{ externalId: 'shirt', images: [{ source: { fileKey: 'me' } }] }],

@@ -147,7 +147,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const [{ id }] = await findGenerations()
     const { context, ...result } = events.find(({ name }) => name === 'widget:result_view') ?? {}
     expect(result).toMatchObject({ shop_id: front.shopId, product_id: 'gid://shop/Product/101', generation_id: id })
-    expect(result.anonymous_id).toMatch(/^[\da-f-]{36}$/)
+    expect(result.anonymous_id).toMatch(/^anon_[\da-f-]{36}$/)
     expect(context).toMatchObject({
       $current_url: `${front.shop.url}/products/101`,
       $pathname: '/products/101',
@@ -155,7 +155,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       $viewport_width: 800,
       $browser_language: expect.any(String),
       $session_id: expect.stringMatching(/^sess_/),
-      service_client_id: result.anonymous_id,
+      service_client_id: result.anonymous_id.slice('anon_'.length),
       service_widget_enabled: true,
       service_product_id: 'gid://shop/Product/101',
     })

@@ -28,13 +28,13 @@ export const customerRoutes = [
     tag,
     summary: 'Erase an end user',
     description: `Deletes every photo and every result image of the end user, the e-mail addresses that they left with shops and
-their recorded data requests, and unlinks generations and events from the end user; the generations and events themselves stay. Includes
-all that was stored under this value in every shop of the account: as the customer ID of the platform of a shop, or as the anonymous ID of
+their recorded data requests, and the results that others made of these photos. Unlinks generations from the end user, and reduces events
+to name, time, shop and product. Includes all that was stored under this value in every shop of the account: as the customer ID of the platform of a shop, or as the anonymous ID of
 a browser. Unfinished generations are cancelled and refunded. The
 header \`Location\` is the path of the erasure, which later returns its signed receipt.`,
     parameters: {
       customerId:
-        'The value that was sent for the end user: externalUserId, the customer ID of the platform of a shop, or an anonymous ID (anon_…).',
+        'The value that was sent for the end user: externalUserId, the customer ID of the platform of a shop, or an anonymous ID, with or without anon_.',
     },
     headers: {
       [HEADER]:

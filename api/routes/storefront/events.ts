@@ -6,6 +6,7 @@ import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError, type FieldProblem } from '../../shared/errors.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { compileInputCheck, type Static } from '../../shared/schema.ts'
+import { browserId, parseShopperId } from '../../shared/shopper-id.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { EventBatch, EventOrigin, Events } from '../../stores/events.ts'
 import { route } from '../route.ts'
@@ -143,7 +144,7 @@ function customerOf(ctx: AppContext): Pick<EventOrigin, 'customerId' | 'customer
   }
   const claim = (name: string, maxLength: number) => {
     const text = ctx.get(name).trim()
-    return text === '' || text.length > maxLength ? null : text
+    return text === '' || text.length > maxLength || parseShopperId(text) !== null ? null : text
   }
   return {
     customerId: claim('x-service-customer-id', 255),
@@ -166,7 +167,7 @@ async function postTracking(
 ): Promise<EventsAnswer> {
   const batch = readBatch(body, TRACKING)
   return storeEvents(ctx, batch, {
-    anonymousId: batch.context.service_client_id,
+    anonymousId: browserId(batch.context.service_client_id),
     sessionId: batch.context.$session_id,
     productId: batch.context.service_product_id ?? null,
     variantId: batch.context.service_variant_id ?? null,

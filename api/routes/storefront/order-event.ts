@@ -1,4 +1,5 @@
 import type { ServerEvent } from '../../events/server-events.ts'
+import { browserId } from '../../shared/shopper-id.ts'
 import type { Order } from './shopify-webhooks.schema.ts'
 
 /** Maximum lines of an order in the event; more lines add nothing about try-ons. */
@@ -16,7 +17,7 @@ export function orderEvent(order: Order, insertId: string): ServerEvent {
     insertId,
     happenedAt: Number.isNaN(createdMs) ? new Date() : new Date(createdMs),
     customerId: customer?.id == null ? null : String(customer.id),
-    anonymousId: typeof browser === 'string' && /^[\w-]{1,100}$/.test(browser) ? browser : null,
+    anonymousId: typeof browser === 'string' && /^[\w-]{1,100}$/.test(browser) ? browserId(browser) : null,
     properties: {
       order_id: String(order.id),
       name: order.name ?? null,

@@ -1,7 +1,7 @@
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Type } from '../schema.ts'
 import { deleteUnlessRefused } from '../storage/object.ts'
-import { type Customer, idsOf, isOf } from './customer.ts'
+import { type Customer, idsOf, isGenerationOf, isObjectOf, isOf } from './customer.ts'
 import { noteErasedObjects, noteErasedRows, openErasure } from './erasures.ts'
 import { isHeld, lockHolds } from './legal-holds.ts'
 
@@ -17,7 +17,10 @@ export const IN_FLIGHT_MINUTES = 10
 /** Folder of held objects of erased customers. No link points into it. */
 const HELD_FOLDER = 'held/'
 
-/** Deletes the images of a customer and their stored objects. Held objects move to a folder without links. */
+/**
+ * Deletes the images of a customer and their stored objects, and what others made of the images. Held objects move to a folder
+ * without links.
+ */
 export function createCustomerImages(database: Database) {
   return {
     /**
@@ -61,17 +64,18 @@ export function createCustomerImages(database: Database) {
         const erasureId = await openErasure(transaction, customer)
         const rows = await transaction.any(sql.type(Key)`
           select key from objects
-          where ${isOf(customer)} and not ${isHeld}
+          where ${isObjectOf(customer)} and not ${isHeld}
           order by key limit ${limit} for update`)
         const keys = rows.map(({ key }) => key)
         if (keys.length === 0) return 0
         const refused = await deleteUnlessRefused(keys, deleteBytes)
         if (erasureId !== null) await noteErasedObjects(transaction, { erasureId, keys })
+        await expireRefused(transaction, customer, [...refused])
         await deleteRows(
           transaction,
+          customer,
           keys.filter((key) => !refused.has(key)),
         )
-        await expireRefused(transaction, [...refused])
         return keys.length
       }),
 
@@ -79,7 +83,7 @@ export function createCustomerImages(database: Database) {
     findHeldObjects: async (customer: Customer, limit: number): Promise<string[]> => {
       const rows = await database.any(sql.type(Key)`
         select key from objects
-        where ${isOf(customer)} and ${isHeld}
+        where ${isObjectOf(customer)} and ${isHeld}
           and not starts_with(key, ${HELD_FOLDER})
         order by key limit ${limit}`)
       return rows.map(({ key }) => key)
@@ -99,28 +103,45 @@ export function createCustomerImages(database: Database) {
     },
 
     /** Makes objects that the storage refused to delete due, without their owner, so that sweeps retry them. */
-    expireRefused: (keys: readonly string[]): Promise<void> => expireRefused(database, keys),
+    expireRefused: (customer: Customer, keys: readonly string[]): Promise<void> =>
+      expireRefused(database, customer, keys),
 
     /** Deletes the row of an object whose bytes have been moved or deleted. */
-    deleteObjectRow: (key: string): Promise<void> => deleteRows(database, [key]),
+    deleteObjectRow: (customer: Customer, key: string): Promise<void> => deleteRows(database, customer, [key]),
   }
 }
 
-async function expireRefused(database: Pick<Database, 'query'>, keys: readonly string[]): Promise<void> {
+async function expireRefused(
+  database: Pick<Database, 'query'>,
+  customer: Customer,
+  keys: readonly string[],
+): Promise<void> {
   await database.query(sql.unsafe`
+    with ${forgetResults(customer, keys)}
     update objects set external_user_id = null, expires_at = now() where key = any(${sql.array([...keys], 'text')})`)
 }
 
 /** MUST be called after the bytes were deleted. */
-async function deleteRows(database: Pick<Database, 'query'>, keys: readonly string[]): Promise<void> {
+async function deleteRows(
+  database: Pick<Database, 'query'>,
+  customer: Customer,
+  keys: readonly string[],
+): Promise<void> {
   const isTheirs = sql.fragment`key = any(${sql.array([...keys], 'text')})`
   const settled = sql.fragment`created_at <= now() - make_interval(mins => ${IN_FLIGHT_MINUTES})`
   await database.query(sql.unsafe`
-    with gone as (delete from objects where ${isTheirs} and ${settled}),
+    with ${forgetResults(customer, keys)}, gone as (delete from objects where ${isTheirs} and ${settled}),
       unhashed as (
         delete from image_hashes using objects where object_key = key and ${isTheirs} and not ${settled})
     update objects set external_user_id = null, expires_at = now() + make_interval(mins => ${IN_FLIGHT_MINUTES})
     where ${isTheirs} and not ${settled}`)
+}
+
+/** The CTE `forgotten`: an object whose row stays for a sweep is the result of no generation, and found by no further batch. */
+function forgetResults(customer: Customer, keys: readonly string[]) {
+  return sql.fragment`forgotten as (
+    update generations set result_key = null
+    where ${isGenerationOf(customer)} and result_key = any(${sql.array([...keys], 'text')}))`
 }
 
 /**

@@ -1,7 +1,10 @@
 import { type Database, rowType, sql, Timestamp } from '../database/database.ts'
 import { Type } from '../schema.ts'
-import { type Customer, idsOf, isOf } from './customer.ts'
+import { browserId, parseShopperId } from '../shopper-id.ts'
+import { type Customer, idsOf, isGenerationOf } from './customer.ts'
 import { noteErasedRows } from './erasures.ts'
+
+type SqlFragment = ReturnType<typeof sql.fragment>
 
 const Marked = rowType(
   Type.Object({
@@ -14,6 +17,9 @@ const Marked = rowType(
 const Found = rowType(Type.Object({ accountId: Type.String(), externalUserId: Type.String(), hash: Type.String() }))
 const Id = rowType(Type.Object({ id: Type.String() }))
 const Count = rowType(Type.Object({ count: Type.Integer() }))
+
+/** Stands for the shop of events sent with a publishable key. */
+const NO_SHOP = 'shop_00000000-0000-0000-0000-000000000000'
 
 /** Personal data of a customer other than images: identity, leads, events and generations. */
 export function createCustomerTraces(database: Database) {
@@ -35,7 +41,7 @@ export function createCustomerTraces(database: Database) {
         select mark_erased(${accountId}, ${externalUserId}) as "erasedAt",
           encode(customer_hash(${accountId}, ${externalUserId}), 'hex') as customer, ${consents} as consents,
           exists (select from images where ${isTheirs}) or exists (select from objects where ${isTheirs})
-            or exists (select from generations where ${isTheirs})
+            or exists (select from generations where ${isGenerationOf(customer)})
             or exists (select from leads where ${isTheirLead}) or exists (select from lead_outbox where ${isTheirLead})
             or exists (select from event_batches where ${isEventOf(customer)})
             or exists (select from shops where account_id = ${accountId} and starts_with(${externalUserId}, id || ':'))
@@ -43,21 +49,20 @@ export function createCustomerTraces(database: Database) {
     },
 
     /** The customers with images, leads, events or links in the database, by the hex strings of their hashes. */
-    findCustomers: (hashes: readonly string[]) =>
-      database.any(sql.type(Found)`
+    findCustomers: (hashes: readonly string[]) => {
+      return database.any(sql.type(Found)`
         select account_id as "accountId", external_user_id as "externalUserId", hash from (
           select account_id, external_user_id, encode(customer_hash(account_id, external_user_id), 'hex') as hash from (
-            select account_id, unnest(array[external_user_id, customer_value(external_user_id)]) as external_user_id from (
+            select account_id, unnest(customer_names(external_user_id)) as external_user_id from (
               select account_id, external_user_id from images
               union select account_id, external_user_id from objects
               union select account_id, external_user_id from generations
+              union select account_id, photo_user_id from generations
               union select account_id, external_user_id from leads join shops on shops.id = shop_id
               union select account_id, external_user_id from lead_outbox join shops on shops.id = shop_id
+              union select account_id, coalesce(shop_id, ${NO_SHOP}) || ':customer:' || customer_id from event_batches
+              union select account_id, coalesce(shop_id, ${NO_SHOP}) || ':browser:' || anonymous_id from event_batches
             ) as stored
-            union select account_id, customer_id from event_batches where customer_id is not null
-            union select account_id, shop_id || ':customer:' || customer_id from event_batches where customer_id is not null
-            union select account_id, unnest(array[browser, shop_id || ':browser:' || browser])
-              from event_batches, unnest(array[anonymous_id, 'anon_' || anonymous_id]) as browser
           ) as known
         ) as hashed where hash = any(${sql.array([...hashes], 'text')})`),
 
@@ -87,50 +92,30 @@ function createTraceDeletions(database: Database) {
       return deleted
     },
 
-    /**
-     * Removes the customer from analytics events, of the account's publishable key too: ID, e-mail address and what the page
-     * reported of them; for the ID of a browser also that ID and the visit. Returns the count of changed rows.
-     */
-    unlinkEvents: async (customer: Customer): Promise<number> => {
-      const before = (customer.before ?? new Date()).toISOString()
-      const isOfBatch = (table: string) => {
-        const name = sql.identifier([table])
-        return sql.fragment`${name}.received_on = theirs.received_on and ${name}.batch_id = theirs.id`
-      }
-      const isBrowser = isBrowserOf(customer)
-      // A batch has the day alone: one of the day of the erasure may be newer, and is unlinked too.
+    /** Reduces the customer's analytics events, of the account's publishable key too, to what statistics count. Returns the count of batches. */
+    anonymiseEvents: async (customer: Customer): Promise<number> => {
+      const { before } = customer
+      const isOld = before === undefined ? sql.fragment`true` : sql.fragment`received_at <= ${before.toISOString()}`
       return database.oneFirst(sql.type(Count)`
-        with theirs as (
-          select * from event_batches
-          where ${isEventOf(customer)} and received_on <= (${before}::timestamptz at time zone 'UTC')::date
-          for update
-        ), cleaned as (
-          update events set properties = ${cleaned(customer, 'events', 'properties')} from theirs where ${isOfBatch('events')}
-        ), pending as (
-          update event_outbox set properties = ${cleaned(customer, 'event_outbox', 'properties')} from theirs
-          where ${isOfBatch('event_outbox')}
-        ), unlinked as (
-          update event_batches set customer_id = null, customer_email = null,
-            anonymous_id = case when ${isBrowser} then null else theirs.anonymous_id end,
-            session_id = case when ${isBrowser} then null else theirs.session_id end,
-            context = ${cleaned(customer, 'event_batches', 'context')}
-          from theirs
-          where event_batches.received_on = theirs.received_on and event_batches.id = theirs.id
-          returning 1
-        ), ${noteErasedRows(customer, 'event_batches', sql.fragment`unlinked`)}
-        select count(*) as count from unlinked`)
+        with ${anonymiseEvents(sql.fragment`${isEventOf(customer)} and ${isOld}`)},
+          ${noteErasedRows(customer, 'event_batches', sql.fragment`anonymous`)}
+        select count(*) as count from anonymous`)
     },
 
-    /** Unlinks ended generations from the customer and from the customer's stored objects. The records stay. */
+    /**
+     * Unlinks ended generations from the customer and from the stored objects. The records stay; those that other end users made of
+     * the customer's photos stay theirs.
+     */
     unlinkGenerations: async (customer: Customer, limit: number): Promise<number> => {
       const { accountId } = customer
       const rows = await database.any(sql.type(Id)`
         with theirs as (
           select id from generations
-          where ${isOf(customer)} and status in ('COMPLETED', 'FAILED')
+          where ${isGenerationOf(customer)} and status in ('COMPLETED', 'FAILED')
           order by id limit ${limit} for update
         ), unlinked as (
-          update generations set external_user_id = null, image_id = null, result_key = null, ingredient_salt = null
+          update generations set image_id = null, result_key = null, ingredient_salt = null, photo_user_id = null,
+            external_user_id = case when external_user_id = any(${idsOf(customer)}) then null else external_user_id end
           from theirs
           where generations.id = theirs.id
           returning generations.id
@@ -149,38 +134,43 @@ function createTraceDeletions(database: Database) {
   }
 }
 
-/** Value and shop in an ID as images name the shoppers of a shop; the ID itself and any shop for other IDs. */
-function readId({ externalUserId }: Customer) {
-  const [, shopId = null, kind = null, value = externalUserId] =
-    /^(shop_[^:]+):(customer|browser|visitor|address):(.+)$/s.exec(externalUserId) ?? []
-  // The widget sends the ID of its browser without the prefix in its events.
-  const browserIds = sql.array([value, value.replace(/^anon_/, '')], 'text')
-  return {
-    shopId,
-    customerId: kind === null || kind === 'customer' ? sql.fragment`${value}` : sql.fragment`null::text`,
-    browserIds: kind === null || kind === 'browser' ? browserIds : sql.fragment`array[]::text[]`,
-    texts: sql.fragment`(array[${value}]::text[] || ${browserIds})`,
-  }
+/**
+ * Whether a row of `event_batches` names the customer. Events sent with the account's publishable key have no shop; they name the
+ * customer that the shop's own pages and apps named.
+ */
+function isEventOf({ accountId, externalUserId }: Customer) {
+  const name = parseShopperId(externalUserId)
+  const { kind, value } = name ?? { kind: null, value: externalUserId }
+  const isInShop =
+    name === null
+      ? sql.fragment`true`
+      : sql.fragment`coalesce(shop_id, ${name.shopId}) in (select id from shops where id = ${name.shopId} and account_id = ${accountId})`
+  const isCustomer = kind === null || kind === 'customer' ? sql.fragment`customer_id = ${value}` : sql.fragment`false`
+  const isBrowser =
+    kind === null || kind === 'browser' ? sql.fragment`anonymous_id = ${browserId(value)}` : sql.fragment`false`
+  return sql.fragment`(account_id = ${accountId} and ${isInShop} and (${isCustomer} or ${isBrowser}))`
 }
 
 /**
- * Whether a batch of events names the customer. Events sent with the account's publishable key have no shop; they name the
- * customer that the shop's own pages and apps named.
+ * The CTE `anonymous` and those that it needs: reduce events to name, time, shop and product, which statistics count. Everything else can
+ * contain what the page knows of the person. Events that wait for the analytics provider are deleted. `isTheirs` selects rows of `event_batches`.
  */
-function isEventOf(customer: Customer) {
-  const { shopId, customerId, browserIds } = readId(customer)
-  const isInShop = shopId === null ? sql.fragment`true` : sql.fragment`(shop_id is null or shop_id = ${shopId})`
-  return sql.fragment`(account_id = ${customer.accountId} and ${isInShop}
-    and (customer_id = ${customerId} or anonymous_id = any(${browserIds})))`
-}
-
-/** Whether the batch `theirs` is of the browser that the ID of the customer names. */
-function isBrowserOf(customer: Customer) {
-  return sql.fragment`theirs.anonymous_id = any(${readId(customer).browserIds})`
-}
-
-/** A JSON column of a row of the batch `theirs`, without what names the customer. */
-function cleaned(customer: Customer, table: string, column: string) {
-  return sql.fragment`without_texts(${sql.identifier([table, column])}, array_remove(${readId(customer).texts}
-    || array[theirs.customer_email, case when ${isBrowserOf(customer)} then theirs.session_id end], null))`
+export function anonymiseEvents(isTheirs: SqlFragment): SqlFragment {
+  const isOfBatch = (table: 'events' | 'event_outbox') => {
+    const name = sql.identifier([table])
+    return sql.fragment`${name}.received_on = theirs.received_on and ${name}.batch_id = theirs.id`
+  }
+  return sql.fragment`theirs as (
+      select received_on, id, account_id from event_batches where ${isTheirs} for update
+    ), waiting as (
+      delete from event_outbox using theirs where ${isOfBatch('event_outbox')}
+    ), reduced as (
+      -- The key is made of the ID that the sender chose.
+      update events set key = coalesce(key, event_key(theirs.account_id, insert_id)), insert_id = '', generation_id = null, properties = '{}'
+      from theirs where ${isOfBatch('events')}
+    ), anonymous as (
+      update event_batches set anonymous_id = null, session_id = null, customer_id = null, customer_email = null, context = '{}'
+      from theirs where event_batches.received_on = theirs.received_on and event_batches.id = theirs.id
+      returning 1
+    )`
 }

@@ -11,14 +11,30 @@ export interface Customer {
   readonly before?: Date
 }
 
-/** Whether a row of images, objects or generations belongs to the customer. */
-export function isOf({ accountId, externalUserId, before }: Customer) {
-  const isOld =
-    before === undefined ? sql.fragment`true` : sql.fragment`created_at <= ${before.toISOString()}::timestamptz`
-  return sql.fragment`account_id = ${accountId} and external_user_id = any(${idsOf({ accountId, externalUserId })}) and ${isOld}`
+/** Whether a row of images, objects or generations is stored for the customer. */
+export function isOf(customer: Customer) {
+  return belongsTo(customer, 'external_user_id')
+}
+
+/** Whether a row of `generations` is of the customer: stored for them, or made of their photo. */
+export function isGenerationOf(customer: Customer) {
+  return sql.fragment`(${isOf(customer)} or ${belongsTo(customer, 'photo_user_id')})`
+}
+
+/** Whether a row of `objects` is of the customer: stored for them, or the result of one of their generations. */
+export function isObjectOf(customer: Customer) {
+  return sql.fragment`(${isOf(customer)} or key = any(array(
+    select result_key from generations where ${isGenerationOf(customer)} and result_key is not null)))`
 }
 
 /** The IDs under which the customer may be stored, as an array of SQL. */
 export function idsOf({ accountId, externalUserId }: Customer) {
   return sql.fragment`customer_ids(${accountId}, ${externalUserId})`
+}
+
+function belongsTo(customer: Customer, column: 'external_user_id' | 'photo_user_id') {
+  const { accountId, before } = customer
+  const isOld =
+    before === undefined ? sql.fragment`true` : sql.fragment`created_at <= ${before.toISOString()}::timestamptz`
+  return sql.fragment`(account_id = ${accountId} and ${sql.identifier([column])} = any(${idsOf(customer)}) and ${isOld})`
 }

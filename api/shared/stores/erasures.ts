@@ -1,6 +1,6 @@
 import { type Database, rowType, sql } from '../database/database.ts'
 import { Type } from '../schema.ts'
-import { type Customer, isOf } from './customer.ts'
+import { type Customer, isObjectOf } from './customer.ts'
 
 const ErasureId = rowType(Type.Object({ id: Type.String() }))
 
@@ -49,7 +49,7 @@ export function openErasure(transaction: Pick<Database, 'maybeOneFirst'>, custom
   const { accountId, externalUserId, before } = customer
   if (before !== undefined) return Promise.resolve(null)
   return transaction.maybeOneFirst(sql.type(ErasureId)`
-    select open_erasure(${accountId}, ${externalUserId}) as id where exists (select from objects where ${isOf(customer)})`)
+    select open_erasure(${accountId}, ${externalUserId}) as id where exists (select from objects where ${isObjectOf(customer)})`)
 }
 
 /** Notes objects in the transaction that deletes them, while their rows exist. */

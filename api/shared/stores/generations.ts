@@ -13,7 +13,7 @@ import {
   TryOnJobSchema,
 } from '../generation.ts'
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
-import { type Customer, isOf } from './customer.ts'
+import { type Customer, isGenerationOf } from './customer.ts'
 import { noteErasedJobs } from './erasures.ts'
 
 const ConsentSchema = Type.Object({ policy: Type.String(), version: Type.String(), at: Type.String() })
@@ -326,12 +326,12 @@ function createEndings(move: Move) {
         ), ${settleEnded}
         select ${moved} from ended, settled`),
 
-    /** Cancels and refunds the unfinished generations of a customer. Returns the attempts that this ended. */
+    /** Cancels and refunds the unfinished generations of a customer, and those made of the customer's photos. Returns the attempts that this ended. */
     failOfCustomer: (customer: Customer, limit: number): Promise<readonly { id: string; attempt: number }[]> => {
       return move(moving`
         with theirs as (
           select id from generations
-          where ${isOf(customer)} and status in ('PENDING', 'PROCESSING')
+          where ${isGenerationOf(customer)} and status in ('PENDING', 'PROCESSING')
           order by id limit ${limit} for update
         ), ended as (
           update generations

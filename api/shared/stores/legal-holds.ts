@@ -100,11 +100,11 @@ export const isHeld = sql.fragment`(
   or exists (
     select from legal_holds as hold where hold.account_id = objects.account_id and (
       hold.external_user_id is null
-      or hold.external_user_id in (objects.external_user_id, customer_value(objects.external_user_id))
+      or hold.external_user_id = any(customer_names(objects.external_user_id))
       or objects.kind = 'person' and objects.external_user_id is null and exists (
         select from generations join images on images.id = generations.image_id
         where generations.account_id = hold.account_id
-          and hold.external_user_id in (generations.external_user_id, customer_value(generations.external_user_id))
+          and hold.external_user_id = any(customer_names(generations.external_user_id))
           -- The second key is the cropped view of the photo.
           and objects.key in (images.object_key, regexp_replace(images.object_key, '\\.\\w+$', '-view.jpg'))))))`
 

@@ -94,7 +94,7 @@ describe('events', () => {
       {
         account_id: drape.accountId,
         shop_id: shop.id,
-        anonymous_id: PAGE_CONTEXT.service_client_id,
+        anonymous_id: `anon_${PAGE_CONTEXT.service_client_id}`,
         session_id: PAGE_CONTEXT.$session_id,
         product_id: PAGE_CONTEXT.service_product_id,
         customer_id: null,
