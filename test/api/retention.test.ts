@@ -13,6 +13,7 @@ import { createStorage, type ObjectStorage } from '../../api/shared/storage/stor
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { createObjects, type NewObject } from '../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { createCommandLine } from '../support/command-line.ts'
 import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { spawnProcess, startProgram, type TestProgram } from '../support/process.ts'
 
@@ -94,9 +95,8 @@ describe('retention', () => {
       env: { ...process.env, ...drape.env },
     })
   const swept = async () => {
-    const running = await sweep()
-    expect(await running.ended).toBe(0)
-    return JSON.parse(running.output())
+    const { answered } = createCommandLine(drape.env.DATABASE_URL, drape.env)
+    return answered('sweep')
   }
 
   describe('erasing a customer', () => {

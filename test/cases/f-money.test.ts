@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { runDrape } from '../support/command-line.ts'
 import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { type ReceivedEvent, readEvents } from '../support/events.ts'
-import { spawnProcess, startProgram, type TestProgram } from '../support/process.ts'
+import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 const PATH = '/tryon/v1/try-on'
@@ -134,13 +135,8 @@ describe('credits under concurrency', () => {
 
   it.each(['0', '1e3', '-4', '1000000001'])('drape credits add refuses %s and changes nothing', async (credits) => {
     const { id } = await drape.createAccount(3)
-    const command = await spawnProcess({
-      command: process.execPath,
-      args: ['scripts/drape.ts', 'credits', 'add', '--account', id, `--credits=${credits}`, '--note', 'test'],
-      cwd: process.cwd(),
-      env: { ...process.env, ...drape.env },
-    })
-    expect(await command.ended).not.toBe(0)
+    const args = ['credits', 'add', '--account', id, `--credits=${credits}`, '--note', 'test']
+    expect((await runDrape(args, { ...process.env, ...drape.env })).code).toBe(2)
     expect(await balanceOf(id)).toBe(3)
     await assertBalanced()
   })

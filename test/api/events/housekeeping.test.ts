@@ -4,8 +4,8 @@ import { keepEventDays } from '../../../api/events/housekeeping.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createEventOutbox } from '../../../api/stores/event-outbox.ts'
 import { createEvents, type EventBatch } from '../../../api/stores/events.ts'
+import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { spawnProcess } from '../../support/process.ts'
 
 const DAY_MS = 86_400_000
 const NOON = new Date('2026-11-21T12:00:00Z')
@@ -114,14 +114,8 @@ describe('event partitions', () => {
     const now = new Date()
     await insert('swept', daysBefore(8, now))
     await insert('kept', daysBefore(6, now))
-    const sweep = await spawnProcess({
-      command: process.execPath,
-      args: ['scripts/drape.ts', 'sweep', '--json'],
-      cwd: process.cwd(),
-      env: { ...process.env, DATABASE_URL: url, EVENT_RETENTION_DAYS: '7' },
-    })
-    expect(await sweep.ended).toBe(0)
-    expect(JSON.parse(sweep.output()).eventDays).toBeGreaterThanOrEqual(1)
+    const { answered } = createCommandLine(url, { EVENT_RETENTION_DAYS: '7' })
+    expect((await answered('sweep')).eventDays).toBeGreaterThanOrEqual(1)
     expect(await ids()).toContain('kept')
     expect(await ids()).not.toContain('swept')
   })

@@ -18,8 +18,8 @@ import {
   readRoleUrls,
 } from '../../../scripts/commands/database-rights.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
+import { runDrape } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { spawnProcess } from '../../support/process.ts'
 import { asProcess } from '../../support/process-roles.ts'
 import { requestService } from '../../support/request-service.ts'
 
@@ -50,13 +50,8 @@ describe('the database role of a process', () => {
     }
   }
   const drape = async (...args: readonly string[]) => {
-    const running = await spawnProcess({
-      command: process.execPath,
-      args: ['scripts/drape.ts', ...args],
-      cwd: process.cwd(),
-      env: { ...process.env, DATABASE_URL: url },
-    })
-    return { code: await running.ended, output: running.output() }
+    const { code, output, stderr } = await runDrape(args, { ...process.env, DATABASE_URL: url })
+    return { code, output: output + stderr }
   }
 
   it.each([

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database/database.ts'
 import { createWebhooks } from '../../../api/stores/webhooks.ts'
 import { copyGeneration } from '../../support/accepted.ts'
-import { createCommandLine } from '../../support/command-line.ts'
+import { createCommandLine, outputOf } from '../../support/command-line.ts'
 import { type Drape, readSample, readSmallPerson, startDrape } from '../../support/drape.ts'
 import { asProcess } from '../../support/process-roles.ts'
 import { until } from '../../support/until.ts'
@@ -191,13 +191,7 @@ describe('drape debug', () => {
   it('prints a table by default', async () => {
     const id = await tryOn({ fileKey: 'me' })
     await drape.finish(id)
-    const { execFile } = await import('node:child_process')
-    const env = { ...process.env, ...drape.env }
-    const output = await new Promise<string>((resolve, reject) =>
-      execFile(process.execPath, ['scripts/drape.ts', 'debug', id], { env }, (error, out) =>
-        error ? reject(error) : resolve(out),
-      ),
-    )
+    const output = await outputOf(['debug', id], { ...process.env, ...drape.env })
     expect(output).toMatch(new RegExp(`^generation +${id}$`, 'm'))
     expect(output).toMatch(/^timeline:\nat +seconds +event +detail$/m)
     expect(output).toMatch(/^\S+Z +0 +accepted +engine mock$/m)

@@ -3,15 +3,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { run } from '../../../scripts/stack/commands.ts'
+import { outputOf } from '../../support/command-line.ts'
 import { copyTinyEngine } from '../../support/tiny-engine.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
-const card = (name: string, env: NodeJS.ProcessEnv = {}) =>
-  run(process.execPath, ['scripts/drape.ts', 'engine', 'card', '--json', name], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-  }).then(JSON.parse)
+const card = async (name: string, env: NodeJS.ProcessEnv = {}) =>
+  JSON.parse(await outputOf(['engine', 'card', '--json', name], { ...process.env, ...env }))
 
 describe('drape engine card', () => {
   it('shows license, file hashes, cost per image and quality', async () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createProgram } from '../../../scripts/commands/program.ts'
-import { createCommandLine } from '../../support/command-line.ts'
+import { createCommandLine, outputOf } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
 describe('the command line', () => {
@@ -117,10 +117,8 @@ describe('the command line', () => {
 
   it('prints tables by default', async () => {
     const { id } = await createAccounts(database).insert({ name: 'Lines', email: null, credits: 0 })
-    const env = { ...process.env, DATABASE_URL: url }
-    const args = ['scripts/drape.ts', 'key', 'list', '--account', id]
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env })
-    const [head, ...lines] = stdout.trimEnd().split('\n')
+    const output = await outputOf(['key', 'list', '--account', id], { ...process.env, DATABASE_URL: url })
+    const [head, ...lines] = output.trimEnd().split('\n')
     expect(head).toMatch(/^id +kind +/)
     expect(lines.map((line) => line.slice(head.indexOf('kind')).split(' ')[0]).sort()).toEqual([
       'publishable',
@@ -129,8 +127,7 @@ describe('the command line', () => {
   })
 
   it('completes commands, options and values in each shell', async () => {
-    const ask = async (...words: string[]) =>
-      (await promisify(execFile)(process.execPath, ['scripts/drape.ts', ...words])).stdout
+    const ask = (...words: string[]) => outputOf(words, process.env)
     const complete = async (...words: string[]) =>
       (await ask('complete', '--', ...words))
         .split('\n')

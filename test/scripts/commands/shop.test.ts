@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createShops } from '../../../api/stores/shops.ts'
-import { withoutWarnings } from '../../support/command-line.ts'
+import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { TEST_SECRETS, TEST_SECRETS_KEY } from '../../support/secrets.ts'
+import { TEST_SECRETS } from '../../support/secrets.ts'
 
 describe('drape shop', () => {
   let url: string
@@ -24,19 +23,9 @@ describe('drape shop', () => {
     await drop()
   })
 
-  const drape = (...args: string[]) =>
-    new Promise<{ code: number; output: string; stderr: string }>((resolve) => {
-      const allowed = { FETCH_ALLOW_CIDRS: '10.0.0.0/8,169.254.0.0/16' }
-      const env = { ...process.env, SECRETS_KEY: TEST_SECRETS_KEY, DATABASE_URL: url, ...allowed }
-      execFile(process.execPath, ['scripts/drape.ts', ...args, '--json'], { env }, (error, output, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), output, stderr }),
-      )
-    })
-  const answered = async (...args: string[]) => {
-    const { code, output, stderr } = await drape(...args)
-    expect({ code, stderr: withoutWarnings(stderr) }).toEqual({ code: 0, stderr: '' })
-    return JSON.parse(output)
-  }
+  const line = () => createCommandLine(url, { FETCH_ALLOW_CIDRS: '10.0.0.0/8,169.254.0.0/16' })
+  const drape = (...args: string[]) => line().drape(...args)
+  const answered = (...args: string[]) => line().answered(...args)
   const create = (platform: string, domain: string, ...more: string[]) =>
     answered('shop', 'create', '--account', accountId, '--platform', platform, '--domain', domain, ...more)
 

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { run } from '../../../scripts/stack/commands.ts'
+import { outputOf } from '../../support/command-line.ts'
 import { requestService } from '../../support/request-service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const SAMPLE = join(ROOT, 'crds/samples/pool-small.yaml')
 
-const simulate = (...options: string[]) =>
-  run(process.execPath, ['scripts/drape.ts', 'simulate', '--json', ...options], { cwd: ROOT }).then(JSON.parse)
+const simulate = async (...options: string[]) =>
+  JSON.parse(await outputOf(['simulate', '--json', ...options], process.env))
 
 describe('drape simulate', () => {
   let folder: string

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,6 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createConnection } from '../../../api/client/connection.ts'
 import { createVerifiedFetch } from '../../../scripts/commands/verified-fetch.ts'
+import { runDrape } from '../../support/command-line.ts'
 import { requestService } from '../../support/request-service.ts'
 
 const KEY = 'sk_not_for_strangers'
@@ -44,13 +44,10 @@ describe('a server at DRAPE_URL that is not Drape', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard }
   }
 
-  const drape = (url: string, ...args: string[]) =>
-    new Promise<{ code: number; stderr: string }>((resolve) => {
-      const env = { ...process.env, DRAPE_URL: url, DRAPE_API_KEY: KEY }
-      execFile(process.execPath, ['scripts/drape.ts', ...args], { env }, (error, _, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), stderr }),
-      )
-    })
+  const drape = async (url: string, ...args: string[]) => {
+    const { code, stderr } = await runDrape(args, { ...process.env, DRAPE_URL: url, DRAPE_API_KEY: KEY })
+    return { code, stderr }
+  }
 
   it.each([
     ['a page', (_: IncomingMessage, response: ServerResponse) => response.end('<h1>Welcome</h1>')],

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNRESTRICTED } from '../../../../api/keys/restrictions.ts'
 import { createApiKeys } from '../../../../api/stores/api-keys.ts'
 import { lastDays } from '../../../../api/stores/event-analytics.ts'
 import { createShops } from '../../../../api/stores/shops.ts'
+import { outputOf } from '../../../support/command-line.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
 import { storeVisit } from '../../../support/visits.ts'
 
@@ -117,8 +116,7 @@ describe('the analytics of a merchant', () => {
 
   it('are available as a command, with table, JSON and CSV', async () => {
     const env = { ...process.env, DRAPE_URL: drape.api.url, DRAPE_API_KEY: drape.apiKey }
-    const run = async (...args: string[]) =>
-      (await promisify(execFile)(process.execPath, ['scripts/drape.ts', 'analytics', ...args], { env })).stdout
+    const run = (...args: string[]) => outputOf(['analytics', ...args], env)
     const [json, csv, table] = await Promise.all([
       run('--shop', 'own.example', '--json'),
       run('--from', TODAY, '--csv'),

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createDueObjects } from '../../../../api/shared/stores/due-objects.ts'
 import { createShops } from '../../../../api/stores/shops.ts'
+import { createCommandLine } from '../../../support/command-line.ts'
 import { completeForShop, type ShopGenerationOptions, storageOf } from '../../../support/completed.ts'
 import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
-import { spawnProcess, startProgram } from '../../../support/process.ts'
+import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { untilCounted } from '../../../support/until-counted.ts'
 
@@ -230,14 +231,8 @@ describe('the share page', () => {
         update share_links set expires_at = now() - make_interval(days => ${days}) where generation_id = ${id}`)
     await endedDaysAgo(31, old.generationId)
     await endedDaysAgo(29, young.generationId)
-    const running = await spawnProcess({
-      command: process.execPath,
-      args: ['scripts/drape.ts', 'sweep', '--json'],
-      cwd: process.cwd(),
-      env: { ...process.env, ...drape.env },
-    })
-    expect(await running.ended).toBe(0)
-    expect(JSON.parse(running.output())).toMatchObject({ shareLinks: 1 })
+    const { answered } = createCommandLine(drape.env.DATABASE_URL, drape.env)
+    expect(await answered('sweep')).toMatchObject({ shareLinks: 1 })
     expect((await open(old.token)).status).toBe(404)
     expect((await open(young.token)).status).toBe(410)
     expect((await open(live.token)).status).toBe(200)
