@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Browser, Page } from 'puppeteer-core'
+import puppeteer, { type Browser, type Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRemovals } from '../api/stores/removals.ts'
 import { createSafetyReviews } from '../api/stores/safety-reviews.ts'
@@ -7,11 +7,14 @@ import { createShops } from '../api/stores/shops.ts'
 import { insertPhoto } from '../scripts/benchmarks/sample-data.ts'
 import { run } from '../scripts/stack/commands.ts'
 import { inspectProcess } from '../scripts/stack/processes.ts'
+import { REQUIREMENTS } from '../scripts/testing/requirements.ts'
+import { guardBrowser } from './support/browser.ts'
 import { OPERATOR, startDashboard, type TestDashboard } from './support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from './support/dashboard-contents.ts'
 import { formOf, readSample } from './support/drape.ts'
-import { firefoxReason, startFirefox } from './support/firefox.ts'
+import { reasonWithout } from './support/missing.ts'
 import { refuseGeneration } from './support/refused.ts'
+import { requestService } from './support/request-service.ts'
 import { type ShopProxy, startShopProxy } from './support/shop-proxy-server.ts'
 import { until } from './support/until.ts'
 import { storeVisit } from './support/visits.ts'
@@ -20,6 +23,7 @@ import { createWidgetPage } from './widget/widget-page.ts'
 
 const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
 const SHOP = { platform: 'shopify', domain: 'linen-house.myshopify.com', name: 'The Linen House' } as const
+const firefoxReason = await reasonWithout('firefox')
 if (firefoxReason) console.warn(`The walk in Firefox is skipped: ${firefoxReason}`)
 
 /** The main path of each page. Other tests cover all paths in Chromium. */
@@ -226,4 +230,17 @@ async function listDescendants(first: number): Promise<number[]> {
   const tree = [first]
   for (const member of tree) tree.push(...parents.filter(([, ppid]) => ppid === member).map(([pid]) => pid))
   return tree
+}
+
+/** A headless Firefox, controlled by WebDriver BiDi. Processes and profile end with the tests at the latest. */
+async function startFirefox(): Promise<Browser> {
+  const { path: userDataDir } = await requestService('folder', null)
+  const browser = await puppeteer.launch({
+    browser: 'firefox',
+    executablePath: REQUIREMENTS.firefox.find(),
+    userDataDir,
+    protocolTimeout: 120_000,
+  })
+  await guardBrowser(browser, 'firefox')
+  return browser
 }

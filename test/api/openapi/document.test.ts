@@ -1,15 +1,17 @@
+import { globSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { HTTP_STATUS } from '../../../api/middleware/errors.ts'
 import { createDocument } from '../../../api/openapi/document.ts'
-import { isBehindKey, nameOf } from '../../../api/openapi/operation.ts'
+import { isBehindKey, nameOf, type Operation } from '../../../api/openapi/operation.ts'
 import { ROUTES } from '../../../api/routes/routes.ts'
 import { translateProduct, translateTryOn } from '../../../api/routes/server/legacy.ts'
 import { CatalogProductBody } from '../../../api/routes/server/products.schema.ts'
 import { TryOnBody } from '../../../api/routes/server/try-on.schema.ts'
 import { compileCheck } from '../../../api/shared/schema.ts'
 import { openDocument } from '../../support/openapi-document.ts'
-import { listDeclaredRoutes } from '../../support/server-routes.ts'
 
+const ROUTES_FOLDER = resolve(import.meta.dirname, '../../../api/routes')
 const content = createDocument(ROUTES, { publicUrl: 'https://try.example', serviceName: 'Drape' })
 const document = openDocument(content)
 
@@ -116,4 +118,16 @@ function choicesIn(value: unknown): { readonly enum: unknown; readonly type?: un
   if (typeof value !== 'object' || value === null) return []
   const own = 'enum' in value && Array.isArray(value.enum) ? [{ ...value, enum: value.enum }] : []
   return [...own, ...Object.values(value).flatMap(choicesIn)]
+}
+
+/** Every route that a file of the server API or of the storefront declares, as `GET /tryon/v1/generations/{id}`. */
+async function listDeclaredRoutes(): Promise<string[]> {
+  const modules: object[] = await Promise.all(
+    globSync('{server,storefront}/*.ts', { cwd: ROUTES_FOLDER }).map((file) => import(resolve(ROUTES_FOLDER, file))),
+  )
+  return modules.flatMap((module) => Object.values(module).flat().filter(isRoute).map(nameOf))
+}
+
+function isRoute(value: unknown): value is Operation {
+  return typeof value === 'object' && value !== null && 'guards' in value && 'path' in value
 }

@@ -3,8 +3,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Conditions, createConditions } from '../../../../worker/engines/fashn-vton/conditions.ts'
 import { type Graphs, openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
 import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
+import type { Session } from '../../../../worker/inference/session.ts'
 import { createBytes } from '../../../../worker/raster/bytes.ts'
-import { countRuns } from '../../../support/counted-runs.ts'
 
 const ENGINE = new URL('../../../fixtures/fashn-vton/engine/', import.meta.url)
 
@@ -51,3 +51,22 @@ describe('the conditions of FASHN VTON', async () => {
     expect(conditions.cache.count()).toBe(2)
   })
 })
+
+/** The same graphs; counts the runs of the named ones. */
+function countRuns<G extends object, N extends keyof G & string>(
+  graphs: G & Readonly<Record<N, Session>>,
+  names: readonly N[],
+): { graphs: G; runs: Record<string, number> } {
+  const runs: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]))
+  const counted = names.map((name) => [
+    name,
+    {
+      ...graphs[name],
+      run: (...args: Parameters<Session['run']>) => {
+        runs[name]++
+        return graphs[name].run(...args)
+      },
+    },
+  ])
+  return { graphs: { ...graphs, ...Object.fromEntries(counted) }, runs }
+}
