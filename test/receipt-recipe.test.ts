@@ -9,7 +9,9 @@ import type { Receipt } from '../api/receipts/receipt.ts'
 import { signReceipt } from '../api/receipts/sign.ts'
 import { verifyReceipt } from '../api/receipts/verify.ts'
 import { readKeyring } from '../api/shared/keyring.ts'
-import { missingLanguages, runDocumented } from './support/documented-code.ts'
+import { findMissingLanguages, runDocumented } from './support/documented-code.ts'
+
+const missingLanguages = await findMissingLanguages(['ts', 'python'])
 
 const DOCS = resolve(import.meta.dirname, '../docs')
 const PAGE = readFileSync(join(DOCS, 'erasure.md'), 'utf8')

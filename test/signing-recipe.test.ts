@@ -5,9 +5,11 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pluginMessage, type QueryParameter, shopifyMessage, signMessage } from '../api/shops/signature.ts'
 import { createShops } from '../api/stores/shops.ts'
-import { LANGUAGES, type Language, missingLanguages, runDocumented } from './support/documented-code.ts'
+import { findMissingLanguages, LANGUAGES, type Language, runDocumented } from './support/documented-code.ts'
 import { type Drape, startDrape } from './support/drape.ts'
 import { send } from './support/shop-proxies.ts'
+
+const missingLanguages = await findMissingLanguages(LANGUAGES)
 
 const DOCS = resolve(import.meta.dirname, '../docs')
 const PAGE = readFileSync(join(DOCS, 'signing.md'), 'utf8')

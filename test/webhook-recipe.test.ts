@@ -7,10 +7,12 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyWebhook } from '../api/client/webhook.ts'
 import { createMessage } from '../api/shared/webhook-message.ts'
-import { LANGUAGES, type Language, missingLanguages, runDocumented } from './support/documented-code.ts'
+import { findMissingLanguages, LANGUAGES, type Language, runDocumented } from './support/documented-code.ts'
 import { type Drape, startDrape } from './support/drape.ts'
 import { until } from './support/until.ts'
 import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts'
+
+const missingLanguages = await findMissingLanguages(LANGUAGES)
 
 const DOCS = resolve(import.meta.dirname, '../docs')
 const PAGE = readFileSync(join(DOCS, 'webhooks.md'), 'utf8')

@@ -14,12 +14,11 @@ export type Language = keyof typeof PROGRAMS
 
 export const LANGUAGES = Object.keys(PROGRAMS) as Language[]
 
-/** Why code of a language cannot run on this machine; empty when it can. */
-export const missingLanguages: Readonly<Record<Language, string>> = {
-  ts: '',
-  python: await reasonWithout('python'),
-  php: await reasonWithout('php'),
-  ruby: await reasonWithout('ruby'),
+/** Why code of each of these languages cannot run on this machine, after an attempt to install it; empty when it can. */
+export async function findMissingLanguages<L extends Language>(languages: readonly L[]): Promise<Record<L, string>> {
+  const reasons: [L, string][] = []
+  for (const language of languages) reasons.push([language, language === 'ts' ? '' : await reasonWithout(language)])
+  return Object.fromEntries(reasons) as Record<L, string>
 }
 
 /**

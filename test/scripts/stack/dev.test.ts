@@ -52,22 +52,15 @@ describe('scripts/dev', () => {
     expect(last.filter((pid) => inspectProcess(pid) !== undefined)).toEqual([])
   })
 
-  it('runs the retention policies of a file', async () => {
+  it('runs the retention policies of a file, without workers when WORKER_REPLICAS is 0', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const { url: redisUrl } = await requestService('redis', null)
     const env = { REDIS_URL: redisUrl, WORKER_REPLICAS: '0', RETENTION_FILE: 'crds/samples/retention.yaml' }
-    const { dev } = await startDev(dataFolder, env)
+    const { dev, report } = await startDev(dataFolder, env)
+    expect(report).toMatchObject({ probeUrls: { worker: null }, pids: { worker: [] } })
     const log = () => readFile(join(dataFolder, 'logs/retention.log'), 'utf8')
     await until(async () => (await log()).includes('"policy":"three-days"'))
     expect(await log()).toContain('"policies":["expired","three-days","careful","nightly"]')
-    expect(await dev.end('SIGTERM')).toBe(0)
-  })
-
-  it('runs without workers when WORKER_REPLICAS is 0', async () => {
-    const dataFolder = (await requestService('folder', null)).path
-    const { url: redisUrl } = await requestService('redis', null)
-    const { dev, report } = await startDev(dataFolder, { REDIS_URL: redisUrl, WORKER_REPLICAS: '0' })
-    expect(report).toMatchObject({ probeUrls: { worker: null }, pids: { worker: [] } })
     expect(await dev.end('SIGTERM')).toBe(0)
   })
 
