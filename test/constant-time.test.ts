@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateKey, hashKey } from '../api/keys/credentials.ts'
+import { hashKey } from '../api/keys/credentials.ts'
 import { createDatabase, type Database, rowType, sql } from '../api/shared/database/database.ts'
 import { Type } from '../api/shared/schema.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
@@ -33,35 +33,14 @@ describe('verification of keys and signatures', () => {
     }
   })
 
-  it('has hashes that differ widely for keys that differ in one character', () => {
-    const key = generateKey('secret')
-    for (let at = 3; at < key.length; at++) {
-      const near = `${key.slice(0, at)}${key[at] === 'a' ? 'b' : 'a'}${key.slice(at + 1)}`
-      const [one, other] = [key, near].map(hashKey)
-      const bits = one.reduce((sum, byte, i) => sum + countBits(byte ^ other[i]), 0)
-      expect(bits).toBeGreaterThan(70)
-    }
-  })
-
   it('compares signatures in constant time in every file that computes an HMAC', () => {
     const signing = globSync('{api,worker,controller}/**/*.ts', { cwd: ROOT }).filter((path) =>
       readFileSync(resolve(ROOT, path), 'utf8').includes('createHmac('),
     )
     const comparing = signing.filter((path) => readFileSync(resolve(ROOT, path), 'utf8').includes('timingSafeEqual('))
     expect(signing.filter((path) => !comparing.includes(path)).sort()).toEqual(NEVER_COMPARED)
-    expect(comparing.sort()).toEqual([
-      'api/dashboard/issued-forms.ts',
-      'api/dashboard/known-browser.ts',
-      'api/dashboard/totp.ts',
-      'api/shared/signing.ts',
-      'api/shops/signature.ts',
-    ])
   })
 })
 
 /** Their receivers compare: those of webhooks, and who checks which photo was used in a result. */
 const NEVER_COMPARED = ['api/shared/provenance/ingredient.ts', 'api/shared/webhook-signature.ts']
-
-function countBits(byte: number): number {
-  return byte.toString(2).replaceAll('0', '').length
-}

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readApiConfig } from '../api/config.ts'
 import { createDocument } from '../api/openapi/document.ts'
 import { ROUTES } from '../api/routes/routes.ts'
-import { ROOT } from '../scripts/stack/session.ts'
 import { blocksOf } from './support/documented-blocks.ts'
 import { type JsonSchema, openDocument } from './support/openapi-document.ts'
 import { TEST_SECRETS_KEY } from './support/secrets.ts'
@@ -54,13 +51,6 @@ describe('the data in the docs', () => {
     }
     expect(readApiConfig({ ...required, ...settings })).toMatchObject(settings)
     expect(() => readApiConfig({ ...required, ...settings, OIDC_ISSUER: 'none' })).toThrow('OIDC_ISSUER')
-  })
-
-  it('names all existing folders, in the README', () => {
-    const tree = blocksOf('README.md').find(({ heading }) => heading === 'Repository')
-    const folders = [...(tree?.text ?? '').matchAll(/^(\w+)\/ /gm)].map(([, folder]) => folder)
-    expect(folders).toContain('worker')
-    expect(folders.filter((folder) => !existsSync(join(ROOT, folder)))).toEqual([])
   })
 })
 

@@ -36,13 +36,7 @@ describe('the page for contributors', () => {
     const named = [...text.matchAll(/\b((?:api|charts|controller|docs|scripts|test|worker)\/[\w./*-]+)/g)].map(
       ([, path = '']) => path,
     )
-    expect(named.length).toBeGreaterThan(60)
     expect(named.filter((path) => globSync(path.replace(/\.$/, ''), { cwd: ROOT }).length === 0)).toEqual([])
-  })
-
-  it('links every decision', () => {
-    const links = [...text.matchAll(/\((decisions\/[\w-]+\.md)\)/g)].map(([, path = '']) => path)
-    expect(links.toSorted()).toEqual(globSync('decisions/*.md', { cwd: resolve(ROOT, 'docs') }).sort())
   })
 })
 

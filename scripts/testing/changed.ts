@@ -72,7 +72,7 @@ function isReached(graph: Graph, test: string, kind: 'import' | 'start', changed
  * Every test file that imports or reads a changed file, directly or indirectly. Test files that only start a program with a
  * changed file are often too many: they are selected up to the budget, those with a similar path first.
  */
-export function chooseTests(changed: readonly string[], graph: Graph, durations: Durations): ChangedTests {
+function chooseTests(changed: readonly string[], graph: Graph, durations: Durations): ChangedTests {
   if (changed.length === 0) return { files: [], lines: ['Nothing has changed.'] }
   const tests = [...graph.keys()].filter((path) => path.endsWith('.test.ts')).sort()
   const reaching = (kind: 'import' | 'start') => tests.filter((test) => isReached(graph, test, kind, changed))

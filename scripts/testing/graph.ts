@@ -31,7 +31,7 @@ export function reach(graph: Graph, from: string, kind: 'import' | 'start'): Set
   return reached
 }
 
-export function findNeeds(
+function findNeeds(
   path: string,
   text: string,
   { known, folders }: { known: ReadonlySet<string>; folders: ReadonlyMap<string, readonly string[]> },

@@ -19,7 +19,7 @@ export async function installMissing(names: readonly RequirementName[]): Promise
 }
 
 /** One line: the missing requirement, and how to install it. */
-export function describeMissing({ name, packages, otherwise }: Requirement, reason = ''): string {
+function describeMissing({ name, packages, otherwise }: Requirement, reason = ''): string {
   const plural = packages.length > 1 ? 's' : ''
   const ways = [
     ...(packages.length > 0 ? [`install ${packages.join(' and ')} (Debian's package name${plural})`] : []),

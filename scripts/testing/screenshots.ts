@@ -7,7 +7,7 @@ const LAST = 'last'
 const COMPLETE = 'complete'
 
 /** Names of screenshots, compared with those of the run before. */
-export interface Comparison {
+interface Comparison {
   readonly equal: readonly string[]
   readonly changed: readonly string[]
   readonly added: readonly string[]
@@ -15,7 +15,7 @@ export interface Comparison {
 }
 
 /** Marks the run whose screenshots are in the folder as complete. */
-export function markComplete(folder: string): void {
+function markComplete(folder: string): void {
   writeFileSync(join(folder, COMPLETE), '')
 }
 
@@ -23,7 +23,7 @@ export function markComplete(folder: string): void {
  * Keeps the screenshots of the folder as those of the previous run. Those of a run that was aborted or failed replace
  * only the screenshots of the same name: the next run is still compared with all others.
  */
-export function keepLastScreenshots(folder: string): void {
+function keepLastScreenshots(folder: string): void {
   const names = listScreenshots(folder)
   if (names.length === 0) return
   const [last, mark] = [join(folder, LAST), join(folder, COMPLETE)]
@@ -34,7 +34,7 @@ export function keepLastScreenshots(folder: string): void {
 }
 
 /** Compares the bytes of the screenshots with those of the previous run; null if there was none. */
-export function compareScreenshots(folder: string): Comparison | null {
+function compareScreenshots(folder: string): Comparison | null {
   const last = join(folder, LAST)
   const [now, before] = [listScreenshots(folder), listScreenshots(last)]
   if (before.length === 0) return null
@@ -60,7 +60,7 @@ function listScreenshots(folder: string): string[] {
 }
 
 /** The comparison as lines for people. */
-export function describeComparison(comparison: Comparison | null): string[] {
+function describeComparison(comparison: Comparison | null): string[] {
   if (comparison === null) return ['There are no screenshots of an earlier run to compare with.']
   const { equal, changed, added, missing } = comparison
   const line = (title: string, names: readonly string[]) =>
