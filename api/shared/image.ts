@@ -4,7 +4,13 @@ import { DECODING_BYTES, decodingBytes, HEIC_BYTES } from './decoding-memory.ts'
 import { DrapeError } from './errors.ts'
 import { decodeHeic } from './heic.ts'
 import { isProfileOf } from './icc-profile.ts'
-import { hasLosslessPart, type ImageHeader, readImageFormat, readImageHeader, readJpegSampling } from './image-format.ts'
+import {
+  hasLosslessPart,
+  type ImageHeader,
+  readImageFormat,
+  readImageHeader,
+  readJpegSampling,
+} from './image-format.ts'
 import { readJpegSegments, START_OF_SCAN } from './jpeg-segments.ts'
 import { toPlainJpeg } from './plain-jpeg.ts'
 import { toPlainPng } from './plain-png.ts'

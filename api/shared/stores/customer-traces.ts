@@ -49,8 +49,8 @@ export function createCustomerTraces(database: Database) {
     },
 
     /** The customers with images, leads, events or links in the database, by the hex strings of their hashes. */
-    findCustomers: (hashes: readonly string[]) => {
-      return database.any(sql.type(Found)`
+    findCustomers: (hashes: readonly string[]) =>
+      database.any(sql.type(Found)`
         select account_id as "accountId", external_user_id as "externalUserId", hash from (
           select account_id, external_user_id, encode(customer_hash(account_id, external_user_id), 'hex') as hash from (
             select account_id, unnest(customer_names(external_user_id)) as external_user_id from (
