@@ -7,7 +7,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   FORBIDDEN: 'the resource belongs to another account, or the key has none of the scopes in the message',
   VALIDATION_FAILED: 'the request is not valid; details has one entry per field',
   EXTERNAL_ID_REQUIRED: 'the product has no externalId',
-  PRODUCT_IMAGES_REQUIRED: 'a new product has no image',
+  PRODUCT_IMAGES_REQUIRED: 'a new product has no image, or the list of images is empty',
   CUSTOMER_IMAGE_REQUIRED: 'the request has no person',
   FILE_REQUIRED: 'the multipart field file is missing',
   MULTIPART_FILE_NOT_FOUND: 'a fileKey is not among the files of the multipart body; details names the image',

@@ -8,7 +8,8 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   FORBIDDEN: 'Use an ID of your own account, or a key with one of the scopes.',
   VALIDATION_FAILED: 'Correct the fields in details and send the request again.',
   EXTERNAL_ID_REQUIRED: 'Send your own ID of the product in externalId.',
-  PRODUCT_IMAGES_REQUIRED: 'Send at least one image with the first request that names the product.',
+  PRODUCT_IMAGES_REQUIRED:
+    'Send at least one image with the first request that names the product. Later requests may leave the list of images out.',
   CUSTOMER_IMAGE_REQUIRED: 'Send id, url or fileKey in person.image.source.',
   FILE_REQUIRED: 'Send the photo as a file in the form field that details names.',
   MULTIPART_FILE_NOT_FOUND: 'Give the file field of the form the same name as the fileKey.',

@@ -1,5 +1,5 @@
 import { ISO_TIME } from '../shared/iso-time.ts'
-import type { TSchema } from '../shared/schema.ts'
+import { CALLER_ID, type TSchema } from '../shared/schema.ts'
 
 /** A JSON Schema in an OpenAPI 3.1 document. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -84,8 +84,9 @@ const OWN_FORMATS: Readonly<Record<string, [string, unknown][]>> = {
     ['format', 'uri'],
     ['pattern', '^([Hh][Tt][Tt][Pp][Ss]?://|upload://[0-9a-f]{64}$)'],
   ],
-  'end-user-id': [],
+  'end-user-id': [['pattern', CALLER_ID.source]],
   'iso-time': [['pattern', ISO_TIME.source]],
+  'caller-id': [['pattern', CALLER_ID.source]],
 }
 
 function hasDefault(schema: TSchema, name: string): boolean {

@@ -13,6 +13,9 @@ export { formatPath, type Path } from './field-problems.ts'
 /** The schema or null. */
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
+/** URLs cannot contain the segments `.` and `..`, even percent-encoded: no request could name such a resource. */
+export const CALLER_ID = /^(?!\.{1,2}$)/
+
 // The one compiler for all input: HTTP bodies, job payloads, environment, rows, manifests. Stops at the first problem,
 // so that an invalid value never costs more than a valid one.
 const ajv = createAjv({ allErrors: false })
@@ -33,9 +36,10 @@ function createAjv({ allErrors }: { allErrors: boolean }): Ajv2020 {
   })
   addFormats.default(created)
   created.addFormat('iso-time', (text: string) => !Number.isNaN(parseIsoTime(text).start))
+  created.addFormat('caller-id', CALLER_ID)
   const isWebAddress = (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text)
   created.addFormat('web-address', isWebAddress)
-  created.addFormat('end-user-id', (text: string) => parseShopperId(text) === null)
+  created.addFormat('end-user-id', (text: string) => CALLER_ID.test(text) && parseShopperId(text) === null)
   created.addFormat('image-address', (text: string) => isWebAddress(text) || /^upload:\/\/[0-9a-f]{64}$/.test(text))
   created.addKeyword({
     keyword: 'maxJsonKilobytes',

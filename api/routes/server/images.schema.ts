@@ -3,9 +3,11 @@ import { RectangleSchema } from '../../shared/generation.ts'
 import { IMAGE_DAYS } from '../../shared/lifetimes.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
+/** An ID that a caller chooses, for paths of URLs. */
+export const CALLER_ID_RULES = { minLength: 1, maxLength: 255, format: 'caller-id' } as const
+
 export const ExternalUserId = Type.String({
-  minLength: 1,
-  maxLength: 255,
+  ...CALLER_ID_RULES,
   format: 'end-user-id',
   description: 'Your opaque id of the end user, without personal data. Required for erasure.',
 })

@@ -26,7 +26,7 @@ export function assertUsableImages(
   images: readonly unknown[],
   { at, written }: { at: Path; written: Translated['written'] },
 ): void {
-  if (images.length === 0) throw imagesRequired(formatPath(written(at)))
+  if (images.length === 0) throw emptyImages(formatPath(written(at)))
   for (const [i, image] of images.entries()) {
     const source = isObject(image) ? image.source : undefined
     const named = isObject(source) && (source.url != null || source.fileKey != null)
@@ -46,10 +46,17 @@ export function reserved(): DrapeError {
   return new DrapeError('RESERVED_EXTERNAL_ID', 'Ids that start with _anon_ are reserved.')
 }
 
-/** `field`: the list of images in the request. */
+/** Of a call that leaves the images out. `field`: the list of images in the request. */
 export function imagesRequired(field: string): DrapeError {
   const details = [{ path: field, message: 'must have at least 1 item' }]
   return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.', { details })
+}
+
+/** Of a call with an empty list, whether the product exists or not. */
+function emptyImages(field: string): DrapeError {
+  const message = `The list ${field} is empty. Send at least one image, or leave the list out to keep the images of an existing product.`
+  const details = [{ path: field, message: 'must have at least 1 item' }]
+  return new DrapeError('PRODUCT_IMAGES_REQUIRED', message, { details })
 }
 
 export function bodyNotAnObject(): DrapeError {

@@ -2,6 +2,7 @@ import { named } from '../../openapi/named-schema.ts'
 import { ClassificationsSchema, DetectedSchema } from '../../shared/generation.ts'
 import { ISO_TIME } from '../../shared/iso-time.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
+import { CALLER_ID_RULES } from './images.schema.ts'
 
 /** An http or https URL. */
 export const WebAddress = Type.String({
@@ -43,8 +44,7 @@ export const ProductImageBody = Type.Object({
 })
 
 const ExternalId = Type.String({
-  minLength: 1,
-  maxLength: 255,
+  ...CALLER_ID_RULES,
   description: 'Your id of the product. The server assigns ids that start with _anon_.',
   examples: ['shirt-17'],
 })

@@ -52,6 +52,7 @@ describe('batches of products', () => {
         { externalId: 'b-same', images },
         { externalId: 'b-bare', title: 'no image' },
         { externalId: '_anon_1', images },
+        { externalId: '..', images },
         { title: 'no id' },
         { externalId: 'b-bad', images, validForDays: 400 },
         { externalId: 'b-file', images: [{ source: { fileKey: 'body' } }] },
@@ -70,6 +71,7 @@ describe('batches of products', () => {
       'unchanged',
       'PRODUCT_IMAGES_REQUIRED',
       'RESERVED_EXTERNAL_ID',
+      'VALIDATION_FAILED',
       'EXTERNAL_ID_REQUIRED',
       'VALIDATION_FAILED',
       'MULTIPART_FILE_NOT_FOUND',
@@ -77,8 +79,8 @@ describe('batches of products', () => {
       'VALIDATION_FAILED',
       'updated',
     ])
-    expect(answer.body.items[6].error.details).toEqual([{ path: 'validForDays', message: expect.any(String) }])
-    expect(answer.body.counts).toEqual({ total: 11, created: 2, updated: 2, unchanged: 1, failed: 6, pending: 0 })
+    expect(answer.body.items[7].error.details).toEqual([{ path: 'validForDays', message: expect.any(String) }])
+    expect(answer.body.counts).toEqual({ total: 12, created: 2, updated: 2, unchanged: 1, failed: 7, pending: 0 })
     expect(await product('b-new')).toMatchObject({ title: 'Again', metadata: { sku: 12 }, validForDays: 30 })
     expect(await product('b-old')).toMatchObject({ title: 'New', images: [{ order: 0 }] })
     expect((await product('b-bare')).code).toBe('PRODUCT_NOT_FOUND')

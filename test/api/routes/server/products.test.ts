@@ -195,12 +195,24 @@ describe('products', () => {
       expect((await get('new')).status).toBe(404)
     })
 
+    it('refuses to remove all images, and names the way to keep them', async () => {
+      await post({ externalId: 'emptied', images })
+      for (const field of ['images', 'imageUrls']) {
+        const { status, body } = await post({ externalId: 'emptied', [field]: [] })
+        expect({ status, ...body }).toMatchObject({ status: 400, code: 'PRODUCT_IMAGES_REQUIRED' })
+        expect(body.message).toMatch(new RegExp(`^The list ${field} is empty\\. .*leave the list out`))
+      }
+      expect((await get('emptied')).body.images).toHaveLength(images.length)
+    })
+
     it.each([
       [{ validForDays: 0 }, 'validForDays'],
       [{ validForDays: 366 }, 'validForDays'],
       [{ validForDays: 1.5 }, 'validForDays'],
       [{ validForDays: '7' }, 'validForDays'],
       [{ externalId: 5 }, 'externalId'],
+      [{ externalId: '.' }, 'externalId'],
+      [{ externalId: '..' }, 'externalId'],
       [{ externalId: 'x'.repeat(256) }, 'externalId'],
       [{ metadata: [] }, 'metadata'],
       [{ images: [{ source: { url: URL_OF_SHIRT, fileKey: 'a' } }] }, 'images[0].source'],
@@ -334,6 +346,28 @@ describe('products', () => {
         expect(await get(externalId)).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND' } })
       },
     )
+
+    it('and a customer have IDs that a URL can name', async () => {
+      const person = { image: { source: { id: 'img_1' } } }
+      for (const id of ['.', '..']) {
+        const refusedField = async (path: string, body: unknown) => {
+          const answer = await drape.call('POST', `/tryon/v1/${path}`, { body })
+          expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
+          return answer.body.details
+        }
+        const named = (path: string) => [{ path, message: expect.stringContaining('no URL can contain') }]
+        const products = [{ externalId: id, images }]
+        expect(await refusedField('try-on', { products, person })).toEqual(named('products[0].externalId'))
+        for (const field of ['externalUserId', 'customerId']) {
+          const call = { products: [{ images }], person, [field]: id }
+          expect(await refusedField('try-on', call)).toEqual(named(field))
+          const form = formOf(undefined, { file: image })
+          form.set(field, id)
+          expect(await refusedField('images/upload', form)).toEqual(named(field))
+        }
+      }
+      for (const id of ['...', '.a', ' ']) expect((await post({ externalId: id, images })).status).toBe(200)
+    })
 
     it('is not found under an invalid ID', async () => {
       const answer = await drape.call('GET', `/tryon/v1/products/${'x'.repeat(5000)}`)
