@@ -32,8 +32,10 @@ export interface NewShare {
   /** Token of a new link; unused if a link exists. */
   readonly token: string
   readonly generationId: string
+  readonly accountId: string
+  /** Shop in whose name the link is. */
   readonly shopId: string
-  /** Owners whose generations may be shared. Null: any. */
+  /** Owners of the shop whose generations may be shared. Null: any generation of the account. */
   readonly ownerIds: readonly string[] | null
   /** Domain of the shop that the shopper visited. */
   readonly domain: string
@@ -46,15 +48,15 @@ export function createShares(database: Database) {
   return {
     /**
      * Returns the link of a generation on a domain, or creates one. Concurrent calls get the same link. Throws
-     * `GENERATION_NOT_FOUND` (also for a generation of another shop or owner), `GENERATION_NOT_COMPLETED` or `SHARE_LINK_GONE` (the
+     * `GENERATION_NOT_FOUND` (also for a generation that may not be shared), `GENERATION_NOT_COMPLETED` or `SHARE_LINK_GONE` (the
      * image has been deleted).
      */
-    findOrInsert: ({ token, generationId, shopId, ownerIds, domain }: NewShare) =>
+    findOrInsert: ({ token, generationId, shopId, domain, ...owner }: NewShare) =>
       database.transaction(async (transaction) => {
         // A concurrent call for the same generation waits for this lock and then finds the link.
         const generation = await transaction.maybeOne(sql.type(Candidate)`
           select status, coalesce(${keptResultKey} is not null and images_expire_at > now(), false) as "hasImage"
-          from generations where id = ${generationId} and shop_id = ${shopId} and ${isOwned(ownerIds)} for no key update`)
+          from generations where id = ${generationId} and ${mayShare({ shopId, ...owner })} for no key update`)
         if (generation === null) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
         if (generation.status !== 'COMPLETED') {
           throw new DrapeError('GENERATION_NOT_COMPLETED', 'Only a completed generation can be shared.')
@@ -92,8 +94,8 @@ export function createShares(database: Database) {
   }
 }
 
-function isOwned(ownerIds: readonly string[] | null) {
+function mayShare({ accountId, shopId, ownerIds }: Pick<NewShare, 'accountId' | 'shopId' | 'ownerIds'>) {
   return ownerIds === null
-    ? sql.fragment`true`
-    : sql.fragment`external_user_id = any(${sql.array([...ownerIds], 'text')})`
+    ? sql.fragment`account_id = ${accountId}`
+    : sql.fragment`shop_id = ${shopId} and external_user_id = any(${sql.array([...ownerIds], 'text')})`
 }

@@ -135,6 +135,7 @@ describe('an erased end user', () => {
       await createShares(drape.database).findOrInsert({
         token: `t-${generationId}`,
         generationId,
+        accountId: drape.accountId,
         shopId,
         domain,
         ownerIds: null,

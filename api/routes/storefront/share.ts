@@ -3,7 +3,7 @@ import type { AppContext } from '../../state.ts'
 import type { Shares } from '../../stores/shares.ts'
 import { route } from '../route.ts'
 import type { ParsingGuards } from './behind-proxy.ts'
-import { readableOwners, requesterOf, SERVER_KEY_HEADER, type ServerKeyCheck } from './requester.ts'
+import { readableOwners, requesterOf, type ServerKeyCheck } from './requester.ts'
 import { ShareBody, ShareLink } from './share.schema.ts'
 import { makeShareToken, shareAddress } from './share-link.ts'
 
@@ -20,8 +20,13 @@ export const shareRoutes = [
     id: 'shareGeneration',
     tag: 'Storefront',
     summary: 'Create a public link to a result',
-    description: `Only the visitor who made the generation can share it. Idempotent: returns the existing link of the generation and domain. ${describeBudget('share')}`,
-    headers: SERVER_KEY_HEADER,
+    description: `Only the visitor who made the generation can share it; with the secret key of the account, any completed generation of the
+account can be shared, also one of the server API. Idempotent: 201 with a new link, 200 with the existing link of the generation and
+domain. ${describeBudget('share')}`,
+    headers: {
+      'X-Api-Key':
+        'Optional: the secret key of the account, from the server of the shop only. With the key, the generation may be any of the account.',
+    },
     body: { json: ShareBody },
     access: 'shop',
     answers: {
@@ -51,12 +56,13 @@ async function postShare(
   { shares, shareUrl, findServerKey }: ShareParts,
   { body }: { readonly body: ShareBody },
 ): Promise<ShareLink> {
-  const { shop } = requesterOf(ctx)
+  const { shop, account } = requesterOf(ctx)
   const { generationId, effectiveDomain = shop.domain } = body
   const domain = effectiveDomain.toLowerCase()
   const { token, expiresAt, isNew } = await shares.findOrInsert({
     token: makeShareToken(),
     generationId,
+    accountId: account.id,
     shopId: shop.id,
     ownerIds: await readableOwners(ctx, { findServerKey }),
     // The page links to this domain in the name of the shop.

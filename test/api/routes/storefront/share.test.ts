@@ -154,11 +154,21 @@ describe('sharing a generation', () => {
       })
     }
     expect(await countLinks(generationId)).toBe(0)
-    const byServer = (key: string) =>
-      drape.call('POST', '/public/share-generation', { key, headers: stranger, body: { generationId } })
+    const byServer = (key: string, id = generationId) =>
+      drape.call('POST', '/public/share-generation', { key, headers: stranger, body: { generationId: id } })
     const { apiKey: foreign } = await drape.createAccount(0)
     expect(await byServer(foreign)).toMatchObject({ status: 401, body: { code: 'INVALID_API_KEY' } })
     expect((await byServer(drape.apiKey)).status).toBe(201)
+    // As the server API makes it.
+    const { generationId: own } = await complete(shop)
+    await drape.database.query(sql.unsafe`
+      update generations set shop_id = null, external_user_id = 'user-1' where id = ${own}`)
+    expect(await share(shop, { generationId: own })).toMatchObject({ status: 404 })
+    expect([(await byServer(drape.apiKey, own)).status, (await byServer(drape.apiKey, own)).status]).toEqual([201, 200])
+    const { id: accountId } = await drape.createAccount(0)
+    const { id: shopId } = await createDevelopmentShop({ database: drape.database, accountId }, `shop-${shops++}.test`)
+    const { generationId: foreignId } = await completeForShop(drape, { shopId, accountId, image })
+    expect(await byServer(drape.apiKey, foreignId)).toMatchObject({ status: 404 })
   })
 
   it('refuses generations without a result, or with an expired result', async () => {

@@ -295,6 +295,7 @@ describe('POST /webhooks/shopify', () => {
     await createShares(drape.database).findOrInsert({
       token: `token-${generationId}`,
       generationId,
+      accountId: drape.accountId,
       shopId: shop.id,
       ownerIds: null,
       domain: shop.domain,
