@@ -2,7 +2,7 @@ import type { Middleware } from 'koa'
 import { describeBudget } from '../../limits/storefront-budgets.ts'
 import { within } from '../../limits/time-limit.ts'
 import { parseJsonBody } from '../../middleware/body.ts'
-import { DrapeError } from '../../shared/errors.ts'
+import { DrapeError, type FieldProblem } from '../../shared/errors.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 import { compileInputCheck } from '../../shared/schema.ts'
 import type { AppContext, AppState } from '../../state.ts'
@@ -63,7 +63,7 @@ async function postEmail(
 ): Promise<EmailAnswer> {
   const { shop, shopperId: externalUserId } = requesterOf(ctx)
   const checked = checkEmail(withoutSpaces(body))
-  if (!checked.ok) return { success: false, message: 'The e-mail address is not valid.' }
+  if (!checked.ok) return { success: false, message: describeProblems(checked.problems) }
   // Confirm only a stored address: no crash of this process can lose it.
   const isTaken = await leadOutbox.insert({ shopId: shop.id, externalUserId, ...checked.value })
   if (isTaken) return { success: true, message: 'Thank you.' }
@@ -73,8 +73,8 @@ async function postEmail(
 
 /** Users and their keyboards add spaces around addresses. */
 function withoutSpaces(body: unknown): unknown {
-  const { email, ...rest } = (body ?? {}) as { email?: unknown }
-  return { ...rest, email: typeof email === 'string' ? email.trim() : email }
+  if (typeof body !== 'object' || body === null || !('email' in body)) return body
+  return typeof body.email === 'string' ? { ...body, email: body.email.trim() } : body
 }
 
 /**
@@ -108,6 +108,16 @@ function drop({ state }: Pick<AppContext, 'state'>, metrics: Metrics, reason: st
 }
 
 function messageOf(error: unknown): string {
-  const isBudget = error instanceof DrapeError && error.code === 'RATE_LIMIT_EXCEEDED'
-  return isBudget ? 'Too many addresses. Try again later.' : 'The e-mail address is not valid.'
+  if (!(error instanceof DrapeError)) return 'Try again later.'
+  if (error.code === 'RATE_LIMIT_EXCEEDED') return 'Too many addresses. Try again later.'
+  return Array.isArray(error.details) ? describeProblems(error.details) : error.message
+}
+
+function describeProblems(problems: readonly FieldProblem[]): string {
+  return problems
+    .map(({ path, message }) => {
+      if (path === 'email' && message !== 'is required') return 'The e-mail address is not valid.'
+      return `${path === '' ? 'The body' : `The field ${path}`} ${message}.`
+    })
+    .join(' ')
 }

@@ -95,23 +95,28 @@ describe('POST /public/collect-email', () => {
     expect(await findLead('dora@example.com')).toBeNull()
   })
 
-  it.each<[string, unknown]>([
-    ['nothing', undefined],
-    ['an empty body', {}],
-    ['a number', { email: 1 }],
+  it.each<[string, unknown, string?]>([
+    ['nothing', undefined, 'The body must be an object.'],
+    ['an empty body', {}, 'The field email is required.'],
+    ['a number', { email: 1 }, 'The e-mail address is not valid.'],
     ['an empty text', { email: '' }],
-    ['no address', { email: 'anna' }],
+    ['no address', { email: 'anna' }, 'The e-mail address is not valid.'],
     ['an address without a domain', { email: 'anna@' }],
     ['two addresses', { email: 'anna@example.com,berta@example.com' }],
     ['a name with an address', { email: 'Anna <anna@example.com>' }],
     ['an address with a line break', { email: 'anna@example.com\nbcc: x@example.com' }],
     ['an address with U+0000', { email: 'anna\0@example.com' }],
     ['a long address', { email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.example` }],
-    ['a consent that is none', { email: 'anna@example.com', marketingConsent: 'yes' }],
-    ['a list', [{ email: 'anna@example.com' }]],
-    ['no JSON', '{"email":'],
-  ])('refuses %s without an error', async (_, body) => {
-    expect(await collect(body, { 'content-type': 'application/json' })).toMatchObject(REFUSED)
+    [
+      'a consent that is none',
+      { email: 'anna@example.com', marketingConsent: 'yes' },
+      'The field marketingConsent must be true or false.',
+    ],
+    ['a list', [{ email: 'anna@example.com' }], 'The body must be an object.'],
+    ['no JSON', '{"email":', 'The body is not valid JSON.'],
+  ])('refuses %s without an error, and says why', async (_, body, message = expect.any(String)) => {
+    const answer = await collect(body, { 'content-type': 'application/json' })
+    expect(answer).toMatchObject({ status: 200, body: { success: false, message } })
   })
 
   it('accepts 10 addresses per minute from one shopper', async () => {
