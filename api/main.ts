@@ -18,6 +18,7 @@ import { createGenerationWatch } from './generations/watch.ts'
 import { createBudget } from './limits/budget.ts'
 import { createFetchLanes, limitFetches } from './limits/fetch-limit.ts'
 import { createLanes } from './limits/lanes.ts'
+import { createOpenResponses } from './limits/open-responses.ts'
 import { createStorageQuota } from './limits/storage-quota.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
@@ -422,6 +423,7 @@ const app = createApp({
       ...{
         watch,
         present,
+        openResponse: createOpenResponses(),
         accept,
         wake,
         erase,

@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa'
 import { type Budget, createBudget } from '../limits/budget.ts'
+import { createOpenResponses } from '../limits/open-responses.ts'
 import {
   type BudgetLayer,
   type BudgetName,
@@ -48,7 +49,7 @@ export function createBudgets({
   onLocal: () => void
 }): Budgets {
   const known = new Map<string, Budget>()
-  const open = createOpenCounts()
+  const open = createOpenResponses()
   function budgetOf(name: string, points: number, seconds: number): Budget {
     const budget = known.get(name) ?? createBudget({ redis, name, points, seconds, onLocal })
     known.set(name, budget)
@@ -70,7 +71,7 @@ export function createBudgets({
     const refusal = await findRefusal(name, caller, owner)
     if (refusal !== null) throw refuse(ctx, { ...refusal, message: messageOf(refusal, caller) })
     const { open: limits }: StorefrontBudget = STOREFRONT_BUDGETS[name]
-    if (limits === undefined || open(ctx, limits, caller)) return
+    if (limits === undefined || open(ctx.res, openLimitsOf(limits, caller))) return
     const message = 'Too many event streams are open. Close one, or poll the generation.'
     throw refuse(ctx, { retrySeconds: OPEN_RETRY_SECONDS, message })
   }
@@ -134,28 +135,14 @@ function refuse(ctx: AppContext, { retrySeconds, message }: { retrySeconds: numb
   return new DrapeError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: retrySeconds })
 }
 
-/** Counts the responses that this process is sending, of each visitor and address. */
-function createOpenCounts() {
-  const counts = new Map<string, number>()
-
-  /** False if the visitor or the address has the maximum of open responses; otherwise counts this one until it ends. */
-  return function open({ res }: AppContext, limits: NonNullable<StorefrontBudget['open']>, caller: Caller): boolean {
-    const { shopId, shopper } = caller
-    const addresses = shopper.isAddressShared ? SHARED_ADDRESSES : 1
-    const held = [
-      { id: `visitor ${visitorOf(caller)}`, max: limits.visitor },
-      { id: `address ${shopId}:${shopper.addressHash}`, max: limits.address * addresses },
-    ]
-    if (held.some(({ id, max }) => (counts.get(id) ?? 0) >= max)) return false
-    if (res.closed) return true
-    for (const { id } of held) counts.set(id, (counts.get(id) ?? 0) + 1)
-    res.once('close', () => {
-      for (const { id } of held) {
-        const left = (counts.get(id) ?? 0) - 1
-        if (left > 0) counts.set(id, left)
-        else counts.delete(id)
-      }
-    })
-    return true
-  }
+/** Of the visitor and of the address. */
+function openLimitsOf({ visitor, address }: NonNullable<StorefrontBudget['open']>, caller: Caller) {
+  const { shopId, shopper } = caller
+  return [
+    { id: `visitor ${visitorOf(caller)}`, max: visitor },
+    {
+      id: `address ${shopId}:${shopper.addressHash}`,
+      max: address * (shopper.isAddressShared ? SHARED_ADDRESSES : 1),
+    },
+  ]
 }

@@ -1,5 +1,6 @@
 import { streamEvents } from '../../answers/event-stream.ts'
 import { eventId, type GenerationWatch } from '../../generations/watch.ts'
+import type { OpenResponse } from '../../limits/open-responses.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { Type } from '../../shared/schema.ts'
@@ -14,7 +15,13 @@ export interface GenerationParts {
   readonly generations: Generations
   readonly watch: GenerationWatch
   readonly present: PresentGeneration
+  readonly openResponse: OpenResponse
 }
+
+/** Maximum of open event streams of an account in each API process. */
+const MAX_STREAMS = 500
+/** Streams end with their generations. */
+const RETRY_SECONDS = 10
 
 const tag = 'Generations'
 const parameters = { id: 'The generationId.' }
@@ -42,8 +49,8 @@ export const generationRoutes = [
     scopes: ['try-on', 'read'],
     tag,
     summary: 'Follow a generation',
-    description:
-      'Server-sent events: the current generation and every change, as JSON. The stream closes when the generation has ended.',
+    description: `Server-sent events: the current generation and every change, as JSON. The stream closes when the generation has ended. An
+account can have ${MAX_STREAMS} open streams; further ones are refused with RATE_LIMITED.`,
     parameters,
     answers: {
       200: {
@@ -87,10 +94,17 @@ async function getGeneration(
 
 async function getEvents(
   ctx: AppContext,
-  { generations, watch, present }: GenerationParts,
+  { generations, watch, present, openResponse }: GenerationParts,
   { params }: OneGeneration,
 ): Promise<void> {
-  const { id } = await findOwn(ctx, generations, params.id)
+  const { id, accountId } = await findOwn(ctx, generations, params.id)
+  if (!openResponse(ctx.res, [{ id: accountId, max: MAX_STREAMS }])) {
+    throw new DrapeError(
+      'RATE_LIMITED',
+      `The account has ${MAX_STREAMS} open event streams. Close one, or poll the generation.`,
+      { retryAfterSeconds: RETRY_SECONDS },
+    )
+  }
   streamEvents(ctx, async function* (disconnected) {
     for await (const generation of watch.follow(id, disconnected)) {
       yield { id: eventId(generation), data: await present(generation) }

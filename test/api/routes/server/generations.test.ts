@@ -1,7 +1,10 @@
+import { EventEmitter } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, createConnection } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createOpenResponses } from '../../../../api/limits/open-responses.ts'
+import { generationRoutes } from '../../../../api/routes/server/generations.ts'
 import { generationChannel } from '../../../../api/shared/generation.ts'
 import { createLog } from '../../../../api/shared/log.ts'
 import { createPublish } from '../../../../api/shared/pub-sub.ts'
@@ -23,6 +26,28 @@ const OUTCOME = {
   category: null,
   quality: 0.83,
 }
+
+describe('the event streams of an account', () => {
+  it('are open up to 500 at a time', async () => {
+    const follow = generationRoutes.find(({ id }) => id === 'followGeneration')
+    const parts = {
+      generations: { find: async (id: string) => ({ id, accountId: 'acc_1' }) },
+      watch: { follow: async function* () {} },
+      openResponse: createOpenResponses(),
+    }
+    const open = async () => {
+      const res = new EventEmitter()
+      const state = { account: { id: 'acc_1' }, log: { warn: () => {} } }
+      await follow?.answer({ params: { id: 'gen_1' }, query: {}, state, res, set: () => {} } as never, parts as never)
+      return res
+    }
+    const streams = await Promise.all(Array.from({ length: 500 }, open))
+    await expect(open()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 10 })
+    streams[0].emit('close')
+    await open()
+    await expect(open()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  })
+})
 
 describe('generations', () => {
   let redis: OwnRedis
