@@ -1,5 +1,6 @@
 import { ENGINE_KINDS } from './engine-catalogue.ts'
 import { CATEGORIES } from './generation.ts'
+import { parseJsonOrNull } from './json-or-null.ts'
 import type { Redis } from './redis.ts'
 import { compileCheck, type Static, Type } from './schema.ts'
 
@@ -30,7 +31,7 @@ export function createEngineCards({ client }: Pick<Redis, 'client'>) {
       const entries = Object.entries(await client.hGetAll(KEY))
       return new Map(
         entries.flatMap(([name, text]) => {
-          const result = check(JSON.parse(text))
+          const result = check(parseJsonOrNull(text))
           return result.ok ? [[name, result.value] as const] : []
         }),
       )

@@ -1,6 +1,8 @@
 import { createClient } from 'redis'
 import { evictionProblem, readEvictionPolicy } from './eviction.ts'
+import { parseJsonOrNull } from './json-or-null.ts'
 import type { Log } from './log.ts'
+import { compileCheck, Type } from './schema.ts'
 
 /** The queues of jobs. */
 export const QUEUES = ['prepare', 'try-on'] as const
@@ -97,15 +99,16 @@ function createWorkerRegistry(client: Client) {
 
   /** All live workers of a queue; empty while Redis is unavailable. */
   async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
-    return (await findMembers(workersKey(queue))).map((member) => {
-      const colon = member.lastIndexOf(':')
-      return { worker: member.slice(0, colon), slots: Number(member.slice(colon + 1)) }
+    return (await findMembers(workersKey(queue))).flatMap((member) => {
+      const [, worker, slots] = /^(.+):(\d+)$/s.exec(member) ?? []
+      return worker === undefined ? [] : [{ worker, slots: Number(slots) }]
     })
   }
 
   async function findTryOnWorkers(): Promise<TryOnWorker[]> {
     const [all, members] = await Promise.all([findWorkers('try-on'), findMembers(LANE_WORKERS)])
-    const engines = new Map(members.map((member) => JSON.parse(member)).map((lane) => [lane.worker, lane.engines]))
+    const lanes = members.map((member) => checkLaneMember(parseJsonOrNull(member)))
+    const engines = new Map(lanes.flatMap((lane) => (lane.ok ? [[lane.value.worker, lane.value.engines]] : [])))
     return all.map(({ worker, slots }) => ({ worker, slots, engines: engines.get(worker) ?? [] }))
   }
 
@@ -208,6 +211,8 @@ interface TryOnWorker {
   readonly slots: number
   readonly engines: readonly string[]
 }
+
+const checkLaneMember = compileCheck(Type.Object({ worker: Type.String(), engines: Type.Array(Type.String()) }))
 
 function laneMember({ worker, engines }: Pick<Announcement, 'worker' | 'engines'>): string {
   return JSON.stringify({ worker, engines })

@@ -21,6 +21,24 @@ describe('engines that only workers name', () => {
     await drop()
   })
 
+  it('are found beside entries that no worker has written', async () => {
+    const log = createLog({ process: 'test', level: 'silent' })
+    const redis = createRedis(await createTestRedis(), { role: 'producer', log })
+    await expect.poll(redis.isReady).toBe(true)
+    const worker = { queues: ['try-on'], engines: ['studio'], worker: 'good', slots: 2 } as const
+    await redis.announce({ ...worker, seconds: 60 })
+    for (const value of ['{', 'null', '{"worker":1}', 'bad:x']) {
+      for (const key of ['drape:lane-workers', 'drape:workers:try-on']) {
+        await redis.client.zAdd(key, { value, score: Date.now() + 60_000 })
+      }
+      await redis.client.hSet('drape:engines', value, value)
+    }
+    expect(await redis.findTryOnWorkers()).toEqual([{ worker: 'good', slots: 2, engines: ['studio'], isOld: false }])
+    expect(await redis.countSlots('try-on')).toBe(2)
+    expect(await createEngineCards(redis).find()).toEqual(new Map())
+    await redis.close()
+  })
+
   it('keep their last description while Redis is unavailable, and others are unavailable', async () => {
     const redis = createRedis(await createTestRedis(), {
       role: 'producer',
