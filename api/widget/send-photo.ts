@@ -28,7 +28,9 @@ export function sendPhoto<T>({ method, url, headers, body, onProgress, signal }:
     }
     request.onerror = fail
     request.onabort = fail
+    // Where the photo went, a redirect may have sent it elsewhere: that host's answer must not count.
     request.onload = () => {
+      if (request.responseURL !== new URL(url, document.baseURI).href) return fail()
       try {
         resolve(readAnswer(request.status, request.responseText, request.getResponseHeader('retry-after')))
       } catch (error) {

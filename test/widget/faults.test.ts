@@ -63,6 +63,22 @@ describe.skipIf(browserReason)(
       expect([await count('images'), await count('generations')]).toEqual([before[0] + 1, before[1] + 1])
     })
 
+    it('does not take the answer of another address for that of its upload', async () => {
+      await choose(PHOTO)
+      const headers = { 'access-control-allow-origin': '*' }
+      const [elsewhere, taken] = [{ ...headers, location: '?elsewhere' }, { uploadKey: 'of another host' }]
+      front.proxy.fail(/^PUT /, { answer: 307, headers: elsewhere }, { answer: 200, headers, body: taken })
+      const asked = front.proxy.seen('POST').length
+      await widget.start()
+      expect(await widget.fail()).toMatch(/^No connection to the shop/)
+      const paths = front.proxy
+        .seen('POST')
+        .slice(asked)
+        .map(({ path }) => path)
+      expect(paths.filter((path) => path.endsWith('/upload-complete'))).toEqual([])
+      expect(front.proxy.seen('PUT')).toHaveLength(2)
+    })
+
     it('retries by itself when the browser is online again', async () => {
       await choose(PHOTO)
       await page.setOfflineMode(true)
