@@ -13,6 +13,13 @@ interface Account {
   readonly apiKey: string
 }
 
+/** What the calls of shoppers need. */
+interface Storefront {
+  readonly accountId: string
+  readonly publishableKey: string
+  readonly domain: string
+}
+
 /** Operator of the dashboard. */
 interface Operator {
   readonly email: string
@@ -40,7 +47,11 @@ await runSession(
     if (once && failure) throw new Error(failure)
     if (once) return
     if (failure) say(`\n${failure}`)
-    presentNextSteps(stack, account, await findOperator(stack))
+    presentNextSteps(stack, {
+      account,
+      storefront: await findStorefront(stack, account),
+      operator: await findOperator(stack),
+    })
     say('\nDrape keeps running. Press Ctrl-C to stop it.')
     await aborted(interrupted)
   },
@@ -57,6 +68,17 @@ async function findAccount(stack: Stack): Promise<Account> {
   const { creditBalance } = (await answer.json()) as { creditBalance: number }
   if (creditBalance < 10) await runDrape(stack, 'credits', 'add', '--account', kept.id, ...CREDITS)
   return kept
+}
+
+/** The publishable key and the shop of an earlier run with this account, or new ones. */
+async function findStorefront(stack: Stack, { id: accountId }: Account): Promise<Storefront> {
+  const kept = await readKept<Storefront>(stack, 'storefront')
+  if (kept?.accountId === accountId) return kept
+  const owner = ['--account', accountId]
+  const { key } = await runDrape<{ key: string }>(stack, 'key', 'create', ...owner, '--kind', 'publishable')
+  const domain = `demo-${accountId.slice(-6)}.example`
+  await runDrape(stack, 'shop', 'create', ...owner, '--platform', 'development', '--domain', domain)
+  return keep(stack, 'storefront', { accountId, publishableKey: key, domain })
 }
 
 /** The operator of an earlier run in the same data folder, or a new one; null with an external database. */
@@ -117,7 +139,14 @@ Try it yourself:
 }
 
 /** The variables for the commands of the docs in another shell, and the URLs to open in a browser. */
-function presentNextSteps({ report, env }: Stack, { id, apiKey }: Account, operator: Operator | null): void {
+function presentNextSteps(
+  { report, env }: Stack,
+  {
+    account: { id, apiKey },
+    storefront: { publishableKey, domain },
+    operator,
+  }: { account: Account; storefront: Storefront; operator: Operator | null },
+): void {
   process.stdout.write(`
 For the commands of the README, in another shell:
 
@@ -125,6 +154,11 @@ For the commands of the README, in another shell:
   export DATABASE_URL=${env.DATABASE_URL} REDIS_URL=${env.REDIS_URL}
   export STORAGE_URL=${env.STORAGE_URL}
   export SECRETS_KEY=${env.SECRETS_KEY ?? ''} SIGNING_SECRET=${env.SIGNING_SECRET}
+
+For the calls of shoppers, with a publishable key or as the shop that X-Drape-Shop names (only on a development service):
+
+  export PUBLISHABLE_KEY=${publishableKey} SHOP=${domain}
+  curl -s ${report.url}/public/check-credits -H 'X-Drape-Shop: ${domain}'
 
 In a browser:
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
+import { APP_CONTEXT, eventOf } from '../../support/analytics-events.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { commandsOf } from '../../support/documented-blocks.ts'
 import { spawnProcess } from '../../support/process.ts'
@@ -31,6 +32,19 @@ describe('scripts/demo', () => {
     expect(signedIn.status).toBe(303)
     const account = { headers: { 'x-api-key': apiKey } }
     expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 99 })
+    const [, publishableKey, shop] = /^ {2}export PUBLISHABLE_KEY=(pk_\S+) SHOP=(\S+)$/m.exec(first.output) ?? []
+    const credits = await fetch(`${url}/public/check-credits`, { headers: { 'x-drape-shop': shop } })
+    expect(await credits.json()).toEqual({ allowed: true })
+    const events = await fetch(`${url}/storefront/v1/events`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${publishableKey}`,
+        'content-type': 'application/json',
+        'x-service-anonymous-id': APP_CONTEXT.anonymous_id,
+      },
+      body: JSON.stringify({ events: [eventOf('demo')], context: APP_CONTEXT }),
+    })
+    expect(await events.json()).toEqual({ success: true })
     const variables = first.output.matchAll(/\b([A-Z_]+)=(\S+)/g)
     const { ACCOUNT = '', ...env } = Object.fromEntries([...variables].map(([, name, value]) => [name, value]))
     const { drape } = createCommandLine(env.DATABASE_URL, env)
