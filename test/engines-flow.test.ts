@@ -96,7 +96,10 @@ describe('engines of the installation', () => {
     const refused = await order('fashn-vton', { maxWaitSeconds: 10 })
     expect(refused).toMatchObject({
       status: 503,
-      body: { code: 'SERVICE_UNAVAILABLE', details: { estimatedStartSeconds: 48, estimatedSeconds: 51 } },
+      body: {
+        code: 'SERVICE_UNAVAILABLE',
+        details: [{ path: 'maxWaitSeconds', estimatedStartSeconds: 48, estimatedSeconds: 51 }],
+      },
     })
     expect(refused.headers.get('retry-after')).toBe('38')
     expect(await drape.balance()).toBe(balance)
@@ -296,7 +299,7 @@ describe('engines of the installation', () => {
       expect((await within(60)).engines).toEqual([201, 'quick', 'slow'])
       expect(await within(10)).toMatchObject({
         status: 503,
-        body: { details: { estimatedStartSeconds: expect.any(Number) } },
+        body: { details: [{ estimatedStartSeconds: expect.any(Number) }] },
       })
     })
   })

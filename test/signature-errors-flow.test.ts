@@ -111,10 +111,10 @@ describe('a shop request with an invalid signature', () => {
   ])('is recorded with the failed check %s and the hint "%s"', async (check, hint, publicCheck, sign) => {
     const shop = await createShop()
     const { status, body } = await send(drape.api.url, sign(shop))
-    expect({ status, code: body.code, check: body.details.check }).toEqual({
+    expect({ status, code: body.code, check: body.details[0].check }).toEqual({
       ...{ status: 401, code: 'PROXY_SIGNATURE_INVALID', check: publicCheck },
     })
-    expect(Math.abs(Date.parse(body.details.serverTime) - Date.now())).toBeLessThan(60_000)
+    expect(Math.abs(Date.parse(body.details[0].serverTime) - Date.now())).toBeLessThan(60_000)
     const entry = await findRefused(shop)
     expect(entry).toMatchObject({
       check,
@@ -129,7 +129,7 @@ describe('a shop request with an invalid signature', () => {
     const shop = await createShop()
     const sent = post(shop)
     expect((await send(drape.api.url, sent)).status).toBe(200)
-    expect((await send(drape.api.url, sent)).body.details.check).toBe('nonce')
+    expect((await send(drape.api.url, sent)).body.details[0].check).toBe('nonce')
     expect(await findRefused(shop)).toMatchObject({ check: 'nonce' })
   })
 
@@ -144,7 +144,7 @@ describe('a shop request with an invalid signature', () => {
     const closed = await send(drape.api.url, post(inactive))
     const answers = [wrong, unknown, other, closed].map(({ status, body }) => ({
       status,
-      body: { ...body, details: { ...body.details, serverTime: '' } },
+      body: { ...body, details: [{ ...body.details[0], serverTime: '' }] },
     }))
     for (const answer of answers) expect(answer).toEqual(answers[0])
     expect(JSON.stringify(answers)).not.toMatch(/shop-\d|unknown\.example|secret of/)
@@ -161,7 +161,7 @@ describe('a shop request with an invalid signature', () => {
     const query = signedByShopify({ ...shop, secret: 'wrong' })
     const path = `/public/check-credits?${query}`
     const answer = await send(drape.api.url, { method: 'GET', path, headers: [], body: '' })
-    expect(answer.body.details.check).toBe('signature')
+    expect(answer.body.details[0].check).toBe('signature')
     expect(await findRefused(shop)).toMatchObject({
       check: 'secret',
       text: expect.stringContaining(`shop=${shop.domain}`),

@@ -23,7 +23,7 @@ export interface FieldProblem {
 /** Type of `details` by code; absent for other codes. Image errors name the image, e.g. `products[0].images[1]`. */
 interface DetailsByCode extends Record<ImageErrorCode, readonly FieldProblem[] | undefined> {
   readonly VALIDATION_FAILED: readonly FieldProblem[]
-  readonly PROXY_SIGNATURE_INVALID: { readonly check: string; readonly serverTime: string }
+  readonly PROXY_SIGNATURE_INVALID: readonly (FieldProblem & { readonly check: string; readonly serverTime: string })[]
   readonly MISSING_REQUIRED_CLASSIFICATION: { readonly key: string }
 }
 

@@ -44,7 +44,7 @@ export async function assertCurrent(
   throw new DrapeError(
     'CONSENT_OUTDATED',
     `The consent is to an older version of the policy. Ask again with the current version ${current.version}.`,
-    { details: { version: current.version } },
+    { details: [{ path: 'version', message: `must be ${current.version}`, version: current.version }] },
   )
 }
 

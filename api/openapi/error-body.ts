@@ -14,31 +14,37 @@ export const ErrorBody = named(
         Type.Array(
           Type.Object({
             path: Type.String({
-              description: 'Path of the field as sent; the form field of a file; empty for the body itself.',
+              description:
+                'Path of the field as sent; the form field of a file; empty for the body itself, or for the whole request.',
               examples: ['products[0].validForDays', 'products[0].images[1]', 'person.image'],
             }),
             message: Type.String({ examples: ['must be a whole number from 1 to 365'] }),
+            check: Type.Optional(
+              Type.Enum(['format', 'clock', 'body', 'signature', 'nonce'], {
+                description:
+                  'PROXY_SIGNATURE_INVALID: the first check that failed. `signature` also covers unknown domains; the dashboard of the service shows which check failed.',
+              }),
+            ),
+            serverTime: Type.Optional(
+              Type.String({ format: 'date-time', description: 'PROXY_SIGNATURE_INVALID: current time of the server.' }),
+            ),
+            version: Type.Optional(Type.String({ description: 'CONSENT_OUTDATED: current version of the policy.' })),
+            estimatedStartSeconds: Type.Optional(
+              Type.Integer({
+                description: 'SERVICE_UNAVAILABLE with maxWaitSeconds: estimated seconds until the start.',
+              }),
+            ),
+            estimatedSeconds: Type.Optional(
+              Type.Integer({
+                description: 'SERVICE_UNAVAILABLE with maxWaitSeconds: estimated seconds until the end.',
+              }),
+            ),
           }),
-          { description: 'The invalid fields, for VALIDATION_FAILED and for image errors.' },
-        ),
-        Type.Object({ key: Type.String({ description: 'The missing classification.' }) }),
-        Type.Object(
-          {
-            check: Type.Enum(['format', 'clock', 'body', 'signature', 'nonce'], {
-              description:
-                'The first check that failed. `signature` also covers unknown domains; the dashboard of the service shows which check failed.',
-            }),
-            serverTime: Type.String({ format: 'date-time', description: 'Current time of the server.' }),
-          },
-          { description: 'Details of PROXY_SIGNATURE_INVALID.' },
+          { description: 'The problems of the request, one per field.' },
         ),
         Type.Object(
-          { version: Type.String({ description: 'Current version of the policy.' }) },
-          { description: 'Details of CONSENT_OUTDATED.' },
-        ),
-        Type.Object(
-          { estimatedStartSeconds: Type.Integer(), estimatedSeconds: Type.Integer() },
-          { description: 'Estimated seconds until the start and until the end of a try-on with maxWaitSeconds.' },
+          { key: Type.String({ description: 'The missing classification.' }) },
+          { description: 'Details of MISSING_REQUIRED_CLASSIFICATION.' },
         ),
       ]),
     ),

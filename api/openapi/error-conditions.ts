@@ -57,7 +57,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
     'the photo or the product image is on the list of the operator, or an operator blocked the image; the safety levels `standard` and `strict` check both. The message ends with the reason',
   SAFETY_UNAVAILABLE: 'the safety level is `strict`, and a check of the images was unavailable',
   PROXY_SIGNATURE_INVALID:
-    'the request has no valid, recent signature of a known shop; details.check names the failed check',
+    'the request has no valid, recent signature of a known shop; check in details names the failed check',
   WEBHOOK_SIGNATURE_INVALID: 'the webhook is not signed with a secret of the shop that it names',
   BILLING_NOT_ALLOWED: 'the plan of the shop does not allow generations',
   RATE_LIMIT_EXCEEDED: 'the shopper or the shop made too many requests; retry after Retry-After seconds',
@@ -68,7 +68,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   VISITOR_TOKEN_REQUIRED: 'the shop serves only customers and visitors with a token of POST /public/visitor',
   CONSENT_REQUIRED:
     'the shop stores photos only of visitors who agreed to its policy, and the visitor has not agreed to its current version',
-  CONSENT_OUTDATED: 'the consent is to an older version of the policy; details.version names the current one',
+  CONSENT_OUTDATED: 'the consent is to an older version of the policy; version in details names the current one',
   CONSENT_POLICY_UNKNOWN: 'the consent names a policy of another shop, or a version that was never published',
   IMAGE_NOT_FOUND: 'the image does not exist or has been deleted',
   UPLOAD_NOT_FOUND: 'the upload does not exist, has no bytes yet or has expired',

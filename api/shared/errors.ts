@@ -120,8 +120,11 @@ export interface SafetyAllowance {
   readonly image: TryOnImage | null
 }
 
+/** A problem, and values of it for programs. */
+type ErrorDetail = FieldProblem & Readonly<Record<string, string | number>>
+
 export type ErrorDetails =
-  | readonly FieldProblem[]
+  | readonly (FieldProblem | ErrorDetail)[]
   | { readonly key: string }
   | Readonly<Record<string, string | number>>
 

@@ -60,7 +60,7 @@ export type ClaimCheck = 'format' | 'clock' | 'body' | 'signature' | 'nonce'
 /** Error for a refused claim. The message is public: it repeats at most the request's own content. `now` in ms. */
 export function claimRefused(check: ClaimCheck, message: string, now: number): DrapeError {
   return new DrapeError('PROXY_SIGNATURE_INVALID', `The request is not signed by the proxy of a shop. ${message}`, {
-    details: { check, serverTime: new Date(now).toISOString() },
+    details: [{ path: '', message: `failed the check ${check}`, check, serverTime: new Date(now).toISOString() }],
   })
 }
 

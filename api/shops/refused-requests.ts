@@ -100,7 +100,7 @@ export function createRefusedRequests({
     /** Records the error if it is the refusal of a shop's request. */
     note: (error: unknown, attempt: Attempt): void => {
       if (!(error instanceof DrapeError) || error.code !== 'PROXY_SIGNATURE_INVALID') return
-      const { check } = (error.details ?? {}) as { check?: ClaimCheck }
+      const [{ check } = {}] = (error.details ?? []) as readonly { check?: ClaimCheck }[]
       if (check === undefined || !isDue(`${siteOf(attempt)}`, `${attempt.network} ${check}`)) return
       afterResponse(attempt, () => describe(check, error.message, attempt))
     },

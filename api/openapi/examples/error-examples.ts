@@ -77,7 +77,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   RESULT_REJECTED: { message: 'The garment does not fit the proportions of the person in the photo.' },
   PROXY_SIGNATURE_INVALID: {
     message: 'The request is not signed by the proxy of a shop.',
-    details: { check: 'clock', serverTime: '2026-05-12T09:30:00.000Z' },
+    details: [{ path: '', message: 'failed the check clock', check: 'clock', serverTime: '2026-05-12T09:30:00.000Z' }],
   },
   WEBHOOK_SIGNATURE_INVALID: { message: 'The request is not signed with a secret of the shop.' },
   BILLING_NOT_ALLOWED: { message: 'The plan of the shop does not include try-ons.' },
@@ -90,7 +90,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   CONSENT_REQUIRED: { message: 'The visitor has not agreed to the policy of the shop.' },
   CONSENT_OUTDATED: {
     message: 'The consent is to an older version of the policy. Ask again with the current version 2026-11.',
-    details: { version: '2026-11' },
+    details: [{ path: 'version', message: 'must be 2026-11', version: '2026-11' }],
   },
   CONSENT_POLICY_UNKNOWN: { message: 'The account has no policy other.example with the version 2026-11.' },
   IMAGE_NOT_FOUND: { message: 'The photo does not exist or has expired. Upload it again.' },

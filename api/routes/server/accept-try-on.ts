@@ -192,7 +192,12 @@ function assertWait(estimate: Estimate | null, maxWaitSeconds: number): void {
     'SERVICE_UNAVAILABLE',
     `The try-on would start in about ${estimatedStartSeconds} seconds, later than maxWaitSeconds (${maxWaitSeconds}). Send the call again after the seconds in Retry-After, raise maxWaitSeconds or choose another engine.`,
     {
-      details: { estimatedStartSeconds, estimatedSeconds },
+      details: [
+        {
+          ...{ path: 'maxWaitSeconds', message: `must be at least ${estimatedStartSeconds} now` },
+          ...{ estimatedStartSeconds, estimatedSeconds },
+        },
+      ],
       retryable: true,
       retryAfterSeconds: Math.min(MAX_RETRY_SECONDS, estimatedStartSeconds - maxWaitSeconds),
     },

@@ -318,7 +318,7 @@ function createEndings(move: Move) {
         with ended as (
           update generations
           set status = 'FAILED', error_code = ${code}, error_message = ${message},
-              error_details = ${details.length === 0 ? null : sql.jsonb(details.map((problem) => ({ ...problem })))},
+              error_details = ${details.length === 0 ? null : sql.jsonb(details.map(({ path, message }) => ({ path, message })))},
               lease_until = null,
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and status in ('PENDING', 'PROCESSING') and (${attempt}::int is null or attempt = ${attempt})

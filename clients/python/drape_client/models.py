@@ -631,53 +631,45 @@ class QueuedEvent(TypedDict):
 class ProductBatchItemErrorDetail(TypedDict):
     path: str
     """
-    Path of the field as sent; the form field of a file; empty for the body itself.
+    Path of the field as sent; the form field of a file; empty for the body itself, or for the whole request.
     """
 
     message: str
+    check: NotRequired[Literal["format", "clock", "body", "signature", "nonce"]]
+    """
+    PROXY_SIGNATURE_INVALID: the first check that failed. `signature` also covers unknown domains; the dashboard of the service shows which check failed.
+    """
+
+    serverTime: NotRequired[str]
+    """
+    PROXY_SIGNATURE_INVALID: current time of the server.
+    """
+
+    version: NotRequired[str]
+    """
+    CONSENT_OUTDATED: current version of the policy.
+    """
+
+    estimatedStartSeconds: NotRequired[int]
+    """
+    SERVICE_UNAVAILABLE with maxWaitSeconds: estimated seconds until the start.
+    """
+
+    estimatedSeconds: NotRequired[int]
+    """
+    SERVICE_UNAVAILABLE with maxWaitSeconds: estimated seconds until the end.
+    """
 
 
 class ProductBatchItemErrorDetails(TypedDict):
+    """
+    Details of MISSING_REQUIRED_CLASSIFICATION.
+    """
+
     key: str
     """
     The missing classification.
     """
-
-
-class ProductBatchItemErrorDetails1(TypedDict):
-    """
-    Details of PROXY_SIGNATURE_INVALID.
-    """
-
-    check: Literal["format", "clock", "body", "signature", "nonce"]
-    """
-    The first check that failed. `signature` also covers unknown domains; the dashboard of the service shows which check failed.
-    """
-
-    serverTime: str
-    """
-    Current time of the server.
-    """
-
-
-class ProductBatchItemErrorDetails2(TypedDict):
-    """
-    Details of CONSENT_OUTDATED.
-    """
-
-    version: str
-    """
-    Current version of the policy.
-    """
-
-
-class ProductBatchItemErrorDetails3(TypedDict):
-    """
-    Estimated seconds until the start and until the end of a try-on with maxWaitSeconds.
-    """
-
-    estimatedStartSeconds: int
-    estimatedSeconds: int
 
 
 class ProductBatchItemError(TypedDict):
@@ -687,7 +679,7 @@ class ProductBatchItemError(TypedDict):
     """
 
     message: str
-    details: NotRequired[list[ProductBatchItemErrorDetail] | ProductBatchItemErrorDetails | ProductBatchItemErrorDetails1 | ProductBatchItemErrorDetails2 | ProductBatchItemErrorDetails3]
+    details: NotRequired[list[ProductBatchItemErrorDetail] | ProductBatchItemErrorDetails]
 
 
 class ProductBatchItemImagesFailure(TypedDict):

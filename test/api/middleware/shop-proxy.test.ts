@@ -108,10 +108,13 @@ describe('a shop', () => {
       code: 'PROXY_SIGNATURE_INVALID',
       message: expect.stringMatching(/^The request is not signed by the proxy of a shop\. /),
       status: 401,
-      details: {
-        check: expect.stringMatching(/^(format|clock|signature|nonce)$/),
-        serverTime: '2026-01-05T12:00:00.250Z',
-      },
+      details: [
+        {
+          ...{ path: '', message: expect.stringMatching(/^failed the check (format|clock|signature|nonce)$/) },
+          check: expect.stringMatching(/^(format|clock|signature|nonce)$/),
+          serverTime: '2026-01-05T12:00:00.250Z',
+        },
+      ],
     },
   }
 

@@ -43,7 +43,7 @@ async function sendOne(request: FuzzedRequest, { drape, pool, contract }: Storm)
   const answer = await receive(request, pool).catch((error) => {
     throw new Error(`${describeRequest(request)} got no answer: ${error}`)
   })
-  const isLate = answer.status === 503 && answer.body?.details?.estimatedStartSeconds > 0
+  const isLate = answer.status === 503 && answer.body?.details?.[0]?.estimatedStartSeconds > 0
   if (answer.status >= 500 && !isLate)
     throw new Error(`${describeRequest(request)} → ${answer.status} ${faultsOf(drape)}`)
   contract.hold({ ...request, ...answer })

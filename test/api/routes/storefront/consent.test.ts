@@ -134,7 +134,13 @@ describe('the consent of shoppers', () => {
     for (const answer of [await upload(headers), await enter(headers, kept.fileId)])
       expect(answer).toMatchObject({ status: 403, body: { code: 'CONSENT_REQUIRED' } })
     expect(await agree(headers, ours)).toMatchObject({
-      ...{ status: 409, body: { code: 'CONSENT_OUTDATED', details: { version: '2026-11' } } },
+      ...{
+        status: 409,
+        body: {
+          code: 'CONSENT_OUTDATED',
+          details: [{ path: 'version', message: 'must be 2026-11', version: '2026-11' }],
+        },
+      },
     })
     expect((await get(headers)).body).toMatchObject({ version: '2026-11', text: texts.en, givenAt: null })
     expect((await agree(headers, { ...ours, version: '2026-11' })).status).toBe(201)
