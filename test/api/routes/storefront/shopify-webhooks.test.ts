@@ -412,10 +412,10 @@ describe('POST /webhooks/shopify', () => {
       expect(await eventsOf(shop.id)).toHaveLength(3)
       expect(await namedIn('leads', berta)).toBe(1)
       expect(await namedIn('event_details', berta)).toBe(1)
-      const reduced = (await eventsOf(shop.id)).filter(
-        ({ properties }) => Object.keys(properties as object).length === 0,
+      const reduced = ['order:created', 'widget:button_click'].map((name) =>
+        expect.objectContaining({ name, anonymous_id: null, properties: {} }),
       )
-      expect(reduced.map(({ name }) => name).toSorted()).toEqual(['order:created', 'widget:button_click'])
+      expect(await eventsOf(shop.id)).toEqual(expect.arrayContaining(reduced))
       expect(await sendWebhook(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
     })
 
@@ -427,7 +427,9 @@ describe('POST /webhooks/shopify', () => {
       expect(await sendWebhook(shop.domain, 'customers/redact', request)).toMatchObject(DONE)
       expect(await count(sql.fragment`leads where shop_id = ${shop.id}`)).toBe(0)
       expect(await count(sql.fragment`lead_outbox where shop_id = ${shop.id}`)).toBe(0)
-      expect(await eventsOf(shop.id)).toMatchObject([{ name: 'order:created', customer_id: null, properties: {} }])
+      expect(await eventsOf(shop.id)).toEqual([
+        expect.objectContaining({ name: 'order:created', customer_id: null, properties: {} }),
+      ])
     })
 
     it('refuses a payload that names another shop', async () => {
