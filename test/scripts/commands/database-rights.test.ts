@@ -61,7 +61,7 @@ describe('the database role of a process', () => {
     'select secrets from webhook_endpoints',
     'select url from webhook_endpoints',
     'select email from leads',
-    'select customer_email from events',
+    'select customer_email from event_batches',
     'select email from accounts',
     'select password_hash from operators',
     'select balance from accounts',
