@@ -60,7 +60,7 @@ async function findPending(client: pg.Client): Promise<Migration[]> {
   const unknown = [...applied].filter((name) => !names.has(name) && name < newest).sort()
   if (unknown.length > 0) {
     throw new UnknownSchema(
-      `The database has the migration ${unknown[0]}, which no release contains: it was created by a version before 0.1.0. Create an empty database, set DATABASE_URL to it and run drape migrate`,
+      `The database has the migration ${unknown[0]}, which no release contains: a version before 0.1.0 created it. Set DATABASE_URL to an empty database (of scripts/dev: delete the folder .data), then run drape migrate`,
     )
   }
   return known.filter(({ name }) => !applied.has(name))
