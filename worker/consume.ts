@@ -1,4 +1,3 @@
-import { engineFacts } from '../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../api/shared/errors.ts'
 import { type QueuedTryOn, resultKeyOf, type TryOnJob, usableImages } from '../api/shared/generation.ts'
 import { failedFields } from '../api/shared/image-field.ts'
@@ -288,7 +287,7 @@ function findExternalCause(error: unknown): { readonly fault: 'device' | 'signin
 
 /** The index of the product image that the engine uses; null if no image is usable. */
 function usedImage(job: TryOnJob): number | null {
-  const { engine, garmentTypes = engineFacts(engine).garmentTypes, product } = job
+  const { garmentTypes, product } = job
   return usableImages(product.images, garmentTypes)[0]?.order ?? null
 }
 

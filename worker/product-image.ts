@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { engineFacts } from '../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../api/shared/errors.ts'
 import { keyOfFetched, storeFetched } from '../api/shared/fetched-product-image.ts'
 import { type ProductImage, type TryOnJob, usableImages } from '../api/shared/generation.ts'
@@ -23,7 +22,7 @@ export async function loadProductImage(
   job: Pick<TryOnJob, 'accountId' | 'engine' | 'garmentTypes' | 'product'>,
   options: ProductImageOptions,
 ): Promise<{ image: ProductImage; bytes: Uint8Array; hash: string }> {
-  const { engine, garmentTypes = engineFacts(engine).garmentTypes } = job
+  const { engine, garmentTypes } = job
   const [image] = usableImages(job.product.images, garmentTypes)
   if (!image) {
     const [key] = garmentTypes

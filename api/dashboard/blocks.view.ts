@@ -31,9 +31,9 @@ ${table({
   head: ['Block', 'Image', 'Hash begins with', 'Account of the appeal', 'Blocked (UTC)', 'Until (UTC)'],
   rows: blocks.map((block): Content[] => [
     code(block.id),
-    block.kind === null ? 'image' : KINDS[block.kind],
+    KINDS[block.kind],
     code(BigInt(`0b${block.hash}`).toString(16).padStart(8, '0')),
-    block.accountId === null ? '' : html`<a href="/accounts/${block.accountId}">${shortId(block.accountId)}</a>`,
+    html`<a href="/accounts/${block.accountId}">${shortId(block.accountId)}</a>`,
     time(block.createdAt),
     block.expiresAt === null ? 'no end' : time(block.expiresAt),
   ]),

@@ -49,7 +49,7 @@ ${field({ name: 'cidrs', label: 'Allowed IP addresses', hint: 'IP addresses or C
     actions: true,
     rows: keys.map((key): Content[] => [
       html`${key.name ?? html`<span class="none">no name</span>`}<br><span class="beneath">${shortId(key.id)}</span>`,
-      code(`${key.isTest ? 'sk_test' : key.kind === 'secret' ? 'sk' : 'pk'}_…${key.lastFour ?? ''}`),
+      code(`${key.isTest ? 'sk_test' : key.kind === 'secret' ? 'sk' : 'pk'}_…${key.lastFour}`),
       key.kind === 'publishable' ? 'send events' : (key.scopes?.join(', ') ?? 'everything'),
       key.allowedCidrs?.join(', ') ?? 'anywhere',
       stateOf(key),

@@ -64,7 +64,8 @@ ${table({
 }
 
 function keyOptions(keys: readonly KeyRecord[]): (readonly [string, string])[] {
-  return keys.flatMap(({ lastFour, name, kind, isTest }) =>
-    lastFour === null ? [] : [[lastFour, `${name ?? `${isTest ? 'test ' : ''}${kind} key`} …${lastFour}`] as const],
-  )
+  return keys.map(({ lastFour, name, kind, isTest }) => [
+    lastFour,
+    `${name ?? `${isTest ? 'test ' : ''}${kind} key`} …${lastFour}`,
+  ])
 }

@@ -128,21 +128,18 @@ export const TryOnJobSchema = Type.Object({
   accountId: Type.String(),
   externalUserId: Type.Union([Type.String(), Type.Null()]),
   engine: Type.String(),
-  /** Garment types that the engine accepted when the try-on was accepted; absent in jobs of older versions. */
-  garmentTypes: Type.Optional(Type.Array(Type.String())),
+  /** Garment types that the engine accepted when the try-on was accepted. */
+  garmentTypes: Type.Array(Type.String()),
   options: OptionsSchema,
-  /**
-   * Minimum quality from 0 to 1; a result below it is generated again or refused. Null: any. Absent in jobs of older
-   * versions.
-   */
-  minQuality: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], { default: null }),
-  /** Safety policy of the account. Null: everything is allowed. Absent in jobs of older versions. */
-  safety: Type.Union([SafetyPolicySchema, Type.Null()], { default: null }),
+  /** Minimum quality from 0 to 1; a result below it is generated again or refused. Null: any. */
+  minQuality: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]),
+  /** Safety policy of the account. Null: everything is allowed. */
+  safety: Type.Union([SafetyPolicySchema, Type.Null()]),
   deadlineAt: Type.Integer(),
   acceptedAt: Type.Integer(),
   imagesExpireAt: Type.Integer(),
-  /** Logo on the result, or null for none; absent in jobs of older versions. */
-  logoKey: Type.Union([Type.String(), Type.Null()], { default: null }),
+  /** Logo on the result, or null for none. */
+  logoKey: Type.Union([Type.String(), Type.Null()]),
   /** Workers that were lost during an earlier attempt or failed it. */
   failedOn: Type.Array(Type.String(), { default: [] }),
   person: Type.Object({

@@ -15,9 +15,9 @@ export const WorkerReportSchema = Type.Object({
   slots: Type.Integer(),
   /** Time since which the worker has been idle, in ms since 1970; null while it has a job. */
   idleSince: Type.Union([TimeSchema, Type.Null()]),
-  /** Execution provider and engines; absent in reports of earlier versions. */
-  provider: Type.Optional(Type.String()),
-  engines: Type.Optional(Type.Array(Type.String())),
+  /** Execution provider. */
+  provider: Type.String(),
+  engines: Type.Array(Type.String()),
   /** Seconds that the longest download of model files took; absent without one. */
   downloadSeconds: Type.Optional(Type.Number({ minimum: 0 })),
   /** Reason why the worker has fenced itself permanently; absent while its device works. */
@@ -37,7 +37,7 @@ const REPORT_SECONDS = 10
 const ORDER_SECONDS = 3600
 const REPORTS = 'drape:pool-workers'
 const REPORT_PREFIX = 'drape:pool-worker:'
-/** A crashed worker stays listed for this long. Workers of earlier versions set their score by their own clock, which may be wrong. */
+/** A crashed worker stays listed for this long. */
 const LISTED_SECONDS = 3600
 const REPORT = `${NOW}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now - ARGV[4] * 1000)

@@ -9,7 +9,7 @@ export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 /** Answers requests for one more path, such as figures for other programs. */
 export type Page = () => Promise<{ readonly status: number; readonly body: unknown }>
 
-/** Query of `/readyz` for startup probes: a process that waits for its files is alive. Earlier versions ignore it. */
+/** Query of `/readyz` for startup probes: a process that waits for its files is alive. */
 export const ACCEPT_WAITING = 'accept=waiting'
 
 /** A probe is one short request. */

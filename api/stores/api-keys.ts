@@ -10,8 +10,8 @@ const KeyRow = Type.Object({
   kind: Type.Enum(['secret', 'publishable']),
   isTest: Type.Boolean(),
   name: Nullable(Type.String()),
-  /** The last 4 characters of the key; null for keys of earlier releases. */
-  lastFour: Nullable(Type.String()),
+  /** The last 4 characters of the key. */
+  lastFour: Type.String(),
   /** Null: no restriction. */
   scopes: Nullable(ScopeList),
   expiresAt: Nullable(Timestamp),
@@ -30,8 +30,7 @@ const columns = sql.fragment`
 /** Permissions of a live key. */
 export interface LiveKey extends Pick<KeyRestrictions, 'scopes' | 'allowedCidrs'> {
   readonly id: string
-  /** Null for keys of earlier releases. */
-  readonly lastFour: string | null
+  readonly lastFour: string
   /** Measured by the database's clock. Negative when the key has expired; null when the key never expires. */
   readonly expiresInMs: number | null
 }
@@ -45,7 +44,7 @@ export interface FoundKey {
 const FoundRow = Type.Object({
   ...AccountRow.properties,
   keyId: Type.String(),
-  lastFour: Nullable(Type.String()),
+  lastFour: Type.String(),
   scopes: Nullable(ScopeList),
   allowedCidrs: Nullable(Type.Array(Type.String())),
   expiresInMs: Nullable(Type.Number()),

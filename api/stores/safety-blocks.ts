@@ -5,12 +5,12 @@ import { toBits } from '../shared/stores/image-hashes.ts'
 
 const BlockRow = Type.Object({
   id: Type.String(),
-  /** `pair`: a photo together with a product. Null for blocks of earlier versions. */
-  kind: Nullable(Type.Enum(['person', 'product', 'pair'])),
+  /** `pair`: a photo together with a product. */
+  kind: Type.Enum(['person', 'product', 'pair']),
   /** Start of the perceptual hash, to distinguish blocks. */
   hash: Type.String(),
-  /** Account whose appeal led to the block; null for blocks of earlier versions. */
-  accountId: Nullable(Type.String()),
+  /** Account whose appeal led to the block. */
+  accountId: Type.String(),
   createdAt: Timestamp,
   expiresAt: Nullable(Timestamp),
 })

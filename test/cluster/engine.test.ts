@@ -148,7 +148,16 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     expect(await conditionOf('fetched', 'Conformant')).toMatchObject({ status: 'Unknown' })
 
     const redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: SILENT })
-    const report = { host: pod.metadata.name, state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: 0 } as const
+    const report = {
+      host: pod.metadata.name,
+      state: 'taking',
+      fence: null,
+      jobs: 0,
+      slots: 1,
+      provider: 'cpu',
+      engines: ['mock'] as string[],
+      idleSince: 0,
+    } as const
     await createPoolRegistry(redis).report({ ...report, downloadSeconds: 41.2 })
     const conditions = ['PodScheduled', 'Initialized', 'Ready'].map((type, i) => ({
       ...{ type, status: 'True', lastTransitionTime: at(3 * i) },

@@ -77,7 +77,17 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
       const { fence, jobs, idleSince, sickSince: since } = worker
       const sick = since !== undefined && { sick: { reason: 'DeviceError', message: 'CUDA failure 700', since } }
       const state = fence === null ? 'taking' : jobs === 0 ? 'drained' : 'draining'
-      await registry.report({ host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null, ...sick })
+      await registry.report({
+        host,
+        state,
+        fence,
+        jobs,
+        slots: 1,
+        provider: 'cpu',
+        engines: ['mock'],
+        idleSince: jobs === 0 ? idleSince : null,
+        ...sick,
+      })
     }
   }
   let beating: Promise<void> | null = null

@@ -61,6 +61,7 @@ describe('the detections of a try-on', () => {
     const { id, imagesEdition, title, description, images: all } = product
     return {
       engine: 'warp' as const,
+      garmentTypes: ['flat_lay', 'ghost_mannequin'],
       person: { imageId: caller.imageId, objectKey: '', cropMode: 'auto' as const, crop: null },
       product: { id, imagesEdition, title, description, images: all },
     }

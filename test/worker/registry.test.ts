@@ -47,7 +47,15 @@ it('a worker is announced once, as soon as it is ready', async () => {
 
 it('an invalid worker report is ignored, and hides no other worker', async () => {
   const registry = createPoolRegistry(redis)
-  const report = { state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: null } as const
+  const report = {
+    state: 'taking',
+    fence: null,
+    jobs: 0,
+    slots: 1,
+    provider: 'cpu',
+    engines: ['mock'] as string[],
+    idleSince: null,
+  } as const
   await registry.report({ host: 'honest', ...report })
   const sick = { reason: 'DeviceError', message: '', since: 1e18 }
   await registry.report({ host: 'timeless', ...report, sick })
@@ -58,7 +66,15 @@ it('an invalid worker report is ignored, and hides no other worker', async () =>
 
 it('a report is found until Redis expires it, also by a reader whose clock is wrong', async () => {
   const registry = createPoolRegistry(redis)
-  const report = { state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: null } as const
+  const report = {
+    state: 'taking',
+    fence: null,
+    jobs: 0,
+    slots: 1,
+    provider: 'cpu',
+    engines: ['mock'] as string[],
+    idleSince: null,
+  } as const
   // Both may have the same score.
   const findListed = async () => (await redis.client.zRange('drape:pool-workers', 0, -1)).sort()
   await registry.report({ ...report, host: 'kept' })
@@ -122,7 +138,7 @@ it('a draining worker returns its jobs after their remaining time, unless releas
   const registry = createPoolRegistry(redis)
   let returned = 0
   const membership = joinPool({
-    ...{ registry, host: 'ending', facts: { slots: 1 }, consumers: [], log },
+    ...{ registry, host: 'ending', facts: { slots: 1, provider: 'cpu', engines: [] }, consumers: [], log },
     findSickness: () => null,
     findDownloadSeconds: () => null,
     onChange: () => {},

@@ -33,7 +33,7 @@ create table api_keys (
   hash bytea not null unique,
   -- By which people recognize a key.
   key_name text,
-  last_four text check (length(last_four) = 4),
+  last_four text not null check (length(last_four) = 4),
   -- Restrictions; null restricts nothing.
   scopes jsonb check (jsonb_typeof(scopes) = 'array'),
   expires_at timestamptz,
@@ -115,6 +115,7 @@ create table shops (
   -- The API of the platform and its token; null for a shop without one.
   admin_url text,
   admin_token text,
+  -- Engine of try-ons by shoppers; null: that of the account.
   default_engine text,
   -- A shop requires consent once it has published a policy.
   requires_consent boolean not null default false,
@@ -132,7 +133,6 @@ create table shops (
   is_active boolean not null default true,
   created_at timestamptz not null default now_ms()
 );
-comment on column shops.default_engine is 'Engine of try-ons by shoppers; null takes that of the account.';
 create index shops_account on shops (account_id);
 
 -- Used nonces of plugin proxies; each is refused while its timestamp would still be accepted.
@@ -346,12 +346,14 @@ create table generations (
   photo_user_id text,
   -- Keyed hash of the network address of a visitor; null for customers whom the platform of the shop has signed in.
   visitor_address text,
-  -- The weekly limit counts by it: an erasure removes the ID of the shopper and must not reset the limit.
+  -- Keyed hash of the shopper, until the ISO week (UTC) of the generation ends. The weekly limit counts by it: an erasure removes the ID
+  -- of the shopper and must not reset the limit.
   shopper_hash text,
   -- { "policy", "version", "at" }: what the person of the photo agreed to, and when. Names no person.
   consent jsonb,
   options jsonb not null,
   engine text not null,
+  -- The engine that `engine` stands in for as its fallback; null: none.
   requested_engine text,
   cost integer not null check (cost >= 0),
   status text not null default 'PENDING' check (status in ('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED')),
@@ -361,6 +363,7 @@ create table generations (
   attempt integer not null default 1,
   worker text,
   lease_until timestamptz,
+  -- When the attempt that started last was handed to the queue.
   attempt_dispatched_at timestamptz,
   -- [{ attempt, worker, dispatchedAt, startedAt, endedAt, reason }], oldest first; at most MAX_ATTEMPTS + MAX_SPARED. For drape debug.
   past_attempts jsonb not null default '[]',
@@ -390,9 +393,6 @@ create table generations (
   finished_at timestamptz,
   updated_at timestamptz not null default now_ms()
 );
-comment on column generations.shopper_hash is 'Keyed hash of the shopper, until the ISO week (UTC) of the generation ends.';
-comment on column generations.requested_engine is 'Engine that the fallback engine of the generation stands in for; null when the generation runs on the requested engine.';
-comment on column generations.attempt_dispatched_at is 'When the attempt that started last was handed to the queue.';
 create index generations_user on generations (account_id, external_user_id) where external_user_id is not null;
 create index generations_photo_user on generations (account_id, photo_user_id) where photo_user_id is not null;
 create index generations_lease on generations (lease_until) where status = 'PROCESSING';
@@ -437,6 +437,7 @@ create trigger generations_ended before update on generations for each row
 create table outbox (
   generation_id text primary key references generations (id),
   account_id text not null,
+  -- Where the job was handed to last, while dispatched_at is set.
   queue text not null,
   payload jsonb not null,
   -- The relay takes jobs of the engines of one lane of workers, from each account in turn. Not `engine`: statements join generations.
@@ -447,10 +448,8 @@ create table outbox (
   dispatched_at timestamptz,
   created_at timestamptz not null default now_ms()
 );
-comment on column outbox.queue is 'Where the job was handed to last, while dispatched_at is set.';
 create index outbox_waiting on outbox (account_id, available_at, generation_id) where dispatched_at is null;
 create index outbox_dispatched on outbox (account_id, dispatched_at) where dispatched_at is not null;
-create index outbox_lanes on outbox (engine_name, account_id, available_at, generation_id) where dispatched_at is null;
 create index outbox_classes on outbox (engine_name, account_id, is_batch, available_at, generation_id) where dispatched_at is null;
 
 create table ledger (
@@ -907,15 +906,16 @@ create index safety_reviews_allowed on safety_reviews (generation_id) where stat
 -- Images that operators blocked, by perceptual hash.
 create table safety_blocks (
   -- The hashes of one decision share an ID.
-  id text not null default 'blk_' || gen_random_uuid(),
+  id text not null,
   hash bit(256) not null,
   -- With it, the block applies to photos like `hash` together with products like this one, after a refused result.
   product_hash bit(256),
   -- The blocked image; null: the pair.
   image text,
-  account_id text,
+  account_id text not null,
   created_at timestamptz not null default now_ms(),
-  expires_at timestamptz
+  expires_at timestamptz,
+  check ((image is null) = (product_hash is not null))
 );
 create unique index safety_blocks_images on safety_blocks (hash, coalesce(product_hash, hash));
 
@@ -1255,17 +1255,17 @@ create table published_engines (
   namespace text not null,
   name text not null,
   license text not null,
+  -- That the Engine resource names; null leaves them to the workers.
   garment_types jsonb,
+  -- Slots that the pools of the engine may have at most; 0 when no pool can run the engine.
   max_slots integer not null check (max_slots >= 0),
+  -- Measured from the start of a worker until it takes jobs; null before the first one.
   start_seconds double precision,
+  -- Max that the pools of the engine give a worker to become ready; null without a pool.
   warmup_seconds integer,
   published_at timestamptz not null default now(),
   primary key (namespace, name)
 );
-comment on column published_engines.garment_types is 'Garment types that the Engine resource names; null leaves them to the workers.';
-comment on column published_engines.max_slots is 'Slots that the pools of the engine may have at most; 0 when no pool can run the engine.';
-comment on column published_engines.start_seconds is 'Measured seconds from the start of a worker until the worker takes jobs; null before the first one.';
-comment on column published_engines.warmup_seconds is 'Max seconds that the pools of the engine give a worker to become ready; null without a pool.';
 
 -- When a task that runs once per interval, by any process, started last.
 create table recurring_tasks (

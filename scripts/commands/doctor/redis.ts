@@ -75,9 +75,7 @@ async function examineQueue(redis: Redis, openDatabase: () => Database): Promise
 async function examinePoolWorkers(redis: Redis): Promise<readonly Finding[]> {
   return examine('workers', 'Check that Redis accepts Lua scripts.', async () => {
     const workers = [...(await createPoolRegistry(redis).findWorkers()).values()]
-    const kinds = Map.groupBy(workers, ({ provider = 'unknown provider', engines = [] }) =>
-      [provider, ...engines.toSorted()].join(' '),
-    )
+    const kinds = Map.groupBy(workers, ({ provider, engines }) => [provider, ...engines.toSorted()].join(' '))
     const cure =
       'The controller replaces the worker, or holds it while it avoids the node: see kubectl describe wp, and the logs of the device driver of the node.'
     return [

@@ -124,14 +124,4 @@ describe("an account's logo", () => {
     const page = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')
     await expect(setLogo({ ...caller, file: page })).rejects.toMatchObject({ code: 'UNSUPPORTED_IMAGE_TYPE' })
   })
-
-  it('is null in jobs of versions without logos', async () => {
-    const caller = await createCaller(database, 1)
-    const call = callOf(caller)
-    await acceptGeneration(database, call)
-    await database.query(sql.unsafe`
-      update outbox set payload = payload - 'logoKey' where generation_id = ${call.generationId}`)
-    const { jobs } = await createOutbox(database).claim({ ...LANE, limit: 100, depth: 100 })
-    expect(jobs.find(({ generationId }) => generationId === call.generationId)).toMatchObject({ logoKey: null })
-  })
 })

@@ -51,7 +51,7 @@ describe('the outbox', () => {
     expect(new Set(ids).size).toBe(30)
   })
 
-  it('has no column that statements of earlier versions could confuse with a column of generations', async () => {
+  it('has no column that statements could confuse with a column of generations', async () => {
     const shared = await database.anyFirst(sql.type(Name)`
       select column_name as name from information_schema.columns where table_name in ('outbox', 'generations')
       group by column_name having count(*) > 1 order by column_name`)

@@ -275,7 +275,16 @@ export class ModelCluster {
         const host = object.metadata.name
         const since = Date.parse(object.metadata.creationTimestamp ?? '')
         const sick = { reason: 'DeviceError', message: 'CUDA failure 700', since }
-        const report = { host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null } as const
+        const report = {
+          host,
+          state,
+          fence,
+          jobs,
+          slots: 1,
+          provider: 'cpu',
+          engines: ['mock'] as string[],
+          idleSince: jobs === 0 ? idleSince : null,
+        } as const
         const { downloadSeconds } = this
         return [
           host,

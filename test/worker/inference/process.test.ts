@@ -40,7 +40,7 @@ describe('an inference process with AGE_CHECK', () => {
     expect(await start()).toBe(`${join(folder, 'age.onnx')}: cannot be read`)
   })
 
-  it('is not ready if the manifest of an earlier version does not list the age model', async () => {
+  it('is not ready if the manifest does not list the age model', async () => {
     const path = join(folder, 'manifest.json')
     const { models, ...others } = JSON.parse(await readFile(path, 'utf8'))
     const known = models.filter(({ name }: { name: string }) => name !== AGE_MODEL)

@@ -83,7 +83,7 @@ describe('sharing a generation', () => {
     expect(await page.text()).not.toContain('evil.example')
   })
 
-  it('leads to the domain of the shop for links that an earlier version stored with another domain', async () => {
+  it('leads to the domain of the shop for links with a domain that the shop does not have', async () => {
     const shop = await openShop()
     const { generationId } = await complete(shop)
     const { body } = await share(shop, { generationId })
