@@ -43,19 +43,8 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortForm,
   },
   {
-    file: 'test/cluster/install/airgap.test.ts',
-    reason: `a bundle of all images for places without internet; ${IS_LONG}`,
-    when: inShortForm,
-  },
-  {
-    file: 'test/cluster/install/images.test.ts',
-    test: 'are the same bytes whenever they are built',
-    reason: `builds all images a second time without any cache; ${IS_LONG}`,
-    when: inShortForm,
-  },
-  {
-    file: 'test/scripts/releases/real-release.test.ts',
-    reason: `a release of the real images for amd64 and arm64; ${IS_LONG}`,
+    file: 'test/cluster/install/air-gap.test.ts',
+    reason: `copies the images as for places without internet; ${IS_LONG}`,
     when: inShortForm,
   },
   {

@@ -30,8 +30,8 @@ export const LANES = {
     workers: 1,
   },
   images: {
-    about: 'container images, a real node, releases',
-    globs: ['test/cluster/install/**', 'test/scripts/releases/**'],
+    about: 'container images, a real node, the workflows of GitHub',
+    globs: ['test/cluster/install/**', 'test/workflows.test.ts'],
     workers: 1,
     root: true,
   },

@@ -19,8 +19,6 @@ export interface Requirement {
 
 /** The lanes that build images and start nodes. */
 const NODES = ['images', 'long'] as const
-/** For which images are built, too; as QEMU names it. */
-const OTHER_PROCESSOR = process.arch === 'arm64' ? 'x86_64' : 'aarch64'
 
 /** Requirements of the tests besides Node, npm and npm packages. */
 export const REQUIREMENTS = {
@@ -75,10 +73,6 @@ export const REQUIREMENTS = {
   iptables: command('iptables', ['iptables'], { only: NODES }),
   conntrack: command('conntrack', ['conntrack'], { only: NODES }),
   ip: command('ip', ['ip'], { packages: ['iproute2'], only: NODES }),
-  qemu: command(`QEMU for programs of ${OTHER_PROCESSOR}`, [`qemu-${OTHER_PROCESSOR}-static`], {
-    packages: ['qemu-user-static'],
-    only: ['long'],
-  }),
 } as const satisfies Readonly<Record<string, Requirement>>
 
 export type RequirementName = keyof typeof REQUIREMENTS

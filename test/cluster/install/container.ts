@@ -1,18 +1,27 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Builder, OWN_ARCHITECTURE } from '../../../scripts/container/build.ts'
-import type { ImageConfig } from '../../../scripts/container/layout.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { spawnProcess, type TestProcess } from '../../support/process.ts'
-import { withEmulation } from './emulation.ts'
+import type { Builder } from './base-image.ts'
 
 /** The file system of an image, from which processes are started. */
 export interface Container {
   /** Where it lies on this machine. */
   readonly root: string
+  /** User and group of its program. */
+  readonly user: string
   /** Starts the image's program, or `command`, and resolves when it is started. */
   start(options: { command?: readonly string[]; env?: Readonly<Record<string, string>> }): Promise<TestProcess>
   remove(): Promise<void>
+}
+
+/** The fields of an image configuration that a container runtime reads. */
+interface ImageConfig {
+  readonly User?: string
+  readonly Env?: readonly string[]
+  readonly Entrypoint?: readonly string[]
+  readonly Cmd?: readonly string[]
+  readonly WorkingDir?: string
 }
 
 /**
@@ -36,27 +45,27 @@ exec setpriv --no-new-privs env -i "$@"
 
 /**
  * Lays out the image so that its program runs as a node would run it, but for the network, which is this machine's: read-only,
- * as the user that the image names, with `folder` to write to. Programs of another architecture run by emulation.
+ * as the user that the image names, with `folder` to write to.
  */
 export async function createContainer(
-  image: { name: string; config: ImageConfig },
-  { builder: { command, options = [] }, folder }: { builder: Builder; folder: string },
+  image: string,
+  { builder: { command, options }, folder }: { builder: Builder; folder: string },
 ): Promise<Container> {
   const buildah = (...args: string[]) => run(command, [...options, ...args]).then((text) => text.trim())
-  const id = await buildah('from', '--pull-never', image.name)
+  const id = await buildah('from', '--pull-never', image)
   const root = await buildah('mount', id)
   for (const path of ['proc', 'dev']) await mkdir(join(root, path), { recursive: true })
-  const isForeign = image.config.architecture !== OWN_ARCHITECTURE
-  const { User = '', Env = [], Entrypoint = [], Cmd = [], WorkingDir = '/' } = image.config.config
+  const { OCIv1 } = JSON.parse(await buildah('inspect', '--type', 'image', image)) as { OCIv1: { config: ImageConfig } }
+  const { User = '', Env = [], Entrypoint = [], Cmd = [], WorkingDir = '/' } = OCIv1.config
   return {
     root,
+    user: User,
     start: ({ command: own = [...Entrypoint, ...Cmd], env = {} }) => {
       const variables = [...Env, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)]
       const [uid, gid = uid] = User.split(':')
       const enter = ['/usr/bin/unshare', `--root=${root}`, `--wd=${WorkingDir}`, `--setgid=${gid}`, `--setuid=${uid}`]
       const inOwnNamespaces = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', SCRIPT, 'sh']
-      const all = [...inOwnNamespaces, root, folder, ...variables, ...enter, ...own]
-      const [program, ...args] = isForeign ? withEmulation(image.config.architecture, all) : all
+      const [program, ...args] = [...inOwnNamespaces, root, folder, ...variables, ...enter, ...own]
       return spawnProcess({ command: program, args, cwd: '/', env: process.env })
     },
     remove: async () => {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Builder } from '../../../scripts/container/build.ts'
+import type { Builder } from './base-image.ts'
 import { type RealCluster, startRealCluster } from './cluster.ts'
 import { type BuildPage, buildImages, CPU_TARGETS } from './images.ts'
 import { archiveImages, type NodePrograms } from './node-programs.ts'

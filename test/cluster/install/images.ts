@@ -1,22 +1,21 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { type Builder, buildImage, findBuilder, type Target } from '../../../scripts/container/build.ts'
-import { run } from '../../../scripts/stack/commands.ts'
+import { findCommand, run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
 import { failUnlessAllowed, reasonWithout } from '../../support/missing.ts'
 import { writeProgram } from '../../support/write-program.ts'
-import { CERTIFICATES, makeBaseImage } from './base-image.ts'
+import { type Builder, CERTIFICATES, makeBaseImages } from './base-image.ts'
 
-export const CPU_TARGETS = ['api', 'worker', 'controller'] as const satisfies readonly Target[]
+export const CPU_TARGETS = ['api', 'worker', 'controller'] as const
 
 const STORAGE = join(ROOT, '.cache/images')
 /** From then on what was kept for builds of the past is let go. */
 const MUCH_MEGABYTES = 8000
 
 /**
- * A builder that keeps its images in the clone's cache and asks no registry for any, with the base that the Containerfile names.
+ * A builder that keeps its images in the clone's cache and asks no registry for any, with the bases that the Containerfile names.
  * Fails or returns null as `failUnlessAllowed` does.
  */
 export async function findImageBuilder(): Promise<Builder | null> {
@@ -30,15 +29,13 @@ async function prepareBuilder(): Promise<Builder> {
   const npmrc = join(STORAGE, 'npmrc')
   await writeFile(npmrc, await npmSettings())
   const builder: Builder = {
-    command: findBuilder(),
+    command: 'buildah',
     options: ['--root', join(STORAGE, 'storage'), '--runroot', join(STORAGE, 'run'), '--storage-driver', 'overlay'],
-    buildOptions: ['--isolation', 'chroot', '--pull-never'],
-    npmrc,
+    buildOptions: ['--isolation', 'chroot', '--pull-never', '--secret', `id=npmrc,src=${npmrc}`],
   }
   const [kept] = (await run('du', ['--summarize', '--block-size=1M', STORAGE])).split('\t')
-  if (Number(kept) > MUCH_MEGABYTES)
-    await run(builder.command, [...(builder.options ?? []), 'rmi', '--prune', '--force'])
-  await makeBaseImage(builder)
+  if (Number(kept) > MUCH_MEGABYTES) await run(builder.command, [...builder.options, 'rmi', '--prune', '--force'])
+  await makeBaseImages(builder)
   return builder
 }
 
@@ -57,29 +54,16 @@ export async function buildImages(builder: Builder, { page, heading } = QUICKSTA
   await runCommands(commandsOf(page, heading), { folder: ROOT, env: await builderEnvironment(builder) })
   const names = namesWith('test')
   for (const [target, name] of Object.entries(names))
-    await run(builder.command, [...(builder.options ?? []), 'tag', `registry.example/drape/${target}:0.1.0`, name])
+    await run(builder.command, [...builder.options, 'tag', `registry.example/drape/${target}:0.1.0`, name])
   return names
 }
 
-/** Builds them once more, from nothing but the base. */
-export async function rebuildImages(builder: Builder): Promise<Names> {
-  const names = namesWith('again')
-  for (const target of CPU_TARGETS) await buildImage(target, { root: ROOT, name: names[target], builder, cache: false })
-  return names
-}
-
-/** Variables with which `buildah`, as `scripts/images` and others find it, is the builder with its options. */
-export async function builderEnvironment({
-  command,
-  options = [],
-  buildOptions = [],
-  npmrc,
-}: Builder): Promise<NodeJS.ProcessEnv> {
+/** Variables with which `buildah`, as `scripts/images` finds it, is the builder with its options. */
+async function builderEnvironment({ command, options, buildOptions }: Builder): Promise<NodeJS.ProcessEnv> {
   const bin = join(STORAGE, 'bin')
-  const secret = npmrc === undefined ? [] : ['--secret', `id=npmrc,src=${npmrc}`]
-  const start = `exec ${[command, ...options].map(quote).join(' ')}`
-  const build = `[ "$1" = build ] && shift && ${start} build ${[...buildOptions, ...secret].map(quote).join(' ')} "$@"`
-  await writeProgram(join(bin, 'buildah'), `${build}\n${start} "$@"`)
+  const path = findCommand([command]) ?? command
+  const build = `[ "$1" = build ] && shift && exec ${[path, ...options, 'build', ...buildOptions].map(quote).join(' ')} "$@"`
+  await writeProgram(join(bin, 'buildah'), `${build}\nexit 1`)
   return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` }
 }
 

@@ -1,12 +1,11 @@
 import { access, copyFile, mkdtemp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Builder } from '../../../scripts/container/build.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { findGoTool, type GoTool } from '../../../scripts/stack/go-tool.ts'
 import { failUnlessAllowed, reasonWithout } from '../../support/missing.ts'
 import { findNodeProgram } from '../kubectl.ts'
 import { findPrograms, type Programs } from '../programs.ts'
-import { buildIn, withFolder } from './base-image.ts'
+import { type Builder, buildIn, withFolder } from './base-image.ts'
 import { PAUSE_IMAGE } from './node-settings.ts'
 
 /** Paths of what a cluster with a real node is started with. */
@@ -71,7 +70,7 @@ async function archivePause(program: string, builder: Builder): Promise<string> 
 export async function archiveImages(
   names: readonly string[],
   archive: string,
-  { command, options = [] }: Builder,
+  { command, options }: Builder,
 ): Promise<void> {
   for (const name of names)
     await run(command, [...options, 'push', '--quiet', name, `docker-archive:${archive}:${name}`])

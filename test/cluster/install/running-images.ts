@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Builder } from '../../../scripts/container/build.ts'
-import type { ImageConfig } from '../../../scripts/container/layout.ts'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { formOf, readSample } from '../../support/drape.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -12,6 +10,7 @@ import { requestService } from '../../support/request-service.ts'
 import { TEST_SECRETS_KEY } from '../../support/secrets.ts'
 import { until } from '../../support/until.ts'
 import type { ControlPlane } from '../control-plane.ts'
+import type { Builder } from './base-image.ts'
 import { type Container, createContainer } from './container.ts'
 import type { CPU_TARGETS } from './images.ts'
 
@@ -23,7 +22,7 @@ export type Containers = Readonly<Record<Target, Container>> & { readonly folder
 
 /** `undo` removes the containers, and what runs in them. */
 export async function createContainers(
-  images: Readonly<Record<Target, { name: string; config: ImageConfig }>>,
+  images: Readonly<Record<Target, string>>,
   { builder, undo }: { builder: Builder; undo: AsyncDisposableStack },
 ): Promise<Containers> {
   const { path: folder } = await requestService('folder', null)
@@ -48,17 +47,17 @@ export interface TryOn {
   readonly contentType: string | null
 }
 
-/** Completes a try-on with the images alone, from the first account on. `limits` are variables of the worker. */
+/** Completes a try-on with the images alone, from the first account on. */
 export async function completeTryOn(
   { api, worker, folder }: Containers,
-  { undo, limits = {} }: { undo: AsyncDisposableStack; limits?: Environment },
+  { undo }: { undo: AsyncDisposableStack },
 ): Promise<TryOn> {
   const env = await createEnvironment(folder, undo)
   const migration = await finish(api, { command: ['node', 'scripts/drape.ts', 'migrate', '--json'], env })
   const create = ['account', 'create', '--name', 'Shop', '--credits', '5', '--json']
   const { apiKey } = await finish(api, { command: ['node', 'scripts/drape.ts', ...create], env })
   const url = await startReady(api, { env, undo })
-  await startReady(worker, { env: { ...env, ...limits }, undo })
+  await startReady(worker, { env, undo })
   const headers = { 'x-api-key': apiKey as string }
   const accepted = await fetch(`${url}/tryon/v1/try-on`, { method: 'POST', headers, body: await tryOnForm() })
   const { generationId } = (await accepted.json()) as { generationId: string }
@@ -150,9 +149,7 @@ async function finish(
 
 async function tryOnForm(): Promise<FormData> {
   const garment = { title: 'T-shirt', images: [{ source: { fileKey: 'garment' } }] }
-  // Emulation takes minutes.
-  const output = { deadlineSeconds: 3600 }
-  const data = { products: [garment], person: { image: { source: { fileKey: 'person' } } }, output }
+  const data = { products: [garment], person: { image: { source: { fileKey: 'person' } } } }
   return formOf(data, {
     person: await readSample('persons/down-half-teal.jpg'),
     garment: await readSample('garments/tshirt-navy.jpg'),

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Builder } from '../../../scripts/container/build.ts'
-import { buildIn, DISTRIBUTION, hasImage, withFolder } from './base-image.ts'
+import { type Builder, buildIn, DISTRIBUTION, hasImage, withFolder } from './base-image.ts'
 
 /** Debian's Postgres and Valkey, in images that take the variables and commands which the official ones take. */
 export const TRIAL_IMAGES = {

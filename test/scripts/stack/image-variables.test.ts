@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readImageVariables } from '../../../scripts/container/image-variables.ts'
+import { readImageVariables } from '../../../scripts/stack/image-variables.ts'
 
 const TEXT = `FROM base AS first
 ENV ONE=1 \\
