@@ -1,6 +1,6 @@
-import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
-import { Type } from '../api/shared/schema.ts'
-import { RECONCILE_HOURS } from '../api/shared/storage-reconciling.ts'
+import { Type } from '../api/shared/contract/schema.ts'
+import { readConfig, SHARED_VARIABLES } from '../api/shared/process/config.ts'
+import { RECONCILE_HOURS } from '../api/shared/storage/storage-reconciling.ts'
 
 const schema = Type.Object({
   DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,

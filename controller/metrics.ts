@@ -1,4 +1,4 @@
-import type { Metrics } from '../api/shared/metrics.ts'
+import type { Metrics } from '../api/shared/telemetry/metrics.ts'
 
 export type ControllerMetrics = ReturnType<typeof createControllerMetrics>
 

@@ -1,6 +1,6 @@
 import { readSecretBox } from '../api/secrets/read-keys.ts'
 import { createDatabase } from '../api/shared/database/database.ts'
-import { clearText, type SecretBox } from '../api/shared/secret-box.ts'
+import { clearText, type SecretBox } from '../api/shared/signing/secret-box.ts'
 import { runAudited } from './commands/audit.ts'
 import { databaseUrl } from './commands/checks/environment.ts'
 import type { Answer, DatabaseCommand } from './commands/command.ts'

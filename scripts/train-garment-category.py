@@ -48,7 +48,7 @@ MAX_PER_CLASS = {"tops": 360, "trousers": 150, "skirt": 200, "dress": 300, "othe
 COPIES = 4
 REGULARIZATION = 0.001
 SIDE = 224
-# As in worker/garment/recognize.ts.
+# As in worker/vision/garment/recognize.ts.
 FILLED, LEVEL, CONTRAST = 0.9, 0.45, 0.25
 
 

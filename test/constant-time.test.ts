@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashKey } from '../api/keys/credentials.ts'
+import { createAccounts } from '../api/accounts/accounts.store.ts'
+import { hashKey } from '../api/accounts/credentials.ts'
+import { Type } from '../api/shared/contract/schema.ts'
 import { createDatabase, type Database, rowType, sql } from '../api/shared/database/database.ts'
-import { Type } from '../api/shared/schema.ts'
-import { createAccounts } from '../api/stores/accounts.ts'
 import { createTestDatabase } from './support/postgres.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -43,4 +43,4 @@ describe('verification of keys and signatures', () => {
 })
 
 /** Their receivers compare: those of webhooks, and who checks which photo was used in a result. */
-const NEVER_COMPARED = ['api/shared/provenance/ingredient.ts', 'api/shared/webhook-signature.ts']
+const NEVER_COMPARED = ['api/shared/provenance/ingredient.ts', 'api/shared/signing/webhook-signature.ts']

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UNRESTRICTED } from '../api/keys/restrictions.ts'
-import { createApiKeys } from '../api/stores/api-keys.ts'
+import { createApiKeys } from '../api/accounts/api-keys.store.ts'
+import { UNRESTRICTED } from '../api/accounts/restrictions.ts'
 import { type Drape, startDrape } from './support/drape.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { CUSTOM_RESOURCES } from '../controller/custom-resources.ts'
+import { CUSTOM_RESOURCES } from '../controller/definitions/custom-resources.ts'
 import type { KubernetesObject } from '../controller/runtime/resource.ts'
 import { readYaml } from '../controller/runtime/yaml.ts'
 
@@ -43,9 +43,9 @@ describe('the page for contributors', () => {
 describe('the page about the configuration', () => {
   const CONFIGURATIONS = [
     'api/config.ts',
-    'api/shared/config.ts',
+    'api/shared/process/config.ts',
     'api/secrets/read-keys.ts',
-    'worker/config.ts',
+    'worker/job/config.ts',
     'controller/{config,local}.ts',
   ]
   const pages = PAGES.map((path) => readFileSync(resolve(ROOT, path), 'utf8')).join('\n')
@@ -65,7 +65,7 @@ describe('the links of every page', () => {
   it.each(pages)('lead to existing files, in %s', (path) => {
     const text = readFileSync(resolve(ROOT, path), 'utf8')
     const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
-    // A path from the root is one of the running service: test/api/routes/guide.test.ts knows those.
+    // A path from the root is one of the running service: test/api/guide/guide.test.ts knows those.
     const near = targets
       .filter((target) => !/^(https?:|#|mailto:|\/)/.test(target))
       .map((target) => target.split('#')[0])

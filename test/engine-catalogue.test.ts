@@ -7,8 +7,8 @@ import {
   ENGINE_CATALOGUE,
   engineFacts,
   WORKER_ENGINES,
-} from '../api/shared/engine-catalogue.ts'
-import { CATEGORIES, GARMENT_TYPES } from '../api/shared/generation.ts'
+} from '../api/shared/engines/engine-catalogue.ts'
+import { CATEGORIES, GARMENT_TYPES } from '../api/shared/generations/generation.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const exported = BUILT_IN_ENGINES.filter((name) => !WORKER_ENGINES.includes(name))

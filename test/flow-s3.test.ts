@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { decodeImage } from '../api/shared/image.ts'
+import { decodeImage } from '../api/shared/image/image.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import { startS3Server } from './support/s3-server.ts'
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Type } from '../api/shared/contract/schema.ts'
 import { rowType, sql } from '../api/shared/database/database.ts'
-import { decodeImage, encodeImage } from '../api/shared/image.ts'
+import { decodeImage, encodeImage } from '../api/shared/image/image.ts'
 import { verifyProvenance } from '../api/shared/provenance/verify.ts'
-import { Type } from '../api/shared/schema.ts'
 import { ENGINES } from '../worker/engines/registry.ts'
-import { openMark } from '../worker/mark/mark.ts'
+import { openMark } from '../worker/outputs/mark/mark.ts'
 import { createCommandLine } from './support/command-line.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import { linesOf, spawnProcess, type TestProgram } from './support/process.ts'
@@ -101,7 +101,7 @@ describe('a worker with models of an imperceptible mark', () => {
 
   it('reads marks where it runs, with its own rights', async () => {
     const [{ id }] = await listMarks()
-    const child = spawn(process.execPath, ['worker/read-mark.ts'], {
+    const child = spawn(process.execPath, ['worker/outputs/mark/read-mark.ts'], {
       ...{ cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'] },
       env: { ...process.env, MARK_DIR: folder, DATABASE_URL: asProcess(drape.env.DATABASE_URL, 'worker') },
     })

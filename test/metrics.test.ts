@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { sql } from '../api/shared/database/database.ts'
-import { createAccounts } from '../api/stores/accounts.ts'
 import { copyGeneration } from './support/accepted.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import type { TestProgram } from './support/process.ts'

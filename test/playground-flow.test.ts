@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { FAILURE_CODES } from '../api/shared/contract/errors.ts'
+import { rowType, Type } from '../api/shared/contract/schema.ts'
 import { sql } from '../api/shared/database/database.ts'
-import { FAILURE_CODES } from '../api/shared/errors.ts'
-import { encodeImage } from '../api/shared/image.ts'
-import { rowType, Type } from '../api/shared/schema.ts'
+import { encodeImage } from '../api/shared/image/image.ts'
 import { buildClient } from '../scripts/clients/build.ts'
 import { run } from '../scripts/stack/commands.ts'
 import { browserReason, startBrowser } from './support/browser.ts'
@@ -339,7 +339,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
       `import('${folder.replace('playground.js', 'problems.js')}').then(({ EXPLAINED }) => Object.keys(EXPLAINED))`,
     )
     const unexplained = [...codes].filter((code) => !(explained as string[]).includes(code))
-    expect(unexplained, 'add them to EXPLAINED of api/routes/playground/browser/problems.js').toEqual([])
+    expect(unexplained, 'add them to EXPLAINED of api/playground/browser/problems.js').toEqual([])
   })
 
   it('keeps the input when the connection breaks during an upload, and is charged once', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { createDatabase } from '../api/shared/database/database.ts'
-import { createAccounts } from '../api/stores/accounts.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { type Drape, formOf, readSample, readSmallPerson, startDrape } from './support/drape.ts'
 import { startOwnPostgres } from './support/postgres.ts'

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Source text by path in the repository, as in `api/shared/log.ts`. */
+/** Source text by path in the repository, as in `api/shared/telemetry/log.ts`. */
 type Sources = ReadonlyMap<string, string>
 
 interface Import {
@@ -76,7 +76,7 @@ describe('the imports of the processes', () => {
   it('create HTTP servers only where errors of handlers are caught', () => {
     const opens = /import \{[^}]*\bcreateServer\b[^}]*\} from '(node:)?https?'/
     const opening = [...sources].filter(([, text]) => opens.test(text)).map(([path]) => path)
-    expect(opening).toEqual(['api/shared/http-server.ts'])
+    expect(opening).toEqual(['api/shared/network/http-server.ts'])
   })
 })
 

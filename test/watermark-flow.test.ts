@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../api/shared/database/database.ts'
-import { type Bitmap, decodeImage } from '../api/shared/image.ts'
+import { type Bitmap, decodeImage } from '../api/shared/image/image.ts'
 import { createCommandLine } from './support/command-line.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 

@@ -1,4 +1,4 @@
 // The inference processes open their models while the rest of the code loads, which takes about as long.
-import './first-processes.ts'
+import './inference/first-processes.ts'
 
-await import('./work.ts')
+await import('./job/work.ts')

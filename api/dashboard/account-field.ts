@@ -1,5 +1,5 @@
-import { DrapeError } from '../shared/errors.ts'
-import type { Accounts } from '../stores/accounts.ts'
+import type { Accounts } from '../accounts/accounts.store.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
 
 /** Maximum accounts that a field suggests. Typing finds all others. */
 const MAX_SUGGESTED = 200

@@ -1,8 +1,4 @@
 import Router from '@koa/router'
-import { html } from '../answers/html.ts'
-import { DrapeError } from '../shared/errors.ts'
-import { SAFETY_LEVELS } from '../shared/generation.ts'
-import { Type } from '../shared/schema.ts'
 import {
   type AccountChanges,
   type Accounts,
@@ -11,13 +7,16 @@ import {
   MAX_CREDITS,
   RETENTION_WINDOW,
   SETTING_BOUNDS,
-} from '../stores/accounts.ts'
-import type { ApiKeys } from '../stores/api-keys.ts'
-import type { Ledger } from '../stores/ledger.ts'
-import type { OperatorAudit } from '../stores/operator-audit.ts'
-import type { Shops } from '../stores/shops.ts'
-import type { Usage } from '../stores/usage.ts'
-import type { Webhooks } from '../stores/webhooks.ts'
+} from '../accounts/accounts.store.ts'
+import type { ApiKeys } from '../accounts/api-keys.store.ts'
+import type { Ledger } from '../accounts/ledger.store.ts'
+import type { Usage } from '../accounts/usage.store.ts'
+import { html } from '../http/answers/html.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { Type } from '../shared/contract/schema.ts'
+import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
+import type { Shops } from '../storefront/shops/shops.store.ts'
+import type { Webhooks } from '../webhooks/webhooks.store.ts'
 import {
   presentAccount,
   presentAccountLinks,
@@ -32,6 +31,7 @@ import { count } from './elements.ts'
 import { assertEngine, type Engines, findEngineNames, readFallbackEngines } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
+import type { OperatorAudit } from './operator-audit.store.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface AccountPagesOptions {

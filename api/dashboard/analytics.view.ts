@@ -1,6 +1,6 @@
-import { type Html, html } from '../answers/html.ts'
-import type { AnalyticsDay } from '../stores/event-analytics.ts'
-import type { ShopRecord } from '../stores/shops.ts'
+import { type Html, html } from '../http/answers/html.ts'
+import type { AnalyticsDay } from '../storefront/events/event-analytics.store.ts'
+import type { ShopRecord } from '../storefront/shops/shops.store.ts'
 import { count, disclosure, facts, section, table, when } from './elements.ts'
 import { plotBars } from './plot.ts'
 

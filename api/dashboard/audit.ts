@@ -1,14 +1,14 @@
 import Router from '@koa/router'
-import { type Html, html } from '../answers/html.ts'
-import { Type } from '../shared/schema.ts'
-import type { Accounts } from '../stores/accounts.ts'
-import type { AuditEntry, OperatorAudit } from '../stores/operator-audit.ts'
+import type { Accounts } from '../accounts/accounts.store.ts'
+import { type Html, html } from '../http/answers/html.ts'
+import { Type } from '../shared/contract/schema.ts'
 import { PAGE } from './accounts.ts'
 import { code, nextPage, table, time, when } from './elements.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { searchForm } from './form-elements.ts'
 import { shortId } from './ids.ts'
 import { showPage } from './layout.ts'
+import type { AuditEntry, OperatorAudit } from './operator-audit.store.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
 
 export interface AuditPagesOptions {

@@ -1,11 +1,11 @@
 import Router from '@koa/router'
-import { DrapeError } from '../shared/errors.ts'
-import { Type } from '../shared/schema.ts'
-import type { OperatorAudit } from '../stores/operator-audit.ts'
-import { createSafetyBlocks, type SafetyBlocks } from '../stores/safety-blocks.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { Type } from '../shared/contract/schema.ts'
+import { createSafetyBlocks, type SafetyBlocks } from '../trust/appeals/safety-blocks.store.ts'
 import { presentBlocks } from './blocks.view.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
+import type { OperatorAudit } from './operator-audit.store.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface BlockPagesOptions {

@@ -1,5 +1,5 @@
-import { type Html, html } from '../answers/html.ts'
-import type { Block } from '../stores/safety-blocks.ts'
+import { type Html, html } from '../http/answers/html.ts'
+import type { Block } from '../trust/appeals/safety-blocks.store.ts'
 import { type Content, code, section, table, time, when } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import { shortId } from './ids.ts'

@@ -1,6 +1,6 @@
-import type { FieldProblem } from '../shared/errors.ts'
-import type { OperatorAudit } from '../stores/operator-audit.ts'
-import { typedValues } from './kept-form.ts'
+import type { FieldProblem } from '../shared/contract/errors.ts'
+import type { OperatorAudit } from './operator-audit.store.ts'
+import { typedValues } from './rejected-form.ts'
 import type { DashboardContext } from './state.ts'
 
 export interface Conflict {

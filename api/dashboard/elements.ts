@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Html, html } from '../answers/html.ts'
-import { KEPT_MARK } from './kept-form.ts'
+import { type Html, html } from '../http/answers/html.ts'
+import { KEPT_MARK } from './rejected-form.ts'
 
 export type Content = string | Html | readonly Html[]
 

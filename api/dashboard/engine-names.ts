@@ -1,9 +1,9 @@
-import type { EngineDirectory } from '../engines/directory.ts'
-import { splitList } from '../shared/config.ts'
-import { BUILT_IN_ENGINES } from '../shared/engine-catalogue.ts'
-import { isEngineName } from '../shared/engine-names.ts'
-import { DrapeError } from '../shared/errors.ts'
-import { type AccountSettings, MAX_FALLBACK_ENGINES } from '../stores/accounts.ts'
+import { type AccountSettings, MAX_FALLBACK_ENGINES } from '../accounts/accounts.store.ts'
+import type { EngineDirectory } from '../generations/engines/directory.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { BUILT_IN_ENGINES } from '../shared/engines/engine-catalogue.ts'
+import { isEngineName } from '../shared/engines/engine-names.ts'
+import { splitList } from '../shared/process/config.ts'
 
 export type Engines = Pick<EngineDirectory, 'list' | 'find'>
 

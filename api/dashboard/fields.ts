@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type Html, html } from '../answers/html.ts'
-import type { FieldProblem } from '../shared/errors.ts'
+import { type Html, html } from '../http/answers/html.ts'
+import type { FieldProblem } from '../shared/contract/errors.ts'
 import { type Content, when } from './elements.ts'
-import { KEPT_MARK, type KeptForm } from './kept-form.ts'
+import { KEPT_MARK, type KeptForm } from './rejected-form.ts'
 
 const NOTHING = html``
 

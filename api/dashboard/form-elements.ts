@@ -1,4 +1,4 @@
-import { type Html, html } from '../answers/html.ts'
+import { type Html, html } from '../http/answers/html.ts'
 import { type Content, when } from './elements.ts'
 import { type Fields, presentFields } from './fields.ts'
 import type { Forms } from './issued-forms.ts'

@@ -13,7 +13,7 @@ import {
   ResponseBodyError,
   WWWAuthenticateChallengeError,
 } from 'openid-client'
-import { DrapeError } from '../shared/errors.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
 
 export interface IdentityProviderSettings {
   readonly issuer: string

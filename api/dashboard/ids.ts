@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Html, html } from '../answers/html.ts'
+import { type Html, html } from '../http/answers/html.ts'
 
 /** Characters of an ID that are shown: the last ones, as IDs that were created at the same time begin the same way. */
 const SHOWN = 6

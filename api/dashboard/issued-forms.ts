@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { KeptForm } from './kept-form.ts'
+import type { KeptForm } from './rejected-form.ts'
 
 /** The forms of a page. */
 export interface Forms {

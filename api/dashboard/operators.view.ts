@@ -1,10 +1,10 @@
-import { type Html, html } from '../answers/html.ts'
-import { type OperatorRecord, ROLES, type Role } from '../stores/operators.ts'
+import { type Html, html } from '../http/answers/html.ts'
 import { stateOf } from './accounts.view.ts'
 import { type Content, copied, disclosure, facts, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
+import { type OperatorRecord, ROLES, type Role } from './operators.store.ts'
 
 const ROLE_NAMES: Readonly<Record<Role, string>> = {
   viewer: 'viewer: reads everything except photos',

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { createTurns } from '../shared/turns.ts'
+import { createTurns } from '../shared/process/fair-limiter.ts'
 
 const derive = promisify(argon2)
 

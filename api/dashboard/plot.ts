@@ -1,4 +1,4 @@
-import { type Html, html } from '../answers/html.ts'
+import { type Html, html } from '../http/answers/html.ts'
 import { disclosure, table } from './elements.ts'
 
 /** One series of a plot; its class determines its colour. */

@@ -1,10 +1,15 @@
 import Router from '@koa/router'
-import { DrapeError } from '../shared/errors.ts'
-import { Type } from '../shared/schema.ts'
-import type { OperatorAudit } from '../stores/operator-audit.ts'
-import { createSafetyReviews, REVIEW_DECISIONS, type Review, type SafetyReviews } from '../stores/safety-reviews.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { Type } from '../shared/contract/schema.ts'
+import {
+  createSafetyReviews,
+  REVIEW_DECISIONS,
+  type Review,
+  type SafetyReviews,
+} from '../trust/appeals/safety-reviews.store.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
+import type { OperatorAudit } from './operator-audit.store.ts'
 import { presentReview, presentReviews } from './reviews.view.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 

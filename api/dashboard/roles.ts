@@ -1,4 +1,4 @@
-import type { Role } from '../stores/operators.ts'
+import type { Role } from './operators.store.ts'
 
 /**
  * Role required by each route, in addition to `admin`; every role includes `viewer`. A route that is missing here is

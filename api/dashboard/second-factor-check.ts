@@ -1,6 +1,6 @@
-import type { Budget } from '../limits/budget.ts'
-import { DrapeError } from '../shared/errors.ts'
-import type { SecondFactors } from '../stores/second-factors.ts'
+import type { Budget } from '../http/limits/budget.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import type { SecondFactors } from './second-factors.store.ts'
 import { findStep } from './totp.ts'
 
 /**

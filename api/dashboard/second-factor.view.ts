@@ -1,4 +1,4 @@
-import { type Html, html } from '../answers/html.ts'
+import { type Html, html } from '../http/answers/html.ts'
 import { code, copied, disclosure, facts, section, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'

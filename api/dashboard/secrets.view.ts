@@ -1,4 +1,4 @@
-import { type Html, html } from '../answers/html.ts'
+import { type Html, html } from '../http/answers/html.ts'
 import { disclosure, table, time } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'

@@ -1,8 +1,8 @@
-import { DrapeError } from '../shared/errors.ts'
-import type { OperatorSessions } from '../stores/operator-sessions.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
 import { findFormPage } from './form-pages.ts'
 import { createFormIssuer, readIssuedForm } from './issued-forms.ts'
 import { seeOther } from './layout.ts'
+import type { OperatorSessions } from './operator-sessions.store.ts'
 import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 

@@ -1,14 +1,12 @@
 import Router from '@koa/router'
-import { html } from '../answers/html.ts'
-import type { AddressRule } from '../shared/addresses.ts'
-import { DrapeError } from '../shared/errors.ts'
-import { SAFETY_LEVELS } from '../shared/generation.ts'
-import { Type } from '../shared/schema.ts'
-import { adminUrlProblem } from '../shop-platforms/admin-url.ts'
-import { HOST_NAME, parseDomains } from '../shops/domains.ts'
-import type { RefusedRequest } from '../shops/refused-requests.ts'
-import type { Consents } from '../stores/consents.ts'
-import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { html } from '../http/answers/html.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { Type } from '../shared/contract/schema.ts'
+import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
+import type { AddressRule } from '../shared/network/addresses.ts'
+import { adminUrlProblem } from '../storefront/shop-platforms/admin-url.ts'
+import { HOST_NAME, parseDomains } from '../storefront/shops/domains.ts'
+import type { RefusedRequest } from '../storefront/shops/refused-requests.ts'
 import {
   createShops,
   type EditedShop,
@@ -16,13 +14,15 @@ import {
   SHOP_PLATFORMS,
   type ShopRecord,
   type Shops,
-} from '../stores/shops.ts'
-import type { VisitorAddresses } from '../stores/visitor-addresses.ts'
+} from '../storefront/shops/shops.store.ts'
+import type { VisitorAddresses } from '../storefront/visitors/visitor-addresses.store.ts'
+import type { Consents } from '../trust/consent/consents.store.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
 import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
+import type { OperatorAudit } from './operator-audit.store.ts'
 import { findConsents } from './policies.ts'
 import { presentNewShop, presentShop, presentShopSecret, presentShops, SHOP_SETTINGS } from './shops.view.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'

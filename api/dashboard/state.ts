@@ -1,10 +1,10 @@
 import type { DefaultContext, Middleware, ParameterizedContext } from 'koa'
-import type { UploadedFile } from '../bodies/uploaded-file.ts'
-import type { Log } from '../shared/log.ts'
-import type { Actor } from '../stores/operator-audit.ts'
-import type { SignedIn } from '../stores/operator-sessions.ts'
+import type { UploadedFile } from '../http/bodies/uploaded-file.ts'
+import type { Log } from '../shared/telemetry/log.ts'
 import type { Forms } from './issued-forms.ts'
-import type { KeptForm } from './kept-form.ts'
+import type { Actor } from './operator-audit.store.ts'
+import type { SignedIn } from './operator-sessions.store.ts'
+import type { KeptForm } from './rejected-form.ts'
 
 /** State that the dashboard's middleware sets for pages. */
 export interface DashboardState {

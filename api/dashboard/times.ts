@@ -1,5 +1,5 @@
-import { DrapeError } from '../shared/errors.ts'
-import { Type } from '../shared/schema.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { Type } from '../shared/contract/schema.ts'
 
 /** Format of a time in a browser's field, in UTC. */
 export const Minute = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2})?$' }))

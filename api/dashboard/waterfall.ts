@@ -1,5 +1,5 @@
-import { type Html, html } from '../answers/html.ts'
-import { ENGINE_STAGES, STAGES } from '../shared/stage-order.ts'
+import { type Html, html } from '../http/answers/html.ts'
+import { ENGINE_STAGES, STAGES } from '../shared/engines/stage-order.ts'
 import { table } from './elements.ts'
 
 interface Bar {

@@ -1,5 +1,10 @@
-import { type Html, html } from '../answers/html.ts'
-import { type EditedEndpoint, WEBHOOK_EVENTS, type WebhookDelivery, type WebhookEndpoint } from '../stores/webhooks.ts'
+import { type Html, html } from '../http/answers/html.ts'
+import {
+  type EditedEndpoint,
+  WEBHOOK_EVENTS,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+} from '../webhooks/webhooks.store.ts'
 import { stateOf } from './accounts.view.ts'
 import {
   badge,

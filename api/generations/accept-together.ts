@@ -1,5 +1,5 @@
-import { activeTraceparent, withSpan } from '../shared/telemetry.ts'
-import { type Acceptance, kindOf, type Outcome } from '../stores/acceptance.ts'
+import { activeTraceparent, withSpan } from '../shared/telemetry/telemetry.ts'
+import { type Acceptance, kindOf, type Outcome } from './acceptance.store.ts'
 
 interface Waiting {
   readonly call: Acceptance

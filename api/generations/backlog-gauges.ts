@@ -1,6 +1,6 @@
-import type { Log } from '../shared/log.ts'
-import type { Metrics } from '../shared/metrics.ts'
-import type { Backlog, Unfinished } from '../stores/backlog.ts'
+import type { Log } from '../shared/telemetry/log.ts'
+import type { Metrics } from '../shared/telemetry/metrics.ts'
+import type { Backlog, Unfinished } from './backlog.store.ts'
 
 /** Interval between two measurements, and its minimum as a multiple of a measurement's duration. */
 const MEASURE_MS = 5000

@@ -1,4 +1,4 @@
-import { Type } from '../shared/schema.ts'
+import { Type } from '../shared/contract/schema.ts'
 
 /** The fields of the call that caused the failure of a generation. */
 export const ErrorFields = Type.Array(

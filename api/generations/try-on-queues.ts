@@ -1,7 +1,7 @@
-import { jobId, type QueuedTryOn } from '../shared/generation.ts'
-import { findLanes, type Lane } from '../shared/lanes.ts'
-import { createJobQueue, type JobQueue } from '../shared/queue.ts'
-import type { Redis } from '../shared/redis.ts'
+import { jobId, type QueuedTryOn } from '../shared/generations/generation.ts'
+import { findLanes, type Lane } from '../shared/queue/engine-queues.ts'
+import { createJobQueue, type JobQueue } from '../shared/queue/queue.ts'
+import type { Redis } from '../shared/queue/redis.ts'
 
 /** Set of the names of all try-on queues since Redis was empty. */
 const NAMES = 'drape:try-on-queues'

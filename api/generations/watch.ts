@@ -1,14 +1,14 @@
 import { EventEmitter, on } from 'node:events'
+import { compileCheck } from '../shared/contract/schema.ts'
 import {
   type GenerationChange,
   GenerationChangeSchema,
   generationChannel,
   isNewer,
   isTerminal,
-} from '../shared/generation.ts'
-import type { Subscriptions } from '../shared/pub-sub.ts'
-import { compileCheck } from '../shared/schema.ts'
-import type { GenerationRecord, Generations } from '../shared/stores/generations.ts'
+} from '../shared/generations/generation.ts'
+import type { GenerationRecord, Generations } from '../shared/generations/generations.store.ts'
+import type { Subscriptions } from '../shared/queue/pub-sub.ts'
 
 export interface GenerationWatch {
   /**

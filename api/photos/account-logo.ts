@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { DrapeError } from '../shared/errors.ts'
-import { type Bitmap, decodeImage, encodeImage, resizeBitmap } from '../shared/image.ts'
+import type { Accounts } from '../accounts/accounts.store.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { type Bitmap, decodeImage, encodeImage, resizeBitmap } from '../shared/image/image.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
-import type { Objects } from '../shared/stores/objects.ts'
-import type { Accounts } from '../stores/accounts.ts'
+import type { Objects } from '../shared/storage/objects.store.ts'
 
 export interface LogoParts {
   readonly accounts: Pick<Accounts, 'find'>

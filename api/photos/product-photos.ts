@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
-import { readUpload, type UploadedFile } from '../bodies/uploaded-file.ts'
-import type { ReserveStorage } from '../limits/storage-quota.ts'
-import { DrapeError } from '../shared/errors.ts'
-import type { ProductImage } from '../shared/generation.ts'
-import { normaliseImage } from '../shared/image.ts'
-import { inField } from '../shared/image-field.ts'
+import type { AccountRecord } from '../accounts/accounts.store.ts'
+import { readUpload, type UploadedFile } from '../http/bodies/uploaded-file.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import type { ProductImage } from '../shared/generations/generation.ts'
+import { normaliseImage } from '../shared/image/image.ts'
+import { inField } from '../shared/image/image-field.ts'
+import { createTurns } from '../shared/process/fair-limiter.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
-import type { Objects } from '../shared/stores/objects.ts'
-import { createTurns } from '../shared/turns.ts'
-import type { AccountRecord } from '../stores/accounts.ts'
+import type { Objects } from '../shared/storage/objects.store.ts'
+import type { ReserveStorage } from './storage-quota.ts'
 
 interface ImageEntry {
   readonly source: { readonly url?: string; readonly fileKey?: string }

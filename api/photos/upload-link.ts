@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
-import { isSignedText, type SignedParts, type SigningSecret, signText } from '../shared/signing.ts'
-import type { UploadNames } from '../stores/uploads.ts'
+import { isSignedText, type SignedParts, type SigningSecret, signText } from '../shared/signing/signing.ts'
+import type { UploadNames } from '../storefront/fitting-room/uploads.store.ts'
 
 export function createUploadKey(): string {
   return `upl_${uuidv7()}`

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { createCache } from '../shared/cache.ts'
+import { createCache } from '../shared/process/cache.ts'
 import {
   nameOf,
   readSealed,
@@ -7,7 +7,7 @@ import {
   SecretClosed,
   type SecretPlace,
   sealedPrefix,
-} from '../shared/secret-box.ts'
+} from '../shared/signing/secret-box.ts'
 import type { KeyEncryptionKey } from './key.ts'
 
 /** Cached unwrapped data keys, so that a key service is not called for each use of a secret. */

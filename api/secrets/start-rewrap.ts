@@ -1,5 +1,5 @@
-import type { Log } from '../shared/log.ts'
-import type { StoredSecrets } from '../stores/stored-secrets.ts'
+import type { Log } from '../shared/telemetry/log.ts'
+import type { StoredSecrets } from './stored-secrets.store.ts'
 
 const INTERVAL_MS = 60_000
 

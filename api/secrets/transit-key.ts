@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createTransit, type TransitOptions } from '../shared/transit.ts'
+import { createTransit, type TransitOptions } from '../shared/signing/transit.ts'
 import type { KeyEncryptionKey } from './key.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { DrapeError, type ErrorCode, FAILURE_CODES } from '../shared/errors.ts'
+import { DrapeError, type ErrorCode, FAILURE_CODES } from '../shared/contract/errors.ts'
 
 /** Behaviour of a try-on with a test key, as its `externalUserId` requests. */
 export interface TestInput {

@@ -1,10 +1,10 @@
 import type { Middleware } from 'koa'
-import { isObject } from '../json-object.ts'
-import { codesOf } from '../openapi/answers.ts'
-import { ERROR_CONDITIONS } from '../openapi/error-conditions.ts'
-import { isBehindKey, nameOf, type Operation } from '../openapi/operation.ts'
-import { DrapeError, ERROR_CODES, type ErrorCode, FAILURE_CODES } from '../shared/errors.ts'
-import type { AppContext, AppState } from '../state.ts'
+import { isObject } from '../http/json-object.ts'
+import { codesOf } from '../http/openapi/answers.ts'
+import { ERROR_CONDITIONS } from '../http/openapi/error-conditions.ts'
+import { isBehindKey, nameOf, type Operation } from '../http/openapi/operation.ts'
+import type { AppContext, AppState } from '../http/state.ts'
+import { DrapeError, ERROR_CODES, type ErrorCode, FAILURE_CODES } from '../shared/contract/errors.ts'
 
 /** Header that requests an error from any route. */
 const TEST_HEADER = 'x-drape-test'

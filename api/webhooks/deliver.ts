@@ -1,9 +1,9 @@
 import { type OutboxConsumer, startOutboxConsumer } from '../delivery/outbox-consumer.ts'
 import { nextAttempt } from '../delivery/retry.ts'
-import type { Log } from '../shared/log.ts'
-import type { Metrics } from '../shared/metrics.ts'
-import type { ClaimedDelivery, WebhookDeliveries } from '../stores/webhook-deliveries.ts'
+import type { Log } from '../shared/telemetry/log.ts'
+import type { Metrics } from '../shared/telemetry/metrics.ts'
 import type { SendWebhook, Sent } from './send.ts'
+import type { ClaimedDelivery, WebhookDeliveries } from './webhook-deliveries.store.ts'
 
 export interface DeliverOptions {
   readonly deliveries: WebhookDeliveries

@@ -1,5 +1,5 @@
-import { createAddressRule } from '../shared/addresses.ts'
-import { literalAddress, vetUrl } from '../shared/vet-url.ts'
+import { createAddressRule } from '../shared/network/addresses.ts'
+import { literalAddress, vetUrl } from '../shared/network/vet-url.ts'
 
 export interface EndpointRules {
   readonly allowCidrs: readonly string[]

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DrapeError } from '../shared/errors.ts'
-import type { Log } from '../shared/log.ts'
-import type { WebhookListeners } from '../stores/webhook-listeners.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import type { Log } from '../shared/telemetry/log.ts'
+import type { WebhookListeners } from './webhook-listeners.store.ts'
 
 export interface ListenerWatch {
   /**

@@ -1,7 +1,7 @@
 import { ErrorFields } from '../generations/error-fields.ts'
-import { type TSchema, Type } from '../shared/schema.ts'
-import { REVIEW_DECISIONS } from '../stores/safety-reviews.ts'
-import type { WebhookEvent } from '../stores/webhooks.ts'
+import { type TSchema, Type } from '../shared/contract/schema.ts'
+import { REVIEW_DECISIONS } from '../trust/appeals/safety-reviews.store.ts'
+import type { WebhookEvent } from './webhooks.store.ts'
 
 const generation = {
   generationId: Type.String(),

@@ -1,10 +1,10 @@
-import { createAddressRule } from '../shared/addresses.ts'
-import { readBounded } from '../shared/bounded-body.ts'
-import { type GuardedResponse, requestGuarded } from '../shared/guarded-request.ts'
-import type { LookUpHost } from '../shared/host-lookup.ts'
-import { vetUrl } from '../shared/vet-url.ts'
-import { createMessage } from '../shared/webhook-message.ts'
-import type { ClaimedDelivery } from '../stores/webhook-deliveries.ts'
+import { createAddressRule } from '../shared/network/addresses.ts'
+import { readBounded } from '../shared/network/bounded-body.ts'
+import { type GuardedResponse, requestGuarded } from '../shared/network/guarded-request.ts'
+import type { LookUpHost } from '../shared/network/host-lookup.ts'
+import { vetUrl } from '../shared/network/vet-url.ts'
+import { createMessage } from '../shared/signing/webhook-message.ts'
+import type { ClaimedDelivery } from './webhook-deliveries.store.ts'
 
 export interface WebhookSenderSettings {
   /** Non-public networks that endpoints may be in. */

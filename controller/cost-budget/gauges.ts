@@ -1,4 +1,4 @@
-import type { Metrics } from '../../api/shared/metrics.ts'
+import type { Metrics } from '../../api/shared/telemetry/metrics.ts'
 
 /** Cost of the pools of a budget and its cap, per hour, in the unit of hourlyCost. */
 export interface BudgetCost {

@@ -1,6 +1,6 @@
-import { Type } from '../../api/shared/schema.ts'
-import { AGE_COLUMN, defineResource, type ObjectOf } from '../custom-resource.ts'
-import { choice, conditions, fields, list, objectName, observedGeneration } from '../schema-parts.ts'
+import { Type } from '../../api/shared/contract/schema.ts'
+import { AGE_COLUMN, defineResource, type ObjectOf } from '../definitions/custom-resource.ts'
+import { choice, conditions, fields, list, objectName, observedGeneration } from '../definitions/schema-parts.ts'
 
 export const costBudgets = defineResource({
   kind: 'CostBudget',

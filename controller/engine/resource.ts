@@ -1,8 +1,17 @@
-import { GARMENT_TYPES } from '../../api/shared/generation.ts'
-import { Type } from '../../api/shared/schema.ts'
-import { TEST_ENGINE } from '../../api/shared/test-mode.ts'
-import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
-import { choice, conditions, fields, list, nameRule, objectName, observedGeneration, texts } from '../schema-parts.ts'
+import { Type } from '../../api/shared/contract/schema.ts'
+import { TEST_ENGINE } from '../../api/shared/contract/test-mode.ts'
+import { GARMENT_TYPES } from '../../api/shared/generations/generation.ts'
+import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../definitions/custom-resource.ts'
+import {
+  choice,
+  conditions,
+  fields,
+  list,
+  nameRule,
+  objectName,
+  observedGeneration,
+  texts,
+} from '../definitions/schema-parts.ts'
 
 const LicenseSchema = fields(
   {

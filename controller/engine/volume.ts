@@ -13,7 +13,7 @@ const SPARE_BYTES = 64 * 2 ** 20
 const SIDECAR_CPU = '20m'
 /** Variable of Node: a file with certificate authorities. */
 const AUTHORITIES = 'NODE_EXTRA_CA_CERTS'
-const PROGRAM = ['node', 'worker/engine-files/main.ts']
+const PROGRAM = ['node', 'worker/engines/files/main.ts']
 /** The security context of containers under the Pod Security Standard `restricted`. */
 export const RESTRICTED = {
   allowPrivilegeEscalation: false,

@@ -1,4 +1,4 @@
-import { type Static, Type } from '../../api/shared/schema.ts'
+import { type Static, Type } from '../../api/shared/contract/schema.ts'
 import type { Client } from '../runtime/client.ts'
 import { KubernetesError } from '../runtime/kubernetes-error.ts'
 import type { KubernetesObject, ObjectName, ResourceType } from '../runtime/resource.ts'

@@ -1,4 +1,4 @@
-import { compileCheck, Type } from '../../api/shared/schema.ts'
+import { compileCheck, Type } from '../../api/shared/contract/schema.ts'
 import { createClient } from '../runtime/client.ts'
 import { openConnection } from '../runtime/connection.ts'
 import { deleteSecrets } from './delete-secrets.ts'

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto'
-import { type Static, Type } from '../../api/shared/schema.ts'
+import { type Static, Type } from '../../api/shared/contract/schema.ts'
 
 /** Whether an existing Secret may lack the key: nothing depends on its value yet. */
 const addable = Type.Optional(Type.Boolean())

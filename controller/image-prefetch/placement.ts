@@ -1,4 +1,4 @@
-import { compileCheck, type Static, Type } from '../../api/shared/schema.ts'
+import { compileCheck, type Static, Type } from '../../api/shared/contract/schema.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import { readQuantity } from './quantity.ts'
 

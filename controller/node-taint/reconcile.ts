@@ -1,4 +1,4 @@
-import { readValid } from '../custom-resource.ts'
+import { readValid } from '../definitions/custom-resource.ts'
 import { NODES } from '../engine/prefetch.ts'
 import type { Client } from '../runtime/client.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'

@@ -1,4 +1,4 @@
-import type { LegalHolds } from '../../api/shared/stores/legal-holds.ts'
+import type { LegalHolds } from '../../api/shared/retention/legal-holds.store.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { RetentionGauges } from './gauges.ts'

@@ -1,4 +1,4 @@
-import type { DueObjects } from '../../api/shared/stores/due-objects.ts'
+import type { DueObjects } from '../../api/shared/retention/due-objects.ts'
 import type { RetentionPolicy } from './resource.ts'
 import { lastRunTime, nextRunAfter } from './schedule.ts'
 

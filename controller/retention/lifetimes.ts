@@ -1,4 +1,4 @@
-import { IMAGE_DAYS, INLINE_PRODUCT_DAYS, ONE_SHOT_PRODUCT_DAYS } from '../../api/shared/lifetimes.ts'
+import { IMAGE_DAYS, INLINE_PRODUCT_DAYS, ONE_SHOT_PRODUCT_DAYS } from '../../api/shared/retention/lifetimes.ts'
 import type { RetentionPolicy } from './resource.ts'
 
 const DAY_SECONDS = 86_400

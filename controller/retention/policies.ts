@@ -1,4 +1,4 @@
-import type { Hold, HoldingPolicy } from '../../api/shared/stores/legal-holds.ts'
+import type { Hold, HoldingPolicy } from '../../api/shared/retention/legal-holds.store.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import { readYaml } from '../runtime/yaml.ts'
 import { type RetentionPolicy, retentionPolicies } from './resource.ts'

@@ -1,5 +1,5 @@
-import type { ReportInvalid } from '../invalid-object.ts'
 import type { Client } from '../runtime/client.ts'
+import type { ReportInvalid } from '../runtime/invalid-object.ts'
 import type { RetentionGauges } from './gauges.ts'
 import type { PublishHolds } from './holds.ts'
 import { createPolicyRuns, type PolicyRunsParts } from './policy-runs.ts'

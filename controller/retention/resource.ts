@@ -1,5 +1,5 @@
-import { Type } from '../../api/shared/schema.ts'
-import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
+import { Type } from '../../api/shared/contract/schema.ts'
+import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../definitions/custom-resource.ts'
 import {
   choice,
   conditions,
@@ -10,8 +10,8 @@ import {
   objectName,
   observedGeneration,
   seconds,
-} from '../schema-parts.ts'
-import { TIME_ZONE } from '../time-zone.ts'
+} from '../definitions/schema-parts.ts'
+import { TIME_ZONE } from '../worker-pool/time-zone.ts'
 
 const TEN_YEARS = 315_360_000
 const ID = { minLength: 1, maxLength: 255 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import {
   bytesOf,
   type DeletedBatch,
@@ -7,7 +6,8 @@ import {
   type DueObject,
   type DueObjects,
   type DueSelection,
-} from '../../api/shared/stores/due-objects.ts'
+} from '../../api/shared/retention/due-objects.ts'
+import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import { wholeSeconds } from '../runtime/conditions.ts'
 import type { RetentionPolicy, SweepRecord } from './resource.ts'
 

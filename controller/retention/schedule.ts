@@ -1,5 +1,5 @@
 import { CronExpressionParser } from 'cron-parser'
-import { isTimeZone } from '../time-zone.ts'
+import { isTimeZone } from '../worker-pool/time-zone.ts'
 import type { RetentionPolicy } from './resource.ts'
 
 export type RunTimes = Pick<RetentionPolicy['spec'], 'schedule' | 'timeZone' | 'intervalSeconds'>

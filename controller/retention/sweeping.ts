@@ -1,10 +1,10 @@
 import type { Database } from '../../api/shared/database/database.ts'
-import type { Log } from '../../api/shared/log.ts'
-import { type Swept, sweep } from '../../api/shared/retention.ts'
+import { createIdempotencyKeys } from '../../api/shared/database/idempotency.store.ts'
+import { createProxyNonces } from '../../api/shared/database/proxy-nonces.store.ts'
+import { type Swept, sweep } from '../../api/shared/retention/erase.ts'
+import { createRetention } from '../../api/shared/retention/retention.store.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
-import { createIdempotencyKeys } from '../../api/shared/stores/idempotency.ts'
-import { createProxyNonces } from '../../api/shared/stores/proxy-nonces.ts'
-import { createRetention } from '../../api/shared/stores/retention.ts'
+import type { Log } from '../../api/shared/telemetry/log.ts'
 
 /** Deletes expired data periodically, except data under a legal hold, as a `drape sweep` does once. */
 export function startSweeping({

@@ -1,5 +1,5 @@
 import { type ConfigurationOptions, CustomObjectsApi, PatchStrategy } from '@kubernetes/client-node'
-import { withPartSpan } from '../../api/shared/telemetry.ts'
+import { withPartSpan } from '../../api/shared/telemetry/telemetry.ts'
 import type { Connection } from './connection.ts'
 import { KubernetesError } from './kubernetes-error.ts'
 import { answered, type Fence, requestOptions } from './request.ts'

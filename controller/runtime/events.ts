@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createCache } from '../../api/shared/cache.ts'
-import { activeTraceIds, withPartSpan } from '../../api/shared/telemetry.ts'
+import { createCache } from '../../api/shared/process/cache.ts'
+import { activeTraceIds, withPartSpan } from '../../api/shared/telemetry/telemetry.ts'
 import type { Client } from './client.ts'
 import { wholeSeconds } from './conditions.ts'
 import type { KubernetesObject, ResourceType } from './resource.ts'

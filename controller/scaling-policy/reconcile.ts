@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ReportInvalid } from '../invalid-object.ts'
 import type { Client } from '../runtime/client.ts'
 import { conditionsAfter, progressFindings } from '../runtime/conditions.ts'
+import type { ReportInvalid } from '../runtime/invalid-object.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { unknownZoneOf } from '../worker-pool/schedule.ts'

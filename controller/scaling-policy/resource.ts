@@ -1,7 +1,7 @@
-import { type Static, Type } from '../../api/shared/schema.ts'
-import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
-import { choice, conditions, fields, list, observedGeneration, seconds } from '../schema-parts.ts'
-import { TIME_ZONE } from '../time-zone.ts'
+import { type Static, Type } from '../../api/shared/contract/schema.ts'
+import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../definitions/custom-resource.ts'
+import { choice, conditions, fields, list, observedGeneration, seconds } from '../definitions/schema-parts.ts'
+import { TIME_ZONE } from '../worker-pool/time-zone.ts'
 
 const REPLICAS = { minimum: 0, maximum: 1000 }
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../api/shared/log.ts'
+import type { Log } from '../../api/shared/telemetry/log.ts'
 import type { Connection } from '../runtime/connection.ts'
 import type { KubernetesError } from '../runtime/kubernetes-error.ts'
 import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'

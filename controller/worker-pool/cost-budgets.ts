@@ -1,6 +1,6 @@
 import { countsFor } from '../cost-budget/counts-for.ts'
 import { type CostBudget, costBudgets } from '../cost-budget/resource.ts'
-import { readValid } from '../custom-resource.ts'
+import { readValid } from '../definitions/custom-resource.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { type Member, type SharedBudget, shareOf } from './budget-share.ts'

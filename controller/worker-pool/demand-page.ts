@@ -1,5 +1,5 @@
-import type { Page } from '../../api/shared/probes.ts'
-import { readValid } from '../custom-resource.ts'
+import type { Page } from '../../api/shared/network/probes.ts'
+import { readValid } from '../definitions/custom-resource.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { Demand } from './decide.ts'

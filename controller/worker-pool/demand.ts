@@ -1,6 +1,6 @@
+import { Type } from '../../api/shared/contract/schema.ts'
+import { TEST_ENGINE } from '../../api/shared/contract/test-mode.ts'
 import { type Database, rowType, sql } from '../../api/shared/database/database.ts'
-import { Type } from '../../api/shared/schema.ts'
-import { TEST_ENGINE } from '../../api/shared/test-mode.ts'
 import type { Demand } from './decide.ts'
 
 const DemandRow = rowType(

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../api/shared/metrics.ts'
+import type { Metrics } from '../../api/shared/telemetry/metrics.ts'
 import type { PoolStatus } from './status-schema.ts'
 
 /** Max pools with their own series, to limit cardinality. */

@@ -1,4 +1,4 @@
-import type { PoolRegistry } from '../../api/shared/pool-registry.ts'
+import type { PoolRegistry } from '../../api/shared/engines/pool-registry.ts'
 import type { Node } from '../engine/prefetch.ts'
 import type { Taint } from '../node-taint/taint.ts'
 import type { Client } from '../runtime/client.ts'

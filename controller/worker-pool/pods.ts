@@ -1,4 +1,4 @@
-import type { WorkerReport } from '../../api/shared/pool-registry.ts'
+import type { WorkerReport } from '../../api/shared/engines/pool-registry.ts'
 import { CHECK_PREFIX } from '../engine/volume.ts'
 import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'

@@ -1,4 +1,4 @@
-import { readValid } from '../custom-resource.ts'
+import { readValid } from '../definitions/custom-resource.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { ScalingRules } from '../scaling-policy/resource.ts'

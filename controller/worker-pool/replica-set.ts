@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ACCEPT_WAITING } from '../../api/shared/probes.ts'
+import { ACCEPT_WAITING } from '../../api/shared/network/probes.ts'
 import type { Engine } from '../engine/resource.ts'
 import { downloadedEngines, ENGINE_FOLDERS, type EngineVolume, engineVolumes } from '../engine/volume.ts'
 import type { Live } from '../runtime/apply-once.ts'

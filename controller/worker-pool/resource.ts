@@ -1,7 +1,7 @@
-import { Type } from '../../api/shared/schema.ts'
-import { AGE_COLUMN, type Column, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
+import { Type } from '../../api/shared/contract/schema.ts'
+import { AGE_COLUMN, type Column, defineResource, type ObjectOf, READY_COLUMN } from '../definitions/custom-resource.ts'
+import { choice, fields, list, moment, nameRule, objectName, portion, seconds } from '../definitions/schema-parts.ts'
 import { ScalingPolicySpecSchema } from '../scaling-policy/resource.ts'
-import { choice, fields, list, moment, nameRule, objectName, portion, seconds } from '../schema-parts.ts'
 import { PoolStatusSchema } from './status-schema.ts'
 import {
   AcceleratorSchema,

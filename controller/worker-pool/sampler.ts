@@ -1,4 +1,4 @@
-import type { PoolRegistry, WorkerReport } from '../../api/shared/pool-registry.ts'
+import type { PoolRegistry, WorkerReport } from '../../api/shared/engines/pool-registry.ts'
 import type { DemandByEngine } from './demand.ts'
 
 /** The measurements that all pools share. Each part is null if it could not be read. */

@@ -1,5 +1,5 @@
 import type { ScalingRules } from '../scaling-policy/resource.ts'
-import { isTimeZone } from '../time-zone.ts'
+import { isTimeZone } from './time-zone.ts'
 
 type Hours = Pick<ScalingRules['schedules'][number], 'timeZone' | 'days' | 'start' | 'end'>
 

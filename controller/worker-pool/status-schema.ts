@@ -1,5 +1,5 @@
-import { type Static, Type } from '../../api/shared/schema.ts'
-import { choice, conditions, fields, list, moment, observedGeneration } from '../schema-parts.ts'
+import { type Static, Type } from '../../api/shared/contract/schema.ts'
+import { choice, conditions, fields, list, moment, observedGeneration } from '../definitions/schema-parts.ts'
 
 export const MAX_DECISIONS = 20
 export const MAX_WORKERS = 200

@@ -1,4 +1,4 @@
-import type { PoolRegistry } from '../../api/shared/pool-registry.ts'
+import type { PoolRegistry } from '../../api/shared/engines/pool-registry.ts'
 import type { Client } from '../runtime/client.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
 import type { DrainPlan, LiveWorker, PoolPod } from './drain.ts'

@@ -1,5 +1,5 @@
-import { type Static, Type } from '../../api/shared/schema.ts'
-import { choice, fields, list, objectName, quantities, seconds, texts } from '../schema-parts.ts'
+import { type Static, Type } from '../../api/shared/contract/schema.ts'
+import { choice, fields, list, objectName, quantities, seconds, texts } from '../definitions/schema-parts.ts'
 
 const VariableSchema = fields(
   {

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
-import { createGenerations } from '../../api/shared/stores/generations.ts'
-import { createObjects } from '../../api/shared/stores/objects.ts'
-import { acceptGeneration } from '../../api/stores/acceptance.ts'
+import { acceptGeneration } from '../../api/generations/acceptance.store.ts'
+import { createGenerations } from '../../api/shared/generations/generations.store.ts'
+import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import type { Bench } from './bench.ts'
 import { EXTERNAL_ID, insertSample } from './sample-data.ts'
 

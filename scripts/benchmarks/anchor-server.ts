@@ -3,9 +3,9 @@ import { json } from 'node:stream/consumers'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { v7 as uuidv7 } from 'uuid'
+import { acceptGeneration } from '../../api/generations/acceptance.store.ts'
 import { createDatabase } from '../../api/shared/database/database.ts'
-import { createGenerations } from '../../api/shared/stores/generations.ts'
-import { acceptGeneration } from '../../api/stores/acceptance.ts'
+import { createGenerations } from '../../api/shared/generations/generations.store.ts'
 import { measureBareInsert } from './bare-events.ts'
 
 /** The baseline programs for the API: a handler, one statement, a response, and nothing else. */

@@ -33,7 +33,7 @@ const files = await Promise.all(
       .toBuffer(),
   ),
 )
-const { normaliseImage } = await import('../../api/shared/image.ts')
+const { normaliseImage } = await import('../../api/shared/image/image.ts')
 const counts: number[] = []
 for (const file of files) {
   counted.decodes = 0

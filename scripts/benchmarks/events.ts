@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createAccounts } from '../../api/stores/accounts.ts'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import type { Benchmark } from './benchmark.ts'
 import { type Load, measureThroughput } from './load.ts'
 import { alternate } from './rounds.ts'

@@ -1,4 +1,4 @@
-import { createAccounts } from '../../api/stores/accounts.ts'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { type Bench, LIMITS } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { measureThroughput } from './load.ts'

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { normaliseImage } from '../../api/shared/image.ts'
+import { normaliseImage } from '../../api/shared/image/image.ts'
 import { percentile } from './percentile.ts'
 
 // Resolves host names as the API does for callers' URLs, while idle or while processing photos. Responds with ms.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { sql } from '../../api/shared/database/database.ts'
-import { laneQueue } from '../../api/shared/lanes.ts'
+import { laneQueue } from '../../api/shared/queue/engine-queues.ts'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { measureThroughput } from './load.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image.ts'
+import { decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image/image.ts'
 
 /** Max size of an upload. */
 const UPLOAD_BYTES = 10 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image.ts'
-import { createSignResult } from '../../worker/provenance/provenance.ts'
-import { readSigningKey } from '../../worker/provenance/signing-key.ts'
+import { decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image/image.ts'
+import { createSignResult } from '../../worker/outputs/provenance/provenance.ts'
+import { readSigningKey } from '../../worker/outputs/provenance/signing-key.ts'
 import type { Benchmark } from './benchmark.ts'
 import { percentile } from './percentile.ts'
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { decodeImage, encodeImage } from '../../api/shared/image.ts'
+import { decodeImage, encodeImage } from '../../api/shared/image/image.ts'
 import { createEngines } from '../../worker/engines/registry.ts'
 import { openModels } from '../../worker/inference/models.ts'
 import type { TryOnRequest } from '../../worker/inference/protocol.ts'
-import { tryOn } from '../../worker/try-on.ts'
+import { tryOn } from '../../worker/job/try-on.ts'
 import type { Benchmark } from './benchmark.ts'
 import { timeRuns } from './model-runs.ts'
 

@@ -1,4 +1,4 @@
-import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { CUSTOM_RESOURCES } from '../../controller/definitions/custom-resources.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { JsonSchema } from '../../api/openapi/json-schema.ts'
+import type { JsonSchema } from '../../api/http/openapi/json-schema.ts'
 import { run } from '../stack/commands.ts'
 import { installPythonPackages } from '../stack/install-once.ts'
 import { ROOT } from '../stack/session.ts'

@@ -1,9 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { storeLogo } from '../../api/photos/account-logo.ts'
-import type { Database } from '../../api/shared/database/database.ts'
-import { DrapeError } from '../../api/shared/errors.ts'
-import { ACCOUNT_CLASSES, SAFETY_LEVELS } from '../../api/shared/generation.ts'
-import { createObjects } from '../../api/shared/stores/objects.ts'
 import {
   type AccountChanges,
   type AccountRecord,
@@ -13,8 +8,13 @@ import {
   MAX_CREDITS,
   RETENTION_WINDOW,
   SETTING_BOUNDS,
-} from '../../api/stores/accounts.ts'
-import { createLogos } from '../../api/stores/logos.ts'
+} from '../../api/accounts/accounts.store.ts'
+import { storeLogo } from '../../api/photos/account-logo.ts'
+import { createLogos } from '../../api/photos/logos.store.ts'
+import { DrapeError } from '../../api/shared/contract/errors.ts'
+import type { Database } from '../../api/shared/database/database.ts'
+import { ACCOUNT_CLASSES, SAFETY_LEVELS } from '../../api/shared/generations/generation.ts'
+import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { readDefaultEngine, readFallbackEngines, warnAboutEngines } from './engine-options.ts'
 import { mandatory, type Options, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'

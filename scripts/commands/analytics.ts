@@ -1,6 +1,6 @@
-import { csvLine } from '../../api/answers/csv.ts'
 import { createConnection } from '../../api/client/connection.ts'
 import type { Analytics } from '../../api/client/schemas.ts'
+import { csvLine } from '../../api/http/answers/csv.ts'
 import type { Answer, FreeCommand } from './command.ts'
 import { type Options, option, UsageError } from './options.ts'
 import { explained, readService } from './service.ts'

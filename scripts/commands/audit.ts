@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os'
+import { type Act, createOperatorAudit } from '../../api/dashboard/operator-audit.store.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { type Act, createOperatorAudit } from '../../api/stores/operator-audit.ts'
 import type { Answer, DatabaseCommand } from './command.ts'
 import type { Options } from './options.ts'
 import { isSecret } from './secret-options.ts'

@@ -1,8 +1,8 @@
 import completions from '@bomb.sh/tab'
 import tab from '@bomb.sh/tab/commander'
 import type { Argument, Command, Option } from 'commander'
-import { SCOPES } from '../../api/keys/restrictions.ts'
-import { BUILT_IN_ENGINES } from '../../api/shared/engine-catalogue.ts'
+import { SCOPES } from '../../api/accounts/restrictions.ts'
+import { BUILT_IN_ENGINES } from '../../api/shared/engines/engine-catalogue.ts'
 import { WEBHOOK_MESSAGES } from '../../api/webhooks/messages.schema.ts'
 
 /** Values of options and arguments by name, beside those that are declared as choices. */

@@ -1,6 +1,6 @@
-import { InvalidConfiguration } from '../../api/shared/config.ts'
-import { DrapeError } from '../../api/shared/errors.ts'
-import { SecretClosed } from '../../api/shared/secret-box.ts'
+import { DrapeError } from '../../api/shared/contract/errors.ts'
+import { InvalidConfiguration } from '../../api/shared/process/config.ts'
+import { SecretClosed } from '../../api/shared/signing/secret-box.ts'
 import { UsageError } from './options.ts'
 
 /** A failed check, or a rejected request. */

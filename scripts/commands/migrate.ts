@@ -1,6 +1,6 @@
 import { createDatabase } from '../../api/shared/database/database.ts'
 import { migrate } from '../../api/shared/database/migrate.ts'
-import { createLegalHolds } from '../../api/shared/stores/legal-holds.ts'
+import { createLegalHolds } from '../../api/shared/retention/legal-holds.store.ts'
 import { noteAct } from './audit.ts'
 import { databaseUrl } from './checks/environment.ts'
 import { within } from './checks/within.ts'

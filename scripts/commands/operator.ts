@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers'
-import { randomBase62 } from '../../api/base62.ts'
+import { createOperators, ROLES, type Role } from '../../api/dashboard/operators.store.ts'
 import { hashPassword, PASSWORD_LENGTH } from '../../api/dashboard/password.ts'
+import { createSecondFactors } from '../../api/dashboard/second-factors.store.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { createOperators, ROLES, type Role } from '../../api/stores/operators.ts'
-import { createSecondFactors } from '../../api/stores/second-factors.ts'
+import { randomBase62 } from '../../api/shared/process/base62.ts'
 import type { DatabaseCommand } from './command.ts'
 import { mandatory, type Options, option, required, UsageError } from './options.ts'
 

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { normaliseImage } from '../../api/shared/image.ts'
+import { normaliseImage } from '../../api/shared/image/image.ts'
 import { nameIngredient } from '../../api/shared/provenance/ingredient.ts'
 import type { ProvenanceReport } from '../../api/shared/provenance/verify.ts'
-import type { FoundMark } from '../../worker/mark/find-mark.ts'
+import type { FoundMark } from '../../worker/outputs/mark/find-mark.ts'
 import { type Answer, type FreeCommand, inClone } from './command.ts'
 import { argument, type Options, option, required, UsageError } from './options.ts'
 
@@ -37,7 +37,7 @@ async function verify({ file, trust, ingredient, salt, mark: folder }: Options):
 async function readMark(image: Uint8Array, folder: string): Promise<FoundMark> {
   const databaseUrl = process.env.DATABASE_URL ?? ''
   if (databaseUrl === '') throw new UsageError('--mark requires DATABASE_URL')
-  const { findMark } = await inClone('--mark', () => import('../../worker/mark/find-mark.ts'))
+  const { findMark } = await inClone('--mark', () => import('../../worker/outputs/mark/find-mark.ts'))
   return findMark(image, { folder, databaseUrl })
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { listsObject, verifyReceipt } from '../../api/receipts/verify.ts'
-import { compileCheck, Type } from '../../api/shared/schema.ts'
+import { compileCheck, Type } from '../../api/shared/contract/schema.ts'
+import { listsObject, verifyReceipt } from '../../api/trust/receipts/verify.ts'
 import type { Answer, FreeCommand } from './command.ts'
 import { CheckFailure } from './failure.ts'
 import { argument, type Options, option, required, UsageError } from './options.ts'

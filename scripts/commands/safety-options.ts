@@ -1,4 +1,4 @@
-import { SAFETY_LEVELS } from '../../api/shared/generation.ts'
+import { SAFETY_LEVELS } from '../../api/shared/generations/generation.ts'
 import { UsageError } from './options.ts'
 
 /** The value of `--safety-level`; null for `none`, which removes the setting. */

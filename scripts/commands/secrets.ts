@@ -1,4 +1,4 @@
-import { createStoredSecrets } from '../../api/stores/stored-secrets.ts'
+import { createStoredSecrets } from '../../api/secrets/stored-secrets.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { UsageError } from './options.ts'
 

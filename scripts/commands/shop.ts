@@ -1,11 +1,11 @@
-import { createNamedRule } from '../../api/shared/addresses.ts'
-import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/config.ts'
+import { Type } from '../../api/shared/contract/schema.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { SAFETY_LEVELS } from '../../api/shared/generation.ts'
-import { Type } from '../../api/shared/schema.ts'
-import { adminUrlProblem } from '../../api/shop-platforms/admin-url.ts'
-import { parseDomains } from '../../api/shops/domains.ts'
-import { createShopPrivacy } from '../../api/stores/shop-privacy.ts'
+import { SAFETY_LEVELS } from '../../api/shared/generations/generation.ts'
+import { createNamedRule } from '../../api/shared/network/addresses.ts'
+import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/process/config.ts'
+import { adminUrlProblem } from '../../api/storefront/shop-platforms/admin-url.ts'
+import { parseDomains } from '../../api/storefront/shops/domains.ts'
+import { createShopPrivacy } from '../../api/storefront/shops/shop-privacy.store.ts'
 import {
   createShops,
   generateShopSecret,
@@ -13,7 +13,7 @@ import {
   type ShopPlatform,
   type ShopRecord,
   type ShopSettings,
-} from '../../api/stores/shops.ts'
+} from '../../api/storefront/shops/shops.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { readDefaultEngine, warnAboutEngines } from './engine-options.ts'
 import { mandatory, type Options, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'

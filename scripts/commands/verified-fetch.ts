@@ -1,4 +1,4 @@
-import { readBounded } from '../../api/shared/bounded-body.ts'
+import { readBounded } from '../../api/shared/network/bounded-body.ts'
 
 /** Time limit of the check in ms. */
 const CHECK_MS = 5000

@@ -1,8 +1,13 @@
-import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/config.ts'
-import { Type } from '../../api/shared/schema.ts'
-import { generateWebhookSecret, isWebhookSecret } from '../../api/shared/webhook-signature.ts'
-import { createWebhooks, WEBHOOK_EVENTS, type WebhookEndpoint, type WebhookEvent } from '../../api/stores/webhooks.ts'
+import { Type } from '../../api/shared/contract/schema.ts'
+import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/process/config.ts'
+import { generateWebhookSecret, isWebhookSecret } from '../../api/shared/signing/webhook-signature.ts'
 import { endpointUrlProblem } from '../../api/webhooks/endpoint-url.ts'
+import {
+  createWebhooks,
+  WEBHOOK_EVENTS,
+  type WebhookEndpoint,
+  type WebhookEvent,
+} from '../../api/webhooks/webhooks.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { list, mandatory, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'
 import { secretOptions } from './secret-options.ts'

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { describeErrorTable, describeWarningTable } from '../../api/openapi/error-tables.ts'
+import { describeErrorTable, describeWarningTable } from '../../api/http/openapi/error-tables.ts'
 
 // Writes the tables of error codes and warnings into docs/errors.md. Usage: node scripts/documents/errors.ts
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { type Bitmap, decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image.ts'
+import { type Bitmap, decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image/image.ts'
 import { createEngines } from '../../worker/engines/registry.ts'
 import { openModels } from '../../worker/inference/models.ts'
-import { tryOn } from '../../worker/try-on.ts'
+import { tryOn } from '../../worker/job/try-on.ts'
 
 // Generates the image at the top of the README: person, garment and result of the default engine, one row each.
 // node scripts/documents/readme-image.ts

@@ -1,5 +1,5 @@
-import { OWN_FAILURE_CODES } from '../../api/shared/errors.ts'
-import { STAGES } from '../../api/shared/stage-order.ts'
+import { OWN_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
+import { STAGES } from '../../api/shared/engines/stage-order.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
 import { highest, mean, of, quantile, ratio, sumRate } from './promql.ts'

@@ -1,4 +1,4 @@
-import { OWN_FAILURE_CODES } from '../../api/shared/errors.ts'
+import { OWN_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
 import { highest, mean, of, ofProcess, quantile, rate, ratio, sumRate } from './promql.ts'

@@ -1,4 +1,4 @@
-import { decodeImage, resizeBitmap } from '../../api/shared/image.ts'
+import { decodeImage, resizeBitmap } from '../../api/shared/image/image.ts'
 
 // An image is compared by the brightness of SIDE × SIDE cells, so that size, compression and format do not matter.
 const SIDE = 16

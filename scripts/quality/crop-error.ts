@@ -1,6 +1,6 @@
 import type { Models } from '../../worker/inference/models.ts'
-import { cropAroundPerson, cropWithoutPerson } from '../../worker/person/crop.ts'
-import { findPerson } from '../../worker/person/find-person.ts'
+import { cropAroundPerson, cropWithoutPerson } from '../../worker/vision/person/crop.ts'
+import { findPerson } from '../../worker/vision/person/find-person.ts'
 import type { KnownFigure } from './pair.ts'
 
 /**

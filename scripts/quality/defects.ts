@@ -1,9 +1,9 @@
-import { type BodyKeypoints, measureKeypoints, type Side } from '../../worker/body/keypoints.ts'
-import type { Result } from '../../worker/quality/scene.ts'
-import { labToRgb, rgbToLab } from '../../worker/raster/colour.ts'
-import { fillSmoothly } from '../../worker/raster/fill.ts'
-import { gaussianBlurColours } from '../../worker/raster/filter.ts'
-import { dilate, erode } from '../../worker/raster/morphology.ts'
+import { type BodyKeypoints, measureKeypoints, type Side } from '../../worker/vision/body/keypoints.ts'
+import type { Result } from '../../worker/vision/quality/scene.ts'
+import { labToRgb, rgbToLab } from '../../worker/vision/raster/colour.ts'
+import { fillSmoothly } from '../../worker/vision/raster/fill.ts'
+import { gaussianBlurColours } from '../../worker/vision/raster/filter.ts'
+import { dilate, erode } from '../../worker/vision/raster/morphology.ts'
 import {
   bitmapToColours,
   type Colours,
@@ -15,9 +15,9 @@ import {
   maskWhere,
   type Point,
   subset,
-} from '../../worker/raster/plane.ts'
-import { fillCapsules } from '../../worker/raster/polygon.ts'
-import { between } from '../../worker/raster/vector.ts'
+} from '../../worker/vision/raster/plane.ts'
+import { fillCapsules } from '../../worker/vision/raster/polygon.ts'
+import { between } from '../../worker/vision/raster/vector.ts'
 
 /** A good result, and the region of its garment. */
 export interface Sound extends Result {

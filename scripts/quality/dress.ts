@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { DrapeError } from '../../api/shared/errors.ts'
-import { blendChange } from '../../worker/composite/blend.ts'
-import { protectBody } from '../../worker/composite/protect-body.ts'
+import { DrapeError } from '../../api/shared/contract/errors.ts'
 import type { Engine, EngineResult } from '../../worker/engines/engine.ts'
 import type { Models } from '../../worker/inference/models.ts'
-import { findPerson } from '../../worker/person/find-person.ts'
-import type { Bitmap } from '../../worker/raster/plane.ts'
+import { blendChange } from '../../worker/vision/composite/blend.ts'
+import { protectBody } from '../../worker/vision/composite/protect-body.ts'
+import { findPerson } from '../../worker/vision/person/find-person.ts'
+import type { Bitmap } from '../../worker/vision/raster/plane.ts'
 
 /** The engine's result for a photo and a product photo, as a caller sees it, with its duration in ms; or the error. */
 export type Outcome =

@@ -1,5 +1,5 @@
-import type { Point } from '../../worker/raster/plane.ts'
-import { distance } from '../../worker/raster/vector.ts'
+import type { Point } from '../../worker/vision/raster/plane.ts'
+import { distance } from '../../worker/vision/raster/vector.ts'
 import type { KnownFigure, PairName } from './pair.ts'
 
 // The truth of a dress is a top and a skirt: the hem of the top is none. The true skirts are shorter than the products.

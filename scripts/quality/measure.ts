@@ -1,10 +1,17 @@
 import type { EngineResult } from '../../worker/engines/engine.ts'
-import { rgbToLab } from '../../worker/raster/colour.ts'
-import { dilate, erode } from '../../worker/raster/morphology.ts'
-import { type Bitmap, bitmapToColours, createMask, type Mask, maskWhere, subset } from '../../worker/raster/plane.ts'
-import { fillCapsules } from '../../worker/raster/polygon.ts'
-import { medianOf } from '../../worker/raster/statistics.ts'
-import { move, subtract, unit } from '../../worker/raster/vector.ts'
+import { rgbToLab } from '../../worker/vision/raster/colour.ts'
+import { dilate, erode } from '../../worker/vision/raster/morphology.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  createMask,
+  type Mask,
+  maskWhere,
+  subset,
+} from '../../worker/vision/raster/plane.ts'
+import { fillCapsules } from '../../worker/vision/raster/polygon.ts'
+import { medianOf } from '../../worker/vision/raster/statistics.ts'
+import { move, subtract, unit } from '../../worker/vision/raster/vector.ts'
 import { landmarkError } from './landmark-error.ts'
 import type { KnownFigure, Pair } from './pair.ts'
 import { perceptualDistance } from './perceptual.ts'

@@ -1,6 +1,6 @@
-import { ciede2000, type Lab } from '../../worker/raster/colour-difference.ts'
-import { gaussianBlur } from '../../worker/raster/filter.ts'
-import { type Bitmap, createPlane, type Mask, type Plane } from '../../worker/raster/plane.ts'
+import { ciede2000, type Lab } from '../../worker/vision/raster/colour-difference.ts'
+import { gaussianBlur } from '../../worker/vision/raster/filter.ts'
+import { type Bitmap, createPlane, type Mask, type Plane } from '../../worker/vision/raster/plane.ts'
 
 /** px per degree of the visual field: most people cannot see finer detail. */
 const PX_PER_DEGREE = 60

@@ -1,4 +1,4 @@
-import { type Bitmap, resizeBitmap } from '../../api/shared/image.ts'
+import { type Bitmap, resizeBitmap } from '../../api/shared/image/image.ts'
 
 // Layout of the contact sheet, in px.
 const ROW = 360

@@ -1,5 +1,5 @@
-import { gaussianBlur } from '../../worker/raster/filter.ts'
-import { type Bitmap, createPlane, type Mask, type Plane } from '../../worker/raster/plane.ts'
+import { gaussianBlur } from '../../worker/vision/raster/filter.ts'
+import { type Bitmap, createPlane, type Mask, type Plane } from '../../worker/vision/raster/plane.ts'
 
 // Window and constants that keep quotients finite (Wang et al. 2004, section III-C).
 const SIGMA = 1.5

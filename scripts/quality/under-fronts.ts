@@ -1,5 +1,5 @@
-import { type Mask, type Point, subset } from '../../worker/raster/plane.ts'
-import { fillPolygon } from '../../worker/raster/polygon.ts'
+import { type Mask, type Point, subset } from '../../worker/vision/raster/plane.ts'
+import { fillPolygon } from '../../worker/vision/raster/polygon.ts'
 
 /**
  * Region of the worn garment that an open jacket must hide: excludes the regions between its fronts, below its hem, and beyond its

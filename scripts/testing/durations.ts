@@ -15,7 +15,7 @@ const LONG: Durations = {
   'test/worker/engines/warp/dress-lower.test.ts': 150,
   'test/worker/engines/warp/quality.test.ts': 140,
   'test/telemetry.test.ts': 140,
-  'test/api/retention.test.ts': 120,
+  'test/api/shared/retention/retention.test.ts': 120,
 }
 const UNKNOWN_SECONDS = 8
 

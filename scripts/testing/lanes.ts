@@ -38,7 +38,7 @@ export const LANES = {
   cluster: {
     about: 'the controller on a real Kubernetes API server, the charts with Helm, alerts with Prometheus, an S3 server',
     globs: [
-      'test/api/shared/s3{,-versions}.test.ts',
+      'test/api/shared/storage/s3{,-versions}.test.ts',
       'test/chart/**',
       'test/cluster/**',
       'test/flow-s3.test.ts',

@@ -7,7 +7,7 @@ import { ROOT } from '../stack/session.ts'
 const TARGET = ['chrome111', 'firefox113', 'safari16.4']
 
 /** Path from which the service reads it. `scripts/setup` and image builds write it; git does not contain it. */
-export const BUILT_WIDGET = join(ROOT, 'api/routes/widget/drape-try-on.js')
+export const BUILT_WIDGET = join(ROOT, 'api/storefront/widget/drape-try-on.js')
 
 const HEADER = '/* Drape, Apache-2.0. Written by scripts/widget build from api/widget/; changes by hand are lost. */'
 

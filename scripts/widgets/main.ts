@@ -3,7 +3,7 @@ import { BUILT_WIDGET, buildWidget } from './build.ts'
 
 const USAGE = `usage: scripts/widget build
 
-  writes api/routes/widget/drape-try-on.js from api/widget/`
+  writes api/storefront/widget/drape-try-on.js from api/widget/`
 
 if (process.argv.slice(2).join(' ') === 'build') {
   const text = await buildWidget()

@@ -1,10 +1,10 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { verifyReceipt } from '../../api/receipts/verify.ts'
+import { Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
-import { Type } from '../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
+import { verifyReceipt } from '../../api/trust/receipts/verify.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { until } from '../support/until.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Type } from '../../api/shared/contract/schema.ts'
 import { createDatabase, rowType, sql } from '../../api/shared/database/database.ts'
-import { Type } from '../../api/shared/schema.ts'
 import { type Answer, type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccounts } from '../../api/stores/accounts.ts'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { MAX_LOOP_MS, measureLoop } from '../support/loop-time.ts'
 

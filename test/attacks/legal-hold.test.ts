@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Nullable, Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
-import { Nullable, Type } from '../../api/shared/schema.ts'
+import { createLegalHolds, type HoldingPolicy } from '../../api/shared/retention/legal-holds.store.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
-import { createLegalHolds, type HoldingPolicy } from '../../api/shared/stores/legal-holds.ts'
 import { sweepOnce } from '../../scripts/commands/sweep.ts'
 import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 

@@ -1,7 +1,7 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Type } from '../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../api/shared/database/database.ts'
-import { Type } from '../../api/shared/schema.ts'
 import { createFileStorage } from '../../api/shared/storage/file.ts'
 import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { type Drape, formOf, readSample, readSmallPerson, startDrape } from '../support/drape.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SCOPES, type Scope, UNRESTRICTED } from '../../api/keys/restrictions.ts'
-import { SERVER_ROUTES } from '../../api/routes/routes.ts'
-import { createApiKeys } from '../../api/stores/api-keys.ts'
+import { createApiKeys } from '../../api/accounts/api-keys.store.ts'
+import { SCOPES, type Scope, UNRESTRICTED } from '../../api/accounts/restrictions.ts'
+import { SERVER_ROUTES } from '../../api/routes.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 
 /** What a key with one scope alone may ask for. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createFetchLanes, limitFetches } from '../../api/limits/fetch-limit.ts'
+import { createFetchLanes, limitFetches } from '../../api/http/limits/fetch-limit.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 

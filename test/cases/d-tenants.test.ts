@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SERVER_ROUTES } from '../../api/routes/routes.ts'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
+import { SERVER_ROUTES } from '../../api/routes.ts'
 import { sql } from '../../api/shared/database/database.ts'
-import { createAccounts } from '../../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 

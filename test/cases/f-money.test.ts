@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { sql } from '../../api/shared/database/database.ts'
-import { createAccounts } from '../../api/stores/accounts.ts'
 import { runDrape } from '../support/command-line.ts'
 import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { type ReceivedEvent, readEvents } from '../support/events.ts'

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { CUSTOM_RESOURCES } from '../../controller/definitions/custom-resources.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { packChart } from '../../scripts/charts/archive.ts'

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { CUSTOM_RESOURCES } from '../../controller/definitions/custom-resources.ts'
 import { run } from '../../scripts/stack/commands.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { CUSTOM_RESOURCES } from '../../controller/definitions/custom-resources.ts'
 import { SECRETS } from '../../controller/generated-secrets/ensure-secrets.ts'
 import { retentionPolicies } from '../../controller/retention/resource.ts'
 import { type Client, createClient } from '../../controller/runtime/client.ts'
@@ -243,7 +243,7 @@ describe.skipIf(!possible)('a release', () => {
     const runAs = async (account: string, action: string) => {
       const user = `system:serviceaccount:${NAMESPACE}:${account}`
       const env = { ...process.env, KUBECONFIG: await writeKubeconfig(controlPlane, { user }) }
-      return run(process.execPath, ['controller/definitions.ts', action], { cwd: ROOT, env })
+      return run(process.execPath, ['controller/definitions/definitions.ts', action], { cwd: ROOT, env })
     }
     expect(await runAs('drape-crds-upgrade', 'apply')).toContain('workerpools.drape.dev: applied')
     await expect(runAs('drape-crds-upgrade', 'delete')).rejects.toThrow(/cannot delete resource/)

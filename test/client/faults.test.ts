@@ -6,9 +6,9 @@ import {
   DrapeConnectionError,
   DrapeTimeoutError,
 } from '../../api/client/index.ts'
-import { HTTP_STATUS } from '../../api/middleware/errors.ts'
+import { HTTP_STATUS } from '../../api/http/middleware/errors.ts'
+import { ERROR_CODES } from '../../api/shared/contract/errors.ts'
 import { sql } from '../../api/shared/database/database.ts'
-import { ERROR_CODES } from '../../api/shared/errors.ts'
 import { APP_CONTEXT } from '../support/analytics-events.ts'
 import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
 import { type Fault, startFaultyProxy } from '../support/faulty-proxy.ts'

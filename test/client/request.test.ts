@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDrapeClient, createEventSender, MAX_FILE_BYTES } from '../../api/client/index.ts'
-import { MAX_FILE_BYTES as LIMIT_OF_SERVICE } from '../../api/middleware/body.ts'
+import { MAX_FILE_BYTES as LIMIT_OF_SERVICE } from '../../api/http/middleware/body.ts'
 import { APP_CONTEXT } from '../support/analytics-events.ts'
 
 const KEY = 'sk_not_to_be_shown'

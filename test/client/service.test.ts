@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import {
   createDrapeClient,
   type DrapeClient,
@@ -11,9 +12,8 @@ import {
   isApiError,
   readPicture,
 } from '../../api/client/node.ts'
-import { decodeImage } from '../../api/shared/image.ts'
-import { createAccounts } from '../../api/stores/accounts.ts'
-import { createSafetyReviews } from '../../api/stores/safety-reviews.ts'
+import { decodeImage } from '../../api/shared/image/image.ts'
+import { createSafetyReviews } from '../../api/trust/appeals/safety-reviews.store.ts'
 import { createCaller } from '../support/accepted.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { refuseGeneration } from '../support/refused.ts'

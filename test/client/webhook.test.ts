@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DrapeWebhookError, verifyWebhook } from '../../api/client/index.ts'
-import { generateWebhookSecret, signWebhook } from '../../api/shared/webhook-signature.ts'
+import { generateWebhookSecret, signWebhook } from '../../api/shared/signing/webhook-signature.ts'
 
 describe('verifyWebhook', () => {
   const [secret, other] = [generateWebhookSecret(), generateWebhookSecret()]

@@ -5,9 +5,9 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UNRESTRICTED } from '../../api/keys/restrictions.ts'
-import { createAccounts } from '../../api/stores/accounts.ts'
-import { createApiKeys } from '../../api/stores/api-keys.ts'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
+import { createApiKeys } from '../../api/accounts/api-keys.store.ts'
+import { UNRESTRICTED } from '../../api/accounts/restrictions.ts'
 import { presentPythonModels } from '../../scripts/clients/python-models.ts'
 import { installPythonPackages } from '../../scripts/stack/install-once.ts'
 import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
@@ -21,9 +21,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const CLIENT = join(ROOT, 'clients/python')
 const SAMPLES = join(ROOT, 'scripts/samples')
 const run = promisify(execFile)
-const { writePython } = await import(
-  new URL('../../api/routes/playground/browser/request-code.js', import.meta.url).href
-)
+const { writePython } = await import(new URL('../../api/playground/browser/request-code.js', import.meta.url).href)
 const reason = await reasonWithout('python')
 
 const SUPPORTED = ['3.10', '3.11', '3.12', '3.13']

@@ -1,6 +1,6 @@
-import { createLog } from '../../api/shared/log.ts'
-import { createPoolRegistry } from '../../api/shared/pool-registry.ts'
-import { createRedis } from '../../api/shared/redis.ts'
+import { createPoolRegistry } from '../../api/shared/engines/pool-registry.ts'
+import { createRedis } from '../../api/shared/queue/redis.ts'
+import { createLog } from '../../api/shared/telemetry/log.ts'
 import type { FakeNodes } from './fake-nodes.ts'
 
 /** The workers in the pods of fake nodes: they talk to Redis as real ones do, but only seem to work. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
-import { createObjects } from '../../api/shared/stores/objects.ts'
+import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import { type RetentionPolicy, retentionPolicies, type Sweep, sweeps } from '../../controller/retention/resource.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { type Drape, startDrape } from '../support/drape.ts'

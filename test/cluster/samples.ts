@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { CUSTOM_RESOURCES } from '../../controller/definitions/custom-resources.ts'
 import type { Client } from '../../controller/runtime/client.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
-import { Type } from '../../api/shared/schema.ts'
 import { costBudgets } from '../../controller/cost-budget/resource.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import { type KubernetesObject, ownedBy } from '../../controller/runtime/resource.ts'

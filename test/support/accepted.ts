@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
+import type { Acceptance } from '../../api/generations/acceptance.store.ts'
 import { type Database, sql } from '../../api/shared/database/database.ts'
-import type { Acceptance } from '../../api/stores/acceptance.ts'
-import { createAccounts } from '../../api/stores/accounts.ts'
 import { EXTERNAL_ID, insertPhoto, PRODUCT_IMAGES } from '../../scripts/benchmarks/sample-data.ts'
 
 export interface Caller {

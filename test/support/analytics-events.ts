@@ -1,4 +1,4 @@
-import { createAccounts } from '../../api/stores/accounts.ts'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import type { Drape } from './drape.ts'
 
 /** The variable part of the events of a test, as sent. */

@@ -1,4 +1,4 @@
-import { HTTP_STATUS } from '../../api/middleware/errors.ts'
+import { HTTP_STATUS } from '../../api/http/middleware/errors.ts'
 import { type DocumentedOperation, openDocument } from './openapi-document.ts'
 
 /** A response of the service to a request. */

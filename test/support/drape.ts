@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { type AccountSettings, createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createDatabase, type Database } from '../../api/shared/database/database.ts'
-import { type AccountSettings, createAccounts } from '../../api/stores/accounts.ts'
 import { type Contract, createContract } from './contract.ts'
 import { createTestDatabase } from './postgres.ts'
 import { linesOf, startProgram, type TestProgram } from './process.ts'

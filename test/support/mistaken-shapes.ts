@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 
-/** Centre and half axes in px, angle, and colour of ellipses that the classifier of `worker/safety` mistakes for nudity, found by chance. */
+/** Centre and half axes in px, angle, and colour of ellipses that the classifier of `worker/outputs/safety` mistakes for nudity, found by chance. */
 const ELLIPSES = [
   [111, 74, 69, 34, 1.34, 205, 155, 122],
   [56, 63, 41, 53, 0.25, 212, 165, 108],

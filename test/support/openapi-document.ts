@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { ErrorCode } from '../../api/shared/errors.ts'
+import type { ErrorCode } from '../../api/shared/contract/errors.ts'
 
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 

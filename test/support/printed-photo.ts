@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import { type Bitmap, decodeImage } from '../../api/shared/image.ts'
+import { type Bitmap, decodeImage } from '../../api/shared/image/image.ts'
 import { readSample } from './drape.ts'
 
 /** A sample's product photo of a shirt with a photo of a person printed on its chest; `width` is a share of the photo's width. */

@@ -20,10 +20,10 @@ session.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, messa
 })
 await session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
 
-const { decodeImage } = await import('../../api/shared/image.ts')
+const { decodeImage } = await import('../../api/shared/image/image.ts')
 const { heicImage } = await import('./heic-images.ts')
-const { createGarmentThread } = await import('../../worker/garment/prepare-beside.ts')
-const { stripTypes } = await import('../../api/routes/playground/strip-types.ts')
+const { createGarmentThread } = await import('../../worker/vision/garment/prepare-in-thread.ts')
+const { stripTypes } = await import('../../api/playground/strip-types.ts')
 const bitmap = await decodeImage(heicImage('single'))
 await createGarmentThread(() => Promise.reject(new Error('no model is needed')))
   .prepare(bitmap, { category: 'tops', longest: 100 })

@@ -1,5 +1,5 @@
 import type { Database } from '../../api/shared/database/database.ts'
-import { createEvents } from '../../api/stores/events.ts'
+import { createEvents } from '../../api/storefront/events/events.store.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,4 +1,4 @@
-import { type Bitmap, decodeImage } from '../../api/shared/image.ts'
+import { type Bitmap, decodeImage } from '../../api/shared/image/image.ts'
 import { readSample } from './drape.ts'
 
 /** Colours that the graph of `fixtures/parser` labels as top and pants. */

@@ -1,4 +1,4 @@
-import { splitList } from '../../api/shared/config.ts'
+import { splitList } from '../../api/shared/process/config.ts'
 
 /** What an engine's self-test must prove before a worker accepts jobs. */
 export interface Conformance {

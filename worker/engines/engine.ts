@@ -3,11 +3,11 @@ import {
   type EngineFacts,
   type EngineKind,
   type WorkerEngine,
-} from '../../api/shared/engine-catalogue.ts'
-import type { Detected } from '../../api/shared/generation.ts'
-import type { Category } from '../garment/garment.ts'
-import type { Person } from '../person/person.ts'
-import type { Bitmap, Plane, Point } from '../raster/plane.ts'
+} from '../../api/shared/engines/engine-catalogue.ts'
+import type { Detected } from '../../api/shared/generations/generation.ts'
+import type { Category } from '../vision/garment/garment.ts'
+import type { Person } from '../vision/person/person.ts'
+import type { Bitmap, Plane, Point } from '../vision/raster/plane.ts'
 
 export interface EngineManifest {
   readonly name: string

@@ -1,5 +1,5 @@
-import { copyRgb } from '../composite/blend.ts'
-import { createPlane } from '../raster/plane.ts'
+import { copyRgb } from '../vision/composite/blend.ts'
+import { createPlane } from '../vision/raster/plane.ts'
 import { type Engine, manifestOf } from './engine.ts'
 
 export const MOCK_MANIFEST = manifestOf('mock', {

@@ -1,5 +1,5 @@
-import type { WorkerEngine } from '../../api/shared/engine-catalogue.ts'
-import { DrapeError } from '../../api/shared/errors.ts'
+import { DrapeError } from '../../api/shared/contract/errors.ts'
+import type { WorkerEngine } from '../../api/shared/engines/engine-catalogue.ts'
 import type { Models } from '../inference/models.ts'
 import type { Provider } from '../inference/session.ts'
 import { type Conformance, DEFAULT_CONFORMANCE } from './conformance.ts'

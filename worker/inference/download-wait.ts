@@ -1,5 +1,5 @@
-import type { Log } from '../../api/shared/log.ts'
-import type { DownloadProgress } from '../engine-files/open-complete.ts'
+import type { Log } from '../../api/shared/telemetry/log.ts'
+import type { DownloadProgress } from '../engines/files/open-complete.ts'
 
 /** Records how an inference process waits for the files of its engines. */
 export function createDownloadWait(log: Log) {

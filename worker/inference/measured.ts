@@ -1,5 +1,5 @@
-import { DrapeError } from '../../api/shared/errors.ts'
-import type { Metrics } from '../../api/shared/metrics.ts'
+import { DrapeError } from '../../api/shared/contract/errors.ts'
+import type { Metrics } from '../../api/shared/telemetry/metrics.ts'
 import type { Inference } from './pool.ts'
 import type { TryOnRequest } from './protocol.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DrapeError } from '../../api/shared/errors.ts'
+import { DrapeError } from '../../api/shared/contract/errors.ts'
 import type { InferenceHost } from './host.ts'
 
 export interface Inference extends Pick<InferenceHost, 'run' | 'evict' | 'countCachedGarments' | 'stop'> {

@@ -1,9 +1,15 @@
-import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
-import type { ErrorCode, ErrorDetails, SafetyAllowance, SafetyCheck, TryOnImage } from '../../api/shared/errors.ts'
-import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/shared/generation.ts'
-import type { DownloadProgress } from '../engine-files/open-complete.ts'
+import type {
+  ErrorCode,
+  ErrorDetails,
+  SafetyAllowance,
+  SafetyCheck,
+  TryOnImage,
+} from '../../api/shared/contract/errors.ts'
+import type { EngineKind } from '../../api/shared/engines/engine-catalogue.ts'
+import type { Detected, Options, Rectangle, SafetyPolicy } from '../../api/shared/generations/generation.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
-import type { Marked } from '../mark/embed.ts'
+import type { DownloadProgress } from '../engines/files/open-complete.ts'
+import type { Marked } from '../outputs/mark/embed.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
 
 /** Requests and results of the inference process. Both sides always have the same version. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { type Bitmap, decodeImage } from '../../api/shared/image.ts'
+import { type Bitmap, decodeImage } from '../../api/shared/image/image.ts'
 import type { Engine, EngineProof } from '../engines/engine.ts'
-import { tryOn } from '../try-on.ts'
+import { tryOn } from '../job/try-on.ts'
 import { DeviceFault } from './device-fault.ts'
 import type { Models } from './models.ts'
 

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Log } from '../../api/shared/log.ts'
+import type { Log } from '../../api/shared/telemetry/log.ts'
 import { forkInference, type InferenceProcess } from './fork.ts'
 import type { FromProcess, ToProcess } from './protocol.ts'
 

@@ -9,9 +9,9 @@ import {
   type QueryResultRow,
   sql,
 } from 'slonik'
-import { parseExactJson } from '../exact-json.ts'
-import { type RowType, rowType, Type } from '../schema.ts'
-import { clearText, type SecretBox } from '../secret-box.ts'
+import { parseExactJson } from '../contract/exact-json.ts'
+import { type RowType, rowType, Type } from '../contract/schema.ts'
+import { clearText, type SecretBox } from '../signing/secret-box.ts'
 import { type DatabaseAddress, parseDatabaseUrl, presentUrl } from './address.ts'
 import { unavailable } from './errors.ts'
 import { PREPARE_SESSION } from './session.ts'

@@ -1,5 +1,5 @@
 import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionError } from 'slonik'
-import { DrapeError } from '../errors.ts'
+import { DrapeError } from '../contract/errors.ts'
 
 /**
  * Classes and codes of transient errors: connection, insufficient resources (e.g. disk), operator intervention

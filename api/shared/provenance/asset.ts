@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Asset, JPEG, PNG } from '@trustnxt/c2pa-ts/asset'
 import { Crypto } from '@trustnxt/c2pa-ts/crypto'
-import { createPartCounter } from '../image-parts.ts'
+import { createPartCounter } from '../image/image-parts.ts'
 import { createWebpAsset, isWebp } from './webp-asset.ts'
 
 // The library would copy the file to hash it.

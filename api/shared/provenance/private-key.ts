@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto'
-import { InvalidConfiguration } from '../config.ts'
+import { InvalidConfiguration } from '../process/config.ts'
 
 /**
  * The Ed25519 key in PEM of this variable.

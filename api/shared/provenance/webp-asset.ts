@@ -1,5 +1,5 @@
 import type { Asset } from '@trustnxt/c2pa-ts/asset'
-import { createPartCounter } from '../image-parts.ts'
+import { createPartCounter } from '../image/image-parts.ts'
 
 const HEADER_BYTES = 12
 const CHUNK_HEADER_BYTES = 8

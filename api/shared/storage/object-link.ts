@@ -1,4 +1,4 @@
-import { isSignedText, type SignedParts, type SigningSecret, signText } from '../signing.ts'
+import { isSignedText, type SignedParts, type SigningSecret, signText } from '../signing/signing.ts'
 
 interface ObjectLink {
   readonly key: string

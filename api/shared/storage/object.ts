@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { DrapeError } from '../errors.ts'
+import { DrapeError } from '../contract/errors.ts'
 
 /**
  * Object storage of image bytes. Every method throws a retryable DrapeError SERVICE_UNAVAILABLE when the storage is

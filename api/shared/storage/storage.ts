@@ -1,4 +1,4 @@
-import { parseStorageUrl } from '../service-urls.ts'
+import { parseStorageUrl } from '../network/service-urls.ts'
 import { createFileStorage } from './file.ts'
 import type { ObjectStorage } from './object.ts'
 

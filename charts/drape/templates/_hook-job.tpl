@@ -1,6 +1,6 @@
 {{- /*
 A Job as a hook of Helm and of Argo CD, with a ServiceAccount that has only the given rules and the image of the controller. (dict "root" $
-"component" "crds-upgrade" "hook" "pre-install,pre-upgrade" "rules" list "command" "controller/definitions.ts" "args" list), with
+"component" "crds-upgrade" "hook" "pre-install,pre-upgrade" "rules" list "command" "controller/definitions/definitions.ts" "args" list), with
 "clusterWide" for a ClusterRole and "withoutRole" if the operator grants the rules.
 */ -}}
 {{- define "drape.hookJob" -}}

@@ -1,5 +1,5 @@
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createDatabase } from '../../../api/shared/database/database.ts'
-import { createAccounts } from '../../../api/stores/accounts.ts'
 import { databaseUrl } from './environment.ts'
 
 const NAME = 'Installation checks'

@@ -1,5 +1,5 @@
-import { readConfig, SHARED_VARIABLES } from '../../../api/shared/config.ts'
-import { Type } from '../../../api/shared/schema.ts'
+import { Type } from '../../../api/shared/contract/schema.ts'
+import { readConfig, SHARED_VARIABLES } from '../../../api/shared/process/config.ts'
 import { UsageError } from '../options.ts'
 
 /** The URL of Postgres. Throws a `UsageError` if it is not set, and `InvalidConfiguration` if it is not valid. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLog } from '../../../api/shared/log.ts'
-import { createRedis, QUEUES, type Redis } from '../../../api/shared/redis.ts'
+import { createRedis, QUEUES, type Redis } from '../../../api/shared/queue/redis.ts'
+import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { CheckFailure } from '../failure.ts'
 import { redisUrl } from './environment.ts'
 

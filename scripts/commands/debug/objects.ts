@@ -1,4 +1,4 @@
-import type { LifeObject } from '../../../api/stores/generation-life.ts'
+import type { LifeObject } from '../../../api/generations/generation-life.store.ts'
 import { withStorage } from '../storage.ts'
 
 /** Whether the images of a generation exist, in the database and in the storage. */

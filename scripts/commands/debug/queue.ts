@@ -1,7 +1,7 @@
-import { jobId } from '../../../api/shared/generation.ts'
-import { createLog } from '../../../api/shared/log.ts'
-import { createRedis, type JobPlace } from '../../../api/shared/redis.ts'
-import type { GenerationLife } from '../../../api/stores/generation-life.ts'
+import type { GenerationLife } from '../../../api/generations/generation-life.store.ts'
+import { jobId } from '../../../api/shared/generations/generation.ts'
+import { createRedis, type JobPlace } from '../../../api/shared/queue/redis.ts'
+import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { redisUrl } from '../checks/environment.ts'
 import { becomesReady } from '../checks/workers.ts'
 

@@ -1,4 +1,4 @@
-import type { GenerationLife, LifeDelivery, LifeObject } from '../../../api/stores/generation-life.ts'
+import type { GenerationLife, LifeDelivery, LifeObject } from '../../../api/generations/generation-life.store.ts'
 
 interface Moment {
   readonly at: Date | string | null

@@ -1,7 +1,7 @@
-import { LEASE_SECONDS } from '../../../api/shared/generation.ts'
-import type { JobPlace } from '../../../api/shared/redis.ts'
-import type { GenerationLife } from '../../../api/stores/generation-life.ts'
-import type { Place } from '../../../api/stores/waiting.ts'
+import type { Place } from '../../../api/generations/engines/waiting.store.ts'
+import type { GenerationLife } from '../../../api/generations/generation-life.store.ts'
+import { LEASE_SECONDS } from '../../../api/shared/generations/generation.ts'
+import type { JobPlace } from '../../../api/shared/queue/redis.ts'
 import type { QueueState } from './queue.ts'
 
 interface Known {

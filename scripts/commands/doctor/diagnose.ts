@@ -1,6 +1,6 @@
 import { readSecretBox } from '../../../api/secrets/read-keys.ts'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
-import { clearText, type SecretBox } from '../../../api/shared/secret-box.ts'
+import { clearText, type SecretBox } from '../../../api/shared/signing/secret-box.ts'
 import { databaseUrl } from '../checks/environment.ts'
 import type { Finding } from './finding.ts'
 import { examineModels } from './models.ts'

@@ -4,12 +4,14 @@ import { run } from '../../stack/commands.ts'
 import { examine, type Finding, ok, skipped } from './finding.ts'
 
 /** Not imported: API images do not contain it, and native code runs in a separate process. */
-const VERIFY_MODELS = join(import.meta.dirname, '../../../worker/verify-models.ts')
+const VERIFY_MODELS = join(import.meta.dirname, '../../../worker/inference/verify-models.ts')
 
 /** Verifies the model files against their manifest in a separate process. Skipped in images without models. */
 export async function examineModels(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   if (!existsSync(VERIFY_MODELS)) {
-    return [skipped('models', 'not in this image; kubectl exec POD -c worker -- node worker/verify-models.ts')]
+    return [
+      skipped('models', 'not in this image; kubectl exec POD -c worker -- node worker/inference/verify-models.ts'),
+    ]
   }
   return examine(
     'models',

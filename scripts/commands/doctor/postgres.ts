@@ -1,6 +1,6 @@
+import { createStoredSecrets } from '../../../api/secrets/stored-secrets.store.ts'
+import { Type } from '../../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { Type } from '../../../api/shared/schema.ts'
-import { createStoredSecrets } from '../../../api/stores/stored-secrets.ts'
 import { checkMigrations } from '../checks/migrations.ts'
 import { compareClocks } from './clock.ts'
 import { examine, type Finding, ok, problem } from './finding.ts'

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSecretBox } from '../../../api/secrets/read-keys.ts'
-import { readConfig, SHARED_VARIABLES } from '../../../api/shared/config.ts'
-import { Type } from '../../../api/shared/schema.ts'
-import { signingKeysOf } from '../../../api/shared/signing.ts'
+import { Type } from '../../../api/shared/contract/schema.ts'
+import { readConfig, SHARED_VARIABLES } from '../../../api/shared/process/config.ts'
+import { signingKeysOf } from '../../../api/shared/signing/signing.ts'
 import { examine, type Finding, ok, problem, skipped } from './finding.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
-import { readConfig, readFileOf } from '../../../api/shared/config.ts'
-import { DrapeError } from '../../../api/shared/errors.ts'
-import { readKeyring } from '../../../api/shared/keyring.ts'
-import { Type } from '../../../api/shared/schema.ts'
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import { Type } from '../../../api/shared/contract/schema.ts'
+import { readConfig, readFileOf } from '../../../api/shared/process/config.ts'
+import { readKeyring } from '../../../api/shared/signing/keyring.ts'
 import { examine, type Finding, ok } from './finding.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

@@ -1,5 +1,5 @@
-import { createDocument } from '../../../api/openapi/document.ts'
-import { ROUTES } from '../../../api/routes/routes.ts'
+import { createDocument } from '../../../api/http/openapi/document.ts'
+import { ROUTES } from '../../../api/routes.ts'
 
 type Answer = 'AcceptedTryOn' | 'Generation' | 'ProductList' | 'Credits'
 

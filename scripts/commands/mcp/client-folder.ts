@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { McpServer } from '@modelcontextprotocol/server'
-import { DrapeError } from '../../../api/shared/errors.ts'
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
 
 /**
  * Resolves paths relative to the folders of the client: its roots, else the working directory in which it started this program

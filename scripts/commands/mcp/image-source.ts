@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { type ImageInput, readPicture } from '../../../api/client/node.ts'
-import { DrapeError } from '../../../api/shared/errors.ts'
-import { readImageHeader } from '../../../api/shared/image-format.ts'
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import { readImageHeader } from '../../../api/shared/image/image-format.ts'
 
 /** Exactly one of the fields is set. */
 export interface ImageSource {

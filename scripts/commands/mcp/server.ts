@@ -13,8 +13,8 @@ import {
   type Generation,
   isApiError,
 } from '../../../api/client/node.ts'
-import { DrapeError } from '../../../api/shared/errors.ts'
-import type { Static, TSchema } from '../../../api/shared/schema.ts'
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import type { Static, TSchema } from '../../../api/shared/contract/schema.ts'
 import { describeAnswer } from './answers.schema.ts'
 import { createFileFinder } from './client-folder.ts'
 import { readSource } from './image-source.ts'

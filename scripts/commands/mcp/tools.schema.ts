@@ -1,5 +1,5 @@
-import { FORMATS, MODES } from '../../../api/shared/generation.ts'
-import { Type } from '../../../api/shared/schema.ts'
+import { Type } from '../../../api/shared/contract/schema.ts'
+import { FORMATS, MODES } from '../../../api/shared/generations/generation.ts'
 
 const imageFields = {
   path: Type.Optional(

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../api/answers/html.ts'
+import { type Html, html } from '../../../api/http/answers/html.ts'
 import dutch from './nl.json' with { type: 'json' }
 import { PRODUCTS, type ShopProduct, SIZES } from './products.ts'
 import { PREFIX } from './proxy.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccounts } from '../../../api/stores/accounts.ts'
-import { createWebhooks } from '../../../api/stores/webhooks.ts'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
+import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
 import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 import { fillDashboard } from '../../support/dashboard-contents.ts'
 

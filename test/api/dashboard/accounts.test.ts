@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
+import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
+import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
+import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { hashPassword } from '../../../api/dashboard/password.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { createAccounts } from '../../../api/stores/accounts.ts'
-import { createApiKeys } from '../../../api/stores/api-keys.ts'
-import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
-import { createOperators } from '../../../api/stores/operators.ts'
 import {
   type OperatorBrowser,
   readFormFields,

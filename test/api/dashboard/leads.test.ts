@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { csvLine } from '../../../api/answers/csv.ts'
+import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
+import { csvLine } from '../../../api/http/answers/csv.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { createLeadOutbox } from '../../../api/stores/lead-outbox.ts'
-import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
+import { createLeadOutbox } from '../../../api/storefront/leads/lead-outbox.store.ts'
 import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
 

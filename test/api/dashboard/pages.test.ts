@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
+import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { createAccounts } from '../../../api/stores/accounts.ts'
-import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
-import { createShops } from '../../../api/stores/shops.ts'
-import { createWebhooks } from '../../../api/stores/webhooks.ts'
+import { createShops } from '../../../api/storefront/shops/shops.store.ts'
+import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
 import {
   type OperatorBrowser,
   readFormFields,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccounts } from '../../../api/stores/accounts.ts'
-import { createRequestLog, type RequestEntry } from '../../../api/stores/request-log.ts'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
+import { createRequestLog, type RequestEntry } from '../../../api/http/request-log.store.ts'
 import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 
 describe('requests in the dashboard', () => {

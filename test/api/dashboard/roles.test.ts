@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { FORM_PAGES } from '../../../api/dashboard/form-pages.ts'
 import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
+import { createOperators, ROLES, type Role } from '../../../api/dashboard/operators.store.ts'
 import { ROUTE_ROLES } from '../../../api/dashboard/roles.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { createAccounts } from '../../../api/stores/accounts.ts'
-import { createOperators, ROLES, type Role } from '../../../api/stores/operators.ts'
 import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
 

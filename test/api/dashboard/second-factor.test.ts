@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createOperators, type Role } from '../../../api/dashboard/operators.store.ts'
 import { hashPassword } from '../../../api/dashboard/password.ts'
 import { codeAt, findStep, generateTotpSecret, presentTotpUri } from '../../../api/dashboard/totp.ts'
+import { createStoredSecrets } from '../../../api/secrets/stored-secrets.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { createOperators, type Role } from '../../../api/stores/operators.ts'
-import { createStoredSecrets } from '../../../api/stores/stored-secrets.ts'
 import { type OperatorBrowser, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 
 describe('a time-based code', () => {

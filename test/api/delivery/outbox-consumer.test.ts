@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type OutboxConsumerOptions, startOutboxConsumer } from '../../../api/delivery/outbox-consumer.ts'
-import type { Log } from '../../../api/shared/log.ts'
+import type { Log } from '../../../api/shared/telemetry/log.ts'
 import { until } from '../../support/until.ts'
 
 const HOUR_MS = 3_600_000

@@ -7,7 +7,7 @@ import { createLocalKey } from '../../../api/secrets/local-key.ts'
 import { readSecretBox, requireSecretBox } from '../../../api/secrets/read-keys.ts'
 import { createSecretBox } from '../../../api/secrets/secret-box.ts'
 import { createTransitKey } from '../../../api/secrets/transit-key.ts'
-import { clearText, readSealed } from '../../../api/shared/secret-box.ts'
+import { clearText, readSealed } from '../../../api/shared/signing/secret-box.ts'
 import { startTransitServer, type TransitServer } from '../../support/transit-server.ts'
 
 const place = { table: 'shops', column: 'secrets', id: 'shop_1' }

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
+import { compileCheck } from '../../../api/shared/contract/schema.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { compileCheck } from '../../../api/shared/schema.ts'
-import { createRetention } from '../../../api/shared/stores/retention.ts'
-import { generateWebhookSecret } from '../../../api/shared/webhook-signature.ts'
-import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { createRetention } from '../../../api/shared/retention/retention.store.ts'
+import { generateWebhookSecret } from '../../../api/shared/signing/webhook-signature.ts'
+import { WEBHOOK_MESSAGES } from '../../../api/webhooks/messages.schema.ts'
 import {
   createWebhooks,
   WEBHOOK_EVENTS,
   type WebhookEndpoint,
   type WebhookEvent,
-} from '../../../api/stores/webhooks.ts'
-import { WEBHOOK_MESSAGES } from '../../../api/webhooks/messages.schema.ts'
+} from '../../../api/webhooks/webhooks.store.ts'
 import { callOf } from '../../support/accepted.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
 import { startProgram } from '../../support/process.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { decodeImage } from '../../../api/shared/image.ts'
+import { decodeImage } from '../../../api/shared/image/image.ts'
 import { blocksOf, commandsOf } from '../../support/documented-blocks.ts'
 import { until } from '../../support/until.ts'
 import type { RealCluster } from './cluster.ts'

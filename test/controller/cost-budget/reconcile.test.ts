@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createMetrics } from '../../../api/shared/metrics.ts'
+import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 import { createBudgetGauges } from '../../../controller/cost-budget/gauges.ts'
 import { createBudgetReconcile } from '../../../controller/cost-budget/reconcile.ts'
 import type { CostBudget } from '../../../controller/cost-budget/resource.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMetrics } from '../../../api/shared/metrics.ts'
+import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 import { createRetentionGauges } from '../../../controller/retention/gauges.ts'
 import { retentionPolicies } from '../../../controller/retention/resource.ts'
 import type { RunReport } from '../../../controller/retention/run.ts'

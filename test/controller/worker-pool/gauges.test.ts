@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMetrics } from '../../../api/shared/metrics.ts'
+import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 import { createPoolGauges } from '../../../controller/worker-pool/gauges.ts'
 import type { PoolStatus } from '../../../controller/worker-pool/status-schema.ts'
 

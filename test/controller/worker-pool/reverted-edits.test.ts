@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { FIELD_MANAGER } from '../../../controller/field-manager.ts'
-import { lastWriters } from '../../../controller/reverted-edits.ts'
+import { FIELD_MANAGER } from '../../../controller/runtime/field-manager.ts'
+import { lastWriters } from '../../../controller/runtime/reverted-edits.ts'
 import { ModelCluster } from './model-cluster.ts'
 
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }

@@ -1,5 +1,5 @@
+import { Type } from '../../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { Type } from '../../../api/shared/schema.ts'
 import { until } from '../../support/until.ts'
 import type { Scenario } from '../support/scenario.ts'
 

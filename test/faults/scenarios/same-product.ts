@@ -1,5 +1,5 @@
+import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
-import { Type } from '../../../api/shared/schema.ts'
 import type { Scenario } from '../support/scenario.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
-import { Type } from '../../../api/shared/schema.ts'
 import type { Scenario } from '../support/scenario.ts'
 
 const Terminated = rowType(Type.Object({ terminated: Type.Boolean() }))

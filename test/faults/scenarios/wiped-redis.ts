@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
+import { Type } from '../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../api/shared/database/database.ts'
-import { Type } from '../../../api/shared/schema.ts'
 import { until } from '../../support/until.ts'
 import type { Platform } from '../support/platform.ts'
 import type { Scenario } from '../support/scenario.ts'

@@ -1,5 +1,5 @@
+import { Type } from '../../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { Type } from '../../../api/shared/schema.ts'
 import { wrongClock } from '../../support/clock.ts'
 import { reasonWithout } from '../../support/missing.ts'
 import { countFailed, countRepeated } from '../support/moments.ts'

@@ -1,10 +1,10 @@
+import { Type } from '../../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { sweep } from '../../../api/shared/retention.ts'
-import { Type } from '../../../api/shared/schema.ts'
+import { createIdempotencyKeys } from '../../../api/shared/database/idempotency.store.ts'
+import { createProxyNonces } from '../../../api/shared/database/proxy-nonces.store.ts'
+import { sweep } from '../../../api/shared/retention/erase.ts'
+import { createRetention } from '../../../api/shared/retention/retention.store.ts'
 import type { ObjectStorage } from '../../../api/shared/storage/object.ts'
-import { createIdempotencyKeys } from '../../../api/shared/stores/idempotency.ts'
-import { createProxyNonces } from '../../../api/shared/stores/proxy-nonces.ts'
-import { createRetention } from '../../../api/shared/stores/retention.ts'
 
 export interface World {
   readonly database: Database

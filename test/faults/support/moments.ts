@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
+import { Type } from '../../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
-import { Type } from '../../../api/shared/schema.ts'
 import type { TestProgram } from '../../support/process.ts'
 
 const InHand = rowType(Type.Object({ id: Type.String(), attempt: Type.Integer(), worker: Type.String() }))

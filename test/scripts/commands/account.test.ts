@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
-import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createOperators } from '../../../api/dashboard/operators.store.ts'
 import { verifyPassword } from '../../../api/dashboard/password.ts'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
-import { createOperators } from '../../../api/stores/operators.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 

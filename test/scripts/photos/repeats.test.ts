@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Bitmap, encodeImage, resizeBitmap } from '../../../api/shared/image.ts'
+import { type Bitmap, encodeImage, resizeBitmap } from '../../../api/shared/image/image.ts'
 import { createRepeatFinder } from '../../../scripts/photos/repeats.ts'
 
 // Two figures before one wall: a body of another width.

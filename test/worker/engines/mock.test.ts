@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { blendChange } from '../../../worker/composite/blend.ts'
 import { createMockEngine } from '../../../worker/engines/mock.ts'
-import type { Bitmap } from '../../../worker/raster/plane.ts'
+import { blendChange } from '../../../worker/vision/composite/blend.ts'
+import type { Bitmap } from '../../../worker/vision/raster/plane.ts'
 
 const photo: Bitmap = { width: 8, height: 10, channels: 3, data: new Uint8Array(240).map((_, i) => (i * 37) % 256) }
 const input = {

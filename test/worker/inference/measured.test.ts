@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { DrapeError } from '../../../api/shared/errors.ts'
-import { createMetrics } from '../../../api/shared/metrics.ts'
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 import { measureInference } from '../../../worker/inference/measured.ts'
 import type { Inference } from '../../../worker/inference/pool.ts'
 

@@ -1,6 +1,6 @@
-import type { Rectangle } from '../../../api/shared/image.ts'
-import { type Bytes, createBytes } from '../../raster/bytes.ts'
-import type { Size } from '../../raster/plane.ts'
+import type { Rectangle } from '../../../api/shared/image/image.ts'
+import { type Bytes, createBytes } from '../../vision/raster/bytes.ts'
+import type { Size } from '../../vision/raster/plane.ts'
 import { enlargeLanczos, reduceArea, resizeNearest } from './resize-canvas.ts'
 import { resizeLanczos } from './resize-lanczos.ts'
 

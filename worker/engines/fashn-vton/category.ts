@@ -1,11 +1,11 @@
-import { DrapeError } from '../../../api/shared/errors.ts'
-import type { Detected } from '../../../api/shared/generation.ts'
-import { detectGarment } from '../../garment/classify.ts'
-import type { Category } from '../../garment/garment.ts'
-import { runGarmentModels } from '../../garment/garment-models.ts'
-import { LONGEST, prepareProduct } from '../../garment/prepare-product.ts'
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import type { Detected } from '../../../api/shared/generations/generation.ts'
 import type { Models } from '../../inference/models.ts'
-import type { Bitmap } from '../../raster/plane.ts'
+import { detectGarment } from '../../vision/garment/classify.ts'
+import type { Category } from '../../vision/garment/garment.ts'
+import { runGarmentModels } from '../../vision/garment/garment-models.ts'
+import { LONGEST, prepareProduct } from '../../vision/garment/prepare-product.ts'
+import type { Bitmap } from '../../vision/raster/plane.ts'
 
 /** The categories that the models were trained on. */
 export type TrainedCategory = 'tops' | 'bottoms' | 'one-pieces'

@@ -1,6 +1,6 @@
 import type { Tensor } from '../../inference/session.ts'
-import type { Bytes } from '../../raster/bytes.ts'
-import type { Size } from '../../raster/plane.ts'
+import type { Bytes } from '../../vision/raster/bytes.ts'
+import type { Size } from '../../vision/raster/plane.ts'
 import type { EvictableCache } from '../engine.ts'
 import type { TrainedCategory } from './category.ts'
 import type { Graphs } from './graphs.ts'

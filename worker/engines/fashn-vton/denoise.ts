@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Session, Tensor } from '../../inference/session.ts'
-import type { Size } from '../../raster/plane.ts'
+import type { Size } from '../../vision/raster/plane.ts'
 import type { Nothing, Plan } from './conditions.ts'
 import { gaussianNoise } from './noise.ts'
 import { rowWeights } from './schedule.ts'

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { verifyFiles } from '../../engine-files/verify.ts'
 import { shapeProblem } from '../../inference/models.ts'
 import {
   type CountedSession,
@@ -8,6 +7,7 @@ import {
   type Provider,
   type Session,
 } from '../../inference/session.ts'
+import { verifyFiles } from '../files/verify.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 
 const POSE = ['pose-detector', 'pose-keypoints'] as const

@@ -1,4 +1,4 @@
-import type { Point } from '../../raster/plane.ts'
+import type { Point } from '../../vision/raster/plane.ts'
 
 export interface Keypoint extends Point {
   /** Confidence, 0 to 1. */

@@ -1,6 +1,6 @@
-import { engineName } from '../../../api/shared/engine-names.ts'
-import { CATEGORIES } from '../../../api/shared/generation.ts'
-import { type Static, Type } from '../../../api/shared/schema.ts'
+import { type Static, Type } from '../../../api/shared/contract/schema.ts'
+import { engineName } from '../../../api/shared/engines/engine-names.ts'
+import { CATEGORIES } from '../../../api/shared/generations/generation.ts'
 import { PROVIDERS } from '../../inference/session.ts'
 
 const Count = Type.Integer({ minimum: 1, maximum: 1000 })

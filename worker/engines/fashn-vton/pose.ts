@@ -1,5 +1,5 @@
-import type { LandmarkName, Person } from '../../person/person.ts'
-import type { Size } from '../../raster/plane.ts'
+import type { LandmarkName, Person } from '../../vision/person/person.ts'
+import type { Size } from '../../vision/raster/plane.ts'
 import { type Keypoint, WHOLE_BODY, type WholeBody } from './keypoints.ts'
 
 /** BlazePose's names of the 17 COCO body points, in COCO order. */

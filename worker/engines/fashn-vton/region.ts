@@ -1,10 +1,10 @@
-import type { LandmarkName, Person } from '../../person/person.ts'
-import { personAtSize } from '../../person/within.ts'
-import { featherMask } from '../../raster/feather.ts'
-import { dilate } from '../../raster/morphology.ts'
-import { type Plane, type Point, type Size, subset, threshold } from '../../raster/plane.ts'
-import { distanceToSegment } from '../../raster/polygon.ts'
-import { between, distance } from '../../raster/vector.ts'
+import type { LandmarkName, Person } from '../../vision/person/person.ts'
+import { personAtSize } from '../../vision/person/within.ts'
+import { featherMask } from '../../vision/raster/feather.ts'
+import { dilate } from '../../vision/raster/morphology.ts'
+import { type Plane, type Point, type Size, subset, threshold } from '../../vision/raster/plane.ts'
+import { distanceToSegment } from '../../vision/raster/polygon.ts'
+import { between, distance } from '../../vision/raster/vector.ts'
 import type { TrainedCategory } from './category.ts'
 
 /**

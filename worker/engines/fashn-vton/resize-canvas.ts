@@ -1,5 +1,5 @@
-import { type Bytes, createBytes } from '../../raster/bytes.ts'
-import type { Size } from '../../raster/plane.ts'
+import { type Bytes, createBytes } from '../../vision/raster/bytes.ts'
+import type { Size } from '../../vision/raster/plane.ts'
 import { roundHalfEven } from './rounding.ts'
 
 const { fround } = Math

@@ -1,5 +1,5 @@
-import type { Bytes } from '../../raster/bytes.ts'
-import type { Size } from '../../raster/plane.ts'
+import type { Bytes } from '../../vision/raster/bytes.ts'
+import type { Size } from '../../vision/raster/plane.ts'
 
 const REACH = 3
 const ONE = 2 ** 22

@@ -1,6 +1,6 @@
 import { DeviceFault } from '../../inference/device-fault.ts'
 import type { Provider, Tensor } from '../../inference/session.ts'
-import { createBytes } from '../../raster/bytes.ts'
+import { createBytes } from '../../vision/raster/bytes.ts'
 import type { Conformance } from '../conformance.ts'
 import type { EngineProof } from '../engine.ts'
 import { createConditions } from './conditions.ts'

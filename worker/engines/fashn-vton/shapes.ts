@@ -1,5 +1,5 @@
-import type { Bytes } from '../../raster/bytes.ts'
-import type { Point } from '../../raster/plane.ts'
+import type { Bytes } from '../../vision/raster/bytes.ts'
+import type { Point } from '../../vision/raster/plane.ts'
 import { roundHalfEven } from './rounding.ts'
 import { drawDot, drawFixedLine, drawRow, drawThinLine, ONE } from './thin-line.ts'
 

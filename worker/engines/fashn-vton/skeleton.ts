@@ -1,5 +1,5 @@
-import { type Bytes, createBytes } from '../../raster/bytes.ts'
-import type { Point, Size } from '../../raster/plane.ts'
+import { type Bytes, createBytes } from '../../vision/raster/bytes.ts'
+import type { Point, Size } from '../../vision/raster/plane.ts'
 import type { Pose } from './keypoints.ts'
 import { drawDisc, drawEllipse, drawLine } from './shapes.ts'
 

@@ -1,7 +1,7 @@
-import { DrapeError } from '../../../api/shared/errors.ts'
-import type { Rectangle } from '../../../api/shared/image.ts'
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import type { Rectangle } from '../../../api/shared/image/image.ts'
 import type { Tensor } from '../../inference/session.ts'
-import type { Bytes } from '../../raster/bytes.ts'
+import type { Bytes } from '../../vision/raster/bytes.ts'
 
 /** Converts a bitmap to 1 × channels × height × width from −1 to 1. */
 export function toTensor({ width, height, channels, data }: Bytes): Tensor {

@@ -1,5 +1,5 @@
-import { createBytes } from '../../raster/bytes.ts'
-import type { Size } from '../../raster/plane.ts'
+import { createBytes } from '../../vision/raster/bytes.ts'
+import type { Size } from '../../vision/raster/plane.ts'
 import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-people.ts'
 import type { Graphs } from './graphs.ts'
 import { createParser, type Parser } from './parser/parse.ts'

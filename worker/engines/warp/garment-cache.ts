@@ -1,9 +1,9 @@
-import { resizeBitmap } from '../../../api/shared/image.ts'
-import type { RunGarmentModel } from '../../garment/garment-models.ts'
-import { createGarmentThread, type GarmentThread } from '../../garment/prepare-beside.ts'
-import type { PreparedGarment } from '../../garment/prepare-garment.ts'
-import { LONGEST, prepareProduct } from '../../garment/prepare-product.ts'
-import type { Bitmap } from '../../raster/plane.ts'
+import { resizeBitmap } from '../../../api/shared/image/image.ts'
+import type { RunGarmentModel } from '../../vision/garment/garment-models.ts'
+import type { PreparedGarment } from '../../vision/garment/prepare-garment.ts'
+import { createGarmentThread, type GarmentThread } from '../../vision/garment/prepare-in-thread.ts'
+import { LONGEST, prepareProduct } from '../../vision/garment/prepare-product.ts'
+import type { Bitmap } from '../../vision/raster/plane.ts'
 import type { EngineProduct, EvictableCache } from '../engine.ts'
 
 /** Longest side of product photos in px: for screen resolution, and for full resolution. */

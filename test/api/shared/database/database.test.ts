@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { Type } from '../../../../api/shared/contract/schema.ts'
 import { createDatabase, rowType, sql } from '../../../../api/shared/database/database.ts'
 import { translateDatabaseError } from '../../../../api/shared/database/errors.ts'
-import { Type } from '../../../../api/shared/schema.ts'
 import { createTestDatabase } from '../../../support/postgres.ts'
 
 describe('the errors of the database', async () => {

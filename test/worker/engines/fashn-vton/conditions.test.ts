@@ -4,7 +4,7 @@ import { type Conditions, createConditions } from '../../../../worker/engines/fa
 import { type Graphs, openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
 import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
 import type { Session } from '../../../../worker/inference/session.ts'
-import { createBytes } from '../../../../worker/raster/bytes.ts'
+import { createBytes } from '../../../../worker/vision/raster/bytes.ts'
 
 const ENGINE = new URL('../../../fixtures/fashn-vton/engine/', import.meta.url)
 

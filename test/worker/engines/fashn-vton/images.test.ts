@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { decodeImage } from '../../../../api/shared/image.ts'
+import { decodeImage } from '../../../../api/shared/image/image.ts'
 import { fitOnCanvas, limitToCanvas, placeOnCanvas } from '../../../../worker/engines/fashn-vton/canvas.ts'
 import { poseOf, type WholeBody } from '../../../../worker/engines/fashn-vton/keypoints.ts'
 import { nearestPlaces } from '../../../../worker/engines/fashn-vton/resize-canvas.ts'
 import { drawEllipse, drawLine } from '../../../../worker/engines/fashn-vton/shapes.ts'
 import { drawSkeleton } from '../../../../worker/engines/fashn-vton/skeleton.ts'
-import { type Bytes, createBytes } from '../../../../worker/raster/bytes.ts'
+import { type Bytes, createBytes } from '../../../../worker/vision/raster/bytes.ts'
 
 const CANVAS = { width: 576, height: 864 }
 const FOLDER = new URL('../../../fixtures/fashn-vton/images/', import.meta.url)

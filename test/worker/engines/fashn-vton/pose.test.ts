@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { poseOf } from '../../../../worker/engines/fashn-vton/keypoints.ts'
 import { wholeBodyOf } from '../../../../worker/engines/fashn-vton/pose.ts'
-import { LANDMARKS, type Landmark, type Person } from '../../../../worker/person/person.ts'
+import { LANDMARKS, type Landmark, type Person } from '../../../../worker/vision/person/person.ts'
 
 const SIZE = { width: 400, height: 600 }
 /** Each of BlazePose's points at a place of its own, all of them seen but the left knee. */

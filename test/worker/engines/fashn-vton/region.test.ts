@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { changeRegion } from '../../../../worker/engines/fashn-vton/region.ts'
-import type { Landmark, LandmarkName, Person } from '../../../../worker/person/person.ts'
-import { createPlane } from '../../../../worker/raster/plane.ts'
+import type { Landmark, LandmarkName, Person } from '../../../../worker/vision/person/person.ts'
+import { createPlane } from '../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 200, height: 300 }
 const at = (x: number, y: number): Landmark => ({ x, y, z: 0, visibility: 1, presence: 1 })

@@ -1,8 +1,8 @@
-import type { SideLandmarks, SideOutline, UpperGarment } from '../../../../worker/garment/garment.ts'
-import type { Point } from '../../../../worker/raster/plane.ts'
-import { coverPolygon, fillCapsules } from '../../../../worker/raster/polygon.ts'
-import { resample } from '../../../../worker/raster/polyline.ts'
-import type { Colour } from '../../body/drawn-person.ts'
+import type { SideLandmarks, SideOutline, UpperGarment } from '../../../../worker/vision/garment/garment.ts'
+import type { Point } from '../../../../worker/vision/raster/plane.ts'
+import { coverPolygon, fillCapsules } from '../../../../worker/vision/raster/polygon.ts'
+import { resample } from '../../../../worker/vision/raster/polyline.ts'
+import type { Colour } from '../../vision/body/drawn-person.ts'
 
 const SIZE = { width: 600, height: 600 }
 const AXIS = 300

@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { measureQuality, type Quality } from '../../../../scripts/quality/measure.ts'
 import { type Pair, readPair } from '../../../../scripts/quality/pair.ts'
-import { blendChange } from '../../../../worker/composite/blend.ts'
 import type { Engine, EngineResult } from '../../../../worker/engines/engine.ts'
 import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
-import { rgbToLab } from '../../../../worker/raster/colour.ts'
-import { type Bitmap, bitmapToColours } from '../../../../worker/raster/plane.ts'
-import { readFigure } from '../../person/figures.ts'
+import { blendChange } from '../../../../worker/vision/composite/blend.ts'
+import { rgbToLab } from '../../../../worker/vision/raster/colour.ts'
+import { type Bitmap, bitmapToColours } from '../../../../worker/vision/raster/plane.ts'
+import { readFigure } from '../../vision/person/figures.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { resizeBitmap } from '../../../../api/shared/image.ts'
+import { resizeBitmap } from '../../../../api/shared/image/image.ts'
 import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
-import type { Bitmap } from '../../../../worker/raster/plane.ts'
-import { readGarment } from '../../garment/known-garments.ts'
-import { readFigure } from '../../person/figures.ts'
+import type { Bitmap } from '../../../../worker/vision/raster/plane.ts'
+import { readGarment } from '../../vision/garment/known-garments.ts'
+import { readFigure } from '../../vision/person/figures.ts'
 
 let models: Models
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type Pair, readPair } from '../../../../scripts/quality/pair.ts'
 import type { Models } from '../../../../worker/inference/models.ts'
-import { findPerson } from '../../../../worker/person/find-person.ts'
-import { prepareGarment } from '../../garment/prepare-by-outline.ts'
+import { findPerson } from '../../../../worker/vision/person/find-person.ts'
+import { prepareGarment } from '../../vision/garment/prepare-by-outline.ts'
 import { type Fitted, layGarment } from './lay-garment.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')

@@ -1,16 +1,16 @@
-import { measureBody } from '../../../../worker/body/body-frame.ts'
-import { findParts } from '../../../../worker/body/parts.ts'
 import type { FittingRegions } from '../../../../worker/engines/warp/fit/upper/fitting.ts'
 import { placeGarment } from '../../../../worker/engines/warp/fit/upper/place.ts'
 import { findRegions } from '../../../../worker/engines/warp/fit/upper/regions.ts'
 import { flattenLayers } from '../../../../worker/engines/warp/warp/flat-garment.ts'
 import type { FlatGarment, UpperLayers } from '../../../../worker/engines/warp/warp/layers.ts'
 import { warpUpper } from '../../../../worker/engines/warp/warp/upper.ts'
-import type { UpperGarment } from '../../../../worker/garment/garment.ts'
-import type { Person } from '../../../../worker/person/person.ts'
-import type { Bitmap } from '../../../../worker/raster/plane.ts'
-import { fillCapsules } from '../../../../worker/raster/polygon.ts'
-import { ARM_RADIUS, type Colour, type DrawnPerson } from '../../body/drawn-person.ts'
+import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
+import { findParts } from '../../../../worker/vision/body/parts.ts'
+import type { UpperGarment } from '../../../../worker/vision/garment/garment.ts'
+import type { Person } from '../../../../worker/vision/person/person.ts'
+import type { Bitmap } from '../../../../worker/vision/raster/plane.ts'
+import { fillCapsules } from '../../../../worker/vision/raster/polygon.ts'
+import { ARM_RADIUS, type Colour, type DrawnPerson } from '../../vision/body/drawn-person.ts'
 
 export interface Fitted {
   readonly fitting: FittingRegions

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { measureQuality } from '../../../../scripts/quality/measure.ts'
 import { readPair, readPairNames } from '../../../../scripts/quality/pair.ts'
-import { blendChange } from '../../../../worker/composite/blend.ts'
 import type { Engine } from '../../../../worker/engines/engine.ts'
 import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import { blendChange } from '../../../../worker/vision/composite/blend.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 const NAMES = (await readPairNames(FIXTURES)).filter(({ tested }) => tested)

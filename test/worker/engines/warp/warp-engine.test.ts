@@ -1,20 +1,26 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DrapeError } from '../../../../api/shared/errors.ts'
-import { decodeImage, resizeBitmap } from '../../../../api/shared/image.ts'
-import { ENGINE_STAGES } from '../../../../api/shared/stage-order.ts'
-import { blendChange } from '../../../../worker/composite/blend.ts'
+import { DrapeError } from '../../../../api/shared/contract/errors.ts'
+import { ENGINE_STAGES } from '../../../../api/shared/engines/stage-order.ts'
+import { decodeImage, resizeBitmap } from '../../../../api/shared/image/image.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../../../../worker/engines/engine.ts'
 import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
-import type { LandmarkName } from '../../../../worker/person/person.ts'
-import { rgbToLab } from '../../../../worker/raster/colour.ts'
-import { dilate } from '../../../../worker/raster/morphology.ts'
-import { type Bitmap, bitmapToColours, type Mask, maskWhere, type Point } from '../../../../worker/raster/plane.ts'
-import { fillCapsules, fillPolygon } from '../../../../worker/raster/polygon.ts'
+import { blendChange } from '../../../../worker/vision/composite/blend.ts'
+import type { LandmarkName } from '../../../../worker/vision/person/person.ts'
+import { rgbToLab } from '../../../../worker/vision/raster/colour.ts'
+import { dilate } from '../../../../worker/vision/raster/morphology.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  type Mask,
+  maskWhere,
+  type Point,
+} from '../../../../worker/vision/raster/plane.ts'
+import { fillCapsules, fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
 import { printedPhoto } from '../../../support/printed-photo.ts'
-import { type KnownGarment, readGarment } from '../../garment/known-garments.ts'
-import { FIGURES, type Figure, readFigure } from '../../person/figures.ts'
+import { type KnownGarment, readGarment } from '../../vision/garment/known-garments.ts'
+import { FIGURES, type Figure, readFigure } from '../../vision/person/figures.ts'
 
 let models: Models
 let engine: Engine

@@ -1,7 +1,7 @@
 import type { Tensor } from '../../../inference/session.ts'
-import type { Box } from '../../../person/person.ts'
-import { type Bytes, createBytes } from '../../../raster/bytes.ts'
-import type { Size } from '../../../raster/plane.ts'
+import type { Box } from '../../../vision/person/person.ts'
+import { type Bytes, createBytes } from '../../../vision/raster/bytes.ts'
+import type { Size } from '../../../vision/raster/plane.ts'
 import { roundHalfEven } from '../rounding.ts'
 
 /** Grey padding of the canvas outside the bitmap. */

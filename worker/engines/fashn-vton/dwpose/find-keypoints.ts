@@ -1,8 +1,8 @@
 import type { Tensor } from '../../../inference/session.ts'
-import type { Box } from '../../../person/person.ts'
-import type { Bytes } from '../../../raster/bytes.ts'
-import type { Size } from '../../../raster/plane.ts'
-import { warpAffine } from '../../../raster/sample.ts'
+import type { Box } from '../../../vision/person/person.ts'
+import type { Bytes } from '../../../vision/raster/bytes.ts'
+import type { Size } from '../../../vision/raster/plane.ts'
+import { warpAffine } from '../../../vision/raster/sample.ts'
 import type { Keypoint } from '../keypoints.ts'
 
 /** Size of the network's input region relative to the person's box. */

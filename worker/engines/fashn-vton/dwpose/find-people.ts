@@ -1,6 +1,6 @@
 import type { Session, TensorShape } from '../../../inference/session.ts'
-import type { Bytes } from '../../../raster/bytes.ts'
-import type { Size } from '../../../raster/plane.ts'
+import type { Bytes } from '../../../vision/raster/bytes.ts'
+import type { Size } from '../../../vision/raster/plane.ts'
 import { WHOLE_BODY, type WholeBody } from '../keypoints.ts'
 import { assertNumbers } from '../tensors.ts'
 import { countCells, decodePeople, letterbox } from './detect-people.ts'

@@ -1,4 +1,4 @@
-import { createPlane, type Mask, maskWhere, type Plane } from '../../../raster/plane.ts'
+import { createPlane, type Mask, maskWhere, type Plane } from '../../../vision/raster/plane.ts'
 import type { TrainedCategory } from '../category.ts'
 import { anyOf, COVERED, type Label, type Labels } from '../parser/labels.ts'
 import { chamferDistance } from './chamfer.ts'

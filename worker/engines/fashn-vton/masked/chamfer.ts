@@ -1,4 +1,4 @@
-import { createPlane, type Mask, type Plane } from '../../../raster/plane.ts'
+import { createPlane, type Mask, type Plane } from '../../../vision/raster/plane.ts'
 
 const ONE = 65536
 const [STRAIGHT, DIAGONAL, KNIGHT] = [1, 1.4, 2.1969].map((length) => Math.round(length * ONE))

@@ -1,4 +1,4 @@
-import { type Mask, maskWhere } from '../../../raster/plane.ts'
+import { type Mask, maskWhere } from '../../../vision/raster/plane.ts'
 
 /** Distances by which a set pixel spreads, in px. */
 export interface Spread {

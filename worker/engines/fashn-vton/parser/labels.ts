@@ -1,4 +1,4 @@
-import { type Mask, maskWhere } from '../../../raster/plane.ts'
+import { type Mask, maskWhere } from '../../../vision/raster/plane.ts'
 import type { TrainedCategory } from '../category.ts'
 
 /** The classes of a parser of clothed people, in the order of the class ids. */

@@ -1,5 +1,5 @@
-import type { Bytes } from '../../../raster/bytes.ts'
-import type { Mask } from '../../../raster/plane.ts'
+import type { Bytes } from '../../../vision/raster/bytes.ts'
+import type { Mask } from '../../../vision/raster/plane.ts'
 
 /** Fills the mask with one value in every channel. */
 export function paintOver(bitmap: Bytes, mask: Mask, value: number): Bytes {

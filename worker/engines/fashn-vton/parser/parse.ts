@@ -1,7 +1,7 @@
 import type { Session, Tensor, TensorShape } from '../../../inference/session.ts'
-import type { Bytes } from '../../../raster/bytes.ts'
-import type { Size } from '../../../raster/plane.ts'
-import { resizeArea } from '../../../raster/sample.ts'
+import type { Bytes } from '../../../vision/raster/bytes.ts'
+import type { Size } from '../../../vision/raster/plane.ts'
+import { resizeArea } from '../../../vision/raster/sample.ts'
 import { assertNumbers } from '../tensors.ts'
 import { LABELS, type Labels } from './labels.ts'
 

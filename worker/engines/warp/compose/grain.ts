@@ -1,6 +1,14 @@
-import { createFieldSampler } from '../../../raster/field-sampler.ts'
-import { erode } from '../../../raster/morphology.ts'
-import { type Bitmap, createPlane, type Mask, maskWhere, type Plane, type Size, subset } from '../../../raster/plane.ts'
+import { createFieldSampler } from '../../../vision/raster/field-sampler.ts'
+import { erode } from '../../../vision/raster/morphology.ts'
+import {
+  type Bitmap,
+  createPlane,
+  type Mask,
+  maskWhere,
+  type Plane,
+  type Size,
+  subset,
+} from '../../../vision/raster/plane.ts'
 import { GRAIN, GRAIN_FROM } from './tuning.ts'
 
 /** An invented region, and real pixels of the same kind. Both have the size of the analysed bitmap. */

@@ -1,4 +1,4 @@
-import { type Colours, createPlane, type Plane } from '../../../raster/plane.ts'
+import { type Colours, createPlane, type Plane } from '../../../vision/raster/plane.ts'
 
 /** One channel of interleaved colours as a plane, times `scale`. */
 export function planeOf({ width, height, channels, data }: Colours, channel: number, scale = 1): Plane {

@@ -1,5 +1,5 @@
-import type { BodyModel } from '../../../body/body-model.ts'
-import type { PreparedGarment } from '../../../garment/prepare-garment.ts'
+import type { BodyModel } from '../../../vision/body/body-model.ts'
+import type { PreparedGarment } from '../../../vision/garment/prepare-garment.ts'
 import type { Fitting } from './fitting.ts'
 import { fitLower } from './lower/fit.ts'
 import { fitUpper } from './upper/fit.ts'

@@ -1,6 +1,6 @@
-import type { Point } from '../../../raster/plane.ts'
-import { resample } from '../../../raster/polyline.ts'
-import { add, between, move, scale, subtract } from '../../../raster/vector.ts'
+import type { Point } from '../../../vision/raster/plane.ts'
+import { resample } from '../../../vision/raster/polyline.ts'
+import { add, between, move, scale, subtract } from '../../../vision/raster/vector.ts'
 
 /** Rows of points; every row has the same length. */
 export type PointGrid = readonly (readonly Point[])[]

@@ -196,5 +196,5 @@ export const BARE_FROM = { belowArmpit: 0.11, upperArm: 0.35 } as const
 export const IN_FRONT = { arm: 1.15, hand: 1.25, fingers: 2.2, foldedForearm: 1.1 } as const
 /** Distance to the other forearm's bone, over its radius: outside, a pixel is certainly a finger; inside, it is not. */
 export const FINGERS_ON_ARM = { outside: 1.15, inside: 0.6 } as const
-/** Share of the upper arm that stays in front if the arm goes behind the body. test/worker/body/arm-field.test.ts. */
+/** Share of the upper arm that stays in front if the arm goes behind the body. test/worker/vision/body/arm-field.test.ts. */
 export const BEFORE_HIDDEN = 0.6

@@ -1,5 +1,5 @@
-import type { Colours, Mask } from '../../../raster/plane.ts'
-import type { Reduced } from '../../../raster/reduce.ts'
+import type { Colours, Mask } from '../../../vision/raster/plane.ts'
+import type { Reduced } from '../../../vision/raster/reduce.ts'
 import type { WornLower } from '../fit/lower/fitting.ts'
 
 /** Replacement of a worn garment's pixel that the new garment does not hide, from back to front. */

@@ -1,4 +1,4 @@
-import { bitmapToColours } from '../../../raster/plane.ts'
+import { bitmapToColours } from '../../../vision/raster/plane.ts'
 import type { Removed, Shaded } from '../dressing.ts'
 import { removeBelowDress } from './below-dress.ts'
 import { removeLower } from './lower/remove.ts'

@@ -1,5 +1,5 @@
-import { gaussianBlur } from '../../../raster/filter.ts'
-import { erode } from '../../../raster/morphology.ts'
+import { gaussianBlur } from '../../../vision/raster/filter.ts'
+import { erode } from '../../../vision/raster/morphology.ts'
 import {
   type Colours,
   channelOf,
@@ -8,10 +8,10 @@ import {
   maskToPlane,
   type Plane,
   subset,
-} from '../../../raster/plane.ts'
-import { enlargeByFactor, reduceMasked } from '../../../raster/reduce.ts'
-import { medianOf } from '../../../raster/statistics.ts'
-import { weightedBlur } from '../../../raster/weighted.ts'
+} from '../../../vision/raster/plane.ts'
+import { enlargeByFactor, reduceMasked } from '../../../vision/raster/reduce.ts'
+import { medianOf } from '../../../vision/raster/statistics.ts'
+import { weightedBlur } from '../../../vision/raster/weighted.ts'
 import { BELIEF, DARK_OFFSET, FOLD_DEPTH, LIGHT_LIMITS, LIGHT_SIGMA, PRINT, SCENE_DEPTH } from './tuning.ts'
 
 /** The light on a worn piece of cloth, as a factor on colours; 1 outside the cloth. `lab` is the bitmap in CIE Lab. */

@@ -1,7 +1,7 @@
-import { rgbToLab } from '../../../raster/colour.ts'
-import { createFieldSampler } from '../../../raster/field-sampler.ts'
-import type { Plane } from '../../../raster/plane.ts'
-import type { Layer } from '../../../raster/remap.ts'
+import { rgbToLab } from '../../../vision/raster/colour.ts'
+import { createFieldSampler } from '../../../vision/raster/field-sampler.ts'
+import type { Plane } from '../../../vision/raster/plane.ts'
+import type { Layer } from '../../../vision/raster/remap.ts'
 import { BLACK_LIFT, EDGE, MAX_DIFFERENCE } from './tuning.ts'
 
 interface Shading {

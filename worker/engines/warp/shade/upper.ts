@@ -1,4 +1,4 @@
-import { createPlane, type Plane, subset } from '../../../raster/plane.ts'
+import { createPlane, type Plane, subset } from '../../../vision/raster/plane.ts'
 import type { FittingRegions } from '../fit/upper/fitting.ts'
 import type { UpperLayers } from '../warp/layers.ts'
 import { lightOnCloth } from './cloth-light.ts'

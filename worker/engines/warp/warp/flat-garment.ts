@@ -1,5 +1,5 @@
-import { type Colours, createPlane, type Plane, type Size } from '../../../raster/plane.ts'
-import type { Layer } from '../../../raster/remap.ts'
+import { type Colours, createPlane, type Plane, type Size } from '../../../vision/raster/plane.ts'
+import type { Layer } from '../../../vision/raster/remap.ts'
 import type { FlatGarment } from './layers.ts'
 
 /** Min share from which a garment hides objects behind it. */

@@ -1,5 +1,5 @@
-import type { Colours, Plane } from '../../../raster/plane.ts'
-import type { Layer } from '../../../raster/remap.ts'
+import type { Colours, Plane } from '../../../vision/raster/plane.ts'
+import type { Layer } from '../../../vision/raster/remap.ts'
 
 /** One sleeve, warped to the person. */
 export interface SleeveLayer {

@@ -1,5 +1,5 @@
-import type { Point, Size } from '../../../raster/plane.ts'
-import { type BackwardMap, createBackwardMap } from '../../../raster/remap.ts'
+import type { Point, Size } from '../../../vision/raster/plane.ts'
+import { type BackwardMap, createBackwardMap } from '../../../vision/raster/remap.ts'
 import type { PointGrid } from '../fit/patch.ts'
 
 export interface MeshMap extends BackwardMap {

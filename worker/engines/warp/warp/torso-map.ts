@@ -1,6 +1,6 @@
-import type { Mask, Point, Size } from '../../../raster/plane.ts'
-import { type BackwardMap, createBackwardMap, type PixelBox } from '../../../raster/remap.ts'
-import { fitThinPlate } from '../../../raster/thin-plate.ts'
+import type { Mask, Point, Size } from '../../../vision/raster/plane.ts'
+import { type BackwardMap, createBackwardMap, type PixelBox } from '../../../vision/raster/remap.ts'
+import { fitThinPlate } from '../../../vision/raster/thin-plate.ts'
 import { SPLINE_SLACK } from './tuning.ts'
 
 export interface TorsoMap extends BackwardMap {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { countCells, decodePeople, letterbox } from '../../../../../worker/engines/fashn-vton/dwpose/detect-people.ts'
-import { createBytes } from '../../../../../worker/raster/bytes.ts'
+import { createBytes } from '../../../../../worker/vision/raster/bytes.ts'
 
 const CANVAS = { width: 64, height: 64 }
 const COLUMNS = 85

@@ -9,7 +9,7 @@ import {
   type WholeBodyFinder,
 } from '../../../../../worker/engines/fashn-vton/dwpose/find-people.ts'
 import { openSession, type Session } from '../../../../../worker/inference/session.ts'
-import { type Bytes, createBytes } from '../../../../../worker/raster/bytes.ts'
+import { type Bytes, createBytes } from '../../../../../worker/vision/raster/bytes.ts'
 
 const FIXTURES = new URL('../../../../fixtures/dwpose/', import.meta.url)
 const VIEW = { width: 288, height: 384 }

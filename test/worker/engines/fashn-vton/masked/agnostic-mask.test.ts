@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { decodeImage } from '../../../../../api/shared/image.ts'
+import { decodeImage } from '../../../../../api/shared/image/image.ts'
 import { HIDDEN } from '../../../../../worker/engines/fashn-vton/canvas.ts'
 import { agnosticMask } from '../../../../../worker/engines/fashn-vton/masked/agnostic-mask.ts'
 import { anyOf, COVERED, type Labels } from '../../../../../worker/engines/fashn-vton/parser/labels.ts'
 import { paintOver } from '../../../../../worker/engines/fashn-vton/parser/paint-over.ts'
-import { type Mask, maskWhere } from '../../../../../worker/raster/plane.ts'
+import { type Mask, maskWhere } from '../../../../../worker/vision/raster/plane.ts'
 
 const MASKS = new URL('../../../../fixtures/fashn-vton/masks/', import.meta.url)
 

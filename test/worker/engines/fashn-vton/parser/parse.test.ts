@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LABELS } from '../../../../../worker/engines/fashn-vton/parser/labels.ts'
 import { createParser, type Parser } from '../../../../../worker/engines/fashn-vton/parser/parse.ts'
 import { openSession, type Session } from '../../../../../worker/inference/session.ts'
-import { type Bytes, createBytes } from '../../../../../worker/raster/bytes.ts'
+import { type Bytes, createBytes } from '../../../../../worker/vision/raster/bytes.ts'
 
 const FIXTURES = new URL('../../../../fixtures/', import.meta.url)
 const open = (path: string) => openSession(new URL(path, FIXTURES).pathname)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { measureLight, shadeUpper } from '../../../../../worker/engines/warp/shade/upper.ts'
-import { rgbToLab } from '../../../../../worker/raster/colour.ts'
-import type { Bitmap, Pixels } from '../../../../../worker/raster/plane.ts'
-import { type Colour, drawPerson } from '../../../body/drawn-person.ts'
+import { rgbToLab } from '../../../../../worker/vision/raster/colour.ts'
+import type { Bitmap, Pixels } from '../../../../../worker/vision/raster/plane.ts'
+import { type Colour, drawPerson } from '../../../vision/body/drawn-person.ts'
 import { drawGarment } from '../drawn-garment.ts'
 import { layGarment } from '../lay-garment.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mapMesh } from '../../../../../worker/engines/warp/warp/mesh.ts'
-import type { Point } from '../../../../../worker/raster/plane.ts'
+import type { Point } from '../../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 90, height: 90 }
 

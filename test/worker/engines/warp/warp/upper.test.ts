@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../../worker/body/body-frame.ts'
-import { findParts } from '../../../../../worker/body/parts.ts'
 import type { Placement } from '../../../../../worker/engines/warp/fit/upper/fitting.ts'
 import { placeGarment } from '../../../../../worker/engines/warp/fit/upper/place.ts'
 import type { UpperLayers } from '../../../../../worker/engines/warp/warp/layers.ts'
 import { warpUpper } from '../../../../../worker/engines/warp/warp/upper.ts'
-import type { UpperGarment } from '../../../../../worker/garment/garment.ts'
-import type { Pixels, Point } from '../../../../../worker/raster/plane.ts'
-import { ARMS_AWAY, ARMS_BENT, type Colour, drawPerson, type Pose } from '../../../body/drawn-person.ts'
+import { measureBody } from '../../../../../worker/vision/body/body-frame.ts'
+import { findParts } from '../../../../../worker/vision/body/parts.ts'
+import type { UpperGarment } from '../../../../../worker/vision/garment/garment.ts'
+import type { Pixels, Point } from '../../../../../worker/vision/raster/plane.ts'
+import { ARMS_AWAY, ARMS_BENT, type Colour, drawPerson, type Pose } from '../../../vision/body/drawn-person.ts'
 import { CLOTH, drawGarment, LEFT_DOT, RIGHT_DOT } from '../drawn-garment.ts'
 
 interface Warped {

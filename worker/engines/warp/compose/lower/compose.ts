@@ -1,8 +1,8 @@
-import { copyRgb } from '../../../../composite/blend.ts'
-import { keepComponents } from '../../../../raster/components.ts'
-import { featherMask } from '../../../../raster/feather.ts'
-import { createFieldSampler, type FieldSampler } from '../../../../raster/field-sampler.ts'
-import { dilate, open } from '../../../../raster/morphology.ts'
+import { copyRgb } from '../../../../vision/composite/blend.ts'
+import { keepComponents } from '../../../../vision/raster/components.ts'
+import { featherMask } from '../../../../vision/raster/feather.ts'
+import { createFieldSampler, type FieldSampler } from '../../../../vision/raster/field-sampler.ts'
+import { dilate, open } from '../../../../vision/raster/morphology.ts'
 import {
   type Bitmap,
   countSet,
@@ -11,10 +11,10 @@ import {
   maskWhere,
   type Plane,
   subset,
-} from '../../../../raster/plane.ts'
-import { difference } from '../../../../raster/reduce.ts'
-import type { Layer } from '../../../../raster/remap.ts'
-import { shiftDown } from '../../../../raster/shift.ts'
+} from '../../../../vision/raster/plane.ts'
+import { difference } from '../../../../vision/raster/reduce.ts'
+import type { Layer } from '../../../../vision/raster/remap.ts'
+import { shiftDown } from '../../../../vision/raster/shift.ts'
 import type { LowerFitting } from '../../fit/lower/fitting.ts'
 import type { LowerRemoval } from '../../remove/removal.ts'
 import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'

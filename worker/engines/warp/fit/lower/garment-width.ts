@@ -1,5 +1,5 @@
-import type { Sides } from '../../../../body/keypoints.ts'
-import type { Point } from '../../../../raster/plane.ts'
+import type { Sides } from '../../../../vision/body/keypoints.ts'
+import type { Point } from '../../../../vision/raster/plane.ts'
 
 /** Distance between two chains at the same row of the garment, in garment px. */
 export function widthAtRow([left, right]: Sides<readonly Point[]>, y: number): number {

@@ -1,8 +1,8 @@
-import { type BodyFrame, halfWidthAt } from '../../../../body/body-frame.ts'
-import { axisAt, bothSides, outwards, type Sides } from '../../../../body/keypoints.ts'
-import type { Parts } from '../../../../body/parts.ts'
-import type { Point } from '../../../../raster/plane.ts'
-import { move } from '../../../../raster/vector.ts'
+import { type BodyFrame, halfWidthAt } from '../../../../vision/body/body-frame.ts'
+import { axisAt, bothSides, outwards, type Sides } from '../../../../vision/body/keypoints.ts'
+import type { Parts } from '../../../../vision/body/parts.ts'
+import type { Point } from '../../../../vision/raster/plane.ts'
+import { move } from '../../../../vision/raster/vector.ts'
 import { OVER_HIPS, WAIST_SAG, WAISTBAND } from '../tuning.ts'
 import type { WornWaist } from './fitting.ts'
 

@@ -1,6 +1,6 @@
-import type { Parts } from '../../../../body/parts.ts'
-import { countSet, maskWhere, subset } from '../../../../raster/plane.ts'
-import { medianOf } from '../../../../raster/statistics.ts'
+import type { Parts } from '../../../../vision/body/parts.ts'
+import { countSet, maskWhere, subset } from '../../../../vision/raster/plane.ts'
+import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { DRESS_CLOTH, NATURAL_WAIST } from '../tuning.ts'
 
 /**

@@ -1,14 +1,22 @@
-import { findBareBody } from '../../../../body/bare-body.ts'
-import { forearmCore, forearmMask, forearmWithHand } from '../../../../body/forearms.ts'
-import { bothSides } from '../../../../body/keypoints.ts'
-import { type Lab, tintApart } from '../../../../raster/colour.ts'
-import { componentsTouching } from '../../../../raster/components.ts'
-import { fillSmoothly } from '../../../../raster/fill.ts'
-import { close, dilate, open } from '../../../../raster/morphology.ts'
-import { type Colours, countSet, createMask, type Mask, maskWhere, subset, union } from '../../../../raster/plane.ts'
-import { fillCapsules } from '../../../../raster/polygon.ts'
-import { cellAt, difference, type Reduced, reduceMasked } from '../../../../raster/reduce.ts'
-import { medianOf } from '../../../../raster/statistics.ts'
+import { findBareBody } from '../../../../vision/body/bare-body.ts'
+import { forearmCore, forearmMask, forearmWithHand } from '../../../../vision/body/forearms.ts'
+import { bothSides } from '../../../../vision/body/keypoints.ts'
+import { type Lab, tintApart } from '../../../../vision/raster/colour.ts'
+import { componentsTouching } from '../../../../vision/raster/components.ts'
+import { fillSmoothly } from '../../../../vision/raster/fill.ts'
+import { close, dilate, open } from '../../../../vision/raster/morphology.ts'
+import {
+  type Colours,
+  countSet,
+  createMask,
+  type Mask,
+  maskWhere,
+  subset,
+  union,
+} from '../../../../vision/raster/plane.ts'
+import { fillCapsules } from '../../../../vision/raster/polygon.ts'
+import { cellAt, difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
+import { medianOf } from '../../../../vision/raster/statistics.ts'
 import { CLOTH_LIKENESS, LEGS_FROM, SHOES_FROM, SLEEVED } from '../tuning.ts'
 import type { PlacedLegs, WornLower } from './fitting.ts'
 import { isOutside, measureReach } from './worn-reach.ts'

@@ -1,8 +1,8 @@
-import { type BoneField, FAR } from '../../../../body/bone-field.ts'
-import { bothSides, type Sides } from '../../../../body/keypoints.ts'
-import type { LegProfile } from '../../../../body/leg-profile.ts'
-import type { Mask, Size } from '../../../../raster/plane.ts'
-import { interpolate, pointAt } from '../../../../raster/polyline.ts'
+import { type BoneField, FAR } from '../../../../vision/body/bone-field.ts'
+import { bothSides, type Sides } from '../../../../vision/body/keypoints.ts'
+import type { LegProfile } from '../../../../vision/body/leg-profile.ts'
+import type { Mask, Size } from '../../../../vision/raster/plane.ts'
+import { interpolate, pointAt } from '../../../../vision/raster/polyline.ts'
 import { REACHED } from '../tuning.ts'
 
 const ROWS = 24

@@ -1,5 +1,5 @@
-import type { Point } from '../../../../raster/plane.ts'
-import { dot, move, perpendicular, subtract } from '../../../../raster/vector.ts'
+import type { Point } from '../../../../vision/raster/plane.ts'
+import { dot, move, perpendicular, subtract } from '../../../../vision/raster/vector.ts'
 
 /** A straight line between two landmarks, and its target. */
 export interface ChordPair {

@@ -1,5 +1,5 @@
-import type { BodyModel } from '../../../../body/body-model.ts'
-import type { UpperGarment } from '../../../../garment/garment.ts'
+import type { BodyModel } from '../../../../vision/body/body-model.ts'
+import type { UpperGarment } from '../../../../vision/garment/garment.ts'
 import type { UpperFitting } from './fitting.ts'
 import { upperLandmarks } from './landmarks.ts'
 import { refuseLooseClothes } from './loose-clothes.ts'

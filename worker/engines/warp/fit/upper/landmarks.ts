@@ -1,6 +1,6 @@
-import type { Sides } from '../../../../body/keypoints.ts'
-import type { Point } from '../../../../raster/plane.ts'
-import { resample } from '../../../../raster/polyline.ts'
+import type { Sides } from '../../../../vision/body/keypoints.ts'
+import type { Point } from '../../../../vision/raster/plane.ts'
+import { resample } from '../../../../vision/raster/polyline.ts'
 import type { Placement } from './fitting.ts'
 
 /** Names a point of each side by the left and right of the image: `neck_l`, `neck_r`. */

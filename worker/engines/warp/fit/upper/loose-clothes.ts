@@ -1,9 +1,9 @@
-import { DrapeError } from '../../../../../api/shared/errors.ts'
-import type { ArmProfile } from '../../../../body/arm-profile.ts'
-import type { BodyFrame, Sides } from '../../../../body/body-frame.ts'
-import type { Parts } from '../../../../body/parts.ts'
-import { countSet, type Mask, maskWhere, type Point } from '../../../../raster/plane.ts'
-import { medianOf } from '../../../../raster/statistics.ts'
+import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
+import type { ArmProfile } from '../../../../vision/body/arm-profile.ts'
+import type { BodyFrame, Sides } from '../../../../vision/body/body-frame.ts'
+import type { Parts } from '../../../../vision/body/parts.ts'
+import { countSet, type Mask, maskWhere, type Point } from '../../../../vision/raster/plane.ts'
+import { medianOf } from '../../../../vision/raster/statistics.ts'
 import type { SleevePlacement } from './fitting.ts'
 
 /** A worn top, and the sleeve lengths of the new garment. */

@@ -1,13 +1,21 @@
-import { type ArmField, armMask, bareRadiusAt, measureArms } from '../../../../body/arm-field.ts'
-import type { BodyFrame } from '../../../../body/body-frame.ts'
-import { FAR } from '../../../../body/bone-field.ts'
-import { findHead } from '../../../../body/head.ts'
-import { bothSides, type Side, type Sides } from '../../../../body/keypoints.ts'
-import type { Parts } from '../../../../body/parts.ts'
-import { createMask, createPlane, type Mask, type Plane, type Point, subset, union } from '../../../../raster/plane.ts'
-import { fillPolygon } from '../../../../raster/polygon.ts'
-import { interpolate } from '../../../../raster/polyline.ts'
-import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../raster/vector.ts'
+import { type ArmField, armMask, bareRadiusAt, measureArms } from '../../../../vision/body/arm-field.ts'
+import type { BodyFrame } from '../../../../vision/body/body-frame.ts'
+import { FAR } from '../../../../vision/body/bone-field.ts'
+import { findHead } from '../../../../vision/body/head.ts'
+import { bothSides, type Side, type Sides } from '../../../../vision/body/keypoints.ts'
+import type { Parts } from '../../../../vision/body/parts.ts'
+import {
+  createMask,
+  createPlane,
+  type Mask,
+  type Plane,
+  type Point,
+  subset,
+  union,
+} from '../../../../vision/raster/plane.ts'
+import { fillPolygon } from '../../../../vision/raster/polygon.ts'
+import { interpolate } from '../../../../vision/raster/polyline.ts'
+import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../vision/raster/vector.ts'
 import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, FINGERS_ON_ARM, IN_FRONT, SHOULDER_LINE } from '../tuning.ts'
 import type { PlacedGarment, Placement, Regions, SleevePlacement } from './fitting.ts'
 import { findHair } from './hair.ts'

@@ -1,11 +1,11 @@
-import { type BodyFrame, halfWidthAt } from '../../../../body/body-frame.ts'
-import { bothSides, outwards, type Side, type Sides } from '../../../../body/keypoints.ts'
-import { isSeated } from '../../../../body/seated.ts'
-import type { UpperGarment } from '../../../../garment/garment.ts'
-import type { Plane, Point } from '../../../../raster/plane.ts'
-import { interpolate } from '../../../../raster/polyline.ts'
-import { distanceToEdge } from '../../../../raster/ray.ts'
-import { between, distance, dot, move, scale, subtract } from '../../../../raster/vector.ts'
+import { type BodyFrame, halfWidthAt } from '../../../../vision/body/body-frame.ts'
+import { bothSides, outwards, type Side, type Sides } from '../../../../vision/body/keypoints.ts'
+import { isSeated } from '../../../../vision/body/seated.ts'
+import type { UpperGarment } from '../../../../vision/garment/garment.ts'
+import type { Plane, Point } from '../../../../vision/raster/plane.ts'
+import { interpolate } from '../../../../vision/raster/polyline.ts'
+import { distanceToEdge } from '../../../../vision/raster/ray.ts'
+import { between, distance, dot, move, scale, subtract } from '../../../../vision/raster/vector.ts'
 import {
   CHEST,
   COVERING_HEM,

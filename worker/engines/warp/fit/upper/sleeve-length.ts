@@ -1,6 +1,6 @@
-import type { Point } from '../../../../raster/plane.ts'
-import { arcLength } from '../../../../raster/polyline.ts'
-import { distance } from '../../../../raster/vector.ts'
+import type { Point } from '../../../../vision/raster/plane.ts'
+import { arcLength } from '../../../../vision/raster/polyline.ts'
+import { distance } from '../../../../vision/raster/vector.ts'
 import { MAX_SLEEVE_BEND } from '../tuning.ts'
 
 /**

@@ -1,10 +1,10 @@
-import type { BodyFrame } from '../../../../body/body-frame.ts'
-import { axisAt, bothSides, outwards, type Side, type Sides } from '../../../../body/keypoints.ts'
-import type { UpperGarment } from '../../../../garment/garment.ts'
-import type { Plane, Point } from '../../../../raster/plane.ts'
-import { interpolate, resample } from '../../../../raster/polyline.ts'
-import { distanceToEdge } from '../../../../raster/ray.ts'
-import { add, between, distance, move, scale, subtract } from '../../../../raster/vector.ts'
+import type { BodyFrame } from '../../../../vision/body/body-frame.ts'
+import { axisAt, bothSides, outwards, type Side, type Sides } from '../../../../vision/body/keypoints.ts'
+import type { UpperGarment } from '../../../../vision/garment/garment.ts'
+import type { Plane, Point } from '../../../../vision/raster/plane.ts'
+import { interpolate, resample } from '../../../../vision/raster/polyline.ts'
+import { distanceToEdge } from '../../../../vision/raster/ray.ts'
+import { add, between, distance, move, scale, subtract } from '../../../../vision/raster/vector.ts'
 import {
   ARMPIT,
   HEM_SAG,

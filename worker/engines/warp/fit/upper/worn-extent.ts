@@ -1,11 +1,11 @@
-import type { BodyFrame } from '../../../../body/body-frame.ts'
-import { bothSides, type Side } from '../../../../body/keypoints.ts'
-import type { Parts } from '../../../../body/parts.ts'
-import type { Person } from '../../../../person/person.ts'
-import { type Mask, union } from '../../../../raster/plane.ts'
-import { fillCapsules } from '../../../../raster/polygon.ts'
-import { interpolate } from '../../../../raster/polyline.ts'
-import { between } from '../../../../raster/vector.ts'
+import type { BodyFrame } from '../../../../vision/body/body-frame.ts'
+import { bothSides, type Side } from '../../../../vision/body/keypoints.ts'
+import type { Parts } from '../../../../vision/body/parts.ts'
+import type { Person } from '../../../../vision/person/person.ts'
+import { type Mask, union } from '../../../../vision/raster/plane.ts'
+import { fillCapsules } from '../../../../vision/raster/polygon.ts'
+import { interpolate } from '../../../../vision/raster/polyline.ts'
+import { between } from '../../../../vision/raster/vector.ts'
 
 /** Extent of the worn top that a new top must cover. */
 export interface WornExtent {

@@ -1,5 +1,5 @@
-import { dilate } from '../../../../raster/morphology.ts'
-import { type Colours, type Mask, maskWhere, type Plane } from '../../../../raster/plane.ts'
+import { dilate } from '../../../../vision/raster/morphology.ts'
+import { type Colours, type Mask, maskWhere, type Plane } from '../../../../vision/raster/plane.ts'
 import { MAYBE_PERSON, ROW_ENDS } from '../tuning.ts'
 
 /**

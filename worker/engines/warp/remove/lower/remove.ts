@@ -1,8 +1,8 @@
-import { DrapeError } from '../../../../../api/shared/errors.ts'
-import { bareLegRadius } from '../../../../body/leg-profile.ts'
-import { labToRgb } from '../../../../raster/colour.ts'
-import { featherMask } from '../../../../raster/feather.ts'
-import { dilate, open as openMask } from '../../../../raster/morphology.ts'
+import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
+import { bareLegRadius } from '../../../../vision/body/leg-profile.ts'
+import { labToRgb } from '../../../../vision/raster/colour.ts'
+import { featherMask } from '../../../../vision/raster/feather.ts'
+import { dilate, open as openMask } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
   createMask,
@@ -11,7 +11,7 @@ import {
   maskWhere,
   type Plane,
   subset,
-} from '../../../../raster/plane.ts'
+} from '../../../../vision/raster/plane.ts'
 import type { FittedLegs } from '../../fit/lower/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { LowerRemoval } from '../removal.ts'

@@ -1,8 +1,8 @@
-import { type ArmField, armMask } from '../../../../body/arm-field.ts'
-import { distanceTo } from '../../../../raster/distance.ts'
-import { fillSmoothly } from '../../../../raster/fill.ts'
-import { gaussianBlur, gaussianBlurColours } from '../../../../raster/filter.ts'
-import { erode } from '../../../../raster/morphology.ts'
+import { type ArmField, armMask } from '../../../../vision/body/arm-field.ts'
+import { distanceTo } from '../../../../vision/raster/distance.ts'
+import { fillSmoothly } from '../../../../vision/raster/fill.ts'
+import { gaussianBlur, gaussianBlurColours } from '../../../../vision/raster/filter.ts'
+import { erode } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
   channelOf,
@@ -14,11 +14,11 @@ import {
   type Plane,
   subset,
   threshold,
-} from '../../../../raster/plane.ts'
-import { interpolate } from '../../../../raster/polyline.ts'
-import { reduceByFactor, reduceMasked } from '../../../../raster/reduce.ts'
-import { medianOf } from '../../../../raster/statistics.ts'
-import { weightedBlur } from '../../../../raster/weighted.ts'
+} from '../../../../vision/raster/plane.ts'
+import { interpolate } from '../../../../vision/raster/polyline.ts'
+import { reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
+import { medianOf } from '../../../../vision/raster/statistics.ts'
+import { weightedBlur } from '../../../../vision/raster/weighted.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { FACE_TONE, LIMB_ROUND, MEETING, OLD_LIGHT, SKIN_SEEN, TONES } from '../tuning.ts'
 

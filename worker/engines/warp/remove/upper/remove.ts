@@ -1,9 +1,9 @@
-import { DrapeError } from '../../../../../api/shared/errors.ts'
-import { labToRgb, rgbToLab } from '../../../../raster/colour.ts'
-import { featherMask } from '../../../../raster/feather.ts'
-import { fillSmoothly } from '../../../../raster/fill.ts'
-import { fillMembrane } from '../../../../raster/membrane.ts'
-import { dilate } from '../../../../raster/morphology.ts'
+import { DrapeError } from '../../../../../api/shared/contract/errors.ts'
+import { labToRgb, rgbToLab } from '../../../../vision/raster/colour.ts'
+import { featherMask } from '../../../../vision/raster/feather.ts'
+import { fillSmoothly } from '../../../../vision/raster/fill.ts'
+import { fillMembrane } from '../../../../vision/raster/membrane.ts'
+import { dilate } from '../../../../vision/raster/morphology.ts'
 import {
   type Colours,
   countSet,
@@ -13,9 +13,9 @@ import {
   type Plane,
   type Size,
   subset,
-} from '../../../../raster/plane.ts'
-import { type Reduced, reduceMasked } from '../../../../raster/reduce.ts'
-import { medianOf } from '../../../../raster/statistics.ts'
+} from '../../../../vision/raster/plane.ts'
+import { type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
+import { medianOf } from '../../../../vision/raster/statistics.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'

@@ -1,15 +1,21 @@
 import { expect, it } from 'vitest'
-import { measureBody } from '../../../../../../worker/body/body-frame.ts'
-import { forearmMask } from '../../../../../../worker/body/forearms.ts'
-import { findParts } from '../../../../../../worker/body/parts.ts'
-import { createView } from '../../../../../../worker/body/view.ts'
 import { composeLower } from '../../../../../../worker/engines/warp/compose/lower/compose.ts'
 import { fitLower } from '../../../../../../worker/engines/warp/fit/lower/fit.ts'
 import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
-import { bitmapToColours, countSet, type Mask, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
-import { COLOURS, type DrawnPerson, drawPerson } from '../../../../body/drawn-person.ts'
-import { readGarment } from '../../../../garment/known-garments.ts'
-import { prepareGarment } from '../../../../garment/prepare-by-outline.ts'
+import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
+import { forearmMask } from '../../../../../../worker/vision/body/forearms.ts'
+import { findParts } from '../../../../../../worker/vision/body/parts.ts'
+import { createView } from '../../../../../../worker/vision/body/view.ts'
+import {
+  bitmapToColours,
+  countSet,
+  type Mask,
+  maskWhere,
+  subset,
+} from '../../../../../../worker/vision/raster/plane.ts'
+import { COLOURS, type DrawnPerson, drawPerson } from '../../../../vision/body/drawn-person.ts'
+import { readGarment } from '../../../../vision/garment/known-garments.ts'
+import { prepareGarment } from '../../../../vision/garment/prepare-by-outline.ts'
 
 // An opaque garment over the whole photo: uncovered pixels are in front of it.
 async function coveredShare(

@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { blendChange } from '../../../../../../worker/composite/blend.ts'
 import { composeUpper } from '../../../../../../worker/engines/warp/compose/upper/compose.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
-import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
-import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/raster/plane.ts'
-import { ARMS_AWAY, ARMS_BENT, COLOURS, type Colour, drawPerson, type Pose } from '../../../../body/drawn-person.ts'
+import { blendChange } from '../../../../../../worker/vision/composite/blend.ts'
+import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
+import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/vision/raster/plane.ts'
+import {
+  ARMS_AWAY,
+  ARMS_BENT,
+  COLOURS,
+  type Colour,
+  drawPerson,
+  type Pose,
+} from '../../../../vision/body/drawn-person.ts'
 import { CLOTH, drawGarment } from '../../drawn-garment.ts'
 import { layGarment } from '../../lay-garment.ts'
 

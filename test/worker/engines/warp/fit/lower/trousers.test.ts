@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { measureBody } from '../../../../../../worker/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/body/parts.ts'
-import { createView } from '../../../../../../worker/body/view.ts'
 import { fitLower } from '../../../../../../worker/engines/warp/fit/lower/fit.ts'
-import { maskToPlane, type Point } from '../../../../../../worker/raster/plane.ts'
-import { fillCapsules } from '../../../../../../worker/raster/polygon.ts'
-import { drawPerson } from '../../../../body/drawn-person.ts'
-import { readGarment } from '../../../../garment/known-garments.ts'
-import { prepareGarment } from '../../../../garment/prepare-by-outline.ts'
+import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
+import { findParts } from '../../../../../../worker/vision/body/parts.ts'
+import { createView } from '../../../../../../worker/vision/body/view.ts'
+import { maskToPlane, type Point } from '../../../../../../worker/vision/raster/plane.ts'
+import { fillCapsules } from '../../../../../../worker/vision/raster/polygon.ts'
+import { drawPerson } from '../../../../vision/body/drawn-person.ts'
+import { readGarment } from '../../../../vision/garment/known-garments.ts'
+import { prepareGarment } from '../../../../vision/garment/prepare-by-outline.ts'
 
 it('draws both legs of shorts equally long, even if one inseam follows a frayed hem', async () => {
   const drawn = drawPerson()

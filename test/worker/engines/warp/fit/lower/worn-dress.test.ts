@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { measureBody } from '../../../../../../worker/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/body/parts.ts'
 import { partDress } from '../../../../../../worker/engines/warp/fit/lower/worn-dress.ts'
-import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
+import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
+import { findParts } from '../../../../../../worker/vision/body/parts.ts'
+import { COLOURS, drawPerson } from '../../../../vision/body/drawn-person.ts'
 
 const partsIn = (lower: (typeof COLOURS)['top'] | (typeof COLOURS)['lower']) => {
   const { person, photo } = drawPerson(undefined, { lower })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { maskWhere } from '../../../../../../worker/raster/plane.ts'
-import { ARMS_AWAY, COLOURS, type Colour, drawPerson } from '../../../../body/drawn-person.ts'
+import { maskWhere } from '../../../../../../worker/vision/raster/plane.ts'
+import { ARMS_AWAY, COLOURS, type Colour, drawPerson } from '../../../../vision/body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
 import { layGarment } from '../../lay-garment.ts'
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../../../worker/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/body/parts.ts'
 import { refuseLooseClothes } from '../../../../../../worker/engines/warp/fit/upper/loose-clothes.ts'
 import { placeGarment } from '../../../../../../worker/engines/warp/fit/upper/place.ts'
-import { maskToPlane, maskWhere, type Point } from '../../../../../../worker/raster/plane.ts'
-import { fillCapsules, fillPolygon } from '../../../../../../worker/raster/polygon.ts'
-import { between } from '../../../../../../worker/raster/vector.ts'
-import { COLOURS, type Colour, drawPerson } from '../../../../body/drawn-person.ts'
+import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
+import { findParts } from '../../../../../../worker/vision/body/parts.ts'
+import { maskToPlane, maskWhere, type Point } from '../../../../../../worker/vision/raster/plane.ts'
+import { fillCapsules, fillPolygon } from '../../../../../../worker/vision/raster/polygon.ts'
+import { between } from '../../../../../../worker/vision/raster/vector.ts'
+import { COLOURS, type Colour, drawPerson } from '../../../../vision/body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
 
 const SHIRT: Colour = [240, 240, 235]

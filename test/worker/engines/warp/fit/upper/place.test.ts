@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../../../worker/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/body/parts.ts'
 import type { Placement } from '../../../../../../worker/engines/warp/fit/upper/fitting.ts'
 import { placeGarment, placeUpper } from '../../../../../../worker/engines/warp/fit/upper/place.ts'
-import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
-import type { Point } from '../../../../../../worker/raster/plane.ts'
-import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from '../../../../body/drawn-person.ts'
+import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
+import { findParts } from '../../../../../../worker/vision/body/parts.ts'
+import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
+import type { Point } from '../../../../../../worker/vision/raster/plane.ts'
+import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from '../../../../vision/body/drawn-person.ts'
 import { drawDress, drawGarment } from '../../drawn-garment.ts'
 
 function look(pose: Pose = ARMS_AWAY) {

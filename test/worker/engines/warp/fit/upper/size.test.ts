@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../../../worker/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/body/parts.ts'
 import { chooseSize } from '../../../../../../worker/engines/warp/fit/upper/size.ts'
 import { measureWornExtent } from '../../../../../../worker/engines/warp/fit/upper/worn-extent.ts'
-import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
-import { drawPerson } from '../../../../body/drawn-person.ts'
+import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
+import { findParts } from '../../../../../../worker/vision/body/parts.ts'
+import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
+import { drawPerson } from '../../../../vision/body/drawn-person.ts'
 import { drawDress, drawGarment } from '../../drawn-garment.ts'
 
 const { person, photo } = drawPerson()

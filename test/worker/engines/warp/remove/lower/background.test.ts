@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fillAcross } from '../../../../../../worker/engines/warp/remove/lower/background.ts'
-import { type Colours, createPlane } from '../../../../../../worker/raster/plane.ts'
+import { type Colours, createPlane } from '../../../../../../worker/vision/raster/plane.ts'
 
 const SIZE = { width: 40, height: 20 }
 // A floor below a wall that gets lighter to the right.

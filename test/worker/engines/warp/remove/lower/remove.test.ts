@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../../../worker/body/body-frame.ts'
-import { bothSides } from '../../../../../../worker/body/keypoints.ts'
-import { measureLegFields } from '../../../../../../worker/body/leg-field.ts'
-import { measureLeg } from '../../../../../../worker/body/leg-profile.ts'
-import { findParts, type Parts } from '../../../../../../worker/body/parts.ts'
 import { findWornLower } from '../../../../../../worker/engines/warp/fit/lower/worn-mask.ts'
 import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
-import { bitmapToColours, createPlane, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
-import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
+import { measureBody } from '../../../../../../worker/vision/body/body-frame.ts'
+import { bothSides } from '../../../../../../worker/vision/body/keypoints.ts'
+import { measureLegFields } from '../../../../../../worker/vision/body/leg-field.ts'
+import { measureLeg } from '../../../../../../worker/vision/body/leg-profile.ts'
+import { findParts, type Parts } from '../../../../../../worker/vision/body/parts.ts'
+import { bitmapToColours, createPlane, maskWhere, subset } from '../../../../../../worker/vision/raster/plane.ts'
+import { COLOURS, drawPerson } from '../../../../vision/body/drawn-person.ts'
 
 const { person, photo } = drawPerson()
 const body = measureBody(person)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { BACKGROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
-import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
-import { type Bitmap, bitmapToColours, type Point, subset } from '../../../../../../worker/raster/plane.ts'
-import { resample } from '../../../../../../worker/raster/polyline.ts'
+import type { UpperGarment } from '../../../../../../worker/vision/garment/garment.ts'
+import { type Bitmap, bitmapToColours, type Point, subset } from '../../../../../../worker/vision/raster/plane.ts'
+import { resample } from '../../../../../../worker/vision/raster/polyline.ts'
 import {
   ARMS_AWAY,
   COLOURS,
@@ -11,7 +11,7 @@ import {
   drawPerson,
   type Pose,
   TORSO_HALF_WIDTH,
-} from '../../../../body/drawn-person.ts'
+} from '../../../../vision/body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
 import { layGarment, paintSleeves } from '../../lay-garment.ts'
 

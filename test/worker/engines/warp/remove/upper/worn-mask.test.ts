@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GARMENT } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import { type Models, openModels } from '../../../../../../worker/inference/models.ts'
-import { distanceTo } from '../../../../../../worker/raster/distance.ts'
-import { dilate } from '../../../../../../worker/raster/morphology.ts'
-import { bitmapToColours, countSet, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
+import { distanceTo } from '../../../../../../worker/vision/raster/distance.ts'
+import { dilate } from '../../../../../../worker/vision/raster/morphology.ts'
+import { bitmapToColours, countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/plane.ts'
 import { layOnFigure } from '../../lay-figure.ts'
 
 let models: Models

@@ -1,0 +1,24 @@
+import { named } from '../http/openapi/named-schema.ts'
+import { type Static, Type } from '../shared/contract/schema.ts'
+
+const creditBalance = Type.Integer({ minimum: 0, description: 'Remaining credits.' })
+
+export const Account = named(
+  'Account',
+  Type.Object({
+    id: Type.String(),
+    mode: Type.Enum(['live', 'test'], {
+      description: 'Mode of the key: test for keys sk_test_…, whose account has a separate id.',
+    }),
+    name: Type.String(),
+    email: Type.Optional(Type.String()),
+    creditBalance,
+    isActive: Type.Boolean(),
+    retentionDays: Type.Integer({ description: 'Default retention of images in days: 1 to 90.' }),
+    createdAt: Type.String({ format: 'date-time' }),
+  }),
+)
+export type Account = Static<typeof Account>
+
+export const Credits = named('Credits', Type.Object({ creditBalance }))
+export type Credits = Static<typeof Credits>

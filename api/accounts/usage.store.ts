@@ -1,0 +1,83 @@
+import { type ErrorCode, OWN_FAILURE_CODES } from '../shared/contract/errors.ts'
+import { type Static, Type } from '../shared/contract/schema.ts'
+import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+
+const StepRow = Type.Object({
+  at: Timestamp,
+  completed: Type.Integer(),
+  /** Failed because of the service. */
+  failed: Type.Integer(),
+  /** Failed because of their images. */
+  refused: Type.Integer(),
+  cancelled: Type.Integer(),
+  unfinished: Type.Integer(),
+  /** Credits spent, without refunds. */
+  credits: Type.Integer(),
+})
+/** Generations accepted in one time step, by outcome. */
+export type UsageStep = Static<typeof StepRow>
+
+const FailureRow = Type.Object({
+  code: Type.String(),
+  /** Whether the service failed, or refused an image, or the try-on was cancelled. */
+  kind: Type.Enum(['failed', 'refused', 'cancelled']),
+  count: Type.Integer(),
+})
+export type FailureCount = Static<typeof FailureRow>
+
+export interface Span {
+  readonly hours: number
+  readonly step: 'hour' | 'day'
+  /** Restricts the query to this account. */
+  readonly accountId?: string
+}
+
+const CANCELLED: ErrorCode = 'GENERATION_CANCELLED'
+const kindOfFailure = sql.fragment`
+  case
+    when error_code = ${CANCELLED} then 'cancelled'
+    when coalesce(error_code, '') = any(${sql.array([...OWN_FAILURE_CODES, ''], 'text')}) then 'failed'
+    else 'refused'
+  end`
+
+export type Usage = ReturnType<typeof createUsage>
+
+/** Generation statistics over time. */
+export function createUsage(database: Database) {
+  return {
+    /** One entry per step (UTC), from the first step to the current one, also for steps without generations. */
+    countSteps: ({ hours, step, accountId }: Span): Promise<readonly UsageStep[]> =>
+      database.any(sql.type(rowType(StepRow))`
+        with steps as (
+          select generate_series(
+            date_trunc(${step}, now() - make_interval(hours => ${hours}), 'UTC') + ${`1 ${step}`}::interval,
+            date_trunc(${step}, now(), 'UTC'), ${`1 ${step}`}::interval) as at
+        ), counted as (
+          select date_trunc(${step}, created_at, 'UTC') as at, count(*) as generations, sum(cost) as cost,
+            case when status = 'FAILED' then ${kindOfFailure} else status end as outcome
+          from generations
+          where created_at >= (select min(at) from steps) and ${ofAccount(accountId)}
+          group by 1, 4
+        )
+        select at,
+          coalesce(sum(generations) filter (where outcome = 'COMPLETED'), 0)::bigint as completed,
+          coalesce(sum(generations) filter (where outcome = 'failed'), 0)::bigint as failed,
+          coalesce(sum(generations) filter (where outcome = 'refused'), 0)::bigint as refused,
+          coalesce(sum(generations) filter (where outcome = 'cancelled'), 0)::bigint as cancelled,
+          coalesce(sum(generations) filter (where outcome in ('PENDING', 'PROCESSING')), 0)::bigint as unfinished,
+          coalesce(sum(cost) filter (where outcome in ('COMPLETED', 'PENDING', 'PROCESSING')), 0)::bigint as credits
+        from steps left join counted using (at) group by at order by at`),
+
+    /** Counts of the error codes of generations accepted in the last `hours`, most frequent first. */
+    countFailures: ({ hours, accountId }: Pick<Span, 'hours' | 'accountId'>): Promise<readonly FailureCount[]> =>
+      database.any(sql.type(rowType(FailureRow))`
+        select coalesce(error_code, 'unknown') as code, ${kindOfFailure} as kind, count(*) from generations
+        where status = 'FAILED' and created_at >= now() - make_interval(hours => ${hours}) and ${ofAccount(accountId)}
+        group by 1, 2 order by 3 desc, 1`),
+  }
+}
+
+function ofAccount(accountId: string | undefined) {
+  return accountId === undefined ? sql.fragment`engine <> ${TEST_ENGINE}` : sql.fragment`account_id = ${accountId}`
+}

@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
+import { ROLES } from './operators.store.ts'
+
+/** A session ends after this idle time, and in any case after the second constant. */
+const SESSION_IDLE_MINUTES = 30
+const SESSION_HOURS = 12
+
+const SignedInRow = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Nullable(Type.String()),
+  role: Type.Enum([...ROLES]),
+  /** A provider checks its own second factors. */
+  method: Type.Enum(['password', 'provider']),
+  hasSecondFactor: Type.Boolean(),
+})
+/** A signed-in operator. */
+export type SignedIn = Static<typeof SignedInRow>
+
+const SessionRow = Type.Object({
+  ...SignedInRow.properties,
+  /** Signs the IDs of the forms of this session. */
+  formKey: Type.Unsafe<Buffer>({}),
+})
+export type Session = Static<typeof SessionRow>
+
+const FormKeyRow = Type.Object({ operatorId: Type.String(), formKey: Type.Unsafe<Buffer>({}) })
+/** Form key of a session, and the operator of the session. */
+export type FormKey = Static<typeof FormKeyRow>
+
+/** Days that an ended session is kept to attribute forms that are still open in its browser. */
+const ENDED_DAYS = 7
+
+const isLive = sql.fragment`
+  seen_at > now() - make_interval(mins => ${SESSION_IDLE_MINUTES})
+  and operator_sessions.created_at > now() - make_interval(hours => ${SESSION_HOURS})`
+
+export type OperatorSessions = ReturnType<typeof createOperatorSessions>
+
+/** Store of operator sessions. Only hashes of the tokens are stored. */
+export function createOperatorSessions(database: Database) {
+  return {
+    /** Creates a session and returns its token. Deletes sessions that ended more than `ENDED_DAYS` ago. */
+    insert: async (operatorId: string, method: 'password' | 'provider' = 'password'): Promise<string> => {
+      const token = randomBytes(32).toString('base64url')
+      await database.query(sql.unsafe`
+        with ended as (delete from operator_sessions where seen_at < now() - make_interval(days => ${ENDED_DAYS}))
+        insert into operator_sessions (hash, operator_id, method)
+        values (${sql.binary(hashOf(token))}, ${operatorId}, ${method})`)
+      return token
+    },
+
+    /** Returns the active operator of a live session and extends the session; null when the session has ended. */
+    use: (token: string): Promise<Session | null> =>
+      database.maybeOne(sql.type(rowType(SessionRow))`
+        update operator_sessions set seen_at = now() from operators
+        where hash = ${sql.binary(hashOf(token))} and operators.id = operator_id and operators.is_active and ${isLive}
+        returning operators.id, email, name, role, method, form_key as "formKey", exists (
+          select from operator_second_factors as factors
+          where factors.operator_id = operators.id and confirmed_at is not null
+        ) as "hasSecondFactor"`),
+
+    /** The session of this token if it has expired and its operator is active; otherwise an empty list. */
+    findEnded: (token: string): Promise<readonly FormKey[]> =>
+      database.any(sql.type(rowType(FormKeyRow))`
+        select operator_id as "operatorId", form_key as "formKey"
+        from operator_sessions join operators on operators.id = operator_id
+        where hash = ${sql.binary(hashOf(token))} and operators.is_active and not (${isLive})`),
+
+    /** Form keys of every session of the operator, live or ended. */
+    listFormKeys: (operatorId: string): Promise<readonly FormKey[]> =>
+      database.any(sql.type(rowType(FormKeyRow))`
+        select operator_id as "operatorId", form_key as "formKey" from operator_sessions where operator_id = ${operatorId}`),
+
+    /** Ends all other sessions of the operator. */
+    deleteOthers: async (operatorId: string, token: string): Promise<void> => {
+      await database.query(sql.unsafe`
+        delete from operator_sessions where operator_id = ${operatorId} and hash <> ${sql.binary(hashOf(token))}`)
+    },
+
+    delete: async (token: string): Promise<void> => {
+      await database.query(sql.unsafe`delete from operator_sessions where hash = ${sql.binary(hashOf(token))}`)
+    },
+  }
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

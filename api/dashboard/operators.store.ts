@@ -1,0 +1,107 @@
+import { v7 as uuidv7 } from 'uuid'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+
+export const ROLES = ['viewer', 'support', 'billing', 'admin'] as const
+/**
+ * `viewer` reads everything except photos. `support` also views photos (audited), cancels generations and redelivers
+ * webhooks. `billing` also adds credits. `admin` may do everything.
+ */
+export type Role = (typeof ROLES)[number]
+
+const OperatorRow = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Nullable(Type.String()),
+  role: Type.Enum([...ROLES]),
+  isActive: Type.Boolean(),
+  hasSecondFactor: Type.Boolean(),
+  createdAt: Timestamp,
+})
+export type OperatorRecord = Static<typeof OperatorRow>
+
+export interface NewOperator {
+  readonly email: string
+  readonly name: string | null
+  readonly passwordHash: string
+  readonly role: Role
+}
+
+const Secret = rowType(Type.Object({ id: Type.String(), email: Type.String(), passwordHash: Type.String() }))
+
+const hasSecondFactor = (id: ReturnType<typeof sql.identifier>) => sql.fragment`exists (
+    select from operator_second_factors as factors where factors.operator_id = ${id} and confirmed_at is not null
+  ) as "hasSecondFactor"`
+
+const columns = (table: 'operators' | 'changed') => sql.fragment`
+  id, email, name, role, is_active as "isActive", ${hasSecondFactor(sql.identifier([table, 'id']))},
+  created_at as "createdAt"`
+
+export type Operators = ReturnType<typeof createOperators>
+
+/** Store of dashboard operators, identified by their case-insensitive e-mail address. */
+export function createOperators(database: Database) {
+  /** Ends all sessions of the changed operator. */
+  const change = async (email: string, changes: ReturnType<typeof sql.fragment>): Promise<OperatorRecord> => {
+    const changed = await database.maybeOne(sql.type(rowType(OperatorRow))`
+      with changed as (
+        update operators set ${changes} where lower(email) = lower(${email}) returning *
+      ), signed_out as (
+        delete from operator_sessions using changed where operator_id = changed.id
+      )
+      select ${columns('changed')} from changed`)
+    if (changed === null) throw invalid('email', `The operator ${email} does not exist.`)
+    return changed
+  }
+
+  return {
+    list: (): Promise<readonly OperatorRecord[]> =>
+      database.any(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators order by id`),
+
+    /** The operator with this ID, active or not. */
+    findById: (id: string): Promise<OperatorRecord | null> =>
+      database.maybeOne(sql.type(rowType(OperatorRow))`select ${columns('operators')} from operators where id = ${id}`),
+
+    /** Whether an active administrator exists. */
+    hasAdmin: (): Promise<boolean> =>
+      database.exists(sql.unsafe`select from operators where role = 'admin' and is_active`),
+
+    /** The operator with this address, active or not. */
+    find: (email: string): Promise<OperatorRecord | null> =>
+      database.maybeOne(
+        sql.type(
+          rowType(OperatorRow),
+        )`select ${columns('operators')} from operators where lower(email) = lower(${email})`,
+      ),
+
+    /** The active operator with this address and the password hash; null when there is none. */
+    findSecret: (email: string) =>
+      database.maybeOne(sql.type(Secret)`
+        select id, email, password_hash as "passwordHash" from operators
+        where lower(email) = lower(${email}) and is_active`),
+
+    /** Creates an operator. Throws `VALIDATION_FAILED` when the address is already in use. */
+    insert: async ({ email, name, passwordHash, role }: NewOperator) => {
+      const inserted = await database.maybeOne(sql.type(rowType(OperatorRow))`
+        insert into operators (id, email, name, password_hash, role)
+        values (${`op_${uuidv7()}`}, ${email}, ${name}, ${passwordHash}, ${role})
+        on conflict (lower(email)) do nothing returning ${columns('operators')}`)
+      if (inserted === null) throw invalid('email', `The operator ${email} already exists.`)
+      return inserted
+    },
+
+    /** Throws `VALIDATION_FAILED` when the operator does not exist. */
+    setActive: (email: string, isActive: boolean) => change(email, sql.fragment`is_active = ${isActive}`),
+
+    /** Throws `VALIDATION_FAILED` when the operator does not exist. */
+    setRole: (email: string, role: Role) => change(email, sql.fragment`role = ${role}`),
+
+    /** Throws `VALIDATION_FAILED` when the operator does not exist. */
+    setPassword: (email: string, passwordHash: string) => change(email, sql.fragment`password_hash = ${passwordHash}`),
+  }
+}
+
+function invalid(path: string, message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', message, { details: [{ path, message }] })
+}

@@ -1,0 +1,57 @@
+import { HTTP_STATUS } from '../http/middleware/errors.ts'
+import { DrapeError, type FieldProblem } from '../shared/contract/errors.ts'
+import { findFormPage, isSearchPage } from './form-pages.ts'
+import { seeOther } from './layout.ts'
+import { type KeptForm, typedValues } from './rejected-form.ts'
+import { isPermitted, rolesFor } from './roles.ts'
+import type { DashboardContext, DashboardMiddleware } from './state.ts'
+
+/**
+ * Shows the page of a refused form again, with the typed values and the errors. `show` handles a GET of the page.
+ * Rethrows the error when no page can be shown.
+ */
+export function showFormsAgain(show: DashboardMiddleware): DashboardMiddleware {
+  return async function again(ctx, next) {
+    try {
+      await next()
+    } catch (error) {
+      const place = error instanceof DrapeError && HTTP_STATUS[error.code] < 500 ? findPlace(ctx) : null
+      if (place === null || ctx.state.kept !== null) throw error
+      ctx.state.kept = keep(ctx, error as DrapeError)
+      const { method, url } = ctx
+      Object.assign(ctx, { method: 'GET', url: place })
+      try {
+        await show(ctx, notFound)
+      } catch {
+        throw error
+      } finally {
+        Object.assign(ctx, { method, url })
+      }
+      ctx.status = HTTP_STATUS[(error as DrapeError).code]
+    }
+  }
+}
+
+/** Redirects a GET of an action's path, e.g. after a form was shown again, to the page of the form. */
+export const openFormPages: DashboardMiddleware = function formPages(ctx, next) {
+  const isAction = ctx.method === 'GET' && rolesFor('GET', ctx.path).length === 0
+  const page = isAction ? findFormPage(ctx.path) : null
+  return page === null ? next() : seeOther(ctx, `${page}${ctx.search}`)
+}
+
+/** Page that shows the form of this request; null when there is none or the operator may not see it. */
+function findPlace({ method, path, state: { operator } }: DashboardContext): string | null {
+  const page = method === 'POST' ? findFormPage(path) : isSearchPage(path) ? path : null
+  if (page === null || operator === null) return page
+  return isPermitted(operator.role, 'GET', page) ? page : null
+}
+
+function keep(ctx: DashboardContext, { message, details }: DrapeError): KeptForm {
+  const problems = Array.isArray(details) ? (details as readonly FieldProblem[]) : []
+  const values = ctx.method === 'POST' ? typedValues(ctx.state.form) : new URLSearchParams(ctx.querystring)
+  return { action: ctx.path, values, message: problems.length === 0 ? message : '', problems }
+}
+
+function notFound(): Promise<void> {
+  throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
+}

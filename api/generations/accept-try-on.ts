@@ -1,0 +1,240 @@
+import { v7 as uuidv7 } from 'uuid'
+import { assertScope } from '../accounts/restrictions.ts'
+import { disconnectSignal } from '../http/answers/disconnect-signal.ts'
+import { HTTP_STATUS } from '../http/middleware/errors.ts'
+import type { Translated } from '../http/route-body.ts'
+import type { AppContext } from '../http/state.ts'
+import type { PersonPhotos } from '../photos/person-photos.ts'
+import type { ProductPhotos } from '../photos/product-photos.ts'
+import type { ReserveStorage } from '../photos/storage-quota.ts'
+import { imageField } from '../products/legacy.routes.ts'
+import type { ProductBody } from '../products/products.schema.ts'
+import type { Products } from '../products/products.store.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { formatPath } from '../shared/contract/schema.ts'
+import type { ProductInput } from '../shared/database/product-merge.store.ts'
+import type { Generations } from '../shared/generations/generations.store.ts'
+import { readTestInput } from '../test-mode/inputs.ts'
+import { checkConsent } from '../trust/consent/check-consent.ts'
+import type { Consents } from '../trust/consent/consents.store.ts'
+import type { Acceptance } from './acceptance.store.ts'
+import { defaultDeadline, type EngineChoice } from './engines/choice.ts'
+import type { KnownEngine } from './engines/directory.ts'
+import type { Estimate } from './engines/wait-estimate.ts'
+import type { TryOnBody } from './try-on.schema.ts'
+
+export interface AcceptanceParts {
+  readonly personPhotos: PersonPhotos
+  readonly productPhotos: ProductPhotos
+  /** False when the generation was accepted before. */
+  readonly accept: (call: Acceptance) => Promise<boolean>
+  readonly generations: Generations
+  /** Notifies the relay of new work. */
+  readonly wake: () => void
+  readonly chooseEngine: EngineChoice['choose']
+  readonly findProduct: Products['find']
+  readonly reserveStorage: ReserveStorage
+  readonly consents: Consents
+}
+
+export interface SentTryOn {
+  readonly body: TryOnBody
+  readonly translated: Translated
+}
+
+interface AcceptedCall {
+  readonly generationId: string
+  readonly productExternalId: string
+  readonly engine: string
+  readonly requestedEngine: string | null
+  /** Null when the wait is unknown. */
+  readonly estimate: Estimate | null
+}
+
+/**
+ * Checks everything that the schema cannot, stores the images and accepts the call. A resumed call that was already
+ * accepted stays accepted.
+ */
+export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent: SentTryOn): Promise<AcceptedCall> {
+  const generationId = `gen_${ctx.state.resourceId}`
+  const earlier = ctx.state.resumed ? await parts.generations.find(generationId) : null
+  if (earlier) return { ...earlier, generationId, estimate: null }
+  const [sentProduct] = sent.body.products
+  if (isUpsert(sentProduct)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or updates a product')
+  if (ctx.state.account.testOf !== null) await assertTest(ctx, parts, sent)
+  const consent = await readConsent(ctx, parts, sent)
+  const chosen = await chooseEngine(ctx, parts, sent)
+  const { engine, requestedEngine, estimating } = chosen
+  const { maxWaitSeconds } = sent.body
+  if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
+  const signal = disconnectSignal(ctx)
+  const product = await storeProduct(ctx, parts, { sent, signal })
+  const person = await storePerson(ctx, parts, { sent, signal })
+  await acceptOnce(
+    {
+      ...{ ...callOf(ctx, sent, person), generationId, product, ...chargeOf(engine), requestedEngine, consent },
+      deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
+    },
+    parts,
+    person,
+  )
+  parts.wake()
+  const { externalId: productExternalId } = product
+  return { generationId, productExternalId, engine: engine.name, requestedEngine, estimate: await estimating }
+}
+
+/** Checks the consent of a call before anything of the call is stored. */
+async function readConsent({ state: { account } }: AppContext, { consents }: AcceptanceParts, { body }: SentTryOn) {
+  if (body.consent === undefined) return null
+  const { policy, version, at } = body.consent
+  return checkConsent({ policy, version, at }, { accountId: account.testOf ?? account.id, consents })
+}
+
+/** Estimated size of a result. */
+const TEST_RESULT_BYTES = 1024 * 1024
+
+/** Checks the test input and the storage quota: credits do not limit the number of results of a test key. */
+async function assertTest(
+  { state: { account } }: AppContext,
+  { reserveStorage }: AcceptanceParts,
+  { body }: SentTryOn,
+): Promise<void> {
+  readTestInput(body.externalUserId ?? null)
+  await reserveStorage(account, TEST_RESULT_BYTES, async () => {})
+}
+
+function chooseEngine(
+  { state: { account } }: AppContext,
+  { chooseEngine: choose, findProduct }: AcceptanceParts,
+  { body: { products, priority, output }, translated: { written } }: SentTryOn,
+) {
+  return choose(
+    {
+      ...{ account, isBatch: priority === 'batch', requested: output.engine, mayFallBack: output.fallback },
+      findImages: () => imagesOf(products[0], account.id, findProduct),
+    },
+    formatPath(written(['output', 'engine'])),
+  )
+}
+
+type ResolvedPhoto = Awaited<ReturnType<PersonPhotos['resolve']>>
+
+interface Storing {
+  readonly sent: SentTryOn
+  readonly signal: AbortSignal
+}
+
+function storePerson(
+  { state: { account, files } }: AppContext,
+  { personPhotos }: AcceptanceParts,
+  { sent: { body, translated }, signal }: Storing,
+): Promise<ResolvedPhoto> {
+  return personPhotos.resolve(body.person.image.source, {
+    account,
+    files,
+    signal,
+    field: imageField(['person', 'image'], translated.written),
+    externalUserId: body.externalUserId ?? null,
+    keepForDays: body.output.keepForDays ?? null,
+  })
+}
+
+function chargeOf({ name, garmentTypes, credits }: KnownEngine) {
+  return { engine: name, garmentTypes, cost: credits }
+}
+
+/** The call as input of the acceptance. */
+function callOf(
+  { state: { account } }: AppContext,
+  { body, translated: { written } }: SentTryOn,
+  { imageId, uploadedNow }: ResolvedPhoto,
+) {
+  const { watermark, seed, mode, format, fullResolution, keepForDays = null } = body.output
+  return {
+    accountId: account.id,
+    externalUserId: body.externalUserId ?? null,
+    imageId,
+    imagePath: formatPath(written(['person', 'image', 'source', 'id'])),
+    options: { watermark, seed, mode, format, fullResolution },
+    keepForDays: uploadedNow && account.testOf === null ? keepForDays : null,
+    isBatch: body.priority === 'batch',
+  }
+}
+
+/** Accepts the call. Deletes its photo if the call was refused or was accepted before. */
+async function acceptOnce(
+  call: Acceptance,
+  { accept, personPhotos }: AcceptanceParts,
+  { imageId, uploadedNow }: ResolvedPhoto,
+): Promise<void> {
+  try {
+    const isNew = await accept(call)
+    if (!isNew && uploadedNow) await personPhotos.discard(imageId)
+  } catch (error) {
+    // After any other error the call may have been accepted, and the generation may need the photo.
+    if (uploadedNow && isRefusal(error)) await personPhotos.discard(imageId)
+    throw error
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof DrapeError && HTTP_STATUS[error.code] < 500
+}
+
+/** Maximum `Retry-After` in seconds. The delay equals the time by which the backlog must shrink. */
+const MAX_RETRY_SECONDS = 3600
+
+/** Throws `SERVICE_UNAVAILABLE` when the estimated start is later. */
+function assertWait(estimate: Estimate | null, maxWaitSeconds: number): void {
+  if (estimate === null || estimate.estimatedStartSeconds <= maxWaitSeconds) return
+  const { estimatedStartSeconds, estimatedSeconds } = estimate
+  throw new DrapeError(
+    'SERVICE_UNAVAILABLE',
+    `The try-on would start in about ${estimatedStartSeconds} seconds, later than maxWaitSeconds (${maxWaitSeconds}). Send the call again after the seconds in Retry-After, raise maxWaitSeconds or choose another engine.`,
+    {
+      details: [
+        {
+          ...{ path: 'maxWaitSeconds', message: `must be at least ${estimatedStartSeconds} now` },
+          ...{ estimatedStartSeconds, estimatedSeconds },
+        },
+      ],
+      retryable: true,
+      retryAfterSeconds: Math.min(MAX_RETRY_SECONDS, estimatedStartSeconds - maxWaitSeconds),
+    },
+  )
+}
+
+/** Classifications of a product's images: from the call, else from the catalog. */
+async function imagesOf({ externalId, images }: ProductBody, accountId: string, findProduct: Products['find']) {
+  if (images === undefined)
+    return externalId === undefined ? null : ((await findProduct({ accountId, externalId }))?.images ?? null)
+  return images.map(({ classifications = null }, order) => ({ order, classifications }))
+}
+
+/** Whether the call creates or updates a product of the catalog. */
+function isUpsert({ externalId, title, description, images, validForDays, metadata }: ProductBody): boolean {
+  const written = [title, description, images, validForDays, metadata]
+  return externalId !== undefined && written.some((value) => value !== undefined)
+}
+
+async function storeProduct(
+  { state: { account, files, resourceId } }: AppContext,
+  { productPhotos }: AcceptanceParts,
+  { sent: { body, translated }, signal }: Storing,
+): Promise<ProductInput> {
+  // Named individually, so that unknown fields of a caller cannot override ours.
+  const { externalId, title, description, images, validForDays, metadata } = body.products[0]
+  const product = {
+    id: uuidv7(),
+    externalId: externalId ?? `_anon_${resourceId}`,
+    anonymous: externalId === undefined,
+    title,
+    description,
+    metadata,
+    // The lifetime of a one-shot product is fixed; a sent value is ignored.
+    validForDays: externalId === undefined ? undefined : validForDays,
+  }
+  if (images === undefined) return product
+  const fieldOf = (index: number) => imageField(['products', '0', 'images', String(index)], translated.written)
+  return { ...product, images: await productPhotos.store(images, { account, files, signal, fieldOf }) }
+}

@@ -1,0 +1,132 @@
+import { named } from '../http/openapi/named-schema.ts'
+import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
+import { STATUSES } from '../shared/generations/generation.ts'
+import { ErrorFields } from './error-fields.ts'
+
+const Engine = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    license: Type.String({ description: 'SPDX expression.' }),
+    kind: Type.String({ description: 'Kind of its images: photo, preview or test.' }),
+  },
+  { description: 'The engine that rendered the image.' },
+)
+
+export const EstimatedStartSeconds = Type.Integer({
+  minimum: 0,
+  description:
+    'While PENDING: estimated seconds until a worker starts the try-on, including the start of a worker pool that was scaled to zero.',
+})
+export const EstimatedStartRange = Type.Object(
+  { min: Type.Integer({ minimum: 0 }), max: Type.Integer({ minimum: 0 }) },
+  { description: 'While PENDING: range in seconds in which a worker starts the try-on in 9 of 10 cases.' },
+)
+export const EstimatedSeconds = Type.Integer({
+  minimum: 1,
+  description: 'While PENDING: estimated seconds until the try-on ends, at the pace of recent try-ons.',
+})
+
+export const EngineName = Type.String({ description: 'Name of the engine that renders the try-on.' })
+export const RequestedEngine = Type.String({
+  description:
+    'Name of the requested or default engine when a fallback engine of the account replaces it; absent otherwise.',
+})
+
+export const Consent = Type.Object(
+  {
+    policy: Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description: 'Domain of a shop of the account, or a policy that the operator published for the account.',
+      examples: ['shop.example'],
+    }),
+    version: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Current version of the policy.',
+      examples: ['2026-11'],
+    }),
+    at: Type.String({ format: 'date-time', description: 'When the person agreed; not in the future.' }),
+  },
+  { description: 'Consent of the person in the photo. Stored and returned with the generation.' },
+)
+
+export const AppealUrl = Type.String({
+  format: 'uri',
+  description:
+    'When FAILED because a safety check refused an image: page on which the person in the photo can ask for a review. Anyone with the URL can.',
+})
+
+export const ResultImageUrl = Type.String({
+  format: 'uri',
+  description:
+    'When COMPLETED, until the image expires or is erased: URL of the image. It works for 1 hour; fetch the generation again for a new URL.',
+})
+export const ImagesExpired = Type.Boolean({
+  description: 'True when the image has expired or was erased; resultImageUrl is absent then.',
+})
+
+/** A generation as returned to callers. */
+export const Generation = named(
+  'Generation',
+  Type.Object({
+    generationId: Type.String(),
+    status: Type.Enum([...STATUSES], { description: 'COMPLETED and FAILED are final.' }),
+    queuePosition: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'While PENDING: position in the queue; 1 starts next.' }),
+    ),
+    estimatedStartSeconds: Type.Optional(EstimatedStartSeconds),
+    estimatedStartRange: Type.Optional(EstimatedStartRange),
+    estimatedSeconds: Type.Optional(EstimatedSeconds),
+    progress: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'While PROCESSING: share of the work that is done.' }),
+    ),
+    resultImageUrl: Type.Optional(ResultImageUrl),
+    imagesExpired: Type.Optional(ImagesExpired),
+    engineName: EngineName,
+    requestedEngine: Type.Optional(RequestedEngine),
+    consent: Type.Optional(Consent),
+    engine: Type.Optional(Engine),
+    category: Type.Optional(Nullable(Type.String({ description: 'Category of the garment.' }))),
+    quality: Type.Optional(
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description:
+            'When COMPLETED: quality of the image by automatic measures; 1: no visible faults; null: not rated.',
+        }),
+      ),
+    ),
+    timings: Type.Optional(
+      Type.Record(Type.String(), Type.Number(), { description: 'When COMPLETED: duration of each stage in ms.' }),
+    ),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'When COMPLETED: warnings about the result (upper case) and about the photo (lower case).',
+      }),
+    ),
+    ingredientSalt: Type.Optional(
+      Type.String({
+        description:
+          "When COMPLETED: the secret salt of the photo's and the product image's hashes in the result's Content Credentials. It proves that the result was made from an image; keep it secret.",
+      }),
+    ),
+    errorMessage: Type.Optional(Type.String({ description: 'When FAILED: human-readable reason.' })),
+    errorCode: Type.Optional(
+      Type.String({
+        description: 'When FAILED: stable error code; branch on it.',
+        examples: ['PRODUCT_IMAGE_FETCH_FAILED'],
+      }),
+    ),
+    errorDetails: Type.Optional(ErrorFields),
+    appealUrl: Type.Optional(AppealUrl),
+    createdAt: Type.String({ format: 'date-time' }),
+    updatedAt: Type.String({
+      format: 'date-time',
+      description: 'Time of the last status change; strictly increasing. Progress does not change it.',
+    }),
+  }),
+)
+export type Generation = Static<typeof Generation>

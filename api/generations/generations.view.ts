@@ -1,0 +1,86 @@
+import type { GenerationRecord } from '../shared/generations/generations.store.ts'
+import { cacheBriefly } from '../shared/process/brief-cache.ts'
+import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { AppealUrlOf } from '../trust/appeals/appeal-reference.ts'
+import type { Wait, WaitEstimate } from './engines/wait-estimate.ts'
+import type { Generation } from './generations.schema.ts'
+
+/** Presents a generation to callers. */
+export type PresentGeneration = (generation: GenerationRecord) => Promise<Generation>
+
+/** Lifetime of a result link in seconds; fetching the generation again returns a new link. */
+const RESULT_SECONDS = 3600
+const SAME_LINK_MS = 60_000
+
+export function createGenerationView({
+  storage,
+  estimateWait,
+  appealUrlOf,
+}: {
+  storage: ObjectStorage
+  estimateWait: WaitEstimate['ofGeneration']
+  appealUrlOf: AppealUrlOf
+}): PresentGeneration {
+  // Requests within a short time get the same link, so that browsers can cache the image.
+  const links = cacheBriefly((key) => storage.signedUrl(key, { expiresInSeconds: RESULT_SECONDS }), {
+    ms: SAME_LINK_MS,
+  })
+  return async (generation) => {
+    const { id, isAppealable, updatedAt } = generation
+    const waits = generation.status === 'PENDING'
+    const key = findResultKey(generation)
+    return presentGeneration(generation, {
+      resultImageUrl: key === null ? null : await links(key),
+      wait: waits ? await estimateWait(generation.id) : null,
+      appealUrl: isAppealable ? appealUrlOf({ id, refusedAt: updatedAt }) : null,
+    })
+  }
+}
+
+export interface Presented {
+  /** Null when there is no result, or it has expired. */
+  readonly resultImageUrl: string | null
+  readonly wait: Wait | null
+  readonly appealUrl: string | null
+}
+
+/** A generation as callers get it, with these links. */
+export function presentGeneration(
+  generation: GenerationRecord,
+  { resultImageUrl, wait, appealUrl }: Presented,
+): Generation {
+  const { id, status, engine, requestedEngine, errorCode, errorMessage, errorDetails, consent, createdAt, updatedAt } =
+    generation
+  return {
+    generationId: id,
+    status,
+    engineName: engine,
+    ...(requestedEngine !== null && { requestedEngine }),
+    ...wait,
+    ...(status === 'PROCESSING' && { progress: generation.progress ?? 0 }),
+    ...(status === 'COMPLETED' && {
+      ...(resultImageUrl === null ? { imagesExpired: true } : { resultImageUrl }),
+      // As reported by the worker.
+      engine: generation.engineInfo as Generation['engine'],
+      category: generation.category,
+      quality: generation.quality,
+      timings: generation.timings as Generation['timings'],
+      warnings: generation.warnings,
+      ...(generation.ingredientSalt !== null && { ingredientSalt: generation.ingredientSalt }),
+    }),
+    ...(status === 'FAILED' && {
+      errorMessage: errorMessage ?? undefined,
+      ...(errorCode && { errorCode }),
+      ...(errorDetails && { errorDetails }),
+      ...(appealUrl !== null && { appealUrl }),
+    }),
+    ...(consent !== null && { consent }),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  }
+}
+
+/** Key of the result that callers may see; null when there is none, or it has expired. */
+export function findResultKey({ resultKey, imagesExpireAt }: GenerationRecord): string | null {
+  return imagesExpireAt.getTime() <= Date.now() ? null : resultKey
+}

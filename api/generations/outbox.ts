@@ -1,0 +1,137 @@
+import { compileCheck, Nullable, Type } from '../shared/contract/schema.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
+import { DEMAND_CHANNEL, type TryOnJob, TryOnJobSchema } from '../shared/generations/generation.ts'
+
+const Claimed = rowType(Type.Object({ room: Nullable(Type.Integer()), jobs: Type.Array(Type.Unknown()) }))
+const checkJob = compileCheck(TryOnJobSchema)
+const UnstartedRow = rowType(
+  Type.Object({ generationId: Type.String(), attempt: Type.Integer(), queue: Type.String() }),
+)
+
+export type Outbox = ReturnType<typeof createOutbox>
+
+export interface Claim {
+  readonly jobs: readonly TryOnJob[]
+  /** Validation problems of jobs that no worker can read. These jobs block no other job and fail at their deadline. */
+  readonly problems: readonly string[]
+  /**
+   * Number of further jobs that fit into the queue before the queue reaches `depth`; null while another relay claims.
+   */
+  readonly room: number | null
+}
+
+export interface ClaimOptions {
+  readonly queue: string
+  /** Engines that the workers of the queue run. */
+  readonly engines: readonly string[]
+  readonly limit: number
+  readonly depth: number
+}
+
+/** Advisory lock of the relays. Must be unique within the database. */
+const CLAIM_LOCK = 7_201_430_002
+
+/**
+ * After this wait, an account's oldest batch job of an engine counts as interactive, unless the lane already has batch
+ * work of that account and engine. Batch work thus progresses one job at a time, however much interactive work arrives.
+ */
+export const MAX_STEP_BACK_SECONDS = 60
+
+/** Outbox of the jobs that have not ended. */
+export function createOutbox(database: Database) {
+  return {
+    /**
+     * Claims up to `limit` jobs for a lane and keeps at most `depth` jobs waiting for a worker. Accounts take turns,
+     * and the engines of one account take turns; jobs that are already in the lane count. The backlog of one account
+     * comes after the first job of every other account, and the backlog for one engine after the first job for every
+     * other engine. Batch jobs come after the interactive jobs of their account; batch jobs in the lane do not count
+     * for the turns of interactive jobs. One relay claims at a time.
+     */
+    claim: async ({ queue, engines, limit, depth }: ClaimOptions): Promise<Claim> => {
+      const { room, jobs } = await database.one(sql.type(Claimed)`
+        with recursive dispatched as materialized (
+          select account_id, engine_name as engine, count(*) as jobs, count(*) filter (where is_batch) as batch_jobs from outbox
+          where dispatched_at is not null and queue = ${queue} group by account_id, engine_name
+        ), room as materialized (
+          select case when ${limit} + coalesce((select sum(jobs) from dispatched), 0) <= ${depth} then ${limit}
+            else least(${limit}, greatest(0, ${depth} - (
+              select count(*) from outbox
+              where dispatched_at is not null and queue = ${queue} and 'PENDING' = (
+                select status from generations where generations.id = outbox.generation_id limit 1)))) end as places
+          where pg_try_advisory_xact_lock(${CLAIM_LOCK})
+        ), waiting (engine, account_id) as (
+          select wanted.engine, (select account_id from outbox where dispatched_at is null and outbox.engine_name = wanted.engine
+            order by account_id limit 1)
+          from unnest(${sql.array([...engines], 'text')}) as wanted (engine), room where places > 0
+          union all
+          select waiting.engine, (select account_id from outbox
+            where dispatched_at is null and outbox.engine_name = waiting.engine and outbox.account_id > waiting.account_id
+            order by account_id limit 1)
+          from waiting where waiting.account_id is not null
+        ), lines as materialized (
+          select account_id, engine, coalesce(jobs, 0) as jobs, coalesce(batch_jobs, 0) as batch_jobs
+          from waiting left join dispatched using (account_id, engine)
+          where account_id is not null
+        ), next as (
+          select lines.account_id, job.*, case when steps_back then jobs else jobs - batch_jobs end + job.place as engine_turn
+          from lines cross join (values (false), (true)) as class (is_batch) cross join lateral (
+            select generation_id, available_at, created_at, place, class.is_batch and not (place = 1 and lines.batch_jobs = 0
+              and created_at < now() - make_interval(secs => ${MAX_STEP_BACK_SECONDS})) as steps_back
+            from (
+              select generation_id, available_at, created_at, row_number() over (order by available_at, generation_id) as place
+              from outbox
+              where outbox.account_id = lines.account_id and outbox.engine_name = lines.engine and dispatched_at is null
+                and outbox.is_batch = class.is_batch and available_at <= now()
+              order by available_at, generation_id limit (select places from room)) as first
+          ) as job
+        ), accounts_dispatched as materialized (
+          select account_id, sum(jobs) as jobs, sum(jobs - batch_jobs) as interactive_jobs from dispatched group by account_id
+        ), turns as (
+          select generation_id, created_at, steps_back,
+            coalesce(case when steps_back then accounts_dispatched.jobs else interactive_jobs end, 0)
+              + row_number() over (partition by next.account_id order by steps_back, engine_turn, available_at, generation_id) as turn
+          from next left join accounts_dispatched using (account_id)
+        ), chosen as (
+          select generation_id from turns order by turn, steps_back, created_at limit (select places from room)
+        ), locked as (
+          select outbox.generation_id from outbox join chosen using (generation_id)
+          where dispatched_at is null
+          for update of outbox skip locked
+        ), claimed as (
+          update outbox set dispatched_at = now(), queue = ${queue}
+          from locked where outbox.generation_id = locked.generation_id
+          returning payload
+        )
+        select (select places from room) as room, coalesce(jsonb_agg(payload), '[]') as jobs from claimed`)
+      const checked = jobs.map((job) => checkJob(job))
+      return {
+        jobs: checked.flatMap((check) => (check.ok ? [check.value] : [])),
+        problems: checked.flatMap((check) =>
+          check.ok ? [] : [check.problems.map(({ path, message }) => `${path} ${message}`).join('; ')],
+        ),
+        room: room === null ? null : room - jobs.length,
+      }
+    },
+
+    /** Returns jobs that could not be enqueued to the outbox. */
+    release: async (generationIds: readonly string[]): Promise<void> => {
+      await database.query(sql.unsafe`
+        update outbox set dispatched_at = null where generation_id = any(${sql.array([...generationIds], 'text')})`)
+    },
+
+    /** Jobs that were dispatched more than `olderThanSeconds` ago and that no worker has started. */
+    findUnstarted: (olderThanSeconds: number, limit: number) =>
+      database.any(sql.type(UnstartedRow)`
+        select outbox.generation_id as "generationId", generations.attempt, outbox.queue
+        from outbox join generations on generations.id = outbox.generation_id
+        where dispatched_at < now() - make_interval(secs => ${olderThanSeconds}) and status = 'PENDING'
+        order by dispatched_at limit ${limit}`),
+
+    /**
+     * Notifies the controller of new demand. Runs outside the accepting transaction, because NOTIFY serializes commits.
+     */
+    notifyDemand: async (): Promise<void> => {
+      await database.query(sql.unsafe`select pg_notify(${DEMAND_CHANNEL}, '')`)
+    },
+  }
+}

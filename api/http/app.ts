@@ -1,0 +1,75 @@
+import type Router from '@koa/router'
+import Koa from 'koa'
+import { DrapeError } from '../shared/contract/errors.ts'
+import type { Log } from '../shared/telemetry/log.ts'
+import type { Metrics } from '../shared/telemetry/metrics.ts'
+import { storefrontCors } from './middleware/cors.ts'
+import { translateErrors } from './middleware/errors.ts'
+import { trimForwarded } from './middleware/forwarded-headers.ts'
+import { requestContext } from './middleware/request-context.ts'
+import { traceRequests } from './middleware/trace.ts'
+import type { RequestRecorder } from './request-recorder.ts'
+import type { AppState } from './state.ts'
+
+/** Routes with shared middleware. */
+export type Routes = Router<AppState>
+
+export interface AppOptions {
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly routes: readonly Routes[]
+  readonly development?: boolean
+  /** Number of trusted reverse proxies, each of which appends its client to `X-Forwarded-For`. */
+  readonly proxyHops?: number
+  /** Gets every request of an account. */
+  readonly record?: RequestRecorder['record']
+}
+
+/** The API as a Koa application: context, errors, then the routes. Unknown paths return `ROUTE_NOT_FOUND`. */
+export function createApp({
+  log,
+  metrics,
+  routes,
+  development = false,
+  proxyHops = 0,
+  record,
+}: AppOptions): Koa<AppState> {
+  // A caller can forge every address before those that our own proxies appended.
+  const app = new Koa<AppState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
+  app.use(trimForwarded)
+  app.use(traceRequests())
+  app.use(requestContext({ log, metrics, record }))
+  app.use(storefrontCors({ development }))
+  app.use(translateErrors())
+  app.use(refuseTarget)
+  for (const group of routes) app.use(group.routes())
+  app.use(refuseRoute)
+  // All other errors have become responses; the remaining ones are sockets that callers closed.
+  app.on('error', (error: Error & { code?: string }) => log.debug({ err: error }, 'connection error'))
+  return app
+}
+
+/** Koa's parsing time grows with the square of the number of parameters with one name. */
+const MAX_PARAMETERS = 200
+
+const refuseTarget: Koa.Middleware<AppState> = (ctx, next) => {
+  // No resource name contains U+0000, and Postgres rejects it in queries.
+  if (ctx.path.includes('%00')) throw new DrapeError('ROUTE_NOT_FOUND', 'The route does not exist.')
+  if (ctx.querystring.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
+    throw new DrapeError('VALIDATION_FAILED', `The query has more than ${MAX_PARAMETERS} parameters.`)
+  }
+  return next()
+}
+
+/** The interface has removed this route and promises 404, although the path supports other methods. */
+const REMOVED = { method: 'PATCH', path: /^\/tryon\/v1\/products\/[^/]+\/?$/ }
+
+/** Runs last: returns 405 with `Allow` if the path supports other methods, otherwise 404. */
+const refuseRoute: Koa.Middleware<AppState> = (ctx) => {
+  const matched = (ctx as { matched?: { methods: string[] }[] }).matched ?? []
+  const methods = [...new Set(matched.flatMap((layer) => layer.methods))]
+  const isRemoved = ctx.method === REMOVED.method && REMOVED.path.test(ctx.path)
+  if (methods.length === 0 || isRemoved) throw new DrapeError('ROUTE_NOT_FOUND', 'The route does not exist.')
+  ctx.set('Allow', methods.join(', '))
+  throw new DrapeError('METHOD_NOT_ALLOWED', 'The route does not support this method.')
+}

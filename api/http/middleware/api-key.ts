@@ -1,0 +1,22 @@
+import type { Middleware } from 'koa'
+import type { KeyLookup } from '../../accounts/key-lookup.ts'
+import { DrapeError } from '../../shared/contract/errors.ts'
+import type { AppState } from '../state.ts'
+
+/**
+ * Authenticates a request by its `x-api-key`, a live secret key of an active account, and sets `ctx.state.key` and
+ * `account`. Throws `MISSING_API_KEY` or `INVALID_API_KEY`.
+ */
+export function apiKey({ findKey }: { findKey: KeyLookup }): Middleware<AppState> {
+  return async function authenticate(ctx, next) {
+    const sent = ctx.req.headersDistinct['x-api-key'] ?? []
+    if (sent.length === 0 || sent.every((key) => key === '')) {
+      throw new DrapeError('MISSING_API_KEY', 'Send your API key in the header x-api-key.')
+    }
+    const found = sent.length === 1 ? await findKey(sent[0], ctx.ip) : null
+    if (!found) throw new DrapeError('INVALID_API_KEY', 'The API key is not valid.')
+    ctx.state.key = found.key
+    ctx.state.account = found.account
+    await next()
+  }
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import type { Middleware } from 'koa'
+import type { Log } from '../../shared/telemetry/log.ts'
+import type { Metrics, RequestObserver } from '../../shared/telemetry/metrics.ts'
+import type { RequestRecorder } from '../request-recorder.ts'
+import type { AppState } from '../state.ts'
+
+const USABLE_ID = /^[\w.:-]{1,128}$/
+
+/**
+ * Gives every request an ID (the caller's `X-Request-Id` when it has a simple format) and a logger, records metrics and
+ * logs one line at its end. `record` receives the requests of accounts, without bodies, path values, queries and addresses.
+ */
+export function requestContext({
+  log,
+  metrics,
+  record = () => {},
+}: {
+  log: Log
+  metrics: Metrics
+  record?: RequestRecorder['record']
+}): Middleware<AppState> {
+  let inFlight = 0
+  metrics.watch({ name: 'drape_http_requests_in_flight', help: 'HTTP requests in progress' }, () => [
+    { value: inFlight },
+  ])
+  const observers = new Map<string, RequestObserver>()
+  function observerOf(labels: { route: string; method: string; status: number }) {
+    const name = `${labels.method} ${labels.status} ${labels.route}`
+    const observer = observers.get(name) ?? metrics.observerOf(labels)
+    observers.set(name, observer)
+    return observer
+  }
+
+  return async function context(ctx, next) {
+    const requestId = requestIdOf(ctx.req.headers['x-request-id'])
+    ctx.state.requestId = requestId
+    logLazily(ctx.state, () => log.child({ requestId }))
+    ctx.set('X-Request-Id', requestId)
+    const started = performance.now()
+    const createdAt = new Date()
+    inFlight++
+    try {
+      await next()
+    } finally {
+      inFlight--
+      const ms = performance.now() - started
+      const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
+      if (!ctx.state.isSimulated) observerOf({ route, method: ctx.method, status: ctx.status })(ms / 1000)
+      const accountId = ctx.state.account?.id
+      if (accountId !== undefined)
+        record({
+          ...describeRequest(ctx.state),
+          accountId,
+          createdAt,
+          method: ctx.method,
+          status: ctx.status,
+          durationMs: Math.round(ms),
+        })
+      log.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
+    }
+  }
+}
+
+function describeRequest({ requestId = '', route, errorCode, key }: Partial<AppState>) {
+  const [path, code] = [route?.path ?? 'unknown', errorCode ?? null]
+  return { requestId, route: path, errorCode: code, keyLastFour: key?.lastFour ?? null }
+}
+
+/** The sent ID if it has a simple format, otherwise a new one. */
+export function requestIdOf(sent: string | readonly string[] | undefined): string {
+  return typeof sent === 'string' && USABLE_ID.test(sent) ? sent : `req_${randomUUID()}`
+}
+
+/** Creates the logger lazily: most requests log only their last line. */
+function logLazily(state: AppState, createLog: () => Log): void {
+  let log: Log | undefined
+  Object.defineProperty(state, 'log', {
+    get: () => {
+      log ??= createLog()
+      return log
+    },
+  })
+}

@@ -1,0 +1,93 @@
+export interface Sample {
+  readonly kind: 'photo' | 'product'
+  readonly file: string
+  readonly url: URL
+  /** Alternative text of the image. */
+  readonly text: string
+  /** Title of a product, as in a shop. */
+  readonly title?: string
+}
+
+/** Sample images. Every product fits every photo, except the trousers, which need visible hips. */
+export const SAMPLES: readonly Sample[] = [
+  {
+    kind: 'photo',
+    file: 'down-half-teal.jpg',
+    url: new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url),
+    text: 'Rendered woman in a teal T-shirt, arms down',
+  },
+  {
+    kind: 'photo',
+    file: 'down-half-grey.jpg',
+    url: new URL('../../scripts/samples/persons/down-half-grey.jpg', import.meta.url),
+    text: 'Rendered man in a grey T-shirt, arms down',
+  },
+  {
+    kind: 'photo',
+    file: 'akimbo-full.jpg',
+    url: new URL('../../scripts/samples/persons/akimbo-full.jpg', import.meta.url),
+    text: 'Rendered woman from head to foot, hands on her hips',
+  },
+  {
+    kind: 'photo',
+    file: 'grace-hopper.jpg',
+    url: new URL('../../scripts/samples/persons/grace-hopper.jpg', import.meta.url),
+    text: 'Photograph of Grace Hopper in uniform',
+  },
+  {
+    kind: 'product',
+    file: 'tshirt-navy.jpg',
+    url: new URL('../../scripts/samples/garments/tshirt-navy.jpg', import.meta.url),
+    text: 'Navy T-shirt with a print',
+    title: 'T-shirt with a print',
+  },
+  {
+    kind: 'product',
+    file: 'tshirt-stripe.jpg',
+    url: new URL('../../scripts/samples/garments/tshirt-stripe.jpg', import.meta.url),
+    text: 'Striped T-shirt',
+    title: 'Striped T-shirt',
+  },
+  {
+    kind: 'product',
+    file: 'tshirt-mustard.jpg',
+    url: new URL('../../scripts/samples/garments/tshirt-mustard.jpg', import.meta.url),
+    text: 'Mustard T-shirt',
+    title: 'T-shirt',
+  },
+  {
+    kind: 'product',
+    file: 'tshirt-vneck-red.jpg',
+    url: new URL('../../scripts/samples/garments/tshirt-vneck-red.jpg', import.meta.url),
+    text: 'Red T-shirt with a V neck',
+    title: 'V-neck T-shirt',
+  },
+  {
+    kind: 'product',
+    file: 'longsleeve-grey.jpg',
+    url: new URL('../../scripts/samples/garments/longsleeve-grey.jpg', import.meta.url),
+    text: 'Striped pullover',
+    title: 'Pullover',
+  },
+  {
+    kind: 'product',
+    file: 'tank-green.jpg',
+    url: new URL('../../scripts/samples/garments/tank-green.jpg', import.meta.url),
+    text: 'Green sleeveless top',
+    title: 'Tank top',
+  },
+  {
+    kind: 'product',
+    file: 'dress-blue.jpg',
+    url: new URL('../../scripts/samples/garments/dress-blue.jpg', import.meta.url),
+    text: 'Blue sleeveless dress',
+    title: 'Dress',
+  },
+  {
+    kind: 'product',
+    file: 'trousers-black.jpg',
+    url: new URL('../../scripts/samples/garments/trousers-black.jpg', import.meta.url),
+    text: 'Black trousers',
+    title: 'Trousers',
+  },
+]

@@ -1,0 +1,89 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { assertParameters, parseDatabaseUrl } from '../database/address.ts'
+
+/** Checks of variables whose clients would otherwise retry a wrong address forever, or ignore a part of it. */
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  DATABASE_URL: parseDatabaseUrl,
+  REDIS_URL: assertRedisUrl,
+  STORAGE_URL: parseStorageUrl,
+}
+
+/** What is wrong with the value of a variable that contains an address, in one line without passwords; null if nothing. */
+export function findUrlProblem(variable: string, text: string): string | null {
+  const parse = PARSERS[variable] ?? (variable.endsWith('_URL') ? parseUrl : null)
+  try {
+    parse?.(text)
+    return null
+  } catch (error) {
+    return `${variable} ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+function assertRedisUrl(text: string): void {
+  if (!/^rediss?:\/\//.test(text)) throw new Error('must start with redis://, or with rediss:// for TLS')
+  const { username, password, pathname, searchParams } = parseUrl(text)
+  // The client ignores parameters, also those that ask for TLS.
+  assertParameters(searchParams, [])
+  if (!/^\/?\d*$/.test(pathname)) throw new Error('must end with the number of a database')
+  if (!canDecode(username) || !canDecode(password))
+    throw new Error('is not a URL. Write reserved characters in user and password as %XX')
+}
+
+export type StorageAddress =
+  | { readonly kind: 'file'; readonly folder: string }
+  | {
+      readonly kind: 's3'
+      readonly bucket: string
+      readonly prefix: string
+      readonly endpoint?: string
+      readonly region: string
+      readonly pathStyle: boolean
+    }
+
+/**
+ * Parses `file:<folder>`, or `s3://<bucket>/<prefix>` with `endpoint`, `region` (default `us-east-1`) and `pathStyle` in the query.
+ * @throws Error with the reason in one line
+ */
+export function parseStorageUrl(text: string): StorageAddress {
+  if (text.startsWith('file:') && text.length > 'file:'.length) return { kind: 'file', folder: folderOf(text) }
+  if (!text.startsWith('s3://')) throw new Error('must be file:<folder> or s3://<bucket>/<prefix>')
+  const { hostname, pathname, searchParams } = parseUrl(text)
+  assertParameters(searchParams, ['endpoint', 'region', 'pathStyle'])
+  const endpoint = searchParams.get('endpoint') ?? undefined
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
+    throw new Error('has an endpoint that is not an http or https URL')
+  }
+  const prefix = pathname.replace(/^\/+|\/+$/g, '')
+  return {
+    kind: 's3',
+    bucket: hostname,
+    prefix: prefix ? `${prefix}/` : '',
+    endpoint,
+    region: searchParams.get('region') ?? 'us-east-1',
+    pathStyle: searchParams.get('pathStyle') === 'true',
+  }
+}
+
+/** Unlike other file URLs, `file:./folder` is relative to the working directory. */
+function folderOf(fileUrl: string): string {
+  return fileUrl.startsWith('file:/')
+    ? fileURLToPath(fileUrl)
+    : resolve(decodeURIComponent(fileUrl.slice('file:'.length)))
+}
+
+/** The error of URL.parse would contain the password. */
+function parseUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url === null) throw new Error('is not a URL. Write reserved characters in user and password as %XX')
+  return url
+}
+
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}

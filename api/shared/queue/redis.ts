@@ -1,0 +1,223 @@
+import { createClient } from 'redis'
+import { parseJsonOrNull } from '../contract/json-or-null.ts'
+import { compileCheck, Type } from '../contract/schema.ts'
+import { evictionProblem, readEvictionPolicy } from '../retention/eviction.ts'
+import type { Log } from '../telemetry/log.ts'
+
+/** The queues of jobs. */
+export const QUEUES = ['prepare', 'try-on'] as const
+export type QueueName = (typeof QUEUES)[number]
+
+const PING_MS = 5000
+/**
+ * Time without data after which a connection is dead and is replaced. A consumer may block for `LISTEN_SECONDS` before
+ * it sends anything; a subscriber may never receive anything.
+ */
+const SILENT_MS = { producer: 15_000, consumer: 45_000, subscriber: undefined }
+
+export type Redis = ReturnType<typeof createRedis>
+
+/**
+ * A connection that reconnects by itself. While Redis is unavailable, a producer's commands fail immediately, so that
+ * no request hangs. Commands of a consumer and a subscriber wait: BullMQ's worker repeats a failed command without a
+ * pause.
+ */
+export function createRedis(url: string, { role, log }: { role: keyof typeof SILENT_MS; log: Log }) {
+  const client = openClient(url, role)
+  const refuseEviction = createEvictionCheck(client, log)
+  let reachable = true
+  client.on('error', (error: Error) => {
+    if (reachable) log.warn({ reason: error.message }, 'Redis is unavailable')
+    reachable = false
+  })
+  client.on('ready', () => {
+    if (!reachable) log.info('Redis is available again')
+    reachable = true
+    if (role !== 'subscriber')
+      refuseEviction().catch((error) => log.warn({ err: error }, 'reading maxmemory-policy of Redis failed'))
+  })
+  client.connect().catch(() => {})
+  // The client does not retry a connection that breaks while it is being established.
+  const watchdog = setInterval(() => {
+    if (!client.isOpen) client.connect().catch(() => {})
+  }, 1000)
+  watchdog.unref()
+
+  return {
+    client,
+    isReady: () => client.isReady,
+    /** Resolves when Redis responds. */
+    ping: async () => {
+      if (!client.isReady) throw new Error('not connected')
+      await client.ping()
+    },
+    ...createWorkerRegistry(client),
+    ...createJobLists(client),
+    close: async () => {
+      clearInterval(watchdog)
+      if (client.isOpen) client.destroy()
+    },
+  }
+}
+
+type Client = ReturnType<typeof openClient>
+
+function openClient(url: string, role: keyof typeof SILENT_MS) {
+  return createClient({
+    url,
+    disableOfflineQueue: role === 'producer',
+    ...(role === 'producer' && { pingInterval: PING_MS }),
+    socket: {
+      socketTimeout: SILENT_MS[role],
+      connectTimeout: 2000,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000),
+    },
+  })
+}
+
+/** At the first connection an evicting Redis ends the process; a later change of the policy is logged. */
+function createEvictionCheck(client: Client, log: Log): () => Promise<void> {
+  let isChecked = false
+  return async () => {
+    const policy = await readEvictionPolicy(client)
+    if (policy === null) log.warn('Redis does not report its maxmemory-policy. It must be noeviction.')
+    const why = evictionProblem(policy)
+    if (why !== null) {
+      log.fatal({ policy }, why)
+      if (!isChecked) process.exit(1)
+    }
+    isChecked = true
+  }
+}
+
+/** Registry of live workers, by their own announcements. */
+function createWorkerRegistry(client: Client) {
+  async function findMembers(key: string): Promise<string[]> {
+    if (!client.isReady) return []
+    return (await client.eval(FIND_ANNOUNCED, { keys: [key] })) as string[]
+  }
+
+  /** All live workers of a queue; empty while Redis is unavailable. */
+  async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
+    return (await findMembers(workersKey(queue))).flatMap((member) => {
+      const [, worker, slots] = /^(.+):(\d+)$/s.exec(member) ?? []
+      return worker === undefined ? [] : [{ worker, slots: Number(slots) }]
+    })
+  }
+
+  async function findTryOnWorkers(): Promise<TryOnWorker[]> {
+    const [all, members] = await Promise.all([findWorkers('try-on'), findMembers(LANE_WORKERS)])
+    const lanes = members.map((member) => checkLaneMember(parseJsonOrNull(member)))
+    const engines = new Map(lanes.flatMap((lane) => (lane.ok ? [[lane.value.worker, lane.value.engines]] : [])))
+    return all.map(({ worker, slots }) => ({ worker, slots, engines: engines.get(worker) ?? [] }))
+  }
+
+  return {
+    /** Announces, for `seconds`, the queues, the `slots` and the engines of this worker. */
+    announce: async ({ worker, slots, seconds, queues, engines }: Announcement & { readonly seconds: number }) => {
+      await client.eval(ANNOUNCE, {
+        keys: [...queues.map(workersKey), LANE_WORKERS],
+        arguments: [`${worker}:${slots}`, String(seconds * 1000), laneMember({ worker, engines })],
+      })
+    },
+    withdraw: async ({ worker, slots, queues, engines }: Announcement) => {
+      const leaving = queues.map((queue) => client.zRem(workersKey(queue), `${worker}:${slots}`))
+      await Promise.all([...leaving, client.zRem(LANE_WORKERS, laneMember({ worker, engines }))])
+    },
+    findWorkers,
+    /** The live workers that take try-ons, with their engines. */
+    findTryOnWorkers,
+    /** The live workers that take try-ons by this engine. */
+    findWorkersWith: async (engine: string) =>
+      (await findTryOnWorkers()).filter(({ engines }) => engines.includes(engine)),
+    /** Slots of all live workers of a queue. */
+    countSlots: async (queue: QueueName): Promise<number> => {
+      const workers = await findWorkers(queue)
+      return workers.reduce((sum, { slots }) => sum + slots, 0)
+    },
+  }
+}
+
+/** Jobs in BullMQ's lists. */
+function createJobLists(client: Client) {
+  /** The jobs among `ids` that a live worker holds. */
+  async function findLocked(queue: string, ids: readonly string[]): Promise<Set<string>> {
+    const locks = await Promise.all(ids.map((id) => client.exists(`bull:${queue}:${id}:lock`)))
+    return new Set(ids.filter((_, i) => locks[i] === 1))
+  }
+
+  return {
+    /** Jobs that no worker has taken. */
+    countWaiting: (queue: string): Promise<number> => client.lLen(`bull:${queue}:wait`),
+    /** Counts of waiting and running jobs. */
+    countJobs: async (queue: string): Promise<{ waiting: number; inFlight: number }> => {
+      const lengths = ['wait', 'active'].map((list) => client.lLen(`bull:${queue}:${list}`))
+      const [waiting, inFlight] = await Promise.all(lengths)
+      return { waiting, inFlight }
+    },
+    /** The jobs among `ids` that are waiting or held by a live worker. */
+    findHeld: async (queue: string, ids: readonly string[]): Promise<Set<string>> => {
+      const waiting = new Set(await client.lRange(`bull:${queue}:wait`, 0, -1))
+      // A worker that was killed may have consumed the marker that wakes the other workers.
+      if (waiting.size > 0) await client.zAdd(`bull:${queue}:marker`, { value: '0', score: 0 })
+      const locked = await findLocked(
+        queue,
+        ids.filter((id) => !waiting.has(id)),
+      )
+      return new Set(ids.filter((id) => waiting.has(id) || locked.has(id)))
+    },
+    findLocked,
+    /** Where a job of a queue is; null when Redis does not have the job. */
+    findJob: async (queue: string, id: string): Promise<JobPlace | null> => {
+      const [waiting, active, locked] = await Promise.all([
+        client.lRange(`bull:${queue}:wait`, 0, -1),
+        client.lRange(`bull:${queue}:active`, 0, -1),
+        findLocked(queue, [id]),
+      ])
+      // Workers take the last one first.
+      const place = waiting.reverse().indexOf(id)
+      if (place >= 0) return { state: 'waiting', ahead: place }
+      return active.includes(id) ? { state: 'active', isLocked: locked.has(id) } : null
+    },
+  }
+}
+
+/** `ahead`: number of jobs before it. `isLocked`: whether its worker is alive. */
+export type JobPlace =
+  | { readonly state: 'waiting'; readonly ahead: number }
+  | { readonly state: 'active'; readonly isLocked: boolean }
+
+/** Announcement of a worker. */
+interface Announcement {
+  readonly queues: readonly QueueName[]
+  readonly engines: readonly string[]
+  readonly worker: string
+  readonly slots: number
+}
+
+/** Start of a script: the current time in ms, by the clock of Redis, which all processes share. */
+export const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
+const ANNOUNCE = `${NOW} for i, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, 0, now)
+  redis.call('ZADD', key, now + ARGV[2], i < #KEYS and ARGV[1] or ARGV[3]) end`
+// Writes nothing: a reader may have no permission to write.
+const FIND_ANNOUNCED = `${NOW} return redis.call('ZRANGE', KEYS[1], '(' .. now, '+inf', 'BYSCORE')`
+
+/** Sorted set of workers with their engines. */
+const LANE_WORKERS = 'drape:lane-workers'
+
+interface TryOnWorker {
+  readonly worker: string
+  readonly slots: number
+  readonly engines: readonly string[]
+}
+
+const checkLaneMember = compileCheck(Type.Object({ worker: Type.String(), engines: Type.Array(Type.String()) }))
+
+function laneMember({ worker, engines }: Pick<Announcement, 'worker' | 'engines'>): string {
+  return JSON.stringify({ worker, engines })
+}
+
+function workersKey(queue: QueueName): string {
+  return `drape:workers:${queue}`
+}

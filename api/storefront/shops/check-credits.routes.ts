@@ -1,0 +1,70 @@
+import type { Middleware } from 'koa'
+import { within } from '../../http/limits/time-limit.ts'
+import { HTTP_STATUS } from '../../http/middleware/errors.ts'
+import { route } from '../../http/route.ts'
+import type { AppContext, AppState } from '../../http/state.ts'
+import { DrapeError } from '../../shared/contract/errors.ts'
+import { cacheBriefly } from '../../shared/process/brief-cache.ts'
+import type { BudgetedGuards } from '../visitors/behind-proxy.ts'
+import { requesterOf } from '../visitors/requester.ts'
+import { describeBudget } from '../visitors/storefront-budgets.ts'
+import { CreditCheck } from './check-credits.schema.ts'
+
+export interface CheckCreditsParts {
+  /** Whether a generation of the shop would be accepted now. */
+  readonly isAllowed: (shopId: string) => Promise<boolean>
+  /** Caches the response. */
+  readonly keepAnswer: (ctx: AppContext) => void
+}
+
+const KEPT_SECONDS = 120
+/** Time limit, after which the response is true. */
+const ANSWER_MS = 800
+
+export const checkCreditsRoutes = [
+  route({
+    method: 'get',
+    path: '/public/check-credits',
+    id: 'checkCredits',
+    tag: 'Storefront',
+    summary: 'Whether the shop can offer try-ons now',
+    description: `False when the account has no credits or is not active, the plan does not allow generations, or a monthly quota is
+used up. True when the check itself fails: fitting-room makes the final decision. ${describeBudget('check-credits')}`,
+    access: 'shop',
+    answers: { 200: { description: 'For 2 minutes.', schema: CreditCheck } },
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [failOpen, fromShop, budgets.limit('check-credits')],
+    handler: getCredits,
+  }),
+]
+
+async function getCredits(ctx: AppContext, { isAllowed, keepAnswer }: CheckCreditsParts): Promise<CreditCheck> {
+  const check = answer(ctx, await isAllowed(requesterOf(ctx).shop.id))
+  keepAnswer(ctx)
+  return check
+}
+
+/** An internal error or timeout must not hide a shop's fitting room. */
+const failOpen: Middleware<AppState> = async (ctx, next) => {
+  try {
+    await within(ANSWER_MS, next())
+  } catch (error) {
+    if (error instanceof DrapeError && HTTP_STATUS[error.code] < 500) throw error
+    ctx.state.log.warn({ err: error }, 'low credits check failed')
+    answer(ctx, true)
+  }
+}
+
+function answer(ctx: AppContext, allowed: boolean): CreditCheck {
+  ctx.set('Cache-Control', `private, max-age=${KEPT_SECONDS}`)
+  ctx.body = { allowed }
+  return { allowed }
+}
+
+/** Caches the result of each shop for 2 minutes and shares concurrent lookups. */
+export function cacheAllowed(
+  findAllowed: (shopId: string) => Promise<boolean>,
+  now: () => number = Date.now,
+): CheckCreditsParts['isAllowed'] {
+  return cacheBriefly(findAllowed, { now, ms: KEPT_SECONDS * 1000 })
+}

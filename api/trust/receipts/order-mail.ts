@@ -1,0 +1,48 @@
+import type { Budget } from '../../http/limits/budget.ts'
+import { DrapeError } from '../../shared/contract/errors.ts'
+import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
+import { invalid, mailboxOf, readMailAddress } from './mail-address.ts'
+import type { ReceiptMails } from './receipt-mails.store.ts'
+
+/**
+ * Checks the address in the header of a call; the returned function stores it for the receipt of the erasure, and does nothing without
+ * an address.
+ * @throws DrapeError VALIDATION_FAILED for a text that is no address, and where the installation sends no e-mails
+ * @throws DrapeError RATE_LIMITED over the limit of the mailbox or the account
+ */
+export type OrderReceiptMail = (accountId: string, header: string) => Promise<(erasureId: string) => Promise<void>>
+
+export interface OrderOptions {
+  /** Null if the installation sends no e-mails. */
+  readonly mails: Pick<ReceiptMails, 'insert'> | null
+  readonly signingSecret: SigningSecret
+  readonly createBudget: (budget: { name: string; points: number; seconds: number }) => Budget
+}
+
+const DAY_SECONDS = 86_400
+
+export function createOrderReceiptMail({ mails, signingSecret, createBudget }: OrderOptions): OrderReceiptMail {
+  const ofMailbox = createBudget({ name: 'receipt-mailbox', points: 5, seconds: DAY_SECONDS })
+  const ofAccount = createBudget({ name: 'receipt-mails', points: 500, seconds: DAY_SECONDS })
+  return async (accountId, header) => {
+    const address = readMailAddress(header)
+    if (address === null) return async () => {}
+    if (mails === null) throw invalid('cannot be used: this installation sends no e-mails. Fetch the receipt instead.')
+    assertAllowed(await ofAccount(accountId))
+    // The counter must not contain the address.
+    assertAllowed(await ofMailbox(hashText(signingSecret, mailboxOf(address))))
+    return (erasureId) => mails.insert({ erasureId, address })
+  }
+}
+
+function assertAllowed({ allowed, retrySeconds }: Awaited<ReturnType<Budget>>): void {
+  if (allowed) return
+  throw new DrapeError(
+    'RATE_LIMITED',
+    'Too many receipts by e-mail were requested today. Repeat the erasure without the header, and fetch the receipt.',
+    {
+      retryable: true,
+      retryAfterSeconds: retrySeconds,
+    },
+  )
+}

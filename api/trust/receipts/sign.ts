@@ -1,0 +1,26 @@
+import type { KeyVersion } from '../../shared/signing/keyring.ts'
+import { leafOf, rootOf } from './merkle.ts'
+import { type Receipt, type Statement, signedBytes } from './receipt.ts'
+
+/** ID and public key of a key of receipts: SHA-256 as hex, and the 32 bytes as base64. */
+export function presentKey({ fingerprint, publicKey }: KeyVersion) {
+  const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
+  return { keyId: fingerprint, publicKey: raw.toString('base64') }
+}
+
+/** A statement without its objects, which are computed from their keys. */
+export type Facts = Omit<Statement, 'type' | 'version' | 'objects'> & {
+  readonly objects: Omit<Statement['objects'], 'merkleRoot' | 'count'>
+}
+
+/** The receipt of these facts and the keys of the erased objects. Throws like `sign` of the key. */
+export async function signReceipt(facts: Facts, keys: readonly string[], key: KeyVersion): Promise<Receipt> {
+  const leaves = keys.map(leafOf).sort()
+  const statement: Statement = {
+    ...{ type: 'drape/erasure-receipt', version: 1 },
+    ...facts,
+    objects: { ...facts.objects, count: leaves.length, merkleRoot: rootOf(leaves) },
+  }
+  const value = Buffer.from(await key.sign(signedBytes(statement))).toString('base64')
+  return { statement, signature: { algorithm: 'Ed25519', ...presentKey(key), value }, leaves }
+}

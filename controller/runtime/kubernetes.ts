@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../api/shared/telemetry/log.ts'
+import type { ControllerMetrics } from '../metrics.ts'
+import { retentionPolicies, sweeps } from '../retention/resource.ts'
+import { watchPools } from '../watching/pools.ts'
+import { watchPrefetching } from '../watching/prefetching.ts'
+import { createWatchKind, type ReconcileQueues, type WatchKind } from '../watching/watch-kind.ts'
+import { watchWorkers } from '../watching/workers.ts'
+import { POOL_LABEL } from '../worker-pool/pods.ts'
+import type { Connection } from './connection.ts'
+import { type KubernetesObject, keyOf, type ResourceType } from './resource.ts'
+
+/** Max wait of pools for the cost budgets. If these cannot be read, pools scale without them. */
+const MAX_BUDGET_WAIT_MS = 10_000
+
+export type Cluster = ReturnType<typeof watchCluster>
+
+/** Watches all kinds that the controller reads, and enqueues the objects that a change affects. */
+export function watchCluster({
+  connection,
+  namespace,
+  mayWatchNodes,
+  interested,
+  log,
+  metrics,
+}: {
+  connection: Connection
+  /** Namespace to watch; undefined: all namespaces. */
+  namespace: string | undefined
+  mayWatchNodes: boolean
+  interested: ReconcileQueues
+  log: Log
+  metrics: Pick<ControllerMetrics, 'watchAge'>
+}) {
+  const watch = createWatchKind({ connection, namespace, log })
+  const {
+    pools,
+    policies,
+    costBudgets: budgets,
+    engines: engineObjects,
+    enqueueEnginesOf,
+  } = watchPools(watch, interested, () => listTainted())
+  const { retention, sweeps: sweepObjects } = watchRetention(watch, interested)
+  const { replicaSets, disruptionBudgets, pods, podsOf } = watchWorkers(watch, interested, (pool) => {
+    const owner = pools.get(pool)
+    if (owner) enqueueEnginesOf(owner)
+  })
+  const { jobs, nodes, listTainted, ...prefetching } = watchPrefetching(watch, {
+    interested,
+    mayWatchNodes,
+    engines: engineObjects,
+    onNotice: (node) => {
+      for (const pod of pods.list())
+        if (pod.spec?.nodeName === node)
+          interested.pool(keyOf({ ...pod.metadata, name: pod.metadata.labels?.[POOL_LABEL] ?? '' }))
+    },
+  })
+  const every = {
+    WorkerPool: pools,
+    ScalingPolicy: policies,
+    CostBudget: budgets,
+    Engine: engineObjects,
+    RetentionPolicy: retention,
+    Sweep: sweepObjects,
+    ReplicaSet: replicaSets,
+    PodDisruptionBudget: disruptionBudgets,
+    Pod: pods,
+    Job: jobs,
+    ...(nodes && { Node: nodes }),
+  }
+  return {
+    /** Applies the controller's own writes to the caches. */
+    note: (type: ResourceType, object: KubernetesObject) =>
+      Object.values(every)
+        .find((watched) => watched.type === type)
+        ?.note(object),
+    pools,
+    policies,
+    costBudgets: budgets,
+    engines: engineObjects,
+    replicaSets,
+    budgets: disruptionBudgets,
+    retention,
+    sweeps: sweepObjects,
+    nodes: nodes ?? { list: () => [] },
+    ...prefetching,
+    podsOf,
+    /** Resolves, for each kind's reconciler, when all objects that the reconciler reads have been listed once. */
+    synced: {
+      pool: listedOnce(pools, policies, engineObjects, replicaSets, disruptionBudgets, pods, listedOrTimedOut(budgets)),
+      engine: listedOnce(engineObjects, pools, pods),
+      policy: listedOnce(policies, pools),
+      budget: listedOnce(budgets, pools),
+      node: listedOnce(pools, ...(nodes ? [nodes] : [])),
+      retention: listedOnce(retention),
+      sweep: listedOnce(sweepObjects, retention),
+    },
+    /** Records for each kind the time since the last message of the API server. */
+    measureAges: () => {
+      for (const [kind, { ageMs }] of Object.entries(every)) metrics.watchAge.set({ kind }, ageMs() / 1000)
+    },
+    close: () => {
+      for (const watched of Object.values(every)) watched.close()
+    },
+  }
+}
+
+function watchRetention(watch: WatchKind, interested: ReconcileQueues) {
+  return {
+    retention: watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) => interested.retention(keyOf(metadata))),
+    sweeps: watch<KubernetesObject>(sweeps.type, ({ metadata }) => interested.sweep(keyOf(metadata))),
+  }
+}
+
+/** Resolves when the objects have been listed, or after a timeout. */
+function listedOrTimedOut({ synced }: { readonly synced: Promise<void> }): { readonly synced: Promise<void> } {
+  return { synced: Promise.race([synced, sleep(MAX_BUDGET_WAIT_MS, undefined, { ref: false })]) }
+}
+
+function listedOnce(...watched: readonly { readonly synced: Promise<void> }[]): Promise<unknown> {
+  return Promise.all(watched.map(({ synced }) => synced))
+}

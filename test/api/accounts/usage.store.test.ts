@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createUsage } from '../../../api/accounts/usage.store.ts'
+import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
+import { type ErrorCode, OWN_FAILURE_CODES } from '../../../api/shared/contract/errors.ts'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
+import { callOf, createCaller } from '../../support/accepted.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+describe('the usage of the service', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 2 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  it('separates failures of the service from refused images and from cancellations, which cost nothing', async () => {
+    const caller = await createCaller(database, 10)
+    const codes: (ErrorCode | null)[] = [
+      ...([
+        'GENERATION_FAILED',
+        'GENERATION_TIMEOUT',
+        'SAFETY_UNAVAILABLE',
+        'NO_PERSON_DETECTED',
+        'RESULT_REJECTED',
+        'INVALID_IMAGE',
+      ] as const),
+      ...(['GENERATION_CANCELLED', null] as const),
+    ]
+    for (const code of codes) {
+      const call = callOf(caller)
+      await acceptGeneration(database, call)
+      const failure = { id: call.generationId, attempt: null, message: 'It did not work.' }
+      if (code !== null) await createGenerations(database).fail({ ...failure, code })
+    }
+    const usage = createUsage(database)
+    const steps = await usage.countSteps({ hours: 24, step: 'hour' })
+    expect(steps).toHaveLength(24)
+    const counted = { failed: 3, refused: 3, cancelled: 1, unfinished: 1, completed: 0, credits: 1 }
+    expect(steps.at(-1)).toMatchObject(counted)
+    const failures = await usage.countFailures({ hours: 24 })
+    expect(failures.map(({ code }) => code).sort()).toEqual(codes.filter((code) => code !== null).sort())
+    const ofKind = (wanted: string) => failures.filter(({ kind }) => kind === wanted).map(({ code }) => code)
+    expect(ofKind('failed').sort()).toEqual([...OWN_FAILURE_CODES].sort())
+    expect(ofKind('cancelled')).toEqual(['GENERATION_CANCELLED'])
+  })
+})

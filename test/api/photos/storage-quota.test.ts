@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createStorageQuota } from '../../../api/photos/storage-quota.ts'
+import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+
+describe('the storage of an account', () => {
+  let drape: Drape
+  let photo: Uint8Array
+  beforeAll(async () => {
+    drape = await startDrape({ env: { STORAGE_QUOTA_MB: '1' } })
+    photo = await readSample('persons/astronaut.jpg')
+  })
+  afterAll(() => drape.stop())
+
+  const upload = (key: string) => {
+    const body = new FormData()
+    body.set('file', new Blob([new Uint8Array(photo)]))
+    return drape.call('POST', '/tryon/v1/images/upload', { key, body })
+  }
+  const fill = async (key: string) => {
+    for (let uploads = 0; uploads < 100; uploads++) {
+      const { status, body } = await upload(key)
+      if (status !== 201) return { uploads, status, code: body.code }
+    }
+    throw new Error('The account has no quota')
+  }
+
+  it('is limited by its quota, even without credits; its own quota takes precedence over that of the installation', async () => {
+    const full = await fill(drape.apiKey)
+    expect(full).toMatchObject({ status: 402, code: 'QUOTA_EXCEEDED' })
+    expect(full.uploads).toBeGreaterThan(0)
+    const none = await drape.createAccount(0, { storageMegabytes: 0 })
+    expect(await fill(none.apiKey)).toEqual({ uploads: 0, status: 402, code: 'QUOTA_EXCEEDED' })
+    const more = await drape.createAccount(0, { storageMegabytes: 100 })
+    expect((await upload(more.apiKey)).status).toBe(201)
+  })
+})
+
+describe('bytes that could not be stored', () => {
+  it('are available again', async () => {
+    const reserve = createStorageQuota({ sumBytes: async () => 0, defaultBytes: 10 })
+    const account = { id: 'acc_1', settings: {} }
+    const failing = async () => Promise.reject(new Error('storage is unavailable'))
+    await expect(reserve(account, 10, failing)).rejects.toThrow('storage is unavailable')
+    expect(await reserve(account, 10, async () => 'stored')).toBe('stored')
+    await expect(reserve(account, 1, async () => 'stored')).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' })
+  })
+})

@@ -1,0 +1,130 @@
+import { type AddressInfo, connect } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createHttpServer } from '../../../../api/shared/network/http-server.ts'
+import { createLog } from '../../../../api/shared/telemetry/log.ts'
+import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
+
+const log = createLog({ process: 'api', level: 'silent' })
+
+describe('an HTTP server', () => {
+  const stops: (() => void)[] = []
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop()
+  })
+
+  async function serve(handle: Parameters<typeof createHttpServer>[0], stalledMs?: number) {
+    const metrics = createMetrics('test')
+    const server = createHttpServer(handle, { name: 'probes', log, metrics, stalledMs })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    stops.push(() => server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const countFaults = async () =>
+      Number(/^drape_http_faults_total\{server="probes"\} (\d+)$/m.exec((await metrics.scrape()).text)?.[1])
+    return { url, countFaults }
+  }
+
+  it.each([
+    [
+      'at once',
+      () => {
+        throw new Error('at once')
+      },
+    ],
+    ['later', async () => Promise.reject(new Error('later'))],
+  ])('answers 500 and counts when its handler throws %s', async (_, handle) => {
+    const { url, countFaults } = await serve(handle)
+    expect(await countFaults()).toBe(0)
+    const response = await fetch(url)
+    expect([response.status, await response.json()]).toMatchObject([500, { code: 'INTERNAL_ERROR' }])
+    expect(await countFaults()).toBe(1)
+  })
+
+  it('closes the connection when its handler throws after the response has started', async () => {
+    const { url, countFaults } = await serve(async (_, response) => {
+      response.writeHead(200, { 'content-length': '10' })
+      response.write('half')
+      throw new Error('in the middle')
+    })
+    await expect(fetch(url).then((response) => response.text())).rejects.toThrow()
+    expect(await countFaults()).toBe(1)
+  })
+
+  it('drops a response of which the client reads nothing, and no other', async () => {
+    const size = 50_000_000
+    const { promise: dropped, resolve } = Promise.withResolvers<boolean>()
+    const { url } = await serve((request, response) => {
+      if (request.url === '/stalled') response.once('close', () => resolve(!response.writableFinished))
+      // Longer than the limit: a handler may take its time.
+      setTimeout(() => response.end(Buffer.alloc(size)), 1500)
+    }, 1000)
+    const { hostname, port } = new URL(url)
+    const stalled = connect(Number(port), hostname)
+    stops.push(() => stalled.destroy())
+    stalled.pause()
+    stalled.on('error', () => {})
+    stalled.write('GET /stalled HTTP/1.1\r\nHost: drape\r\n\r\n')
+    expect(await dropped).toBe(true)
+    expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(size)
+  })
+
+  it('refuses Transfer-Encoding of HTTP/1.0, and closes the connection', async () => {
+    const { url } = await serve((_, response) => response.end('accepted'))
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    const request = 'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
+    socket.write(request + request)
+    const text = (await socket.toArray()).join('')
+    expect(text.match(/^HTTP\/1\.1 400 /gm)).toHaveLength(1)
+    expect(text).not.toContain('accepted')
+  })
+
+  it('handles the requests of one packet one after the other', async () => {
+    const seen: string[] = []
+    let atOnce = 0
+    const { url } = await serve(async ({ url: path = '' }, response) => {
+      expect(++atOnce).toBe(1)
+      seen.push(path)
+      await Promise.resolve()
+      atOnce--
+      response.end(path)
+    })
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname).setEncoding('latin1')
+    stops.push(() => socket.destroy())
+    const paths = Array.from({ length: 100 }, (_, i) => `/${i}`)
+    socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
+    let answers = ''
+    socket.on('data', (text) => {
+      answers += text
+    })
+    await expect.poll(() => answers.match(/HTTP\/1.1 200/g)?.length).toBe(paths.length)
+    expect(seen).toEqual(paths)
+  })
+
+  it('closes a connection with more than 100 unanswered requests, and handles no more of them', async () => {
+    let handled = 0
+    const { url } = await serve((_, response) => {
+      handled++
+      response.end()
+    })
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {})
+    socket.resume()
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000))
+    await closed
+    expect(handled).toBe(1)
+    expect((await fetch(url)).status).toBe(200)
+  })
+
+  it('refuses several Host headers', async () => {
+    const { url } = await serve((_, response) => response.end())
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname).setEncoding('latin1')
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n')
+    const answer = (await socket.toArray()).join('')
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+    expect(answer).toContain('VALIDATION_FAILED')
+  })
+})

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
+import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { createDueObjects } from '../../../../api/shared/retention/due-objects.ts'
+import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
+import { createTestDatabase } from '../../../support/postgres.ts'
+
+describe('the record of an object', () => {
+  let database: Database
+  let accountId: string
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 2 })
+    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  const insert = (key: string, bytes: number | null, expiresAt: Date | null) =>
+    createObjects(database).insert({ key, accountId, externalUserId: null, kind: 'product', bytes, expiresAt })
+  const find = (key: string) =>
+    database.one(sql.unsafe`select bytes, expires_at is null as "isKept" from objects where key = ${key}`)
+  const inAnHour = () => new Date(Date.now() + 3_600_000)
+
+  it('has the size of the last write, and keeps its retention', async () => {
+    await insert('kept', 10, null)
+    await insert('kept', 12, inAnHour())
+    expect(await find('kept')).toEqual({ bytes: 12, isKept: true })
+    await insert('dated', null, inAnHour())
+    await insert('dated', 30, inAnHour())
+    await insert('dated', null, inAnHour())
+    expect(await find('dated')).toEqual({ bytes: 30, isKept: false })
+  })
+
+  it('is deleted with its size on expiry, also above 4 GiB', async () => {
+    const due = [
+      { key: 'large', bytes: 5_000_000_000 },
+      { key: 'unknown', bytes: null },
+    ]
+    for (const [i, { key, bytes }] of due.entries()) await insert(key, bytes, new Date((i + 1) * 1000))
+    const objects = createDueObjects(database)
+    const found = due.map((object) => ({ ...object, dueAt: expect.any(String) }))
+    expect(await objects.find({ ttlSeconds: null, kinds: [], accounts: [] }, 10)).toEqual(found)
+    expect(
+      await objects.delete({ ttlSeconds: null, kinds: [], accounts: [] }, { limit: 10, deleteBytes: async () => {} }),
+    ).toEqual({ deleted: found, refused: 0, last: found[1] })
+    expect(await objects.find({ ttlSeconds: null, kinds: [], accounts: [] }, 10)).toEqual([])
+  })
+
+  it('refuses a negative size', async () => {
+    await expect(insert('negative', -1, null)).rejects.toThrow()
+  })
+})

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeImage } from '../../../../api/shared/image/image.ts'
+import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
+import { findInstalled } from '../../../../worker/engines/installed.ts'
+import { createMockEngine } from '../../../../worker/engines/mock.ts'
+import { createEngines } from '../../../../worker/engines/registry.ts'
+import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import { findPerson } from '../../../../worker/vision/person/find-person.ts'
+import { drawBest } from '../../../../worker/vision/quality/draw-best.ts'
+import { readSample } from '../../../support/drape.ts'
+import { copyTinyEngine } from '../../../support/tiny-engine.ts'
+
+const NAME = 'fashn-vton'
+
+describe('the better of two results of an engine that honours the seed', () => {
+  let folder: string
+  let models: Models
+  let engine: Engine
+  let input: EngineInput
+  let seeds: number[]
+  let qualities: number[]
+
+  const draw = async (seed: number, minQuality: number | null) => {
+    seeds = []
+    const shares: number[] = []
+    const counted: Engine = {
+      ...engine,
+      run: (asked, context) => {
+        seeds.push(asked.options.seed)
+        return engine.run(asked, context)
+      },
+    }
+    const options = {
+      minQuality,
+      signal: AbortSignal.timeout(60_000),
+      onProgress: (share: number) => shares.push(share),
+    }
+    const drawn = await drawBest(counted, { ...input, options: { ...input.options, seed } }, options)
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b))
+    return drawn.quality ?? Number.NaN
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-draw-best-'))
+    await copyTinyEngine(join(folder, NAME))
+    models = await openModels('worker/models')
+    const known = await findInstalled([NAME], folder)
+    const found = (await createEngines([NAME], { models, provider: 'cpu', known, acknowledged: [] })).get(NAME)
+    if (!found) throw new Error('the engine is not there')
+    engine = found
+    const [person, garment] = await Promise.all(
+      ['persons/down-half-teal.jpg', 'garments/tshirt-navy.jpg'].map(async (path) =>
+        decodeImage(await readSample(path)),
+      ),
+    )
+    const options = { seed: 1, mode: 'fast' } as const
+    input = {
+      ...{ person, garment, garmentHash: 'shirt', category: 'tops', options },
+      found: (await findPerson(person, models)) ?? undefined,
+    }
+    qualities = []
+    for (const seed of [1, 2, 3, 4, 5]) qualities.push(await draw(seed, null))
+  })
+  afterAll(async () => {
+    await engine?.release?.()
+    await models?.release()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('is scored, and drawn once when the first result is good enough', async () => {
+    for (const quality of qualities) expect(quality > 0 && quality < 1).toBe(true)
+    expect(await draw(1, qualities[0])).toBe(qualities[0])
+    expect(seeds).toEqual([1])
+  })
+
+  it('is redrawn with another seed, and the better result is returned', async () => {
+    const k = qualities.findIndex((quality, i) => i < 4 && quality < qualities[i + 1])
+    expect(await draw(k + 1, qualities[k + 1])).toBe(qualities[k + 1])
+    expect(seeds).toEqual([k + 1, k + 2])
+  })
+
+  it('is rejected when neither is good enough', async () => {
+    await expect(draw(1, 1)).rejects.toMatchObject({ code: 'RESULT_REJECTED', retryable: false })
+    expect(seeds).toEqual([1, 2])
+  })
+
+  it('is not redrawn by an engine that ignores the seed', async () => {
+    const manifest = { ...engine.manifest, ignores: ['seed'] as const }
+    const fixed = engine
+    engine = { ...fixed, manifest }
+    await expect(draw(1, 1)).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
+    engine = fixed
+    expect(seeds).toEqual([1])
+  })
+
+  it('has no score and is not rejected if a test engine drew it', async () => {
+    const drawing = engine
+    engine = createMockEngine()
+    expect(await draw(1, 1)).toBeNaN()
+    engine = drawing
+    expect(seeds).toEqual([1])
+  })
+})

@@ -1,0 +1,362 @@
+import { DrapeError } from '../../api/shared/contract/errors.ts'
+import { type QueuedTryOn, resultKeyOf, type TryOnJob, usableImages } from '../../api/shared/generations/generation.ts'
+import type { Generations } from '../../api/shared/generations/generations.store.ts'
+import { failedFields } from '../../api/shared/image/image-field.ts'
+import type { ObjectStorage } from '../../api/shared/storage/object.ts'
+import type { Objects } from '../../api/shared/storage/objects.store.ts'
+import type { Log } from '../../api/shared/telemetry/log.ts'
+import type { Metrics } from '../../api/shared/telemetry/metrics.ts'
+import { describeSpan, withSpan } from '../../api/shared/telemetry/telemetry.ts'
+import { DeviceFault } from '../inference/device-fault.ts'
+import type { Inference } from '../inference/pool.ts'
+import type { TryOnRequest, TryOnResult } from '../inference/protocol.ts'
+import type { LoadLogo } from '../outputs/logo.ts'
+import type { ResultMarks } from '../outputs/mark/result-marks.ts'
+import { type Signed, SigningUnavailable, type SignResult } from '../outputs/provenance/provenance.ts'
+import type { AskList } from '../outputs/safety/list.ts'
+import type { SafetyRefusals } from '../outputs/safety/refusals.ts'
+import { hashTryOn, screen } from '../outputs/safety/screen.ts'
+import type { CachedGarments } from './cached-garments.ts'
+import { type HandBack, HandedBack } from './hand-back.ts'
+import { loadProductImage } from './product-image.ts'
+import type { RecordDetections } from './record-detections.ts'
+import { recordStages } from './stage-spans.ts'
+
+export interface ConsumeOptions {
+  readonly worker: string
+  /** Finds the workers that currently accept try-ons for the engine. */
+  readonly findWorkersWith: (engine: string) => Promise<readonly { readonly worker: string }[]>
+  /** Whether this worker is fenced and must not start a job. */
+  readonly isFenced: () => boolean
+  /** Whether the signing key can sign now. No job starts without it, because the result could not be signed. */
+  readonly maySign: () => Promise<boolean>
+  /** Pauses the consumer briefly. */
+  readonly rest: () => Promise<void>
+  /** Aborts the job when the node of this worker ends before it. */
+  readonly handBack: Pick<HandBack, 'signal'>
+  readonly generations: Generations
+  readonly objects: Objects
+  readonly storage: ObjectStorage
+  readonly inference: Inference
+  readonly fetchImage: (url: string) => Promise<Uint8Array>
+  readonly loadLogo: LoadLogo
+  readonly signResult: SignResult
+  /** Creates an ID for the mark of a new result; null if results of this engine are not marked. */
+  readonly createMark: (engine: string) => string | null
+  readonly resultMarks: Pick<ResultMarks, 'insert'>
+  /** Asks the operator's list about images; null without a list. */
+  readonly askList: AskList | null
+  readonly refusals: SafetyRefusals
+  /** SHA-256 of the model files of an engine; null for an engine without model files. */
+  readonly findWeights: (engine: string) => string | null
+  readonly recordDetections: RecordDetections
+  readonly cachedGarments: CachedGarments
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/** A fraction of the lease, so that one slow statement does not lose the lease. */
+const RENEW_MS = 2000
+const RETRY_SECONDS = [1, 4]
+const DATABASE_CALL = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const
+
+/**
+ * Runs one attempt of a generation. Every outcome is written by exactly one conditional statement: an attempt that is over
+ * (cancelled, reclaimed, past its deadline) changes nothing and leaves no files.
+ */
+export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions): Promise<void> {
+  const { generations, metrics } = options
+  const attempt = { id: queued.generationId, attempt: queued.attempt }
+  const log = options.log.child({ generationId: attempt.id, attempt: attempt.attempt })
+  describeSpan({ 'drape.generation.id': attempt.id, 'drape.attempt': attempt.attempt })
+  if (options.isFenced() || (await shouldYield(queued, options)) || !(await options.maySign())) {
+    await generations.handBack(attempt)
+    // The queue serves its workers round robin, which could return the job to this worker every time.
+    await options.rest()
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
+    return
+  }
+  const start = await generations.start({ ...attempt, worker: options.worker })
+  if (!start) {
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'over' })
+    return
+  }
+  const { job } = start
+  describeSpan({ 'drape.account.id': job.accountId, 'drape.engine': job.engine })
+  const waited = Math.max(0, start.secondsWaited)
+  metrics.queueWait.observe(waited)
+  if (start.isFirst)
+    metrics.starts.observe({ engine: job.engine, class: start.serviceClass, outcome: 'started' }, waited)
+  const handBack = options.handBack.signal()
+  const lease = renewLease(attempt, { generations, secondsLeft: start.secondsLeft, handBack, log })
+  try {
+    const result = await runTryOn(job, lease, options)
+    const outcome = await store(job, result, options)
+    metrics.jobs.inc({ queue: 'try-on', outcome })
+    log.info({ outcome, timings: result.timings }, 'try-on')
+    await options.recordDetections(job, result)
+  } catch (error) {
+    await settle(error, { job, lease, options, log })
+  } finally {
+    lease.end()
+  }
+}
+
+/** Whether this worker has failed with the job before and another worker has not. */
+async function shouldYield(
+  { failedOn, engine }: QueuedTryOn,
+  { worker, findWorkersWith }: ConsumeOptions,
+): Promise<boolean> {
+  if (!failedOn.includes(worker)) return false
+  const live = await findWorkersWith(engine).catch(() => [])
+  return live.some((other) => !failedOn.includes(other.worker))
+}
+
+async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<SignedResult> {
+  const { person, product, logoKey } = job
+  const [photo, garment, logo] = await lease.during(
+    Promise.all([
+      options.storage.get(person.objectKey),
+      loadProductImage(job, options),
+      logoKey === null ? null : options.loadLogo(logoKey),
+    ]),
+  )
+  if (!photo)
+    throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
+  const crop = person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto')
+  const request: TryOnRequest = {
+    engine: job.engine,
+    photo,
+    crop,
+    garment: garment.bytes,
+    garmentHash: garment.hash,
+    logo: logoKey === null ? null : (logo ?? 'missing'),
+    product: {
+      title: product.title,
+      description: product.description,
+      classifications: garment.image.classifications,
+    },
+    options: job.options,
+    minQuality: job.minQuality,
+    safety: job.safety,
+    markId: options.createMark(job.engine),
+  }
+  const result = await inferSafely(request, { job, lease, options })
+  for (const [stage, ms] of Object.entries(result.timings)) {
+    options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
+  }
+  await recordMark(request.markId ?? null, result, { job, lease, options })
+  // Signing is last: any later change of the bytes invalidates the signature.
+  const signed = await withSpan('sign', {}, () =>
+    options.signResult({
+      ...{ image: result.image, engine: result.engine, weights: options.findWeights(result.engine.name) },
+      ...{ person: photo, product: garment.bytes },
+    }),
+  )
+  return { ...result, ...signed }
+}
+
+interface Attempt {
+  readonly job: TryOnJob
+  readonly lease: Lease
+  readonly options: ConsumeOptions
+}
+
+/** Records the ID of a mark before the result can be delivered, and only if there is a result that carries it: the row has no end. */
+async function recordMark(
+  id: string | null,
+  { mark, engine }: TryOnResult,
+  { job: { generationId }, lease, options: { metrics, log, resultMarks } }: Attempt,
+): Promise<void> {
+  if (id === null || mark === null) return
+  const { outcome } = mark
+  metrics.marks.inc({ outcome })
+  if (outcome === 'visible' || outcome === 'unreadable')
+    log.warn({ generationId, outcome }, 'the result has no imperceptible mark')
+  else await lease.during(resultMarks.insert({ id, engine: engine.name, version: engine.version }))
+}
+
+/** Runs the inference within the safety policy of the job. Records the check that refuses the job, for an appeal. */
+async function inferSafely(request: TryOnRequest, attempt: Attempt): Promise<TryOnResult> {
+  const { job, lease, options } = attempt
+  const { safety, generationId: id } = job
+  if (safety === null) return infer(request, attempt)
+  const { photo, garment, crop } = request
+  const pair = await lease.during(hashTryOn({ photo, garment, crop: typeof crop === 'string' ? null : crop }))
+  const { askList, refusals, log } = options
+  const allowances = await lease.during(refusals.claimAllowances(id, job.accountId, pair))
+  try {
+    const screening = { policy: safety, allowances, findBlocked: refusals.findBlocked, askList, log }
+    const doubts = await lease.during(screen(pair, screening))
+    const inferred = await infer({ ...request, allowances }, attempt)
+    return { ...inferred, warnings: [...new Set([...doubts, ...inferred.warnings])] }
+  } catch (error) {
+    const isAppealable = pair.person.length > 0 && pair.product.length > 0
+    if (isAppealable && error instanceof DrapeError && error.check !== undefined)
+      await refusals.insert({ id, attempt: job.attempt, check: error.check, image: error.image ?? null, pair })
+    throw error
+  }
+}
+
+function infer(request: TryOnRequest, { job, lease, options }: Attempt): Promise<TryOnResult> {
+  const noteKept = () => options.cachedGarments.note(job.product, request.garmentHash)
+  noteKept()
+  return withSpan('infer', {}, async () => {
+    const running = options.inference
+      .run('try-on', request, { signal: lease.signal, onProgress: lease.report, subject: job.generationId })
+      .finally(noteKept)
+    const inferred = await lease.untilHandedBack(running)
+    recordStages(inferred.timings, Date.now())
+    return inferred
+  })
+}
+
+type SignedResult = TryOnResult & Signed
+
+async function store(job: TryOnJob, result: SignedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
+  const { generations, objects, storage } = options
+  const key = resultKeyOf({ ...job, format: result.format })
+  const attempt = { id: job.generationId, attempt: job.attempt }
+  if (!(await objects.insertResult({ key, bytes: result.image.byteLength, hash: result.hash, ...attempt })))
+    return 'late'
+  await storage.put(key, result.image, { contentType: `image/${result.format}` })
+  const { warnings, timings, category, quality, engine: engineInfo, ingredientSalt } = result
+  const outcome = { resultKey: key, warnings, timings, category, quality, engineInfo, ingredientSalt }
+  const completed = await withSpan('complete generation', DATABASE_CALL, () =>
+    generations.complete({ ...attempt, outcome }),
+  )
+  if (completed) return 'completed'
+  await storage.delete([key])
+  await objects.delete(key)
+  return 'late'
+}
+
+interface Settlement {
+  readonly job: TryOnJob
+  readonly lease: Lease
+  readonly options: ConsumeOptions
+  readonly log: Log
+}
+
+// LOSING AN EXCEPTION HERE LOSES NO JOB: the lease expires and the relay reclaims the attempt.
+async function settle(error: unknown, { job, lease, options, log }: Settlement): Promise<void> {
+  const { generations, metrics } = options
+  const { generationId: id, attempt } = job
+  if (lease.isLost()) {
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'late' })
+    return
+  }
+  if (error instanceof DrapeError && !error.retryable) {
+    const details = failedFields(error, usedImage(job))
+    log.info(
+      { code: error.code, ...(details.length > 0 && { fields: details.map(({ path }) => path) }) },
+      'try-on failed',
+    )
+    describeSpan({ 'error.type': error.code })
+    await withSpan('fail generation', DATABASE_CALL, () =>
+      generations.fail({ id, attempt, code: error.code, message: error.message, details }),
+    )
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
+    return
+  }
+  const cause = findExternalCause(error)
+  if (cause !== null && (await generations.spare({ id, attempt, fault: cause.fault }))) {
+    log.warn({ reason: cause.reason }, 'try-on returned to the queue')
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
+    return
+  }
+  log.error({ err: error }, 'try-on will be retried')
+  await withSpan('retry generation', DATABASE_CALL, () =>
+    generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0, ...finalFailure(error) }),
+  )
+  metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
+}
+
+/** The failure after the last attempt, for an error that callers know by its own code. */
+function finalFailure(error: unknown) {
+  const isKnown = error instanceof DrapeError && error.code === 'SAFETY_UNAVAILABLE'
+  return isKnown ? { failure: { code: error.code, message: error.message } } : {}
+}
+
+/** The failing device or signing key that caused the error; null if the job may be the cause. */
+function findExternalCause(error: unknown): { readonly fault: 'device' | 'signing'; readonly reason: string } | null {
+  if (error instanceof DeviceFault) return { fault: 'device', reason: error.reason }
+  if (error instanceof HandedBack) return { fault: 'device', reason: 'NodeEnds' }
+  return error instanceof SigningUnavailable ? { fault: 'signing', reason: error.message } : null
+}
+
+/** The index of the product image that the engine uses; null if no image is usable. */
+function usedImage(job: TryOnJob): number | null {
+  const { garmentTypes, product } = job
+  return usableImages(product.images, garmentTypes)[0]?.order ?? null
+}
+
+interface Lease {
+  readonly signal: AbortSignal
+  readonly report: (share: number) => void
+  /** Resolves with the work's result; rejects immediately when the lease is lost. */
+  during<T>(work: Promise<T>): Promise<T>
+  /**
+   * Like `during`, but after the loss of the lease waits for the inference process, which has no room for another job until it stops.
+   * A node that ends cannot wait.
+   */
+  untilHandedBack<T>(work: Promise<T>): Promise<T>
+  isLost(): boolean
+  end(): void
+}
+
+/** Renews the lease of the attempt. Aborts the signal when the lease is lost, the deadline has passed, or the job is handed back. */
+function renewLease(
+  attempt: { id: string; attempt: number },
+  {
+    generations,
+    secondsLeft,
+    handBack,
+    log,
+  }: { generations: Generations; secondsLeft: number; handBack: AbortSignal; log: Log },
+): Lease {
+  const abort = new AbortController()
+  let progress = 0
+  let lost = false
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  over.catch(() => {})
+  const stop = (reason: Error) => {
+    abort.abort(reason)
+    reject(reason)
+  }
+  const lose = (reason: string) => {
+    lost = true
+    clearInterval(renewal)
+    stop(new Error(reason))
+  }
+  const handedBack = Promise.withResolvers<never>()
+  handedBack.promise.catch(() => {})
+  const returnJob = () => {
+    handedBack.reject(handBack.reason)
+    stop(handBack.reason)
+  }
+  handBack.addEventListener('abort', returnJob, { once: true })
+  const renewal = setInterval(async () => {
+    try {
+      if (!(await generations.renew({ ...attempt, progress }))) lose('the attempt is over')
+    } catch (error) {
+      log.warn({ err: error }, 'lease renewal failed')
+    }
+  }, RENEW_MS)
+  // The relay fails the job after its deadline; the worker only has to stop.
+  const deadline = setTimeout(() => lose('the deadline has passed'), secondsLeft * 1000)
+  return {
+    signal: abort.signal,
+    report: (share) => {
+      progress = share
+    },
+    during: (work) => Promise.race([work, over]),
+    untilHandedBack: (work) => Promise.race([work, handedBack.promise]),
+    isLost: () => lost,
+    end: () => {
+      clearInterval(renewal)
+      clearTimeout(deadline)
+      handBack.removeEventListener('abort', returnJob)
+    },
+  }
+}

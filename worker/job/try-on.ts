@@ -1,0 +1,194 @@
+import { DrapeError } from '../../api/shared/contract/errors.ts'
+import type { Stage } from '../../api/shared/engines/stage-order.ts'
+import { DEFAULT_MODE, DEFAULT_SEED, garmentTypeOf, type Options } from '../../api/shared/generations/generation.ts'
+import { type Bitmap, decodeImage, decodeOnWhite, encodeImage, type Rectangle } from '../../api/shared/image/image.ts'
+import { ofImage } from '../../api/shared/image/image-field.ts'
+import { hashImage } from '../../api/shared/image/image-hash.ts'
+import type { Engine, EngineContext, EngineManifest, EngineResult } from '../engines/engine.ts'
+import type { Models } from '../inference/models.ts'
+import type { TryOnRequest, TryOnResult } from '../inference/protocol.ts'
+import type { Mark } from '../outputs/mark/mark.ts'
+import { provenancePacket } from '../outputs/provenance/xmp-packet.ts'
+import { judgeInput, judgeResult } from '../outputs/safety/judge.ts'
+import { blendChange } from '../vision/composite/blend.ts'
+import { placeIntoFrame } from '../vision/composite/full-resolution.ts'
+import { addWatermark } from '../vision/composite/watermark.ts'
+import { categoryFromWords } from '../vision/garment/classify.ts'
+import { drawBest } from '../vision/quality/draw-best.ts'
+import { photoOfRequest } from './request-photo.ts'
+
+export interface TryOnContext extends EngineContext {
+  readonly models: Models
+  readonly engines: ReadonlyMap<string, Engine>
+  /** Null if results are not marked. */
+  readonly mark?: Mark | null
+}
+
+/**
+ * Runs a try-on from the bytes of two images to the bytes of the result: decode, crop, engine, composite, checks,
+ * imperceptible mark, encode with the provenance packet. Throws `DrapeError` of the engine, and `RESULT_REJECTED` for a result that must not be shown.
+ */
+export async function tryOn(request: TryOnRequest, context: TryOnContext): Promise<TryOnResult> {
+  const engine = context.engines.get(request.engine)
+  if (!engine)
+    throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
+  const clock = createClock()
+  const { bitmap: drawn, ...made } = await drawBitmap(request, engine, { context, clock })
+  // The following steps need as much memory as the inputs of the bitmap.
+  if (request.options.fullResolution) globalThis.gc?.()
+  const { bitmap, mark } = await addMark(drawn, request.markId ?? null, context.mark ?? null)
+  if (mark !== null) clock.lap('mark')
+  const { format } = request.options
+  const image = await encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) })
+  const hash = (await hashImage(bitmap))?.hash ?? null
+  clock.lap('encode')
+
+  const { name, version, kind, license } = engine.manifest
+  return {
+    ...made,
+    image,
+    hash,
+    mark,
+    format,
+    timings: { ...clock.laps, ...made.timings },
+    engine: { name, version, kind, license: license.spdx },
+  }
+}
+
+type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'quality' | 'detected' | 'found'> & {
+  readonly bitmap: Bitmap
+}
+
+// A separate function, so that all inputs of the bitmap are garbage before it is encoded.
+async function drawBitmap(
+  request: TryOnRequest,
+  engine: Engine,
+  { context, clock }: { context: TryOnContext; clock: Clock },
+): Promise<Made> {
+  const { options } = request
+  const [frame, garment] = await Promise.all([
+    ofImage('person', decodeOnWhite(request.photo)),
+    ofImage('product', decodeImage(request.garment)),
+  ])
+  const category = categoryFromWords(request.product)
+  const garmentType = garmentTypeOf(request.product.classifications)
+  const product = { garment, garmentHash: request.garmentHash, garmentType, category, options }
+  engine.prefetch?.(product)
+  const { needsPerson } = engine.manifest.accepts
+  const { safety = null } = request
+  const { photo, crop, found, ...seen } = await photoOfRequest(frame, request.crop, {
+    models: context.models,
+    needsPerson,
+    countsPeople: safety?.level === 'strict',
+  })
+  clock.lap('decode')
+  const judge = safety && { policy: safety, models: context.models, allowances: request.allowances }
+  const doubts = judge
+    ? [
+        ...(await judgeInput({ image: 'person', bitmap: photo, person: seen.person }, judge)),
+        ...(await judgeInput({ image: 'product', bitmap: garment }, judge)),
+      ]
+    : []
+  if (judge) clock.lap('safety')
+  context.signal.throwIfAborted()
+
+  const { image, change, quality, ...result } = await drawBest(
+    engine,
+    { ...product, person: photo, found: seen.person },
+    {
+      minQuality: request.minQuality ?? null,
+      signal: context.signal,
+      onProgress: (share) => context.onProgress(0.1 + 0.8 * share),
+    },
+  )
+  // The memory that the engine no longer needs is as large as that of the following steps.
+  if (options.fullResolution) globalThis.gc?.()
+  clock.lap('engine')
+  const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
+  if (judge)
+    await judgeResult({ result: composed, photo, person: seen.person, garment, drawn: { image, change } }, judge)
+  // A test engine returns the photo unchanged, to the last bit.
+  const marked = await addLogo(composed, engine.manifest.kind === 'test' ? null : request.logo)
+  clock.lap('composite')
+  context.signal.throwIfAborted()
+  return {
+    bitmap: marked.bitmap,
+    warnings: [
+      ...(needsPerson ? seen.warnings : []),
+      ...new Set(doubts),
+      ...warnAboutOptions(engine.manifest, options),
+      ...result.warnings,
+      ...marked.warnings,
+    ],
+    timings: result.timings,
+    category: category ?? result.detected?.category ?? null,
+    quality,
+    detected: result.detected ?? null,
+    found,
+  }
+}
+
+/** Requested options without effect cause a warning; defaults do not. */
+function warnAboutOptions({ ignores = [] }: EngineManifest, { seed, mode }: Options): readonly string[] {
+  return [
+    ...(ignores.includes('seed') && seed !== DEFAULT_SEED ? ['SEED_IGNORED'] : []),
+    ...(ignores.includes('mode') && mode !== DEFAULT_MODE ? ['MODE_IGNORED'] : []),
+  ]
+}
+
+function compose({
+  frame,
+  photo,
+  crop,
+  drawn,
+  fullResolution,
+}: {
+  frame: Bitmap
+  photo: Bitmap
+  crop: Rectangle | null
+  drawn: Pick<EngineResult, 'image' | 'change'>
+  fullResolution: boolean
+}): Bitmap {
+  if (crop && fullResolution) return placeIntoFrame({ frame, crop, ...drawn })
+  return blendChange({ photo, ...drawn })
+}
+
+/** A missing or unreadable logo causes a warning, not a failure. */
+async function addLogo(
+  bitmap: Bitmap,
+  logo: TryOnRequest['logo'],
+): Promise<{ bitmap: Bitmap; warnings: readonly string[] }> {
+  if (logo === null) return { bitmap, warnings: [] }
+  const decoded = logo === 'missing' ? null : await decodeImage(logo).catch(() => null)
+  if (!decoded) return { bitmap, warnings: ['WATERMARK_MISSING'] }
+  return { bitmap: await addWatermark(bitmap, decoded), warnings: [] }
+}
+
+/** After everything else that changes pixels: the mark is in the bytes that are signed. */
+async function addMark(
+  bitmap: Bitmap,
+  id: string | null,
+  mark: Mark | null,
+): Promise<{ bitmap: Bitmap; mark: TryOnResult['mark'] }> {
+  if (id === null || mark === null) return { bitmap, mark: null }
+  const { bitmap: marked, ...about } = await mark.embed(bitmap, id)
+  return { bitmap: marked, mark: about }
+}
+
+interface Clock {
+  readonly laps: Readonly<Record<string, number>>
+  lap(name: Stage): void
+}
+
+function createClock(): Clock {
+  const laps: Record<string, number> = {}
+  let last = performance.now()
+  return {
+    laps,
+    lap: (name: Stage) => {
+      const now = performance.now()
+      laps[name] = Math.round(now - last)
+      last = now
+    },
+  }
+}

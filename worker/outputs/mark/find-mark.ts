@@ -1,0 +1,31 @@
+import { createDatabase } from '../../../api/shared/database/database.ts'
+import { decodeImage } from '../../../api/shared/image/image.ts'
+import { openMark } from './mark.ts'
+import { createResultMarks, type MadeResult } from './result-marks.ts'
+
+/** Mark of an image, with its database record. */
+export interface FoundMark {
+  /** 10 hex digits; null if the image has no mark. */
+  readonly id: string | null
+  /** Engine and date of the result with this ID; null if no worker of this installation issued the ID. */
+  readonly result: MadeResult | null
+}
+
+/**
+ * Reads the mark of a JPEG, PNG, WebP or HEIC by the models in `folder`, and looks it up.
+ * @throws Error for models that do not open; DrapeError for a file that is not an image
+ */
+export async function findMark(
+  image: Uint8Array,
+  { folder, databaseUrl }: { readonly folder: string; readonly databaseUrl: string },
+): Promise<FoundMark> {
+  const bitmap = await decodeImage(image)
+  const mark = await openMark(folder)
+  const id = await mark.read(bitmap).finally(mark.release)
+  if (id === null) return { id, result: null }
+  const database = createDatabase(databaseUrl, { poolSize: 1 })
+  const result = await createResultMarks(database)
+    .find(id)
+    .finally(() => database.end())
+  return { id, result }
+}

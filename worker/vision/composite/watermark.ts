@@ -1,0 +1,54 @@
+import { type Rectangle, resizeBitmap } from '../../../api/shared/image/image.ts'
+import type { Bitmap, Size } from '../raster/plane.ts'
+import { copyRgb } from './blend.ts'
+
+/** Max width and max height of the logo as shares of the width and the height of the bitmap. */
+const LOGO_WIDTH = 0.18
+const LOGO_HEIGHT = 0.12
+const MARGIN = 0.03
+const OPACITY = 0.85
+/** Max enlargement of a small logo. */
+const MAX_ENLARGEMENT = 2
+
+/**
+ * Draws a logo, slightly transparent, in the bottom-left corner of the bitmap. Returns RGB in which every pixel outside the
+ * logo, and under its fully transparent parts, has the original bytes.
+ */
+export async function addWatermark(bitmap: Bitmap, logo: Bitmap): Promise<Bitmap> {
+  const place = placeWatermark(bitmap, logo)
+  const out = copyRgb(bitmap)
+  blendAt(out, await resizeBitmap(logo, place), place)
+  return out
+}
+
+/** Position of the logo in px of the bitmap: with the aspect of the logo, at least 1 px, completely inside. */
+export function placeWatermark(bitmap: Size, logo: Size): Rectangle {
+  const scale = Math.min(
+    (LOGO_WIDTH * bitmap.width) / logo.width,
+    (LOGO_HEIGHT * bitmap.height) / logo.height,
+    MAX_ENLARGEMENT,
+  )
+  const width = Math.max(1, Math.round(logo.width * scale))
+  const height = Math.max(1, Math.round(logo.height * scale))
+  const margin = Math.round(MARGIN * bitmap.width)
+  return {
+    x: Math.min(margin, bitmap.width - width),
+    y: Math.max(0, bitmap.height - margin - height),
+    width,
+    height,
+  }
+}
+
+function blendAt(out: Bitmap, logo: Bitmap, { x, y }: Rectangle): void {
+  const step = logo.channels
+  for (let row = 0; row < logo.height; row++) {
+    let to = ((y + row) * out.width + x) * 3
+    for (let from = row * logo.width * step; from < (row + 1) * logo.width * step; from += step, to += 3) {
+      const share = step === 4 ? (logo.data[from + 3] / 255) * OPACITY : OPACITY
+      if (share === 0) continue
+      for (let c = 0; c < 3; c++) {
+        out.data[to + c] = Math.round(out.data[to + c] * (1 - share) + logo.data[from + c] * share)
+      }
+    }
+  }
+}

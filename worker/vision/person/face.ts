@@ -1,0 +1,76 @@
+import type { Session } from '../../inference/session.ts'
+import type { Point } from '../raster/plane.ts'
+import type { Pyramid } from '../raster/pyramid.ts'
+import { applyAffine } from '../raster/sample.ts'
+import { between, subtract } from '../raster/vector.ts'
+import type { Person } from './person.ts'
+import { type Region, regionToBitmap, viewRegion } from './region.ts'
+
+const VIEW_SIZE = 192
+const VALUES_PER_POINT = 3
+const PRESENT = 0.5
+// Points of the face mesh, in order: around the face from the top of the forehead (10) past the chin (152).
+const OUTLINE = [
+  10, 338, 297, 332, 284, 251, 389, 356, 454, 323, 361, 288, 397, 365, 379, 378, 400, 377, 152, 148, 176, 149, 150, 136,
+  172, 58, 132, 93, 234, 127, 162, 21, 54, 103, 67, 109,
+]
+const RIGHT_EYE = 33
+const LEFT_EYE = 263
+
+/**
+ * The outline of a face from the forehead past the chin, in px of the bitmap, by MediaPipe's face mesh; null if the body's
+ * landmarks do not show a visible face. The outline can leave the bitmap with the face.
+ */
+export async function locateFace(
+  pyramid: Pyramid,
+  { landmarks }: Pick<Person, 'landmarks'>,
+  session: Session,
+): Promise<readonly Point[] | null> {
+  const rough = await locateMesh(pyramid, regionOfLandmarks(landmarks), session)
+  const mesh = rough && (await locateMesh(pyramid, regionOfMesh(rough), session))
+  return mesh && OUTLINE.map((i) => mesh[i])
+}
+
+async function locateMesh(pyramid: Pyramid, region: Region, session: Session): Promise<readonly Point[] | null> {
+  const view = viewRegion(pyramid, region, { size: VIEW_SIZE, border: 'replicate', range: [0, 1] })
+  const outputs = await session.run({ image: { shape: [1, VIEW_SIZE, VIEW_SIZE, 3], data: view } })
+  if (1 / (1 + Math.exp(-outputs.face_flag.data[0])) < PRESENT) return null
+  const raw = outputs.landmarks.data
+  const map = regionToBitmap(region, VIEW_SIZE)
+  return Array.from({ length: raw.length / VALUES_PER_POINT }, (_, i) =>
+    applyAffine(map, { x: raw[i * VALUES_PER_POINT] - 0.5, y: raw[i * VALUES_PER_POINT + 1] - 0.5 }),
+  )
+}
+
+// A face is about 2.6 times as high as the distance from its eyes to its mouth; the model expects 1.5 times that.
+const SIDE_OF_EYES_TO_MOUTH = 4
+
+function regionOfLandmarks({ leftEye, rightEye, mouthLeft, mouthRight }: Person['landmarks']): Region {
+  const eyes = between(leftEye, rightEye, 0.5)
+  const mouth = between(mouthLeft, mouthRight, 0.5)
+  const down = subtract(mouth, eyes)
+  // The less foreshortened of the two.
+  const length = Math.max(Math.hypot(down.x, down.y), Math.hypot(leftEye.x - rightEye.x, leftEye.y - rightEye.y))
+  return {
+    centre: between(eyes, mouth, 0.4),
+    side: Math.max(1, SIDE_OF_EYES_TO_MOUTH * length),
+    angle: Math.atan2(-down.x, down.y),
+  }
+}
+
+function regionOfMesh(mesh: readonly Point[]): Region {
+  const eyes = subtract(mesh[LEFT_EYE], mesh[RIGHT_EYE])
+  const angle = Math.atan2(eyes.y, eyes.x)
+  const cos = Math.cos(angle)
+  const sin = Math.sin(angle)
+  const along = mesh.map(({ x, y }) => x * cos + y * sin)
+  const down = mesh.map(({ x, y }) => y * cos - x * sin)
+  const middle = (values: readonly number[]) => (Math.min(...values) + Math.max(...values)) / 2
+  const length = (values: readonly number[]) => Math.max(...values) - Math.min(...values)
+  const [u, v] = [middle(along), middle(down)]
+  return {
+    centre: { x: u * cos - v * sin, y: u * sin + v * cos },
+    side: Math.max(1, 1.5 * Math.max(length(along), length(down))),
+    angle,
+  }
+}

@@ -1,0 +1,72 @@
+import { DrapeError } from '../../../api/shared/contract/errors.ts'
+import type { Engine, EngineContext, EngineInput, EngineResult } from '../../engines/engine.ts'
+import { protectBody } from '../composite/protect-body.ts'
+import { checkResult } from '../composite/region.ts'
+import type { Fault } from './faults.ts'
+import { judgeResult } from './score.ts'
+
+export interface DrawOptions extends EngineContext {
+  /** 0 to 1; null: no minimum. */
+  readonly minQuality: number | null
+}
+
+export interface Drawn extends EngineResult {
+  /** 0 to 1; null if unknown. */
+  readonly quality: number | null
+}
+
+// A second drawing of a generative model costs as much as the first; a third is rarely better than both.
+const MAX_DRAWS = 2
+
+/**
+ * Runs the engine. If the result is below `minQuality` and the seed affects the engine, runs it again with another seed. Returns
+ * the better result, with the face of the photo.
+ * @throws DrapeError of the engine, and RESULT_REJECTED if the result must not be shown: below the minimum, or a preview with a grave fault.
+ */
+export async function drawBest(engine: Engine, input: EngineInput, options: DrawOptions): Promise<Drawn> {
+  const { minQuality } = options
+  const draws = minQuality === null || engine.manifest.ignores?.includes('seed') ? 1 : MAX_DRAWS
+  let best = await drawOnce(engine, input, share(options, 0, draws))
+  for (let k = 1; k < draws && isBelow(best, minQuality); k++) {
+    const { seed } = input.options
+    const other = await drawOnce(
+      engine,
+      { ...input, options: { ...input.options, seed: seed + k } },
+      share(options, k, draws),
+    )
+    if ((other.quality ?? 1) > (best.quality ?? 1)) best = other
+  }
+  if (isBelow(best, minQuality))
+    throw new DrapeError('RESULT_REJECTED', 'The result is below the minimum quality of the account', {
+      image: 'person',
+    })
+  return best
+}
+
+function isBelow({ quality }: Drawn, minQuality: number | null): boolean {
+  return quality !== null && minQuality !== null && quality < minQuality
+}
+
+// Usually the first draw is the only one. Progress never decreases.
+function share({ signal, onProgress }: DrawOptions, k: number, draws: number): EngineContext {
+  const [from, length] = k === 0 ? [0, draws === 1 ? 1 : 0.9] : [0.9, 0.1]
+  return { signal, onProgress: (part) => onProgress(from + length * part) }
+}
+
+async function drawOnce(engine: Engine, input: EngineInput, context: EngineContext): Promise<Drawn> {
+  const result = await engine.run(input, context)
+  const { person: photo, garment } = input
+  // A test engine returns the photo unchanged: there is nothing to protect or to judge.
+  const found = engine.manifest.kind === 'test' ? undefined : input.found
+  if (found) protectBody(result.change, found, photo)
+  if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
+  const { image, change } = result
+  const judgement = found ? judgeResult({ photo, person: found, garment, image, change }) : null
+  if (judgement?.fault && engine.manifest.kind === 'preview') throw faultError(judgement.fault)
+  return { ...result, quality: judgement?.quality ?? null }
+}
+
+// The limits were chosen on results of the geometric engine; those of generative models are not known.
+function faultError(fault: Fault): DrapeError {
+  return new DrapeError('RESULT_REJECTED', `The result would show a grave fault: ${fault}`, { image: 'person' })
+}
