@@ -61,7 +61,7 @@ describe('the imports of the processes', () => {
   })
 
   it('of an engine do not lead to another engine', () => {
-    const engineOf = (path: string) => /^worker\/engines\/([^/]+)\//.exec(path)?.[1]
+    const engineOf = (path: string) => /^worker\/engines\/(?!files\/)([^/]+)\//.exec(path)?.[1]
     const isOther = (from: string, to: string) => {
       const [own, other] = [engineOf(from), engineOf(to)]
       return own !== undefined && other !== undefined && own !== other

@@ -165,8 +165,8 @@ export function anonymiseEvents(isTheirs: SqlFragment): SqlFragment {
     ), waiting as (
       delete from event_outbox using theirs where ${isOfBatch('event_outbox')}
     ), reduced as (
-      -- The key is made of the ID that the sender chose.
-      update events set key = coalesce(key, event_key(theirs.account_id, insert_id)), insert_id = '', generation_id = null, properties = '{}'
+      -- The sender chose the ID, which may contain the person's address: its hash, as in event_keys, still tells events apart.
+      update events set insert_id = event_key(theirs.account_id, insert_id)::text, generation_id = null, properties = '{}'
       from theirs where ${isOfBatch('events')}
     ), anonymous as (
       update event_batches set anonymous_id = null, session_id = null, customer_id = null, customer_email = null, context = '{}'
