@@ -99,7 +99,7 @@ async function start(line: string, env: Readonly<Record<string, string>>, cwd = 
     command: 'bash',
     args: ['-c', `exec ${line}`],
     cwd,
-    env: { ...process.env, PORT: '', DASHBOARD_PORT: '', ...env },
+    env: { ...process.env, NODE_ENV: '', PORT: '', DASHBOARD_PORT: '', ...env },
   })
   const ended = program.ended.then(() => {
     throw new Error(program.output())
