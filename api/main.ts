@@ -29,9 +29,9 @@ import { startRoutes } from './guide/start.routes.ts'
 import { createApp } from './http/app.ts'
 import { createDiskBudgets } from './http/bodies/disk-budget.ts'
 import { createDrain, type Drain } from './http/drain.ts'
-import { createLanes } from './http/limits/account-limiter.ts'
+import { createAccountLimiter } from './http/limits/account-limiter.ts'
 import { createBudget } from './http/limits/budget.ts'
-import { createFetchLanes, limitFetches } from './http/limits/fetch-limit.ts'
+import { createFetchLimiter, limitFetches } from './http/limits/fetch-limit.ts'
 import { createOpenResponses } from './http/limits/open-responses.ts'
 import { apiKey } from './http/middleware/api-key.ts'
 import { parseBody } from './http/middleware/body.ts'
@@ -139,7 +139,8 @@ const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { 
 lifecycle.onStop('subscriptions', () => subscriptions.close())
 const storage = measureStorage(
   await createStorage(config.STORAGE_URL, {
-    ...{ publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET },
+    publicUrl: config.PUBLIC_URL,
+    signingSecret: config.SIGNING_SECRET,
     onFallback: (reason) => log.warn(reason),
   }),
   metrics,
@@ -170,7 +171,7 @@ const lookup = createHostLookup({ servers: config.FETCH_DNS_SERVERS })
 const fetchRules = { lookup, allowCidrs: config.FETCH_ALLOW_CIDRS, allowPorts: config.FETCH_ALLOW_PORTS }
 const fetchPersonImage = createImageFetcher({ ...fetchRules, failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED' })
 const fetchProductImage = createImageFetcher({ ...fetchRules, failureCode: 'PRODUCT_IMAGE_FETCH_FAILED' })
-const fetchLanes = createFetchLanes()
+const fetchLimiter = createFetchLimiter()
 const images = createImages(database)
 const reserveStorage = createStorageQuota({
   sumBytes: objects.sumBytes,
@@ -180,7 +181,7 @@ const personPhotos = createPersonPhotos({
   reserveStorage,
   images,
   storage,
-  fetchImage: limitFetches(measureFetch(fetchPersonImage, metrics), fetchLanes),
+  fetchImage: limitFetches(measureFetch(fetchPersonImage, metrics), fetchLimiter),
   prepareQueue,
   countWorkers: () => redis.countSlots('prepare'),
 })
@@ -216,7 +217,8 @@ const repeating = startRepeatingErasures({
       },
       signal,
     ),
-  ...{ metrics, log },
+  metrics,
+  log,
 })
 lifecycle.onStop('repeated erasures', () => repeating.stop())
 let drain: Drain | null = null
@@ -266,7 +268,10 @@ const rewrap = startRewrap(
 lifecycle.onStop('rewrap', () => rewrap.stop())
 const reconciling = startStorageReconciling(
   createReconciling({
-    ...{ database: webhookDatabase, storage, metrics, log },
+    database: webhookDatabase,
+    storage,
+    metrics,
+    log,
     everyHours: config.RECONCILE_HOURS,
   }),
   { log },
@@ -327,24 +332,35 @@ const wake = () => {
 }
 const batches = createProductBatches(database)
 const fetching = startImageFetching({
-  ...{ batches, accounts, objects, storage, reserveStorage, log, metrics },
-  fetchImage: limitFetches(measureFetch(fetchProductImage, metrics), fetchLanes),
+  batches,
+  accounts,
+  objects,
+  storage,
+  reserveStorage,
+  log,
+  metrics,
+  fetchImage: limitFetches(measureFetch(fetchProductImage, metrics), fetchLimiter),
 })
 lifecycle.onStop('images of batches', () => fetching.stop())
 const busy = 'Too many product batches are in progress. Send the batch again after the seconds in Retry-After.'
-const batchLanes = createLanes({ maxConcurrent: 1, maxWaiting: 4, maxWaitMs: 20_000, message: busy })
-const analyticsLanes = createLanes({
-  ...{ maxConcurrent: 1, maxWaiting: 4, maxWaitMs: 20_000 },
-  message: 'Other analytics of the account are being counted. Retry after Retry-After seconds.',
+const batchLimiter = createAccountLimiter({ maxConcurrent: 1, maxWaiting: 4, maxWaitMs: 20_000, message: busy })
+const analyticsLimiter = createAccountLimiter({
+  maxConcurrent: 1,
+  maxWaiting: 4,
+  maxWaitMs: 20_000,
+  message: 'Another analytics query of this account is running. Retry after Retry-After seconds.',
 })
-const allBatches = createLanes({ maxConcurrent: 2, maxWaiting: 40, maxWaitMs: 20_000, message: busy })
+const allBatches = createAccountLimiter({ maxConcurrent: 2, maxWaiting: 40, maxWaitMs: 20_000, message: busy })
 const webhooks = createWebhooks(database)
 const listeners = createWebhookListeners(database)
 const listenerWatch = createListenerWatch({ listeners, log })
 const erasures = createErasures(database)
 const keyring = readKeyring({
-  ...{ prefix: 'RECEIPT', pem: config.RECEIPT_KEY, transitKey: config.RECEIPT_TRANSIT_KEY },
-  ...{ token: config.RECEIPT_TRANSIT_TOKEN, tokenFile: config.RECEIPT_TRANSIT_TOKEN_FILE },
+  prefix: 'RECEIPT',
+  pem: config.RECEIPT_KEY,
+  transitKey: config.RECEIPT_TRANSIT_KEY,
+  token: config.RECEIPT_TRANSIT_TOKEN,
+  tokenFile: config.RECEIPT_TRANSIT_TOKEN_FILE,
 })
 if (keyring.origin === 'made')
   log.warn('RECEIPT_KEY is not set: receipts are signed with a temporary key, which is lost when this process exits')
@@ -355,7 +371,8 @@ const issuing = startIssuing({
   dropJobs: tryOnQueues.drop,
   keyring,
   installation: config.PUBLIC_URL,
-  ...{ storage, log },
+  storage,
+  log,
 })
 lifecycle.onStop('erasure receipts', () => issuing.stop())
 const erase = async (customer: Customer) => {
@@ -378,8 +395,11 @@ const sendMail =
 const mailing =
   sendMail &&
   startMailing({
-    ...{ mails: createReceiptMails(webhookDatabase), send: sendMail, log },
-    ...{ installation: config.PUBLIC_URL, serviceName: config.SERVICE_NAME },
+    mails: createReceiptMails(webhookDatabase),
+    send: sendMail,
+    log,
+    installation: config.PUBLIC_URL,
+    serviceName: config.SERVICE_NAME,
   })
 lifecycle.onStop('receipt mails', () => mailing?.stop())
 const orderReceiptMail = createOrderReceiptMail({
@@ -390,7 +410,18 @@ const orderReceiptMail = createOrderReceiptMail({
 const removing = startRemovals({ removals: createRemovals(webhookDatabase), erase, log })
 lifecycle.onStop('removals', () => removing.stop())
 const storefront = createStorefront({
-  ...{ config, log, metrics, lifecycle, database, redis, storage, images, objects, uses, generations, watch },
+  config,
+  log,
+  metrics,
+  lifecycle,
+  database,
+  redis,
+  storage,
+  images,
+  objects,
+  uses,
+  generations,
+  watch,
   ...{
     personPhotos,
     reserveStorage,
@@ -419,7 +450,15 @@ const app = createApp({
   record: recorder.record,
   routes: [
     mount(SERVER_ROUTES, {
-      ...{ reading, writing, authenticate, personPhotos, productPhotos, storage, accounts, generations, products },
+      reading,
+      writing,
+      authenticate,
+      personPhotos,
+      productPhotos,
+      storage,
+      accounts,
+      generations,
+      products,
       ...{
         watch,
         present,
@@ -441,7 +480,7 @@ const app = createApp({
         spoolBody(BATCH_TYPES, { disk: disk.accounts }),
         idempotency({ keys: createIdempotencyKeys(database) }),
       ],
-      lanes: (accountId, work) => batchLanes(accountId, () => allBatches('all', work)),
+      limitBatches: (accountId, work) => batchLimiter(accountId, () => allBatches('all', work)),
       onItem: (result) => metrics.batchItems.inc({ result }),
       chooseEngine: engineChoice.choose,
       defaultEngineOf: engineChoice.defaultOf,
@@ -451,7 +490,7 @@ const app = createApp({
       reviews: createSafetyReviews(database),
       analytics: createEventAnalytics(analyticsDatabase),
       shops: createShops(database),
-      analyticsLanes,
+      analyticsLimiter,
       webhookEvents: createWebhookEvents(database),
       signingSecret: config.SIGNING_SECRET,
       document: serveDocument(document),

@@ -55,13 +55,18 @@ probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 
 const sweeping = startSweeping({
-  ...{ database, storage, log },
+  database,
+  storage,
+  log,
   everySeconds: SWEEP_SECONDS,
   mayRun: () => true,
   publishHolds,
   onSwept: gauges.noteSweep,
   afterSweep: createReconciling({
-    ...{ database, storage, metrics, log },
+    database,
+    storage,
+    metrics,
+    log,
     everyHours: config.RECONCILE_HOURS,
   }),
 })

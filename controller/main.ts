@@ -126,7 +126,7 @@ const sampler = createSampler({
   },
   onFault: (part, error) => {
     metrics.staleSamples.inc({ part })
-    log.debug({ err: error, part }, 'not read')
+    log.debug({ err: error, part }, 'sampling failed')
   },
 })
 
@@ -195,7 +195,7 @@ const cluster: Cluster = watchCluster({
   connection,
   namespace: config.WATCH_NAMESPACE || undefined,
   mayWatchNodes: config.WATCH_NODES === 'true',
-  interested: {
+  enqueue: {
     pool: (key, ms) => {
       loops.pool.add(key, ms)
       loops.image.add(key, IMAGE_MS)
@@ -231,7 +231,10 @@ const reconcilePolicy = createPolicyReconcile({
   now,
 })
 const reconcileBudget = createBudgetReconcile({
-  ...{ client, record, reportInvalid, now },
+  client,
+  record,
+  reportInvalid,
+  now,
   ...cluster,
   gauges: budgetGauges,
 })
@@ -245,7 +248,10 @@ const publishHolds = createPublishHolds({
   gauges: retentionGauges,
 })
 const runs = {
-  ...{ client, publishHolds, now, gauges: retentionGauges },
+  client,
+  publishHolds,
+  now,
+  gauges: retentionGauges,
   policies: cluster.retention,
   run: (policy: RetentionPolicy, signal: AbortSignal) =>
     runPolicy(policy, { dueObjects: createDueObjects(database), storage, signal }),
@@ -281,7 +287,9 @@ const pools = createPoolReconcile({
 })
 
 const publishing = startEnginePublishing({
-  ...{ database, log, now },
+  database,
+  log,
+  now,
   engines: cluster.engines,
   pools: cluster.pools,
   policies: cluster.policies,
@@ -301,7 +309,9 @@ const listening = listenDatabase(config.DATABASE_URL, DEMAND_CHANNEL, () => {
 lifecycle.onStop('listening', () => listening.stop())
 
 const sweeping = startSweeping({
-  ...{ database, storage, log },
+  database,
+  storage,
+  log,
   everySeconds: config.SWEEP_SECONDS,
   graceSeconds: SWEEP_GRACE_SECONDS,
   // Holds can only be published then.
@@ -309,7 +319,10 @@ const sweeping = startSweeping({
   publishHolds,
   onSwept: retentionGauges.noteSweep,
   afterSweep: createReconciling({
-    ...{ database, storage, metrics: figures, log },
+    database,
+    storage,
+    metrics: figures,
+    log,
     everyHours: config.RECONCILE_HOURS,
   }),
 })
@@ -354,7 +367,7 @@ lifecycle.onStop('loops', () => {
 log.info({ identity }, 'watching')
 
 function lead(leading: boolean): void {
-  log.info({ leading }, leading ? 'leads' : 'stands by')
+  log.info({ leading }, leading ? 'became leader' : 'lost leadership')
   metrics.leader.set(leading ? 1 : 0)
   for (const memory of [pools, poolGauges, budgetGauges, retentionGauges, decisionTimes]) memory.forgetAll()
   // Until all objects are listed, an object that seems missing may only be unread.

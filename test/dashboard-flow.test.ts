@@ -29,8 +29,13 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     pages = [...contents.pages, ...queues.pages]
     const { accountId, shopId, endpointId, completedId, failedId } = contents
     words = {
-      ...{ [accountId]: 'one', [shopId]: 'one', [endpointId]: 'one', [completedId]: 'completed', [failedId]: 'failed' },
-      ...{ [queues.openReview]: 'open', [queues.decidedReview]: 'decided' },
+      [accountId]: 'one',
+      [shopId]: 'one',
+      [endpointId]: 'one',
+      [completedId]: 'completed',
+      [failedId]: 'failed',
+      [queues.openReview]: 'open',
+      [queues.decidedReview]: 'decided',
     }
     browser = await startBrowser()
     page = await browser.newPage()
@@ -199,7 +204,10 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
       ])
     const read = (selector: string) => own.$eval(selector, ({ textContent }) => textContent)
     await createOperators(dashboard.database).insert({
-      ...{ email: 'grace@example.com', name: 'Grace', passwordHash: '', role: 'admin' },
+      email: 'grace@example.com',
+      name: 'Grace',
+      passwordHash: '',
+      role: 'admin',
     })
     const grace = await dashboard.signIn('grace@example.com')
     await visit(account)

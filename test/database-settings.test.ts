@@ -112,7 +112,10 @@ describe('a database whose settings all differ from those of Postgres', () => {
 
   it('shows the dashboard', async () => {
     const operator = await createOperators(database).insert({
-      ...{ email: 'ada@example.com', name: 'Ada', passwordHash: 'none', role: 'admin' },
+      email: 'ada@example.com',
+      name: 'Ada',
+      passwordHash: 'none',
+      role: 'admin',
     })
     const cookie = `drape-operator=${await createOperatorSessions(database).insert(operator.id)}`
     const account = `/accounts/${drape.accountId}`

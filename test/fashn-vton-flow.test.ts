@@ -95,7 +95,9 @@ describe('a try-on by FASHN VTON', () => {
     await probe.release()
     const env = { ...process.env, ...drape.env, NODE_ENV: 'development', PUBLIC_URL: drape.api.url }
     const worker = await spawnProcess({
-      ...{ command: process.execPath, args: ['worker/main.ts'], cwd: resolve(import.meta.dirname, '..') },
+      command: process.execPath,
+      args: ['worker/main.ts'],
+      cwd: resolve(import.meta.dirname, '..'),
       env: { ...env, ENGINES: 'fashn-vton', ENGINE_DIR: broken, PROBE_PORT: String(probe.port) },
     })
     const failed = await until(async () => {

@@ -42,8 +42,11 @@ describe.skipIf(firefoxReason)(`in Firefox${firefoxReason && ` (skipped: ${firef
     ])
     contents = await fillDashboard(dashboard, 'The Linen House')
     await createShops(front.drape.database).insert({
-      ...{ ...SHOP, accountId: front.drape.accountId, secret: 'hush' },
-      ...{ extraDomains: ['shop.localhost'], requiresConsent: false },
+      ...SHOP,
+      accountId: front.drape.accountId,
+      secret: 'hush',
+      extraDomains: ['shop.localhost'],
+      requiresConsent: false,
     })
     const product = {
       externalId: 'gid://shopify/Product/1001',

@@ -80,7 +80,8 @@ describe('a try-on from end to end', () => {
     form.set('file', new Blob([bytes]))
     const verified = await fetch(`${drape.api.url}/verify`, { method: 'POST', body: form })
     expect(await verified.json()).toMatchObject({
-      ...{ status: 'valid', madeHere: true },
+      status: 'valid',
+      madeHere: true,
       statement: { sourceType: 'composite', weights: expect.stringMatching(/^[0-9a-f]{64}$/) },
     })
   })

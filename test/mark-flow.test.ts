@@ -102,7 +102,8 @@ describe('a worker with models of an imperceptible mark', () => {
   it('reads marks where it runs, with its own rights', async () => {
     const [{ id }] = await listMarks()
     const child = spawn(process.execPath, ['worker/outputs/mark/read-mark.ts'], {
-      ...{ cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'] },
+      cwd: ROOT,
+      stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, MARK_DIR: folder, DATABASE_URL: asProcess(drape.env.DATABASE_URL, 'worker') },
     })
     child.stdin.end(result)
@@ -119,10 +120,17 @@ describe('a worker with models of an imperceptible mark', () => {
     const wrong = await mkdtemp(join(folder, 'wrong-'))
     await writeTinyMark(wrong, { decoderOrder: 3 })
     const broken = await spawnProcess({
-      ...{ command: process.execPath, args: ['worker/main.ts'], cwd: ROOT },
+      command: process.execPath,
+      args: ['worker/main.ts'],
+      cwd: ROOT,
       env: {
-        ...{ ...process.env, ...drape.env, NODE_ENV: 'development', PUBLIC_URL: drape.api.url },
-        ...{ PROBE_PORT: '0', ENGINES: 'mock', MARK_DIR: wrong },
+        ...process.env,
+        ...drape.env,
+        NODE_ENV: 'development',
+        PUBLIC_URL: drape.api.url,
+        PROBE_PORT: '0',
+        ENGINES: 'mock',
+        MARK_DIR: wrong,
       },
     })
     const problem = await until(async () => linesOf(broken.output()).find(({ problem }) => problem)?.problem)

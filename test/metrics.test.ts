@@ -88,8 +88,10 @@ describe('metrics', () => {
     await drape.finish(id)
     const now = Date.now()
     await copyGeneration(drape.database, id, {
-      ...{ status: 'PENDING', finished_at: null },
-      ...{ deadline_at: new Date(now), created_at: new Date(now - 60_000) },
+      status: 'PENDING',
+      finished_at: null,
+      deadline_at: new Date(now),
+      created_at: new Date(now - 60_000),
     })
     const metrics = await until(async () => {
       const seen = await scrape(drape.api)

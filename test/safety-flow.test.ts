@@ -102,7 +102,9 @@ describe('the safety level of an account', () => {
     const young = await readSample('persons/down-half-teal.jpg')
     const refused = await tryOn({ me: young })
     expect(refused).toMatchObject({
-      ...{ status: 'FAILED', errorCode: 'AGE_REVIEW', errorDetails: [{ path: 'person.image' }] },
+      status: 'FAILED',
+      errorCode: 'AGE_REVIEW',
+      errorDetails: [{ path: 'person.image' }],
       appealUrl: expect.stringContaining('/appeal/'),
     })
     expect(await drape.balance()).toBe(before)

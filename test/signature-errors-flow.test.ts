@@ -112,7 +112,9 @@ describe('a shop request with an invalid signature', () => {
     const shop = await createShop()
     const { status, body } = await send(drape.api.url, sign(shop))
     expect({ status, code: body.code, check: body.details[0].check }).toEqual({
-      ...{ status: 401, code: 'PROXY_SIGNATURE_INVALID', check: publicCheck },
+      status: 401,
+      code: 'PROXY_SIGNATURE_INVALID',
+      check: publicCheck,
     })
     expect(Math.abs(Date.parse(body.details[0].serverTime) - Date.now())).toBeLessThan(60_000)
     const entry = await findRefused(shop)

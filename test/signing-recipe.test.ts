@@ -96,7 +96,10 @@ describe('the code of docs/signing.md', () => {
     drape = await startDrape({ env: { NODE_ENV: 'production', SIGNING_SECRET: 'a secret of sixteen signs or more' } })
     shop = { site: 'shop.example', secret: 'a secret of the shop' }
     await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'plugin', domain: shop.site, secret: shop.secret },
+      accountId: drape.accountId,
+      platform: 'plugin',
+      domain: shop.site,
+      secret: shop.secret,
     })
   })
   afterAll(async () => {

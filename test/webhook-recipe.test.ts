@@ -146,7 +146,9 @@ describe('the code of docs/webhooks.md', () => {
 
       const now = Math.floor(Date.now() / 1000)
       const requests = receiver.received.map(({ headers, body }) => ({
-        ...{ body, now, secrets: [secret] },
+        body,
+        now,
+        secrets: [secret],
         headers: headers as Record<string, string>,
       }))
       const languages = LANGUAGES.filter((language) => missingLanguages[language] === '')

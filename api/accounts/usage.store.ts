@@ -1,4 +1,4 @@
-import { type ErrorCode, OWN_FAILURE_CODES } from '../shared/contract/errors.ts'
+import { type ErrorCode, SERVICE_FAILURE_CODES } from '../shared/contract/errors.ts'
 import { type Static, Type } from '../shared/contract/schema.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
@@ -37,7 +37,7 @@ const CANCELLED: ErrorCode = 'GENERATION_CANCELLED'
 const kindOfFailure = sql.fragment`
   case
     when error_code = ${CANCELLED} then 'cancelled'
-    when coalesce(error_code, '') = any(${sql.array([...OWN_FAILURE_CODES, ''], 'text')}) then 'failed'
+    when coalesce(error_code, '') = any(${sql.array([...SERVICE_FAILURE_CODES, ''], 'text')}) then 'failed'
     else 'refused'
   end`
 

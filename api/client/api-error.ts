@@ -70,7 +70,9 @@ export class DrapeTimeoutError extends Error {
 /** `VALIDATION_FAILED`, as the service would answer. */
 export function invalidField(path: string, message: string): DrapeApiError {
   return new DrapeApiError(`${path} ${message}.`, {
-    ...{ code: 'VALIDATION_FAILED', status: 400, details: [{ path, message }] },
+    code: 'VALIDATION_FAILED',
+    status: 400,
+    details: [{ path, message }],
   })
 }
 
@@ -108,7 +110,8 @@ export function damagedResponse(response: Response, reason: string): DrapeApiErr
 
 function unexpected(response: Response, problem: string): DrapeApiError {
   return new DrapeApiError(`The response (${response.status}) ${problem}.`, {
-    ...{ code: 'UNEXPECTED_ANSWER', ...contextOf(response) },
+    code: 'UNEXPECTED_ANSWER',
+    ...contextOf(response),
   })
 }
 

@@ -36,7 +36,8 @@ export function createEventSender({ publishableKey, ...options }: EventSenderOpt
     const headers = { authorization, 'x-service-anonymous-id': context.anonymous_id }
     const call = {
       method: 'POST',
-      ...{ api: '/storefront/v1', path: ['events'] },
+      api: '/storefront/v1',
+      path: ['events'],
       body: { events: sent, context },
       headers,
       signal,

@@ -228,7 +228,10 @@ async function changeEdition(
   if (changed !== null) return seeOther(ctx, `/accounts/${seen.id}`, 'saved')
   const { settings: limits, ...now } = await findAccount(ctx, options)
   await keepConflict(ctx, {
-    ...{ what: 'account', id: seen.id, names: SETTING_NAMES, audit: options.audit },
+    what: 'account',
+    id: seen.id,
+    names: SETTING_NAMES,
+    audit: options.audit,
     sent: { ...rest, ...settings },
     now: { ...now, ...limits },
   })

@@ -72,7 +72,7 @@ function presentConversion(sum: (column: Counted) => number): Html {
     ['Cart, of visitors of product pages', 'carted', 'visitors'],
     ['Cart after a result, of visitors who saw one', 'tryOnCarted', 'resultViewed'],
     ['Orders after a try-on, of all orders', 'tryOnOrders', 'orders'],
-    ['E-mail addresses left, of visitors who were asked', 'emailCollected', 'emailPrompted'],
+    ['E-mail collection rate', 'emailCollected', 'emailPrompted'],
   ]
   return table({
     caption: 'Conversion',

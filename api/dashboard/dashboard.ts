@@ -53,22 +53,22 @@ import { overviewRoutes } from './overview.ts'
 import { verifyPassword } from './password.ts'
 import { policyPages } from './policies.ts'
 import { productPages } from './products.ts'
-import { openFormPages, showFormsAgain } from './redisplay-rejected-form.ts'
+import { openFormPages, redisplayRejectedForm } from './redisplay-rejected-form.ts'
 import { refuseByPage } from './refusals.ts'
 import { removalPages } from './removals.ts'
-import { showDoneForms } from './report-duplicate-submission.ts'
+import { reportDuplicateSubmission } from './report-duplicate-submission.ts'
 import { requestPages } from './requests.ts'
 import { reviewPages } from './reviews.ts'
-import { keepEndedForms, recallForms } from './save-form-of-expired-session.ts'
-import { createKeptForms } from './saved-forms.store.ts'
+import { recallForms, saveFormOfExpiredSession } from './save-form-of-expired-session.ts'
+import { createSavedForms } from './saved-forms.store.ts'
 import { secondFactorPages } from './second-factor.ts'
 import { createSecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors } from './second-factors.store.ts'
 import {
   readSession,
-  refuseStrangers,
   requireOperator,
   requireRole,
+  requireSameOrigin,
   requireSecondFactor,
   type SecondFactorPolicy,
 } from './session.ts'
@@ -142,23 +142,23 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(setHeaders({ isSecure }))
   app.use(refuseByPage())
   app.use(assetRoutes().routes())
-  app.use(refuseStrangers({ origin }))
+  app.use(requireSameOrigin({ origin }))
   app.use(readSession({ sessions, isSecure }))
   app.use(readForm())
   const signIns = createSignIns(options, { sessions, isSecure })
-  app.use(showFormsAgain(inTurn(signIns)))
+  app.use(redisplayRejectedForm(inTurn(signIns)))
   for (const group of signIns) app.use(group.routes())
-  const keptForms = createKeptForms(database)
-  app.use(keepEndedForms({ sessions, keptForms }))
+  const savedForms = createSavedForms(database)
+  app.use(saveFormOfExpiredSession({ sessions, savedForms }))
   // Require a session first, so that strangers cannot probe which pages exist.
   app.use(requireOperator)
   app.use(requireSecondFactor(options.secondFactor ?? 'optional'))
   app.use(openFormPages)
   app.use(requireRole)
-  app.use(recallForms({ keptForms }))
+  app.use(recallForms({ savedForms }))
   const pages = createPages(options)
-  app.use(showFormsAgain(inTurn(pages)))
-  app.use(showDoneForms({ audit: createOperatorAudit(database) }))
+  app.use(redisplayRejectedForm(inTurn(pages)))
+  app.use(reportDuplicateSubmission({ audit: createOperatorAudit(database) }))
   for (const group of pages) app.use(group.routes())
   app.use(() => {
     throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
@@ -186,7 +186,13 @@ function createSignIns(
   const { passwords = true } = options
   const provider = singleSignOn?.provider.name ?? null
   const password = signInRoutes({
-    ...{ operators, sessions, audit, budgets, isSecure, provider, passwords },
+    operators,
+    sessions,
+    audit,
+    budgets,
+    isSecure,
+    provider,
+    passwords,
     verifyPassword: options.verifyPassword ?? verifyPassword,
     signIns: createOperatorSignIns(database),
     factors: createSecondFactors(database),
@@ -211,7 +217,12 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
   return [
     overviewRoutes({ usage, redis, backlog: createBacklog(database), pools: createPoolRegistry(redis) }),
     accountPages({
-      ...{ accounts, audit, usage, shops, webhooks, engines },
+      accounts,
+      audit,
+      usage,
+      shops,
+      webhooks,
+      engines,
       keys: createApiKeys(database),
       ledger: createLedger(database),
     }),
@@ -219,7 +230,11 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     requestPages({ accounts, requestLog: createRequestLog(database), keys: createApiKeys(database) }),
     logoPages({ accounts, audit, storage, objects: createObjects(database) }),
     shopPages({
-      ...{ shops, accounts, audit, engines, visitors: createVisitorAddresses(database) },
+      shops,
+      accounts,
+      audit,
+      engines,
+      visitors: createVisitorAddresses(database),
       consents: createConsents(database),
       listRefused: (shop) => listRefusedRequests(redis, shop),
       isPlainAllowed: createNamedRule(endpointRules.allowCidrs),
@@ -227,7 +242,9 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     policyPages({ shops, audit }),
     analyticsPages({ shops, analytics: createEventAnalytics(database) }),
     generationPages({
-      ...{ storage, accounts, audit },
+      storage,
+      accounts,
+      audit,
       searches: createGenerationSearches(database),
       generations: createGenerations(database),
       announce: options.announce ?? (() => {}),
@@ -235,7 +252,9 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     productPages({ accounts, searches: createProductSearches(database) }),
     leadPages({ leads: createLeads(database), shops, audit }),
     removalPages({
-      ...{ storage, accounts, audit },
+      storage,
+      accounts,
+      audit,
       removals: createRemovals(database),
       candidates: createRemovalCandidates(database),
     }),
@@ -245,7 +264,9 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     auditPages({ audit, accounts }),
     operatorPages({ audit, passwords, operators: createOperators(database) }),
     secondFactorPages({
-      ...{ audit, policy: secondFactor, issuer: options.issuer ?? 'Drape' },
+      audit,
+      policy: secondFactor,
+      issuer: options.issuer ?? 'Drape',
       factors: createSecondFactors(database),
       check: createSecondFactorCheck({ budget: createCodeBudget(redis), now: options.now }),
     }),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../http/answers/html.ts'
 import type { FieldProblem } from '../shared/contract/errors.ts'
 import { type Content, when } from './elements.ts'
-import { KEPT_MARK, type KeptForm } from './rejected-form.ts'
+import { KEPT_MARK, type RejectedForm } from './rejected-form.ts'
 
 const NOTHING = html``
 
@@ -71,7 +71,7 @@ interface FieldMessage {
 }
 
 /** Content of a form, headed by its errors. The first invalid field has the focus. */
-export function presentFields(kept: KeptForm | null, body: (fields: Fields) => Content): Html {
+export function presentFields(kept: RejectedForm | null, body: (fields: Fields) => Content): Html {
   const atFields: FieldMessage[] = []
   const { markup } = html`${body(createFields(kept, atFields))}`
   if (kept === null) return { markup }
@@ -84,7 +84,7 @@ export function presentFields(kept: KeptForm | null, body: (fields: Fields) => C
 
 /** Nothing for a single invalid field, which shows its own message. */
 function presentSummary(
-  { message }: KeptForm,
+  { message }: RejectedForm,
   atFields: readonly FieldMessage[],
   others: readonly FieldProblem[],
 ): Html {
@@ -110,7 +110,7 @@ export function describeProblem(label: string, message: string): string {
   return `${label} ${ended}`
 }
 
-function createFields(kept: KeptForm | null, atFields: FieldMessage[]): Fields {
+function createFields(kept: RejectedForm | null, atFields: FieldMessage[]): Fields {
   const nameId = (name: string) => `${name}-${randomUUID().slice(0, 8)}`
   /** Error of the named field, as attributes of its control and as text. */
   const check = (

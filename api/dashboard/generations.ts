@@ -59,7 +59,9 @@ async function showGenerations(ctx: DashboardContext, { searches, accounts }: Ge
   showPage(ctx, {
     title: 'Generations',
     body: presentGenerations(found, {
-      ...{ query, isFull: found.length === PAGE, forms },
+      query,
+      isFull: found.length === PAGE,
+      forms,
       account: await describeAccount(accounts, accountId),
       suggestions: await suggestAccounts(accounts),
     }),

@@ -1,12 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { KeptForm } from './rejected-form.ts'
+import type { RejectedForm } from './rejected-form.ts'
 
 /** The forms of a page. */
 export interface Forms {
   /** Issues the ID of a new form that posts to this path; null when the operator may not submit it. */
   issue(action: string): string | null
   /** The refused form of this action; null for a form that is shown for the first time. */
-  kept(action: string): KeptForm | null
+  kept(action: string): RejectedForm | null
 }
 
 const NONCE_LENGTH = 22

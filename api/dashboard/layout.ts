@@ -6,7 +6,7 @@ import { allowScript } from './headers.ts'
 import type { Forms } from './issued-forms.ts'
 import type { SignedIn } from './operator-sessions.store.ts'
 import type { Role } from './operators.store.ts'
-import { KEPT_MARK, type KeptForm } from './rejected-form.ts'
+import { KEPT_MARK, type RejectedForm } from './rejected-form.ts'
 import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext } from './state.ts'
 
@@ -91,7 +91,7 @@ function listAbove(path: string): Html {
 }
 
 /** Explains a refused form that the page no longer shows. */
-function explainLostForm(kept: KeptForm | null): Html {
+function explainLostForm(kept: RejectedForm | null): Html {
   const texts = [
     kept?.message ?? '',
     ...(kept?.problems ?? []).map(({ path, message }) => describeProblem(path, message)),

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { createTurns } from '../shared/process/fair-limiter.ts'
+import { createFairLimiter } from '../shared/process/fair-limiter.ts'
 
 const derive = promisify(argon2)
 
@@ -10,7 +10,7 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 
 /** Each run takes 64 MiB and a thread, so concurrent attempts wait for each other without blocking the process. */
-const inTurn = createTurns(2)
+const inTurn = createFairLimiter(2)
 
 /** In characters. Shorter passwords are refused; longer ones only cost time. */
 export const PASSWORD_LENGTH = { min: 12, max: 200 } as const

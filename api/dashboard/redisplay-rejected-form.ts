@@ -2,7 +2,7 @@ import { HTTP_STATUS } from '../http/middleware/errors.ts'
 import { DrapeError, type FieldProblem } from '../shared/contract/errors.ts'
 import { findFormPage, isSearchPage } from './form-pages.ts'
 import { seeOther } from './layout.ts'
-import { type KeptForm, typedValues } from './rejected-form.ts'
+import { type RejectedForm, typedValues } from './rejected-form.ts'
 import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
@@ -10,7 +10,7 @@ import type { DashboardContext, DashboardMiddleware } from './state.ts'
  * Shows the page of a refused form again, with the typed values and the errors. `show` handles a GET of the page.
  * Rethrows the error when no page can be shown.
  */
-export function showFormsAgain(show: DashboardMiddleware): DashboardMiddleware {
+export function redisplayRejectedForm(show: DashboardMiddleware): DashboardMiddleware {
   return async function again(ctx, next) {
     try {
       await next()
@@ -46,7 +46,7 @@ function findPlace({ method, path, state: { operator } }: DashboardContext): str
   return isPermitted(operator.role, 'GET', page) ? page : null
 }
 
-function keep(ctx: DashboardContext, { message, details }: DrapeError): KeptForm {
+function keep(ctx: DashboardContext, { message, details }: DrapeError): RejectedForm {
   const problems = Array.isArray(details) ? (details as readonly FieldProblem[]) : []
   const values = ctx.method === 'POST' ? typedValues(ctx.state.form) : new URLSearchParams(ctx.querystring)
   return { action: ctx.path, values, message: problems.length === 0 ? message : '', problems }

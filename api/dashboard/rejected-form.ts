@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../shared/contract/errors.ts'
 
 /** A submitted form that was not run, to be shown again with the typed values. */
-export interface KeptForm {
+export interface RejectedForm {
   /** Path that the form posts to, or that it searches. */
   readonly action: string
   /** Without secrets, which must be typed again. */

@@ -69,7 +69,9 @@ async function showImages(ctx: DashboardContext, options: RemovalPagesOptions): 
   for (const candidate of found) previews.push({ id: candidate.id, source: await readPreview(candidate.key, options) })
   // After the last step that can fail: an audited form has been executed, and is never executed again.
   await options.audit.insert(actorOf(ctx), {
-    ...{ action: 'removal.view', object: id, reason },
+    action: 'removal.view',
+    object: id,
+    reason,
     details: { images: found.map((candidate) => candidate.id).join(' ') },
   })
   showPage(ctx, { title: 'Images that may match', body: presentCandidates({ id, previews }) })

@@ -5,7 +5,7 @@ import type { DoneForm, OperatorAudit } from './operator-audit.store.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 /** When a form is submitted again, shows its result and a link instead of running it twice. */
-export function showDoneForms({ audit }: { audit: Pick<OperatorAudit, 'findForm'> }): DashboardMiddleware {
+export function reportDuplicateSubmission({ audit }: { audit: Pick<OperatorAudit, 'findForm'> }): DashboardMiddleware {
   const showDone = async (ctx: DashboardContext): Promise<boolean> => {
     const { formId } = ctx.state
     const done = formId === null ? null : await audit.findForm(formId)

@@ -41,7 +41,11 @@ async function showRequests(ctx: DashboardContext, options: RequestPagesOptions)
   const query = queryOf(ctx)
   const { status, code = null, route = null, key = null, before, ...times } = readSearch(query)
   const search = {
-    ...{ accountId, route, errorCode: code, keyLastFour: key, limit: PAGE },
+    accountId,
+    route,
+    errorCode: code,
+    keyLastFour: key,
+    limit: PAGE,
     statusClass: status === undefined ? null : Number(status),
     from: readTime('from', times.from),
     to: readTime('to', times.to),

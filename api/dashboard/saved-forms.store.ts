@@ -8,10 +8,10 @@ const KeptRow = Type.Object({ action: Type.String(), fields: Type.String() })
 /** A submitted form: the path that it posts to, and its fields as in the request body. */
 export type StoredForm = Static<typeof KeptRow>
 
-export type KeptForms = ReturnType<typeof createKeptForms>
+export type SavedForms = ReturnType<typeof createSavedForms>
 
 /** Forms that operators submitted after their session had ended. */
-export function createKeptForms(database: Database) {
+export function createSavedForms(database: Database) {
   return {
     /** Stores a form for this operator and deletes expired forms. */
     insert: async ({ form, operatorId, action, fields }: StoredForm & { form: string; operatorId: string }) => {

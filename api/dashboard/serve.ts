@@ -36,7 +36,11 @@ export async function serveDashboard(options: ServeOptions): Promise<void> {
   const database = createDatabase(config.DATABASE_URL, { poolSize: 3, secrets })
   lifecycle.onStop('dashboard database', () => database.end())
   const app = createDashboard({
-    ...{ log, database, redis, storage, engines },
+    log,
+    database,
+    redis,
+    storage,
+    engines,
     origin: DASHBOARD_URL === '' ? null : new URL(DASHBOARD_URL).origin,
     proxyHops: DASHBOARD_PROXY_HOPS,
     singleSignOn: await readSingleSignOn(config),

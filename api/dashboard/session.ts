@@ -47,7 +47,7 @@ export function setCookie(
  * Accepts only forms that a page of this origin sent, according to the browser. `origin` is the dashboard's public
  * origin; null: the host of the request.
  */
-export function refuseStrangers({ origin }: { origin: string | null }): DashboardMiddleware {
+export function requireSameOrigin({ origin }: { origin: string | null }): DashboardMiddleware {
   return function strangers(ctx, next) {
     if (ctx.method === 'GET' || ctx.method === 'HEAD') return next()
     const from = ctx.get('origin')

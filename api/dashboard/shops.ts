@@ -66,7 +66,10 @@ async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPag
   showPage(ctx, {
     title: 'New shop',
     body: presentNewShop({
-      ...{ account, suggestions, engines: await findEngineNames(engines), forms: ctx.state.forms },
+      account,
+      suggestions,
+      engines: await findEngineNames(engines),
+      forms: ctx.state.forms,
     }),
   })
 }

@@ -13,7 +13,7 @@ import type { OperatorSessions } from './operator-sessions.store.ts'
 import { type OperatorSignIns, SIGN_IN_MINUTES } from './operator-sign-ins.store.ts'
 import type { Operators } from './operators.store.ts'
 import { PASSWORD_LENGTH } from './password.ts'
-import type { KeptForm } from './rejected-form.ts'
+import type { RejectedForm } from './rejected-form.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
 import type { SecondFactors } from './second-factors.store.ts'
 import { requireOperator, setCookie } from './session.ts'
@@ -215,7 +215,7 @@ function presentPasswordForm({
   provider: string | null
   email?: string
   next: string
-  kept: KeptForm | null
+  kept: RejectedForm | null
 }): Html {
   return html`<form method="post" action="/sign-in" class="narrow">
 ${when(provider, html`<p class="hint">Or sign in with a password:</p>`)}

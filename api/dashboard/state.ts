@@ -4,7 +4,7 @@ import type { Log } from '../shared/telemetry/log.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Actor } from './operator-audit.store.ts'
 import type { SignedIn } from './operator-sessions.store.ts'
-import type { KeptForm } from './rejected-form.ts'
+import type { RejectedForm } from './rejected-form.ts'
 
 /** State that the dashboard's middleware sets for pages. */
 export interface DashboardState {
@@ -19,7 +19,7 @@ export interface DashboardState {
   /** Forms of this session. */
   forms: Forms
   /** A refused form that is shown again; null on most requests. */
-  kept: KeptForm | null
+  kept: RejectedForm | null
   formKey: Buffer | null
   /** ID of the submitted form; null on a request that needs none. */
   formId: string | null

@@ -1,4 +1,4 @@
-import { impersonal, personal, type TableMap } from './table-map.ts'
+import { nonPersonal, personal, type TableMap } from './table-map.ts'
 
 /** Customers of the installation, mostly companies. */
 export const ACCOUNT_TABLES: Readonly<Record<string, TableMap>> = {
@@ -24,12 +24,12 @@ export const ACCOUNT_TABLES: Readonly<Record<string, TableMap>> = {
     { note: 'reason, as the operator wrote it' },
     'id account_id amount kind generation_id created_at',
   ),
-  webhook_endpoints: impersonal(
+  webhook_endpoints: nonPersonal(
     'id account_id url event_types secrets is_active disabled_at disabled_reason failing_since failures paused_until created_at',
   ),
-  webhook_listeners: impersonal('id account_id event_types expires_at created_at'),
-  request_log: impersonal(
+  webhook_listeners: nonPersonal('id account_id event_types expires_at created_at'),
+  request_log: nonPersonal(
     'account_id is_refused slot method route status error_code key_last_four duration_ms request_id created_at',
   ),
-  request_log_counts: impersonal('account_id is_refused count'),
+  request_log_counts: nonPersonal('account_id is_refused count'),
 }

@@ -1,4 +1,4 @@
-import { type DataMap, impersonal, personal, type TableMap } from './table-map.ts'
+import { type DataMap, nonPersonal, personal, type TableMap } from './table-map.ts'
 
 const WHO = {
   anonymous_id: 'ID of the browser',
@@ -36,5 +36,5 @@ export const EVENT_TABLES: Readonly<Record<string, TableMap>> = {
     { ...WHAT, generation_id: 'ID of the try-on' },
     'id key received_on batch_id name insert_id product_id happened_at received_at attempts available_at dead_at reason',
   ),
-  event_keys: impersonal('key received_on'),
+  event_keys: nonPersonal('key received_on'),
 }

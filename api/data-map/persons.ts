@@ -1,4 +1,4 @@
-import { impersonal, personal, type TableMap } from './table-map.ts'
+import { nonPersonal, personal, type TableMap } from './table-map.ts'
 
 const ERASE = '`DELETE /tryon/v1/customers/{id}`'
 
@@ -186,7 +186,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     },
     'id image account_id created_at expires_at',
   ),
-  removal_erasures: impersonal('request_id account_id erasure_id'),
+  removal_erasures: nonPersonal('request_id account_id erasure_id'),
   applied_erasures: personal(
     {
       purpose: 'shows which erasures a restored backup lacks',
@@ -196,6 +196,6 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     { log_key: 'hash of the ID of the end user, with the time of the erasure' },
     '',
   ),
-  erased_rows: impersonal('erasure_id name count'),
-  erased_jobs: impersonal('erasure_id generation_id attempt'),
+  erased_rows: nonPersonal('erasure_id name count'),
+  erased_jobs: nonPersonal('erasure_id generation_id attempt'),
 }

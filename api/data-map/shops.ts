@@ -1,4 +1,4 @@
-import { impersonal, personal, type TableMap } from './table-map.ts'
+import { nonPersonal, personal, type TableMap } from './table-map.ts'
 
 const REDACT =
   '`customers/redact` of Shopify, `DELETE /tryon/v1/customers/{id}` with the customer ID or the ID of the browser'
@@ -50,7 +50,7 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     },
     'id shop_id',
   ),
-  consent_policies: impersonal('id account_id policy version texts published_at'),
+  consent_policies: nonPersonal('id account_id policy version texts published_at'),
   data_requests: personal(
     {
       purpose: 'answers the request of a customer for their data, which Shopify passes on',
@@ -80,5 +80,5 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     extra_domains address_generations visitor_generations requires_visitor_token default_engine requires_consent
     safety_level allows_swimwear`,
   ),
-  proxy_nonces: impersonal('shop_id nonce expires_at'),
+  proxy_nonces: nonPersonal('shop_id nonce expires_at'),
 }

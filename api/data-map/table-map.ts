@@ -17,7 +17,7 @@ export interface TableMap {
 }
 
 /** A table without personal data. `columns` are separated by spaces. */
-export function impersonal(columns: string): TableMap {
+export function nonPersonal(columns: string): TableMap {
   return { about: null, personal: {}, other: namesIn(columns) }
 }
 

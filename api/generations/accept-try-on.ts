@@ -72,7 +72,12 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   const person = await storePerson(ctx, parts, { sent, signal })
   await acceptOnce(
     {
-      ...{ ...callOf(ctx, sent, person), generationId, product, ...chargeOf(engine), requestedEngine, consent },
+      ...callOf(ctx, sent, person),
+      generationId,
+      product,
+      ...chargeOf(engine),
+      requestedEngine,
+      consent,
       deadlineSeconds: sent.body.output.deadlineSeconds ?? (await defaultDeadline(chosen)),
     },
     parts,
@@ -110,7 +115,10 @@ function chooseEngine(
 ) {
   return choose(
     {
-      ...{ account, isBatch: priority === 'batch', requested: output.engine, mayFallBack: output.fallback },
+      account,
+      isBatch: priority === 'batch',
+      requested: output.engine,
+      mayFallBack: output.fallback,
       findImages: () => imagesOf(products[0], account.id, findProduct),
     },
     formatPath(written(['output', 'engine'])),
@@ -194,8 +202,10 @@ function assertWait(estimate: Estimate | null, maxWaitSeconds: number): void {
     {
       details: [
         {
-          ...{ path: 'maxWaitSeconds', message: `must be at least ${estimatedStartSeconds} now` },
-          ...{ estimatedStartSeconds, estimatedSeconds },
+          path: 'maxWaitSeconds',
+          message: `must be at least ${estimatedStartSeconds} now`,
+          estimatedStartSeconds,
+          estimatedSeconds,
         },
       ],
       retryable: true,

@@ -21,8 +21,13 @@ interface Measurement {
   readonly oldestErasure: number | null
 }
 const UNKNOWN: Measurement = {
-  ...{ unfinished: [], overdue: null, slots: null, engines: [] },
-  ...{ webhookLag: null, oldestReview: null, oldestErasure: null },
+  unfinished: [],
+  overdue: null,
+  slots: null,
+  engines: [],
+  webhookLag: null,
+  oldestReview: null,
+  oldestErasure: null,
 }
 
 /**
@@ -67,8 +72,13 @@ export function createBacklogGauges({
         measureOldestErasure(),
       ])
       seen = {
-        ...{ unfinished, overdue: overdue ?? 0, slots, engines },
-        ...{ webhookLag: webhookLag ?? 0, oldestReview: oldestReview ?? 0, oldestErasure: oldestErasure ?? 0 },
+        unfinished,
+        overdue: overdue ?? 0,
+        slots,
+        engines,
+        webhookLag: webhookLag ?? 0,
+        oldestReview: oldestReview ?? 0,
+        oldestErasure: oldestErasure ?? 0,
       }
     } catch (error) {
       seen = UNKNOWN

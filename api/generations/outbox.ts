@@ -32,7 +32,7 @@ export interface ClaimOptions {
 const CLAIM_LOCK = 7_201_430_002
 
 /**
- * After this wait, an account's oldest batch job of an engine counts as interactive, unless the lane already has batch
+ * After this wait, an account's oldest batch job of an engine counts as interactive, unless the engine queue already has batch
  * work of that account and engine. Batch work thus progresses one job at a time, however much interactive work arrives.
  */
 export const MAX_STEP_BACK_SECONDS = 60
@@ -41,10 +41,10 @@ export const MAX_STEP_BACK_SECONDS = 60
 export function createOutbox(database: Database) {
   return {
     /**
-     * Claims up to `limit` jobs for a lane and keeps at most `depth` jobs waiting for a worker. Accounts take turns,
-     * and the engines of one account take turns; jobs that are already in the lane count. The backlog of one account
+     * Claims up to `limit` jobs for a engine queue and keeps at most `depth` jobs waiting for a worker. Accounts take turns,
+     * and the engines of one account take turns; jobs that are already in the engine queue count. The backlog of one account
      * comes after the first job of every other account, and the backlog for one engine after the first job for every
-     * other engine. Batch jobs come after the interactive jobs of their account; batch jobs in the lane do not count
+     * other engine. Batch jobs come after the interactive jobs of their account; batch jobs in the engine queue do not count
      * for the turns of interactive jobs. One relay claims at a time.
      */
     claim: async ({ queue, engines, limit, depth }: ClaimOptions): Promise<Claim> => {

@@ -6,7 +6,7 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { compileCheck } from '../shared/contract/schema.ts'
 import { GenerationChangeSchema, LEASE_SECONDS, type TryOnJob } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
-import type { Lane } from '../shared/queue/engine-queues.ts'
+import type { EngineQueue } from '../shared/queue/engine-queues.ts'
 import type { Log } from '../shared/telemetry/log.ts'
 import type { Metrics } from '../shared/telemetry/metrics.ts'
 import type { Outbox } from './outbox.ts'
@@ -29,7 +29,7 @@ export interface Relay {
 const IDLE_MS = 500
 const RECOVERY_MS = 1000
 /** Maximum age of the cached list of live workers. */
-const LANE_CACHE_MS = 500
+const QUEUE_CACHE_MS = 500
 /** Retry delay while another relay claims. */
 const BUSY_RETRY_MS = 20
 /** Age after which the relay checks whether Redis still has a dispatched job that no worker has started. */
@@ -45,23 +45,23 @@ const checkChange = compileCheck(GenerationChangeSchema)
 export interface RelayOptions {
   readonly outbox: Outbox
   readonly generations: Generations
-  readonly queues: Pick<TryOnQueues, 'isReady' | 'findLanes' | 'add' | 'removeLost'>
+  readonly queues: Pick<TryOnQueues, 'isReady' | 'findEngineQueues' | 'add' | 'removeLost'>
   readonly log: Log
   readonly metrics: Metrics
 }
 
 /**
- * Dispatches accepted work from Postgres to the queues of the lanes and recovers lost work, with Postgres as the only
- * source. Each queue is kept as deep as its lane has live slots, so a job starts once each slot has ended its current
+ * Dispatches accepted work from Postgres to the queues of the engine queues and recovers lost work, with Postgres as the only
+ * source. Each queue is kept as deep as its engine queue has live slots, so a job starts once each slot has ended its current
  * job and one more. Work that no live worker can run stays in Postgres. Any number of relays may run concurrently.
  */
 export function createRelay(options: RelayOptions): Relay {
   const { log } = options
   const stopping = new AbortController()
   const pass = createPasses('relay', log)
-  const lanes = createLaneCache(options.queues.findLanes)
+  const engineQueues = createQueueCache(options.queues.findEngineQueues)
   let passes = 0
-  /** Whether some lanes, or all lanes, have as many jobs as they can hold. */
+  /** Whether some engine queues, or all engine queues, have as many jobs as they can hold. */
   let full = { some: false, every: false }
   let enqueuing: Promise<unknown> = Promise.resolve()
   let notifiedAt = Number.NEGATIVE_INFINITY
@@ -73,20 +73,23 @@ export function createRelay(options: RelayOptions): Relay {
 
   const claimBatches = async (): Promise<Claimed<readonly Batch[]>> => {
     full = { some: false, every: false }
-    // Rotate the lanes: work that one worker returned may go to another lane with the same engine.
-    const { batches, outcomes, failed } = await claimInTurn(rotate(await lanes.find(), passes++), options)
+    // Rotate the engine queues: work that one worker returned may go to another engine queue with the same engine.
+    const { batches, outcomes, failed } = await claimInTurn(rotate(await engineQueues.find(), passes++), options)
     const isFull = (outcome: Outcome) => outcome === 'full'
     if (!failed) full = { some: outcomes.some(isFull), every: outcomes.every(isFull) }
     const againMs = failed || outcomes.includes('more') ? 0 : outcomes.includes('busy') ? BUSY_RETRY_MS : IDLE_MS
     return { items: batches.length > 0 ? [batches] : [], againMs }
   }
   const consumer = startOutboxConsumer({
-    ...{ name: 'relay', log, idleMs: IDLE_MS, failureMs: IDLE_MS },
+    name: 'relay',
+    log,
+    idleMs: IDLE_MS,
+    failureMs: IDLE_MS,
     // Enqueue the jobs of one pass while the next pass claims.
     concurrency: 2,
     claim: claimBatches,
     handle: (batches) => {
-      // Passes run sequentially, so that the jobs of a lane keep their order.
+      // Passes run sequentially, so that the jobs of a engine queue keep their order.
       const enqueued = Promise.allSettled([enqueuing]).then(() => enqueueAll(batches, options))
       enqueuing = enqueued
       return enqueued
@@ -111,7 +114,7 @@ export function createRelay(options: RelayOptions): Relay {
       if (!full.every) consumer.wake()
     },
     noteWorker: () => {
-      lanes.renew()
+      engineQueues.renew()
       consumer.wake()
     },
     noteGenerationChange: (message) => {
@@ -134,19 +137,19 @@ function rotate<T>(list: readonly T[], by: number): T[] {
   return [...list.slice(from), ...list.slice(0, from)]
 }
 
-/** Caches the live lanes for `LANE_CACHE_MS`, or until `renew` is called. */
-function createLaneCache(find: () => Promise<Lane[]>) {
-  let lanes: readonly Lane[] = []
+/** Caches the live engine queues for `LANE_CACHE_MS`, or until `renew` is called. */
+function createQueueCache(find: () => Promise<EngineQueue[]>) {
+  let engineQueues: readonly EngineQueue[] = []
   let until = Number.NEGATIVE_INFINITY
   let renewals = 0
   return {
-    find: async (): Promise<readonly Lane[]> => {
-      if (performance.now() < until) return lanes
+    find: async (): Promise<readonly EngineQueue[]> => {
+      if (performance.now() < until) return engineQueues
       const before = renewals
-      lanes = await within(QUEUE_TIMEOUT_MS, find())
+      engineQueues = await within(QUEUE_TIMEOUT_MS, find())
       // Do not cache a result that was read before the renewal.
-      if (renewals === before) until = performance.now() + LANE_CACHE_MS
-      return lanes
+      if (renewals === before) until = performance.now() + QUEUE_CACHE_MS
+      return engineQueues
     },
     renew: () => {
       renewals++
@@ -156,25 +159,25 @@ function createLaneCache(find: () => Promise<Lane[]>) {
 }
 
 /**
- * `full`: the lane is full. `busy`: another relay claims. `more`: more work may be waiting. `done`: no work is left.
+ * `full`: the engine queue is full. `busy`: another relay claims. `more`: more work may be waiting. `done`: no work is left.
  */
 type Outcome = 'full' | 'busy' | 'more' | 'done'
 
-/** Claimed jobs of one lane. */
+/** Claimed jobs of one engine queue. */
 interface Batch {
   readonly queue: string
   readonly jobs: readonly TryOnJob[]
 }
 
-/** When a lane fails, enqueues the jobs of the lanes before it first; the next pass reports the failure. */
-async function claimInTurn(lanes: readonly Lane[], options: RelayOptions) {
+/** When a engine queue fails, enqueues the jobs of the engine queues before it first; the next pass reports the failure. */
+async function claimInTurn(engineQueues: readonly EngineQueue[], options: RelayOptions) {
   const batches: Batch[] = []
   const outcomes: Outcome[] = []
-  for (const lane of lanes) {
+  for (const engineQueue of engineQueues) {
     try {
-      const { jobs, outcome } = await claim(options, lane)
+      const { jobs, outcome } = await claim(options, engineQueue)
       outcomes.push(outcome)
-      if (jobs.length > 0) batches.push({ queue: lane.queue, jobs })
+      if (jobs.length > 0) batches.push({ queue: engineQueue.queue, jobs })
     } catch (error) {
       if (batches.length === 0) throw error
       return { batches, outcomes, failed: true }
@@ -185,7 +188,7 @@ async function claimInTurn(lanes: readonly Lane[], options: RelayOptions) {
 
 async function claim(
   { outbox, queues, log }: RelayOptions,
-  { queue, engines, slots }: Lane,
+  { queue, engines, slots }: EngineQueue,
 ): Promise<{ jobs: readonly TryOnJob[]; outcome: Outcome }> {
   if (!queues.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is unavailable.', { retryable: true })
   const { jobs, problems, room } = await outbox.claim({ queue, engines, limit: BATCH, depth: slots })

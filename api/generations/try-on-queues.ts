@@ -1,5 +1,5 @@
 import { jobId, type QueuedTryOn } from '../shared/generations/generation.ts'
-import { findLanes, type Lane } from '../shared/queue/engine-queues.ts'
+import { type EngineQueue, findEngineQueues } from '../shared/queue/engine-queues.ts'
 import { createJobQueue, type JobQueue } from '../shared/queue/queue.ts'
 import type { Redis } from '../shared/queue/redis.ts'
 
@@ -15,7 +15,7 @@ export interface DispatchedJob {
 
 export type TryOnQueues = ReturnType<typeof createTryOnQueues>
 
-/** The try-on queues, one per lane. */
+/** The try-on queues, one per engine queue. */
 export function createTryOnQueues(redis: Redis) {
   const opened = new Map<string, JobQueue<QueuedTryOn>>()
   const open = (name: string) => {
@@ -25,7 +25,7 @@ export function createTryOnQueues(redis: Redis) {
   }
   return {
     isReady: redis.isReady,
-    findLanes: (): Promise<Lane[]> => findLanes(redis),
+    findEngineQueues: (): Promise<EngineQueue[]> => findEngineQueues(redis),
     add: async (name: string, jobs: readonly QueuedTryOn[]): Promise<void> => {
       await redis.client.sAdd(NAMES, name)
       await open(name).add(
@@ -40,8 +40,8 @@ export function createTryOnQueues(redis: Redis) {
      * live workers, a job counts as held only while a worker holds it.
      */
     removeLost: async (dispatched: readonly DispatchedJob[]): Promise<DispatchedJob[]> => {
-      const lanes = dispatched.length === 0 ? [] : await findLanes(redis)
-      const live = new Set(lanes.map(({ queue }) => queue))
+      const engineQueues = dispatched.length === 0 ? [] : await findEngineQueues(redis)
+      const live = new Set(engineQueues.map(({ queue }) => queue))
       const parts = [...Map.groupBy(dispatched, ({ queue }) => queue)].map(async ([name, entries]) => {
         const ids = entries.map(({ generationId, attempt }) => jobId(generationId, attempt))
         const held = await (live.has(name) ? open(name).findHeld(ids) : redis.findLocked(name, ids))

@@ -92,8 +92,17 @@ export function createPersonPhotos({
       const hash = (await hashImage(normalised.bytes))?.hash ?? null
       await reserveStorage(account, bytes, async () => {
         await images.insert({
-          ...{ id: imageId, accountId: account.id, objectKey, bytes, hash, externalUserId },
-          ...{ width, height, cropMode, keepForDays, expiresAt },
+          id: imageId,
+          accountId: account.id,
+          objectKey,
+          bytes,
+          hash,
+          externalUserId,
+          width,
+          height,
+          cropMode,
+          keepForDays,
+          expiresAt,
         })
         try {
           await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })

@@ -5,7 +5,7 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import type { ProductImage } from '../shared/generations/generation.ts'
 import { normaliseImage } from '../shared/image/image.ts'
 import { inField } from '../shared/image/image-field.ts'
-import { createTurns } from '../shared/process/fair-limiter.ts'
+import { createFairLimiter } from '../shared/process/fair-limiter.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Objects } from '../shared/storage/objects.store.ts'
 import type { ReserveStorage } from './storage-quota.ts'
@@ -89,7 +89,7 @@ export function createProductPhotos({
 
   return {
     store: async (images, { account, files, fieldOf, signal }) => {
-      const inTurn = createTurns(CONCURRENT_FILES)
+      const inTurn = createFairLimiter(CONCURRENT_FILES)
       return Promise.all(
         images.map(async ({ source, classifications = null }, order) => {
           if (source.url?.startsWith(STORED)) {

@@ -8,7 +8,7 @@ export function createUploadKey(): string {
 
 const UPLOAD_KEY = /^upl_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
-/** Null for a key that is not of an upload. */
+/** Null for a key that does not belong to an upload. */
 export function namesOfUpload(uploadKey: string): UploadNames | null {
   const [, id] = UPLOAD_KEY.exec(uploadKey) ?? []
   return id === undefined ? null : { objectKey: `uploads/${id}.bin`, imageId: `img_${id}` }

@@ -5,7 +5,8 @@ import { type PageOptions, presentFrame } from './page-frame.ts'
 /** The analytics of the account of an API key, for merchants. */
 export function presentAnalyticsPage({ serviceName, assets }: PageOptions): string {
   return presentFrame({
-    ...{ serviceName, assets },
+    serviceName,
+    assets,
     name: 'analytics',
     links: html`<a href="/playground">Playground</a>`,
     account: html`<div class="account"><button type="button" class="quiet" id="forget" hidden>Remove key</button></div>`,

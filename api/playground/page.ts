@@ -7,7 +7,8 @@ import { SAMPLES } from './samples.ts'
 /** The playground, for holders of an API key. */
 export function presentPage({ serviceName, assets }: PageOptions): string {
   return presentFrame({
-    ...{ serviceName, assets },
+    serviceName,
+    assets,
     name: 'playground',
     head: html`<link rel="modulepreload" href="${assets}/client/index.ts">`,
     links: html`<a href="/analytics">Analytics</a>`,

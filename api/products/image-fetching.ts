@@ -16,7 +16,7 @@ export interface ImageFetchingOptions {
   readonly accounts: Pick<Accounts, 'find'>
   readonly objects: Objects
   readonly storage: ObjectStorage
-  /** Throws `PRODUCT_IMAGE_FETCH_FAILED`, or `RATE_LIMITED` while calls of the account occupy its lane. */
+  /** Throws `PRODUCT_IMAGE_FETCH_FAILED`, or `RATE_LIMITED` while calls of the account are at its limit. */
   readonly fetchImage: FetchForAccount
   readonly reserveStorage: ReserveStorage
   readonly log: Log
@@ -25,7 +25,7 @@ export interface ImageFetchingOptions {
 
 /** Maximum concurrent images in this process. */
 const SLOTS = 8
-/** Maximum concurrent images per account, so that calls of the account find room in its lane. */
+/** Maximum concurrent images per account, so that calls of the account find room within its limit. */
 const PER_ACCOUNT = 4
 /** Exceeds the duration of a fetch, its wait and its storing. */
 const LEASE_SECONDS = 120
@@ -33,7 +33,7 @@ const IDLE_MS = 1000
 /** While the database is unavailable. */
 const DATABASE_PAUSE_MS = 3000
 const RETRY = { seconds: [2, 30] }
-/** Retry delay while calls of the account occupy its lane; this does not count as a failure of the image. */
+/** Retry delay while calls of the account are at its limit; this does not count as a failure of the image. */
 const BUSY_SECONDS = 2
 
 /**
@@ -43,10 +43,17 @@ const BUSY_SECONDS = 2
 export function startImageFetching(options: ImageFetchingOptions): OutboxConsumer {
   const { batches, log } = options
   return startOutboxConsumer({
-    ...{ name: 'image of batch', log, concurrency: SLOTS, idleMs: IDLE_MS, failureMs: DATABASE_PAUSE_MS },
+    name: 'image of batch',
+    log,
+    concurrency: SLOTS,
+    idleMs: IDLE_MS,
+    failureMs: DATABASE_PAUSE_MS,
     claim: async ({ limit, inFlight }) => {
       const items = await batches.claimImages({
-        ...{ limit, perAccount: PER_ACCOUNT, leaseSeconds: LEASE_SECONDS, inFlight },
+        limit,
+        perAccount: PER_ACCOUNT,
+        leaseSeconds: LEASE_SECONDS,
+        inFlight,
       })
       if (items.length === 0 && Object.keys(inFlight).length === 0) await batches.endFetched()
       return { items }
@@ -83,7 +90,8 @@ async function storeOne(image: ClaimedImage, { accounts, objects, storage, ...op
   const account = await accounts.find(image.accountId)
   if (account === null) throw new DrapeError('ACCOUNT_NOT_FOUND', 'The account does not exist.')
   await storeFetched(image, {
-    ...{ storage, objects },
+    storage,
+    objects,
     fetchImage: (url) => options.fetchImage(url, image.accountId),
     reserve: (bytes, store) => options.reserveStorage(account, bytes, store),
   })

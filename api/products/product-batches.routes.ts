@@ -3,7 +3,7 @@ import { readCursor, signCursor } from '../http/answers/cursor.ts'
 import { assertStorable } from '../http/bodies/bounded-json.ts'
 import { reading } from '../http/guards.ts'
 import { isObject } from '../http/json-object.ts'
-import type { Lanes } from '../http/limits/account-limiter.ts'
+import type { AccountLimiter } from '../http/limits/account-limiter.ts'
 import { HTTP_STATUS } from '../http/middleware/errors.ts'
 import { type Guards, route } from '../http/route.ts'
 import type { AppContext } from '../http/state.ts'
@@ -21,7 +21,7 @@ export interface ProductBatchParts extends Pick<ProductParts, 'productPhotos' | 
   readonly writingBatch: Guards
   readonly batches: ProductBatches
   /** Limits the batches that are stored concurrently, per account and in total. */
-  readonly lanes: Lanes
+  readonly limitBatches: AccountLimiter
   readonly onItem?: (result: ItemResult) => void
 }
 
@@ -88,7 +88,7 @@ export const productBatchRoutes = [
 async function postBatch(ctx: AppContext, options: ProductBatchParts): Promise<ProductBatch> {
   const { account, resourceId } = ctx.state
   const id = `batch_${resourceId}`
-  await options.lanes(account.id, async () => {
+  await options.limitBatches(account.id, async () => {
     const entries = await readBatch(ctx)
     const done = await options.batches.begin({ id, accountId: account.id, items: entries.length })
     const streams = Map.groupBy(entries.entries(), ([, entry]) => streamOf(entry))

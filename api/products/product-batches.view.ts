@@ -24,7 +24,10 @@ export function presentBatch(
 function presentItem({ position, line, externalId, result, error, ...images }: BatchItem): ProductBatchItem {
   const { pending, fetched, failures } = images
   return {
-    ...{ index: position, line, externalId, result },
+    index: position,
+    line,
+    externalId,
+    result,
     ...(error !== null && { error: error as ProductBatchItem['error'] }),
     images: { pending, fetched, failures },
   }

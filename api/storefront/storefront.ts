@@ -155,7 +155,17 @@ export function createStorefront(parts: StorefrontParts) {
     before: repeatedAnswers.before,
     parts: {
       ...parts,
-      ...{ fromShop, parse, budgets, shops, events, receiveBody, refused, leadOutbox, shares, uploads, photos },
+      fromShop,
+      parse,
+      budgets,
+      shops,
+      events,
+      receiveBody,
+      refused,
+      leadOutbox,
+      shares,
+      uploads,
+      photos,
       ...{
         parseVerified: parseOf('verify'),
         parseRemoval: parseOf('removal'),

@@ -44,7 +44,11 @@ export function startTestMode(options: TestModeOptions): TestModeRunner {
   const { testMode, log } = options
   const stopping = new AbortController()
   const consumer = startOutboxConsumer({
-    ...{ name: 'test generation', log, concurrency: SLOTS, idleMs: IDLE_MS, failureMs: IDLE_MS },
+    name: 'test generation',
+    log,
+    concurrency: SLOTS,
+    idleMs: IDLE_MS,
+    failureMs: IDLE_MS,
     claim: async ({ limit }) => ({ items: await testMode.claim(limit) }),
     handle: ({ payload, waitedSeconds }) =>
       runTest(payload, waitedSeconds, options).catch((error) =>

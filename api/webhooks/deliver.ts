@@ -40,7 +40,11 @@ const DISABLE_AFTER_DAYS = 5
 export function startWebhookDelivering(options: DeliverOptions): OutboxConsumer {
   const { deliveries, log } = options
   return startOutboxConsumer({
-    ...{ name: 'webhook', log, concurrency: SLOTS, idleMs: IDLE_MS, failureMs: DATABASE_PAUSE_MS },
+    name: 'webhook',
+    log,
+    concurrency: SLOTS,
+    idleMs: IDLE_MS,
+    failureMs: DATABASE_PAUSE_MS,
     claim: async ({ limit, inFlight }) => ({
       items: await deliveries.claim({ limit, leaseSeconds: LEASE_SECONDS, inFlight }),
     }),

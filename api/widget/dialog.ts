@@ -59,7 +59,9 @@ export function createDialog(options: DialogOptions): Dialog {
   }
   const progress = createProgressView(texts, announce)
   const consenting = {
-    ...{ texts, announce, ...options },
+    texts,
+    announce,
+    ...options,
     withdraw: (text: string) => {
       actions.withdraw().then(() => announce(text), options.complain)
     },

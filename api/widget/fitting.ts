@@ -82,7 +82,12 @@ export function createFitting({ shop, settings, track, consent, solve, onStep }:
     const show = (next: Step) => signal.aborted || enter(next)
     try {
       const { generationId, resultImageUrl } = await runAttempt(current, {
-        ...{ shop, settings, track, consent, solve, signal },
+        shop,
+        settings,
+        track,
+        consent,
+        solve,
+        signal,
         onSending: (part) => show({ name: 'sending', photo, part }),
         onWaiting: (status, isOffline) => show({ name: 'waiting', photo, status, isOffline }),
       })

@@ -70,7 +70,9 @@ function readSizes(json: string | null): Size[] {
   try {
     const found = JSON.parse(json) as readonly Record<string, unknown>[]
     return found.map(({ id, title, available }) => ({
-      ...{ variant: gid('ProductVariant', String(id)), title: String(title), isSoldOut: available === false },
+      variant: gid('ProductVariant', String(id)),
+      title: String(title),
+      isSoldOut: available === false,
     }))
   } catch {
     console.warn('drape-try-on: the attribute "sizes" is not a JSON list')

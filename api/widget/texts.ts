@@ -52,7 +52,10 @@ export async function readLanguage(host: HTMLElement, base: string, load: LoadTe
   const { errors, ...own } = readOwn(host)
   const label = host.getAttribute('label')
   const texts = {
-    ...{ ...en, ...loaded, ...own, ...(label && { button: label }) },
+    ...en,
+    ...loaded,
+    ...own,
+    ...(label && { button: label }),
     errors: { ...en.errors, ...loaded.errors, ...errors },
   }
   const isSpoken = code === 'en' || Object.keys(loaded).length > 0 || Object.keys(own).length > 0

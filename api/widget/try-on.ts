@@ -36,7 +36,10 @@ export function createTryOn(
   const fitting = createFitting({ shop, settings, track, consent, solve: () => askPage(host), onStep: show })
   const results = createResultActions({ host, settings, shop, track, clientId: visit.clientId, step: fitting.step })
   const dialog: Dialog = createDialog({
-    ...{ language, settings, shop, consent },
+    language,
+    settings,
+    shop,
+    consent,
     actions: { ...results, ...fitting, withdraw },
     complain: (error) => dialog.show({ name: 'failed', failure: failureOf(error), photo: null }),
     onClose: () => {

@@ -104,7 +104,9 @@ function renderJob({ name, engine, pool, node }: { name: string; engine: Engine;
   const files = engineVolume(engine, template)
   const [check, ...before] = [...(files?.initContainers ?? [])].reverse()
   return renderPrefetchJob({
-    ...{ name, owner: engine, node },
+    name,
+    owner: engine,
+    node,
     labels: { [ENGINE_LABEL]: engine.metadata.name },
     pod: {
       imagePullSecrets: template.imagePullSecrets.map((secret) => ({ name: secret })),
@@ -133,7 +135,8 @@ export function renderPrefetchJob({
   const all = { [NAME_LABEL]: NAME, ...labels }
   return {
     metadata: {
-      ...{ name, namespace: owner.metadata.namespace },
+      name,
+      namespace: owner.metadata.namespace,
       labels: { ...all, 'app.kubernetes.io/managed-by': 'drape-controller' },
       annotations: { [NODE_ANNOTATION]: node.metadata.name },
       ownerReferences: [ownedBy(owner)],
@@ -148,7 +151,10 @@ export function renderPrefetchJob({
           automountServiceAccountToken: false,
           enableServiceLinks: false,
           securityContext: {
-            ...{ runAsNonRoot: true, runAsUser: NONROOT_UID, runAsGroup: NONROOT_UID, fsGroup: NONROOT_UID },
+            runAsNonRoot: true,
+            runAsUser: NONROOT_UID,
+            runAsGroup: NONROOT_UID,
+            fsGroup: NONROOT_UID,
             seccompProfile: { type: 'RuntimeDefault' },
           },
           ...pod,

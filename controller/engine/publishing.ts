@@ -92,7 +92,9 @@ function describeEngines(
       const starts = serving.flatMap((pool) => startSeconds.get(`${namespace}/${pool.metadata.name}`) ?? [])
       const slots = serving.reduce((sum, pool) => sum + maxSlots(pool, policies), 0)
       return {
-        ...{ namespace, name, license: spec.license.name },
+        namespace,
+        name,
+        license: spec.license.name,
         max_slots: isReady ? slots : 0,
         start_seconds: starts.length === 0 ? null : Math.min(...starts),
         warmup_seconds:

@@ -62,7 +62,9 @@ export function engineVolume(engine: Engine, worker: Worker, probePort = FIRST_S
   const name = `models-${engine.metadata.name}`
   const { claimName, subPath } = source.persistentVolumeClaim ?? {}
   const mount = {
-    ...{ name, mountPath: `${ENGINE_FOLDERS}/${engine.metadata.name}`, readOnly: true },
+    name,
+    mountPath: `${ENGINE_FOLDERS}/${engine.metadata.name}`,
+    readOnly: true,
     ...(subPath !== undefined && { subPath }),
   }
   const check = { initContainers: [checkContainer(engine, mount, worker, probePort)] }
@@ -103,7 +105,10 @@ function checkContainer({ metadata, spec }: Engine, mount: VolumeMount, worker: 
   ]
   const container = {
     name: `${CHECK_PREFIX}${metadata.name}`,
-    ...{ image, imagePullPolicy, command: PROGRAM, env },
+    image,
+    imagePullPolicy,
+    command: PROGRAM,
+    env,
     resources: { requests: { cpu: '100m', memory: '128Mi' } },
     // `kubectl describe` shows the last log line.
     terminationMessagePolicy: 'FallbackToLogsOnError',

@@ -83,14 +83,20 @@ export function renderImageJob({
   const { image, imagePullPolicy } = imageOf(spec)
   const { imagePullSecrets, serviceAccountName, tolerations } = spec
   return renderPrefetchJob({
-    ...{ name, owner: pool, node },
+    name,
+    owner: pool,
+    node,
     labels: { [PREFETCH_LABEL]: pool.metadata.name },
     pod: {
-      ...{ imagePullSecrets, tolerations },
+      imagePullSecrets,
+      tolerations,
       ...(serviceAccountName !== undefined && { serviceAccountName }),
       containers: [
         {
-          ...{ name: 'pull', image, imagePullPolicy, command: ['node', '--version'] },
+          name: 'pull',
+          image,
+          imagePullPolicy,
+          command: ['node', '--version'],
           resources: { requests: { cpu: '10m', memory: '16Mi' } },
           securityContext: RESTRICTED,
         },

@@ -54,7 +54,8 @@ export function createImagePrefetch({ client, pools, policies, findJobs, findNod
     const refused = forgetOld(unsuitable.get(key))
     unsuitable.set(key, refused)
     const plan = planPrefetch({
-      ...{ pool, spec },
+      pool,
+      spec,
       maxNodes: maxWorkers(pool),
       nodes: nodes.filter(({ metadata }) => !refused.has(metadata.uid ?? '')),
       jobs: jobs.filter(({ metadata }) => metadata.namespace === pool.metadata.namespace && isOfImages(metadata)),

@@ -41,15 +41,18 @@ export function createRetentionGauges(
     ...about,
   })
   const ended = counter({
-    ...{ name: 'drape_retention_runs_total', help: 'Runs of a retention policy, by outcome: done, failed' },
+    name: 'drape_retention_runs_total',
+    help: 'Runs of a retention policy, by outcome: done, failed',
     labels: ['policy', 'outcome'],
   })
   const swept = counter({
-    ...{ name: 'drape_swept_total', help: 'Expired records and objects deleted by sweeps, by kind' },
+    name: 'drape_swept_total',
+    help: 'Expired records and objects deleted by sweeps, by kind',
     labels: ['kind'],
   })
   const sweeps = seconds({
-    ...{ name: 'drape_sweep_seconds', help: 'Duration of sweeps in seconds, by outcome' },
+    name: 'drape_sweep_seconds',
+    help: 'Duration of sweeps in seconds, by outcome',
     labels: ['outcome'],
   })
   for (const outcome of ['done', 'failed']) sweeps.zero({ outcome })

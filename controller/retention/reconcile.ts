@@ -42,7 +42,7 @@ export function createRetentionReconcile(parts: RetentionParts) {
     const read = retentionPolicies.read(found)
     if ('problems' in read) return void (await reportInvalid(retentionPolicies.type, found, read.problems))
     const policy = read.object
-    await writeDown(key, policy)
+    await recordResult(key, policy)
     const problem = findScheduleProblem(policy.spec)
     if (problem !== null) return void (await status.refuse(policy, { ...problem, progress: 'Stalled' }))
     if (unread.length > 0) {
@@ -57,13 +57,13 @@ export function createRetentionReconcile(parts: RetentionParts) {
       return { againMs: Math.min(waitMs, MAX_WAIT_MS) }
     }
     await runs.start(key, policy, due)
-    await writeDown(key, policy)
+    await recordResult(key, policy)
     const nextMs = runs.nextAfterStart(key, policy).getTime() - now().getTime()
     return { againMs: Math.min(Math.max(nextMs, 1), MAX_WAIT_MS) }
   }
 
   /** If this fails the report is kept, because it is the only record of the deleted images. */
-  async function writeDown(key: string, policy: RetentionPolicy): Promise<void> {
+  async function recordResult(key: string, policy: RetentionPolicy): Promise<void> {
     const done = runs.ended.get(key)
     if (done === undefined) return
     const { record } = done.report

@@ -12,7 +12,7 @@ import type { RunReport } from './run.ts'
 
 /** Max wait of a Sweep for its policy, which may be created concurrently. */
 const POLICY_WAIT_MS = 30_000
-const LOOK_MS = 2000
+const POLL_MS = 2000
 /** Interval between checks whether all holds are known. */
 const UNREAD_WAIT_MS = 60_000
 
@@ -50,7 +50,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
   const reconcile = async (key: string) => {
     const sweep = parts.sweeps.get(key) as Sweep | undefined
     if (sweep === undefined || sweep.metadata.deletionTimestamp !== undefined) return void unwritten.delete(key)
-    if (unwritten.has(key)) await writeDown(key, sweep)
+    if (unwritten.has(key)) await recordResult(key, sweep)
     else if (sweep.spec.startedAt === undefined && !hasCondition(sweep, 'Stalled')) return start(key, sweep)
     // The record of a run by this controller, or by an earlier one that did not write the status.
     else if (hasCondition(sweep, 'Reconciling')) await writeStatus(sweep, outcomeOf(sweep.spec))
@@ -75,7 +75,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
     } finally {
       running.delete(key)
     }
-    await writeDown(key, sweep)
+    await recordResult(key, sweep)
     return undefined
   }
 
@@ -89,7 +89,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
     const found = policies.get(keyOf({ namespace, name }))
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
       const age = now().getTime() - Date.parse(sweep.metadata.creationTimestamp ?? '')
-      if (age < POLICY_WAIT_MS) return { finding: null, againMs: LOOK_MS }
+      if (age < POLICY_WAIT_MS) return { finding: null, againMs: POLL_MS }
       return refusal('PolicyNotFound', `The RetentionPolicy ${name} does not exist. Create another Sweep.`)
     }
     const unread = await publishHolds()
@@ -104,7 +104,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
   }
 
   /** If this fails the report is kept, and the next try writes it. */
-  async function writeDown(key: string, sweep: Sweep): Promise<void> {
+  async function recordResult(key: string, sweep: Sweep): Promise<void> {
     const done = unwritten.get(key)
     if (done === undefined) return
     const { metadata } = await parts.writeRecord(done.policy, sweep.metadata.name, done.report)

@@ -20,7 +20,7 @@ export function watchCluster({
   connection,
   namespace,
   mayWatchNodes,
-  interested,
+  enqueue,
   log,
   metrics,
 }: {
@@ -28,7 +28,7 @@ export function watchCluster({
   /** Namespace to watch; undefined: all namespaces. */
   namespace: string | undefined
   mayWatchNodes: boolean
-  interested: ReconcileQueues
+  enqueue: ReconcileQueues
   log: Log
   metrics: Pick<ControllerMetrics, 'watchAge'>
 }) {
@@ -39,20 +39,20 @@ export function watchCluster({
     costBudgets: budgets,
     engines: engineObjects,
     enqueueEnginesOf,
-  } = watchPools(watch, interested, () => listTainted())
-  const { retention, sweeps: sweepObjects } = watchRetention(watch, interested)
-  const { replicaSets, disruptionBudgets, pods, podsOf } = watchWorkers(watch, interested, (pool) => {
+  } = watchPools(watch, enqueue, () => listTainted())
+  const { retention, sweeps: sweepObjects } = watchRetention(watch, enqueue)
+  const { replicaSets, disruptionBudgets, pods, podsOf } = watchWorkers(watch, enqueue, (pool) => {
     const owner = pools.get(pool)
     if (owner) enqueueEnginesOf(owner)
   })
   const { jobs, nodes, listTainted, ...prefetching } = watchPrefetching(watch, {
-    interested,
+    enqueue,
     mayWatchNodes,
     engines: engineObjects,
     onNotice: (node) => {
       for (const pod of pods.list())
         if (pod.spec?.nodeName === node)
-          interested.pool(keyOf({ ...pod.metadata, name: pod.metadata.labels?.[POOL_LABEL] ?? '' }))
+          enqueue.pool(keyOf({ ...pod.metadata, name: pod.metadata.labels?.[POOL_LABEL] ?? '' }))
     },
   })
   const every = {
@@ -105,10 +105,10 @@ export function watchCluster({
   }
 }
 
-function watchRetention(watch: WatchKind, interested: ReconcileQueues) {
+function watchRetention(watch: WatchKind, enqueue: ReconcileQueues) {
   return {
-    retention: watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) => interested.retention(keyOf(metadata))),
-    sweeps: watch<KubernetesObject>(sweeps.type, ({ metadata }) => interested.sweep(keyOf(metadata))),
+    retention: watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) => enqueue.retention(keyOf(metadata))),
+    sweeps: watch<KubernetesObject>(sweeps.type, ({ metadata }) => enqueue.sweep(keyOf(metadata))),
   }
 }
 

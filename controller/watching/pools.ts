@@ -21,38 +21,38 @@ export interface EngineSettings extends KubernetesObject {
 }
 
 /** Watches pools and the objects that affect them. A change of such an object affects all pools of its namespace. */
-export function watchPools(watch: WatchKind, interested: ReconcileQueues, listTainted: () => readonly string[]) {
+export function watchPools(watch: WatchKind, enqueue: ReconcileQueues, listTainted: () => readonly string[]) {
   const enqueuePoolsOf = ({ metadata: { namespace } }: KubernetesObject) => {
-    for (const { metadata } of pools.list()) if (metadata.namespace === namespace) interested.pool(keyOf(metadata))
+    for (const { metadata } of pools.list()) if (metadata.namespace === namespace) enqueue.pool(keyOf(metadata))
   }
   // Files in the worker image have no state to observe.
   const enqueueEnginesOf = ({ metadata: { namespace }, spec }: PoolNames) => {
     for (const name of spec?.engines ?? []) {
       const key = keyOf({ namespace, name })
-      if (engineObjects.get(key)?.spec?.source?.bundled === undefined) interested.engine(key)
+      if (engineObjects.get(key)?.spec?.source?.bundled === undefined) enqueue.engine(key)
     }
   }
   const pools = watch<PoolNames>(workerPools.type, (pool) => {
     const { namespace } = pool.metadata
-    interested.pool(keyOf(pool.metadata))
+    enqueue.pool(keyOf(pool.metadata))
     enqueueEnginesOf(pool)
     // A pool that is deleted or avoids a node no more may have been the only reason for a taint.
     const avoided = (pool.status?.avoidedNodes ?? []).map(({ name }) => keyOf({ name }))
-    for (const node of new Set([...avoided, ...listTainted()])) interested.node(node)
+    for (const node of new Set([...avoided, ...listTainted()])) enqueue.node(node)
     const policy = pool.spec?.scaling?.policyRef?.name
-    if (policy !== undefined) interested.policy(keyOf({ namespace, name: policy }))
-    for (const { metadata } of budgets.list()) if (metadata.namespace === namespace) interested.budget(keyOf(metadata))
+    if (policy !== undefined) enqueue.policy(keyOf({ namespace, name: policy }))
+    for (const { metadata } of budgets.list()) if (metadata.namespace === namespace) enqueue.budget(keyOf(metadata))
   })
   const policies = watch<KubernetesObject>(scalingPolicies.type, (policy) => {
-    interested.policy(keyOf(policy.metadata))
+    enqueue.policy(keyOf(policy.metadata))
     enqueuePoolsOf(policy)
   })
   const budgets = watch<KubernetesObject>(costBudgets.type, (budget) => {
-    interested.budget(keyOf(budget.metadata))
+    enqueue.budget(keyOf(budget.metadata))
     enqueuePoolsOf(budget)
   })
   const engineObjects = watch<EngineSettings>(engines.type, (engine) => {
-    interested.engine(keyOf(engine.metadata))
+    enqueue.engine(keyOf(engine.metadata))
     enqueuePoolsOf(engine)
   })
   return { pools, policies, costBudgets: budgets, engines: engineObjects, enqueueEnginesOf }

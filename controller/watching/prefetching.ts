@@ -15,12 +15,12 @@ const UNKNOWN_MS = 300_000
 export function watchPrefetching(
   watch: WatchKind,
   {
-    interested,
+    enqueue,
     mayWatchNodes,
     engines: engineObjects,
     onNotice,
   }: {
-    interested: ReconcileQueues
+    enqueue: ReconcileQueues
     mayWatchNodes: boolean
     engines: Watched<EngineSettings>
     /** Called when a node is to end, and when it is not to end any more. */
@@ -31,8 +31,8 @@ export function watchPrefetching(
     JOBS,
     ({ metadata: { namespace, labels } }) => {
       const { [ENGINE_LABEL]: engine, [PREFETCH_LABEL]: pool } = labels ?? {}
-      if (engine) interested.engine(keyOf({ namespace, name: engine }))
-      if (pool) interested.image(keyOf({ namespace, name: pool }))
+      if (engine) enqueue.engine(keyOf({ namespace, name: engine }))
+      if (pool) enqueue.image(keyOf({ namespace, name: pool }))
     },
     {
       labelSelector: PREFETCH_JOBS,
@@ -40,8 +40,7 @@ export function watchPrefetching(
     },
   )
   const enqueuePrefetching = () => {
-    for (const { metadata, spec } of engineObjects.list())
-      if (spec?.prefetch?.enabled) interested.engine(keyOf(metadata))
+    for (const { metadata, spec } of engineObjects.list()) if (spec?.prefetch?.enabled) enqueue.engine(keyOf(metadata))
   }
   const tainted = new Set<string>()
   const notices = new Map<string, string>()
@@ -54,7 +53,7 @@ export function watchPrefetching(
     else notices.set(key, notice)
     if (spec?.taints?.some(isSickTaint) && nodes?.get(key)) tainted.add(key)
     else tainted.delete(key)
-    interested.node(key)
+    enqueue.node(key)
     enqueuePrefetching()
   }
   // Nodes report often; only changes of fields that affect selection count.

@@ -12,9 +12,9 @@ import type { ReconcileQueues, WatchKind } from './watch-kind.ts'
 const BATCH_MS = 100
 
 /** Watches the objects that the controller creates for pools, and their pods. */
-export function watchWorkers(watch: WatchKind, interested: ReconcileQueues, onPodOf: (pool: string) => void) {
+export function watchWorkers(watch: WatchKind, enqueue: ReconcileQueues, onPodOf: (pool: string) => void) {
   const index = createPodIndex()
-  const replicaSets = watch<ReplicaSet>(REPLICA_SETS, (object) => interested.pool(poolOf(object), BATCH_MS), {
+  const replicaSets = watch<ReplicaSet>(REPLICA_SETS, (object) => enqueue.pool(poolOf(object), BATCH_MS), {
     labelSelector: POOL_LABEL,
     keep: (object) => ({
       metadata: object.metadata,
@@ -27,7 +27,7 @@ export function watchWorkers(watch: WatchKind, interested: ReconcileQueues, onPo
       writers: lastWriters(object),
     }),
   })
-  const disruptionBudgets = watch<Live>(BUDGETS, (object) => interested.pool(poolOf(object), BATCH_MS), {
+  const disruptionBudgets = watch<Live>(BUDGETS, (object) => enqueue.pool(poolOf(object), BATCH_MS), {
     labelSelector: POOL_LABEL,
     keep: (object) => ({
       metadata: object.metadata,
@@ -39,7 +39,7 @@ export function watchWorkers(watch: WatchKind, interested: ReconcileQueues, onPo
     PODS,
     (pod) => {
       for (const pool of index.put(pod, pods.get(keyOf(pod.metadata)))) {
-        interested.pool(pool, BATCH_MS)
+        enqueue.pool(pool, BATCH_MS)
         onPodOf(pool)
       }
     },

@@ -59,7 +59,8 @@ export interface BudgetRoom {
 export function createBudgetRoom(budgets: readonly SharedBudget[], claimed: ReadonlyMap<string, number>): BudgetRoom {
   const assigned = new Map<string, number>()
   const caps = budgets.map(({ members, hourlyCap, mode }) => ({
-    ...{ mode, workersOf: createCap(members, hourlyCap) },
+    mode,
+    workersOf: createCap(members, hourlyCap),
     limited: new Map(
       members.filter(({ priority }) => priority < Number.POSITIVE_INFINITY).map((each) => [each.key, each]),
     ),

@@ -21,10 +21,10 @@ const UNMEASURED_SECONDS = 3
 /** Assumed slot seconds per prepared photo; not measured. */
 const PREPARE_SECONDS = 1
 
-/** The lane of photos to prepare, for pools with the queue `prepare`. Engine names contain no underscore. */
-export const PREPARE_LANE = '_prepare'
+/** The queue of photos to prepare, for pools with the queue `prepare`. Engine names contain no underscore. */
+export const PREPARE_QUEUE = '_prepare'
 
-/** Demand by lane: by engine, and for photos to prepare. */
+/** Demand by queue: by engine, and for photos to prepare. */
 export type DemandByEngine = ReadonlyMap<string, Demand>
 
 /**
@@ -52,14 +52,14 @@ export async function readDemand(
       group by engine`),
   ])
   const seconds = new Map(paces.map((pace) => [pace.engine, pace.seconds]))
-  const lanes = work.map(({ engine, ...counts }): [string, Demand] => [
+  const queues = work.map(({ engine, ...counts }): [string, Demand] => [
     engine,
     { ...counts, secondsPerJob: seconds.get(engine) ?? UNMEASURED_SECONDS },
   ])
-  return new Map([...lanes, [PREPARE_LANE, { ...prepare, oldestWaitSeconds: 0, secondsPerJob: PREPARE_SECONDS }]])
+  return new Map([...queues, [PREPARE_QUEUE, { ...prepare, oldestWaitSeconds: 0, secondsPerJob: PREPARE_SECONDS }]])
 }
 
-/** The total demand of several lanes. */
+/** The total demand of several queues. */
 export function sumDemand(parts: readonly Demand[]): Demand {
   const jobs = parts.reduce((sum, { waiting, inFlight }) => sum + waiting + inFlight, 0)
   const work = parts.reduce((sum, part) => sum + (part.waiting + part.inFlight) * part.secondsPerJob, 0)

@@ -6,9 +6,9 @@ import { sumDemand } from './demand.ts'
 /** Capacity and priority of a pool. */
 export interface PoolCapacity {
   readonly key: string
-  /** The lanes whose jobs the workers of the pool run. */
-  readonly lanes: readonly string[]
-  /** Among pools that share a lane, pools with a higher priority come first. */
+  /** The queues whose jobs the workers of the pool run. */
+  readonly queues: readonly string[]
+  /** Among pools that share a queue, pools with a higher priority come first. */
   readonly priority: number
   /** Cost of one slot per hour. */
   readonly hourlyCost: number
@@ -20,16 +20,16 @@ export interface PoolCapacity {
   readonly idleBuffer: number
 }
 
-/** The demand of one pool by lane. */
+/** The demand of one pool by queue. */
 export type Share = ReadonlyMap<string, Demand>
 
 /** Max passes; claims on the budgets converge earlier in practice. */
 const MAX_PASSES = 10
 
 /**
- * Assigns each job to exactly one pool that serves its lane: to the pool with the highest priority, then to the cheapest, until
+ * Assigns each job to exactly one pool that serves its queue: to the pool with the highest priority, then to the cheapest, until
  * that pool has all workers that its rules and the cost budgets allow. The last pool that has capacity takes the jobs for which no
- * pool has room. Lanes with the fewest pools that have capacity come first, because their jobs have no other pool.
+ * pool has room. Queues with the fewest pools that have capacity come first, because their jobs have no other pool.
  */
 export function divideDemand(
   pools: readonly PoolCapacity[],
@@ -55,11 +55,11 @@ function divideOnce(inOrder: readonly PoolCapacity[], demand: ReadonlyMap<string
   const shares = new Map(inOrder.map(({ key }) => [key, new Map<string, Demand>()]))
   const claims = new Map<string, number>()
   const allowedOf = ({ key, maxWorkers }: PoolCapacity) => Math.min(maxWorkers, room.maxWorkers(key))
-  const lanes = [...demand].map(([lane, jobs]) => {
-    const candidates = inOrder.filter((pool) => pool.lanes.includes(lane))
-    return { lane, jobs, candidates, choices: candidates.filter((pool) => allowedOf(pool) > 0).length }
+  const queues = [...demand].map(([queue, jobs]) => {
+    const candidates = inOrder.filter((pool) => pool.queues.includes(queue))
+    return { queue, jobs, candidates, choices: candidates.filter((pool) => allowedOf(pool) > 0).length }
   })
-  for (const { lane, jobs, candidates } of lanes.sort((a, b) => a.choices - b.choices)) {
+  for (const { queue, jobs, candidates } of queues.sort((a, b) => a.choices - b.choices)) {
     let left: Demand = jobs
     const withCapacity = candidates.findLastIndex((pool) => allowedOf(pool) > 0)
     const last = withCapacity === -1 ? candidates.length - 1 : withCapacity
@@ -69,7 +69,7 @@ function divideOnce(inOrder: readonly PoolCapacity[], demand: ReadonlyMap<string
       const before = [...share.values()]
       const part =
         i === last ? left : takeInto(left, (some) => pool.workersFor(sumDemand([...before, some])) <= workers)
-      share.set(lane, part)
+      share.set(queue, part)
       left = without(left, part)
       const required = Math.min(pool.maxWorkers, requiredBy(pool, sumDemand([...before, part])))
       claims.set(pool.key, room.assign(pool.key, required))

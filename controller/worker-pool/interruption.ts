@@ -84,7 +84,9 @@ export function findInterruptions({
     ({ spec }) => spec?.nodeName,
   )
   const found: { ending: Interruption[]; begin: Interruption[]; withdrawn: Interruptions['withdrawn'][number][] } = {
-    ...{ ending: [], begin: [], withdrawn: [] },
+    ending: [],
+    begin: [],
+    withdrawn: [],
   }
   const seenAt = new Map<string, number>()
   for (const [name, ofNode] of byNode) {

@@ -106,7 +106,12 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, labels, annotations, creationTimestamp, deletionTimestamp } = metadata
   return {
     metadata: {
-      ...{ name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp },
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      deletionTimestamp,
       labels: {
         [POOL_LABEL]: labels?.[POOL_LABEL] ?? '',
         ...(labels?.[SICK_LABEL] !== undefined && { [SICK_LABEL]: labels[SICK_LABEL] }),
@@ -118,7 +123,9 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
       phase: status?.phase,
       conditions: status?.conditions?.filter(({ type }) => KEPT_CONDITIONS.has(type)).map(keepOfCondition),
       containerStatuses: status?.containerStatuses?.map(({ name: container, started, ready, state }) => ({
-        ...{ name: container, started, ready },
+        name: container,
+        started,
+        ready,
         ...(state?.running && { state: { running: { startedAt: state.running.startedAt } } }),
       })),
       initContainerStatuses: status?.initContainerStatuses?.map(keepOfContainer),

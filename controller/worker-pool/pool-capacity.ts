@@ -5,7 +5,7 @@ import type { ScalingRules } from '../scaling-policy/resource.ts'
 import { findRules, pausedAt } from './configuration.ts'
 import { type BudgetParts, createSharedBudgets } from './cost-budgets.ts'
 import { type Demand, ownBounds, replicasFor } from './decide.ts'
-import { type DemandByEngine, PREPARE_LANE } from './demand.ts'
+import { type DemandByEngine, PREPARE_QUEUE } from './demand.ts'
 import { divideDemand, type PoolCapacity, type Share } from './divide.ts'
 import type { PoolMemory } from './pool-memory.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
@@ -41,9 +41,9 @@ export function createDivision(
   }
 }
 
-/** The lanes whose jobs the workers of a pool run. */
-function lanesOf({ spec: { engines, queues } }: WorkerPool): readonly string[] {
-  return [...(queues.includes('try-on') ? engines : []), ...(queues.includes('prepare') ? [PREPARE_LANE] : [])]
+/** The queues whose jobs the workers of a pool run. */
+function queuesOf({ spec: { engines, queues } }: WorkerPool): readonly string[] {
+  return [...(queues.includes('try-on') ? engines : []), ...(queues.includes('prepare') ? [PREPARE_QUEUE] : [])]
 }
 
 function capacityOf(pool: WorkerPool, { policies, engines, now }: CapacityParts): PoolCapacity {
@@ -54,7 +54,7 @@ function capacityOf(pool: WorkerPool, { policies, engines, now }: CapacityParts)
   const maxWorkers = rules ? maxWorkersOf(pool, rules, now()) : 'fixed' in found ? found.fixed : 0
   return {
     key: `${metadata.namespace}/${metadata.name}`,
-    lanes: lanesOf(pool),
+    queues: queuesOf(pool),
     priority: spec.priority,
     hourlyCost: highestCost(pool) / spec.slotsPerReplica,
     maxWorkers: isUsable ? maxWorkers : 0,

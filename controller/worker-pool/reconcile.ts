@@ -199,7 +199,10 @@ export function createPoolReconcile(parts: PoolParts): PoolReconcile {
     memory.claim = outcome.claim
     memory.promised = Math.max(memory.desired, outcome.decision.to)
     const sick = findSickWorkers({
-      ...{ pool, before: memory.sickWorkers, pods: parts.podsOf(pool), workers },
+      pool,
+      before: memory.sickWorkers,
+      pods: parts.podsOf(pool),
+      workers,
       findNode: parts.findNode,
       now,
     })
@@ -385,7 +388,8 @@ async function recordDecision(parts: PoolParts, pool: WorkerPool, decision: Deci
 
 function presentStart(name: string, phases: StartPhases, now: Date): WorkerStart {
   return {
-    ...{ name, at: wholeSeconds(now) },
+    name,
+    at: wholeSeconds(now),
     schedulingSeconds: phases.scheduling,
     initializationSeconds: phases.initialization,
     imageSeconds: phases.image,

@@ -67,7 +67,9 @@ export function findSickWorkers({
   const isHeld = ({ node }: { node?: string }) => avoided.some(({ name }) => name === node)
   const namesOf = (some: readonly { name: string }[]) => new Set(some.map(({ name }) => name))
   return {
-    ...{ records, avoided, problems },
+    records,
+    avoided,
+    problems,
     replaced: namesOf(sick.filter((pod) => !isHeld(pod))),
     held: namesOf(sick.filter(isHeld)),
   }

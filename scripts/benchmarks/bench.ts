@@ -85,7 +85,11 @@ export async function startBench({
     let started = 0
     const start = async (main: string, { pinned = true, env = {} }: { pinned?: boolean; env?: NodeJS.ProcessEnv }) => {
       const program = await startProgram({
-        ...{ main, pinned, reaper, ports, cwd: root },
+        main,
+        pinned,
+        reaper,
+        ports,
+        cwd: root,
         logPath: join(folder, `${main.replaceAll('/', '-')}-${started++}.log`),
         env: {
           NODE_ENV: 'production',
@@ -137,7 +141,9 @@ export async function startBench({
     let servers: Promise<{ api: string; anchor: string }> | undefined
     return {
       ...tenant,
-      ...{ logFolder: folder, isFull, startStack },
+      logFolder: folder,
+      isFull,
+      startStack,
       startPart: (part) => supervisor.start(part),
       startBare: (main, options = {}) => start(main, options),
       servers: () => {

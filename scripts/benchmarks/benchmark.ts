@@ -8,7 +8,7 @@ export interface Benchmark {
   /** Unit of `ours` and `anchor`. */
   readonly unit: string
   /** Whether the ratio must be at least or at most the goal. */
-  readonly sense: 'least' | 'most'
+  readonly better: 'higher' | 'lower'
   readonly goal: number
   readonly stretch: number
   measure(bench: Bench): Promise<Measured>
@@ -34,15 +34,19 @@ export interface Result extends Measured {
 
 /** Measures, and compares the ratio of ours to the baseline with the goal. */
 export async function runBenchmark(benchmark: Benchmark, bench: Bench): Promise<Result> {
-  const { id, what, unit, sense, goal, stretch } = benchmark
+  const { id, what, unit, better, goal, stretch } = benchmark
   const { ours, anchor, note } = await benchmark.measure(bench)
   const ratio = ours / anchor
-  const sign = sense === 'least' ? '≥' : '≤'
+  const sign = better === 'higher' ? '≥' : '≤'
   return {
-    ...{ id, unit, ours, anchor, ratio },
+    id,
+    unit,
+    ours,
+    anchor,
+    ratio,
     what: note === undefined ? what : `${what}; ${note}`,
     goal: `${sign} ${goal}`,
     stretch: `${sign} ${stretch}`,
-    reached: sense === 'least' ? ratio >= goal : ratio <= goal,
+    reached: better === 'higher' ? ratio >= goal : ratio <= goal,
   }
 }

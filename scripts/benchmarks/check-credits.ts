@@ -10,7 +10,7 @@ export const checkCredits: Benchmark = {
   id: 'P13',
   what: 'GET /check-credits, signed and cached, against a bare Koa router that says hello',
   unit: 'answers/s',
-  sense: 'least',
+  better: 'higher',
   goal: 0.85,
   stretch: 0.95,
   measure: async ({ database, accountId, servers }) => {
@@ -21,7 +21,7 @@ export const checkCredits: Benchmark = {
       // A signature is valid for 90 seconds, which is longer than a round.
       ours: () => measureThroughput({ url: api, path: `/public/check-credits?${signedQuery()}`, ...request }),
       anchor: () => measureThroughput({ url: anchor, path: '/hello', ...request }),
-      best: 'most',
+      best: 'lower',
     })
   },
 }

@@ -12,7 +12,7 @@ export const eventLoopGap: Benchmark = {
   id: 'P8',
   what: 'the longest gap in the event loops of the API and of the worker while both work, against one inference',
   unit: 's',
-  sense: 'most',
+  better: 'lower',
   goal: 0.3,
   stretch: 0.1,
   measure: async (bench) => {

@@ -10,7 +10,7 @@ export const jobMemory: Benchmark = {
   id: 'P20',
   what: 'memory of a worker and its inference process after many jobs of the warp engine, against its memory after the first jobs',
   unit: 'MB',
-  sense: 'most',
+  better: 'lower',
   goal: 1.1,
   stretch: 1.03,
   measure: async (bench) => {

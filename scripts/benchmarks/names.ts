@@ -16,7 +16,7 @@ export const nameTimes: readonly Benchmark[] = (
   id,
   what: `DNS lookups (${words}) while ${PHOTOS} photos of 12 megapixels are processed, against an idle process`,
   unit: 'ms',
-  sense: 'most',
+  better: 'lower',
   goal: 5,
   stretch: 2,
   measure: async ({ startBare, logFolder }) => {
@@ -28,7 +28,7 @@ export const nameTimes: readonly Benchmark[] = (
       return ((await answer.json()) as Record<typeof share, number>)[share]
     }
     try {
-      return await alternate({ ours: () => ask(PHOTOS), anchor: () => ask(0), best: 'least' })
+      return await alternate({ ours: () => ask(PHOTOS), anchor: () => ask(0), best: 'higher' })
     } finally {
       await bare.stop()
     }

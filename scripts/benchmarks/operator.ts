@@ -48,7 +48,7 @@ const wake: Benchmark = {
   id: 'O1',
   what: 'operator: from a try-on to the decision at zero replicas, p95',
   unit: 's',
-  sense: 'most',
+  better: 'lower',
   goal: 1,
   stretch: 0.3,
   measure: async (bench) => {
@@ -80,7 +80,7 @@ const resync: Benchmark = {
   id: 'O2',
   what: 'operator: first decisions of a new leader',
   unit: '1/s',
-  sense: 'least',
+  better: 'higher',
   goal: 200,
   stretch: 500,
   measure: async (bench) => {
@@ -94,7 +94,7 @@ const converged: Benchmark = {
   id: 'P21',
   what: 'operator: reconciles changed pools, against as many bare PATCH calls',
   unit: 's',
-  sense: 'most',
+  better: 'lower',
   goal: 1.5,
   stretch: 1.15,
   measure: async (bench) => {
@@ -135,7 +135,7 @@ const memory: Benchmark = {
   id: 'O3',
   what: 'operator: memory of the leading controller, against its limit',
   unit: 'MB',
-  sense: 'most',
+  better: 'lower',
   goal: 1,
   stretch: 0.75,
   measure: async (bench) => {
@@ -149,7 +149,7 @@ const handedOver: Benchmark = {
   id: 'O4',
   what: 'operator: from SIGTERM of the leader until another one leads',
   unit: 's',
-  sense: 'most',
+  better: 'lower',
   goal: 3,
   stretch: 2,
   measure: (bench) => measureTakeover(bench, 'SIGTERM'),
@@ -159,7 +159,7 @@ const takenOver: Benchmark = {
   id: 'O5',
   what: 'operator: from SIGKILL of the leader until another one leads',
   unit: 's',
-  sense: 'most',
+  better: 'lower',
   goal: 20,
   stretch: 17,
   measure: (bench) => measureTakeover(bench, 'SIGKILL'),
@@ -170,7 +170,7 @@ const reconnected: Benchmark = {
   id: 'O6',
   what: 'operator: from the end of a network partition until a change during the partition is reconciled',
   unit: 's',
-  sense: 'most',
+  better: 'lower',
   goal: 10,
   stretch: 5,
   measure: async (bench) => {
@@ -180,12 +180,12 @@ const reconnected: Benchmark = {
     await untilLeads(controller)
     await applyPool(client, 'cut', { replicas: 0, scaling: { mode: 'Fixed' } })
     await untilReplicas(client, 'cut', 0)
-    link.suffer({ partitioned: true })
+    link.injectFaults({ partitioned: true })
     const seconds = bench.isFull ? CUT_SECONDS.full : CUT_SECONDS.quick
     await sleep(seconds * 500)
     await applyPool(client, 'cut', { replicas: 1, scaling: { mode: 'Fixed' } })
     await sleep(seconds * 500)
-    link.suffer()
+    link.injectFaults()
     const startedAt = performance.now()
     await untilReplicas(client, 'cut', 1)
     const ours = (performance.now() - startedAt) / 1000

@@ -51,7 +51,9 @@ export async function startProgram(options: {
     ended.then(() => Promise.reject(new Error(`${main} ended; see ${logPath}`))),
   ])
   return {
-    ...{ url, probeUrl, pid },
+    url,
+    probeUrl,
+    pid,
     stop: async () => {
       child.kill('SIGTERM')
       await ended

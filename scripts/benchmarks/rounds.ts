@@ -8,9 +8,9 @@ export async function alternate(sides: {
   ours: () => Promise<number>
   anchor: () => Promise<number>
   /** Whether the max is the best. */
-  best: 'most' | 'least'
+  best: 'lower' | 'higher'
 }): Promise<{ ours: number; anchor: number }> {
-  const pick = sides.best === 'most' ? Math.max : Math.min
+  const pick = sides.best === 'lower' ? Math.max : Math.min
   await sides.ours()
   await sides.anchor()
   const ours: number[] = []

@@ -20,7 +20,7 @@ export const signTimes: readonly Benchmark[] = (
   id,
   what: `signing a JPEG of ${LONGEST} px with Content Credentials (${words})`,
   unit: 'ms',
-  sense: 'most',
+  better: 'lower',
   goal: 15,
   stretch: 5,
   measure: async () => {
@@ -28,8 +28,11 @@ export const signTimes: readonly Benchmark[] = (
     const image = await encodeImage(await resizeBitmap(photo, { longest: LONGEST }), { format: 'jpeg' })
     const signResult = await createSignResult(await readSigningKey({ key: '', certificates: '' }))
     const made = {
-      ...{ image, engine: { name: 'warp', version: '1', kind: 'preview' as const }, weights: 'ab'.repeat(32) },
-      ...{ person: image, product: image },
+      image,
+      engine: { name: 'warp', version: '1', kind: 'preview' as const },
+      weights: 'ab'.repeat(32),
+      person: image,
+      product: image,
     }
     const times: number[] = []
     for (let round = 0; round < WARM_UP + ROUNDS; round++) {

@@ -10,7 +10,7 @@ export const statementsPerGeneration: Benchmark = {
   id: 'C1',
   what: 'SQL statements of the API and its relay for each accepted generation',
   unit: 'statements',
-  sense: 'most',
+  better: 'lower',
   goal: 2,
   stretch: 1.5,
   measure: async (bench) => {

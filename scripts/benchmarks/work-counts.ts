@@ -14,7 +14,7 @@ export const redisCommands: Benchmark = {
   id: 'C2',
   what: 'Redis commands for each finished job, including its request, the relay and all polling',
   unit: 'commands',
-  sense: 'most',
+  better: 'lower',
   goal: 12,
   stretch: 10,
   measure: (bench) =>
@@ -29,7 +29,7 @@ export const storageCalls: Benchmark = {
   id: 'C3',
   what: 'calls of the object storage for each generation',
   unit: 'calls',
-  sense: 'most',
+  better: 'lower',
   goal: 4,
   stretch: 3,
   measure: (bench) =>
@@ -46,7 +46,7 @@ export const idleCommands: Benchmark = {
   id: 'C6',
   what: 'Redis commands per second of an idle worker',
   unit: 'commands/s',
-  sense: 'most',
+  better: 'lower',
   goal: 0.5,
   stretch: 0.3,
   measure: (bench) =>
@@ -62,7 +62,7 @@ export const connections: readonly Benchmark[] = (['redis', 'postgres'] as const
   id: ['C7', 'C7b'][i],
   what: `connections of a worker to ${kind === 'redis' ? 'Redis' : 'Postgres'}`,
   unit: 'connections',
-  sense: 'most',
+  better: 'lower',
   goal: CONNECTIONS[kind],
   stretch: CONNECTIONS[kind],
   measure: (bench) =>

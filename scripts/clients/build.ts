@@ -43,7 +43,10 @@ export async function packClient(output: string): Promise<string> {
 async function describePackage() {
   const { version, license, type } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   return {
-    ...{ name: '@drape/client', version, license, type },
+    name: '@drape/client',
+    version,
+    license,
+    type,
     description: 'Client for Drape, the open, self-hosted virtual try-on platform',
     // Scoped packages are private by default.
     publishConfig: { access: 'public' },

@@ -49,8 +49,11 @@ async function apply(
   // Jobs of cancelled generations are no-ops: the queue is refilled from the database.
   const queue = { remove: async () => {} }
   const parts = {
-    ...{ retention: createRetention(database), generations: createGenerations(database), storage },
-    ...{ queue, prepareQueue: queue },
+    retention: createRetention(database),
+    generations: createGenerations(database),
+    storage,
+    queue,
+    prepareQueue: queue,
   }
   const erased = await applyErasures(entries, parts)
   return { entries: entries.length, erased }

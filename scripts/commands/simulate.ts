@@ -35,7 +35,11 @@ export async function simulateCommand(options: Options): Promise<Record<string, 
   const startsAt = new Date(options['starts-at'] ?? '2026-01-05T08:00:00Z')
   if (Number.isNaN(startsAt.getTime())) throw new UsageError('--starts-at must be a time as in 2026-01-05T08:00:00Z')
   const simulation = simulate({
-    ...{ rules, slotsPerReplica, hourlyCost, startsAt, ...trace },
+    rules,
+    slotsPerReplica,
+    hourlyCost,
+    startsAt,
+    ...trace,
     secondsPerJob: number('seconds-per-job', '3', [1, DAY_SECONDS]),
     startSeconds: number('start-seconds', '30', [0, DAY_SECONDS]),
   })
@@ -138,7 +142,11 @@ function present({ waits, decisions, moments, cost, turns }: Simulation): Record
     cost: Math.round(cost * 100) / 100,
     turns,
     decisions: decisions.map(({ second, decision: { from, to, reason, limitedBy } }) => ({
-      ...{ second, from, to, reason, limitedBy },
+      second,
+      from,
+      to,
+      reason,
+      limitedBy,
     })),
   }
 }

@@ -45,7 +45,8 @@ async function reconcile(
 ): Promise<Record<string, unknown>> {
   const { apply, force, 'grace-minutes': grace = String(GRACE_MINUTES) } = options
   const found = await reconcileStorage({
-    ...{ keys: createObjectKeys(database), storage },
+    keys: createObjectKeys(database),
+    storage,
     apply: apply !== undefined,
     force: force !== undefined,
     graceMinutes: wholeNumber(grace, 'grace-minutes', 0),

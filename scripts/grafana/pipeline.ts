@@ -1,4 +1,4 @@
-import { OWN_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
+import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
 import { STAGES } from '../../api/shared/engines/stage-order.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
@@ -220,7 +220,7 @@ const outcomes: Row = {
     {
       kind: 'areas',
       title: 'Finished generations by status and code',
-      description: `Per minute. Internal errors: ${OWN_FAILURE_CODES.join(', ')}. All other codes are caused by the images or the caller.`,
+      description: `Per minute. Internal errors: ${SERVICE_FAILURE_CODES.join(', ')}. All other codes are caused by the images or the caller.`,
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('status, code', FINISHED, ENGINE)}`, legend: '{{status}} {{code}}' }],
       width: 12,

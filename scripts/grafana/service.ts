@@ -1,4 +1,4 @@
-import { OWN_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
+import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
 import { highest, mean, of, ofProcess, quantile, rate, ratio, sumRate } from './promql.ts'
@@ -181,7 +181,7 @@ const credits: Row = {
     {
       kind: 'areas',
       title: 'Credits refunded by code',
-      description: `Per minute, by error code. Internal errors: ${OWN_FAILURE_CODES.join(', ')}.`,
+      description: `Per minute, by error code. Internal errors: ${SERVICE_FAILURE_CODES.join(', ')}.`,
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('code', 'drape_credits_refunded_total')}`, legend: '{{code}}' }],
       width: 12,

@@ -152,8 +152,13 @@ function presentQualities(qualities: readonly { pair: string; quality: number }[
 
 async function dress(photo: Buffer, garment: Buffer) {
   const request = {
-    ...{ engine: 'warp', photo, garment, garmentHash: createHash('sha256').update(garment).digest('hex') },
-    ...{ product: { title: null, description: null, classifications: null }, crop: 'none' as const, logo: null },
+    engine: 'warp',
+    photo,
+    garment,
+    garmentHash: createHash('sha256').update(garment).digest('hex'),
+    product: { title: null, description: null, classifications: null },
+    crop: 'none' as const,
+    logo: null,
     options: { seed: 42, mode: 'balanced', format: 'png', fullResolution: false, watermark: false },
   } as const
   const context = {

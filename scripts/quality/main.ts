@@ -33,8 +33,11 @@ import { arrangeRow, stackRows } from './sheet.ts'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    ...{ sheet: { type: 'string' }, results: { type: 'string' }, json: { type: 'string' } },
-    ...{ ranking: { type: 'boolean' }, fit: { type: 'boolean' } },
+    sheet: { type: 'string' },
+    results: { type: 'string' },
+    json: { type: 'string' },
+    ranking: { type: 'boolean' },
+    fit: { type: 'boolean' },
   },
 })
 const folder = positionals[0] ?? fileURLToPath(new URL('../../test/fixtures', import.meta.url))

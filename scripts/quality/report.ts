@@ -7,19 +7,19 @@ interface Figure {
   readonly digits: number
   readonly goal?: number
   readonly stretch?: number
-  readonly sense?: 'least' | 'most'
+  readonly better?: 'higher' | 'lower'
 }
 
 const FIGURES: readonly Figure[] = [
-  { key: 'landmarks', name: 'landmark error, % of body height', digits: 2, goal: 4, stretch: 2, sense: 'most' },
-  { key: 'colour', name: 'garment colour, ΔE to the product', digits: 2, goal: 5, stretch: 3, sense: 'most' },
-  { key: 'covered', name: 'worn garment covered', digits: 4, goal: 0.97, sense: 'least' },
-  { key: 'face', name: 'face pixels changed', digits: 0, goal: 0, sense: 'most' },
-  { key: 'hands', name: 'hand pixels changed', digits: 1, goal: 0, sense: 'most' },
-  { key: 'hair', name: 'hair kept', digits: 4, goal: 0.97, sense: 'least' },
-  { key: 'outside', name: 'pixels changed outside the region', digits: 0, goal: 0, sense: 'most' },
-  { key: 'stray', name: 'pixels changed far from both garments', digits: 1, goal: 0, sense: 'most' },
-  { key: 'crop', name: 'crop deviation, % of the frame', digits: 2, goal: 1, sense: 'most' },
+  { key: 'landmarks', name: 'landmark error, % of body height', digits: 2, goal: 4, stretch: 2, better: 'lower' },
+  { key: 'colour', name: 'garment colour, ΔE to the product', digits: 2, goal: 5, stretch: 3, better: 'lower' },
+  { key: 'covered', name: 'worn garment covered', digits: 4, goal: 0.97, better: 'higher' },
+  { key: 'face', name: 'face pixels changed', digits: 0, goal: 0, better: 'lower' },
+  { key: 'hands', name: 'hand pixels changed', digits: 1, goal: 0, better: 'lower' },
+  { key: 'hair', name: 'hair kept', digits: 4, goal: 0.97, better: 'higher' },
+  { key: 'outside', name: 'pixels changed outside the region', digits: 0, goal: 0, better: 'lower' },
+  { key: 'stray', name: 'pixels changed far from both garments', digits: 1, goal: 0, better: 'lower' },
+  { key: 'crop', name: 'crop deviation, % of the frame', digits: 2, goal: 1, better: 'lower' },
   { key: 'overlap', name: 'region, overlap with the truth', digits: 3 },
   { key: 'edges', name: 'region, sides off by % of body height', digits: 2 },
   { key: 'similarity', name: 'SSIM to the truth', digits: 3 },
@@ -51,10 +51,10 @@ export interface Report {
 export type Measured = Partial<Record<Figure['key'], number | null>>
 
 export function summarize(all: readonly Measured[]): Record<string, Summary> {
-  const entries = FIGURES.flatMap(({ key, digits, sense }) => {
+  const entries = FIGURES.flatMap(({ key, digits, better }) => {
     const values = all.map((quality) => quality[key]).filter((value) => typeof value === 'number')
     if (values.length === 0) return []
-    const isLeast = sense === 'least' || key === 'overlap' || key === 'similarity'
+    const isLeast = better === 'higher' || key === 'overlap' || key === 'similarity'
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length
     const worst = isLeast ? Math.min(...values) : Math.max(...values)
     return [
@@ -125,9 +125,9 @@ export function presentReport({
   hardware,
 }: Report): string {
   const head = ['figure', 'mean', 'worst', 'of', 'goal', 'stretch', '']
-  const lines = FIGURES.filter(({ key }) => key in figures).map(({ key, name, digits, goal, stretch, sense }) => {
+  const lines = FIGURES.filter(({ key }) => key in figures).map(({ key, name, digits, goal, stretch, better }) => {
     const { mean, worst, results: of } = figures[key]
-    const meets = goal === undefined ? '' : (sense === 'least' ? mean >= goal : mean <= goal) ? 'reached' : 'missed'
+    const meets = goal === undefined ? '' : (better === 'higher' ? mean >= goal : mean <= goal) ? 'reached' : 'missed'
     return [name, mean.toFixed(digits), worst.toFixed(digits), String(of), `${goal ?? ''}`, `${stretch ?? ''}`, meets]
   })
   const rows = [head, ...lines]

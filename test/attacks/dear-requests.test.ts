@@ -294,7 +294,8 @@ describe('a request blocks the event loop only briefly', () => {
     const sent = { method: 'POST', body: `${body}--x--` }
     await attack(about, drape.api.url, { ...sent, path: '/tryon/v1/try-on', headers: { ...proof.server, ...type } })
     await attack(`${about} at the dashboard`, dashboardUrl, {
-      ...{ ...sent, path: '/accounts' },
+      ...sent,
+      path: '/accounts',
       headers: { ...proof.operator, ...type, origin: dashboardUrl },
     })
   })

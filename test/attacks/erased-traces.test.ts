@@ -23,8 +23,13 @@ const BROWSER = `anon_${CLIENT}`
 const BROWSER_EMAIL = 'ada@example.com'
 /** What pages report of a customer, in the ways in which they write it. */
 const HIDDEN = {
-  ...{ email: EMAIL, customer: { id: CUSTOMER }, text: `Hello ${EMAIL.toUpperCase()}`, size: 'M' },
-  ...{ url: `/?e=${encodeURIComponent(EMAIL)}`, [CUSTOMER]: 1, of: [{ number: 4711471147 }] },
+  email: EMAIL,
+  customer: { id: CUSTOMER },
+  text: `Hello ${EMAIL.toUpperCase()}`,
+  size: 'M',
+  url: `/?e=${encodeURIComponent(EMAIL)}`,
+  [CUSTOMER]: 1,
+  of: [{ number: 4711471147 }],
 }
 /** Receipts wait for keys of Redis that live at most this long. */
 const COUNTER_MS = 300_000
@@ -152,12 +157,23 @@ describe('an erased end user', () => {
         values (${shopId}, '1', ${CUSTOMER}, ${EMAIL}, '{}')`)
       await createEvents(drape.database, { forward: true }).insert({
         origin: {
-          ...{ accountId: drape.accountId, shopId, anonymousId: 'anon_x', sessionId: 'sess_x', customerEmail: EMAIL },
-          ...{ customerId: CUSTOMER, customerSigned: true, productId: null, variantId: null, context: {} },
+          accountId: drape.accountId,
+          shopId,
+          anonymousId: 'anon_x',
+          sessionId: 'sess_x',
+          customerEmail: EMAIL,
+          customerId: CUSTOMER,
+          customerSigned: true,
+          productId: null,
+          variantId: null,
+          context: {},
         },
         events: [
           {
-            ...{ name: 'widget:email_collected', insertId: `${shopId}-1`, happenedAt: new Date(), productId: null },
+            name: 'widget:email_collected',
+            insertId: `${shopId}-1`,
+            happenedAt: new Date(),
+            productId: null,
             properties: JSON.stringify(HIDDEN),
             generationId: null,
           },
@@ -210,17 +226,23 @@ describe('an erased end user', () => {
   // A new table, key or file that holds personal data is searched too: if this fails for it, erasures forget it.
   it.each([
     {
-      ...{ who: 'customer of shops, apps and the server API', value: CUSTOMER, leave: leaveAsCustomer },
+      who: 'customer of shops, apps and the server API',
+      value: CUSTOMER,
+      leave: leaveAsCustomer,
       texts: [CUSTOMER, EMAIL, EMAIL.toUpperCase(), encodeURIComponent(EMAIL), '4711471147'],
       places: ['data_requests', 'event_batches', 'event_outbox', 'events', 'generations', 'images', 'lead_outbox'],
     },
     {
-      ...{ who: 'browser', value: BROWSER, leave: leaveAsBrowser },
+      who: 'browser',
+      value: BROWSER,
+      leave: leaveAsBrowser,
       texts: [CLIENT, BROWSER_EMAIL],
       places: ['event_batches', 'events', 'generations', 'images'],
     },
     {
-      ...{ who: 'browser without its prefix', value: CLIENT, leave: leaveAsBrowser },
+      who: 'browser without its prefix',
+      value: CLIENT,
+      leave: leaveAsBrowser,
       texts: [CLIENT, BROWSER_EMAIL],
       places: ['event_batches', 'events', 'generations', 'images'],
     },

@@ -24,11 +24,14 @@ describe('a stranger with many addresses', () => {
 
   let names = 0
   const newShopper = (address: string): Headers => ({
-    ...{ 'x-drape-shop': shop.domain, 'x-service-anonymous-id': `anon_lock-${names++}`, 'x-forwarded-for': address },
+    'x-drape-shop': shop.domain,
+    'x-service-anonymous-id': `anon_lock-${names++}`,
+    'x-forwarded-for': address,
   })
   const agree = (headers: Headers) =>
     drape.call('POST', '/public/consent', {
-      ...{ key: null, headers },
+      key: null,
+      headers,
       body: { policy: shop.domain, version: NEUTRAL, language: 'en' },
     })
   const withdraw = (headers: Headers) => drape.call('POST', '/public/withdraw-consent', { key: null, headers })

@@ -82,7 +82,9 @@ describe('a lost response', () => {
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
     })
     const client = new S3Client({
-      ...{ endpoint: server.endpoint, region: 'us-east-1', forcePathStyle: true },
+      endpoint: server.endpoint,
+      region: 'us-east-1',
+      forcePathStyle: true,
       credentials: server.credentials,
     })
     const listKeys = async () => {

@@ -87,7 +87,10 @@ describe.skipIf('unavailable' in server)('an object that the storage refuses to 
     const put = (i: number) =>
       client.send(
         new PutObjectCommand({
-          ...{ Bucket: LOCKED, Key: name(i), Body: 'x', ContentType: 'image/jpeg' },
+          Bucket: LOCKED,
+          Key: name(i),
+          Body: 'x',
+          ContentType: 'image/jpeg',
           ...(i < 1600 && { ObjectLockLegalHoldStatus: 'ON' }),
         }),
       )

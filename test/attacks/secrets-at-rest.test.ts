@@ -28,10 +28,17 @@ describe('a dump of the database', () => {
     const clear = createDatabase(drape.env.DATABASE_URL, { poolSize: 1 })
     const { accountId } = drape
     await createShops(clear).insert({
-      ...{ accountId, platform: 'plugin', domain: DOMAIN, secret: secrets.shop, adminToken: secrets.token },
+      accountId,
+      platform: 'plugin',
+      domain: DOMAIN,
+      secret: secrets.shop,
+      adminToken: secrets.token,
     })
     await createShops(clear).insert({
-      ...{ accountId, platform: 'shopify', domain: 'dumped.myshopify.com', secret: secrets.app },
+      accountId,
+      platform: 'shopify',
+      domain: 'dumped.myshopify.com',
+      secret: secrets.app,
       adminToken: secrets.appToken,
     })
     const endpoint = { accountId, url: 'https://shop.example', eventTypes: ['credits.low' as const] }

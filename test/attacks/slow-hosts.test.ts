@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createFetchLanes, limitFetches } from '../../api/http/limits/fetch-limit.ts'
+import { createFetchLimiter, limitFetches } from '../../api/http/limits/fetch-limit.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 
@@ -56,7 +56,7 @@ describe('host names whose DNS server is silent', () => {
 describe('fetches of an account', () => {
   it('have their own concurrency limit, and are refused when they wait too long', async () => {
     const hanging = Promise.withResolvers<Buffer>()
-    const lanes = createFetchLanes({ maxConcurrent: 1, maxWaiting: 1, maxWaitMs: 50 })
+    const lanes = createFetchLimiter({ maxConcurrent: 1, maxWaiting: 1, maxWaitMs: 50 })
     const answer = (url: string) => (url === 'hang' ? hanging.promise : Promise.resolve(Buffer.from(url)))
     const fetch = limitFetches(answer, lanes)
     const first = fetch('hang', 'acc_1')

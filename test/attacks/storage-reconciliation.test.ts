@@ -52,7 +52,11 @@ describe('reconciling the storage with the database', () => {
   }
   const insert = async (key: string, hours: number) => {
     await createObjects(database).insert({
-      ...{ key, accountId, externalUserId: null, kind: 'person', bytes: 5 },
+      key,
+      accountId,
+      externalUserId: null,
+      kind: 'person',
+      bytes: 5,
       expiresAt: new Date(Date.now() + 86_400_000),
     })
     await database.query(sql.unsafe`
@@ -94,7 +98,12 @@ describe('reconciling the storage with the database', () => {
   it('deletes what has no counterpart through the sweep, but nothing of unknown accounts', async () => {
     const { answered } = createCommandLine(url, { STORAGE_URL: `file:${root}` })
     expect(await answered('storage', 'reconcile', '--apply')).toMatchObject({
-      ...{ orphans: 2, foreign: 1, missing: 1, incomplete: 1, applied: true, deleted: 2 },
+      orphans: 2,
+      foreign: 1,
+      missing: 1,
+      incomplete: 1,
+      applied: true,
+      deleted: 2,
     })
     expect((await listAll(storage)).map(({ key }) => key)).toEqual([
       'erasures/2026-01-01/entry.jpg',

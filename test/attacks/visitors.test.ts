@@ -34,7 +34,10 @@ describe('a visitor who invents identities', () => {
   const openShop = async (settings = {}) => {
     const shop = { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }
     const { id } = await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'shopify', requiresConsent: false, ...shop },
+      accountId: drape.accountId,
+      platform: 'shopify',
+      requiresConsent: false,
+      ...shop,
       ...settings,
     })
     return { id, ...shop }
@@ -46,7 +49,9 @@ describe('a visitor who invents identities', () => {
   })
   const post = (shop: Shop, path: string, body: unknown, headers: Headers, customer?: string) =>
     drape.call('POST', pathSignedByShopify(path, shop, customer ? [['logged_in_customer_id', customer]] : []), {
-      ...{ key: null, headers, body },
+      key: null,
+      headers,
+      body,
     })
   async function upload(shop: Shop, headers: Headers, customer?: string): Promise<string> {
     const answer = await post(shop, '/public/upload-image', formOf(undefined, { file: photo }), headers, customer)
@@ -119,7 +124,10 @@ describe('a visitor who invents identities', () => {
     const account = await drape.createAccount(20, { failedGenerationsPerHour: 2 })
     const shop = { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }
     const { id } = await createShops(drape.database).insert({
-      ...{ accountId: account.id, platform: 'shopify', requiresConsent: false, ...shop },
+      accountId: account.id,
+      platform: 'shopify',
+      requiresConsent: false,
+      ...shop,
     })
     const tryOn = async () => {
       const body = formOf(
@@ -150,7 +158,8 @@ describe('a visitor who invents identities', () => {
         'GET',
         pathSignedByShopify('/public/download-image', shop, [['url', `${drape.api.url}/objects/x.jpg`]]),
         {
-          ...{ key: null, headers: from(address) },
+          key: null,
+          headers: from(address),
         },
       )
     const shares = await Promise.all(Array.from({ length: 25 }, () => share('203.0.113.30')))
@@ -164,7 +173,10 @@ describe('a visitor who invents identities', () => {
   it('has exactly the shares of one visitor in a shop whose plugin names no addresses', async () => {
     const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
     await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'plugin', requiresConsent: false, ...shop },
+      accountId: drape.accountId,
+      platform: 'plugin',
+      requiresConsent: false,
+      ...shop,
     })
     const share = (headers: [string, string][]) => {
       const body = JSON.stringify({ generationId: 'gen_0' })
@@ -231,7 +243,11 @@ describe('a visitor who invents identities', () => {
     const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
     const limits = { visitorGenerations: 5, addressGenerations: 2 }
     const { id } = await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'plugin', requiresConsent: false, ...shop, ...limits },
+      accountId: drape.accountId,
+      platform: 'plugin',
+      requiresConsent: false,
+      ...shop,
+      ...limits,
     })
     const ask = (path: string, body: string, headers: [string, string][]) =>
       send(
@@ -262,14 +278,18 @@ describe('a visitor who invents identities', () => {
       },
     })
     expect(await createVisitorAddresses(drape.database).countToday(id)).toMatchObject({
-      ...{ generations: 5, addresses: [{ generations: 3 }, { generations: 2 }] },
+      generations: 5,
+      addresses: [{ generations: 3 }, { generations: 2 }],
     })
   })
 
   it('uses, reads and shares nothing of other visitors whose address the proxy does not forward', async () => {
     const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
     await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'plugin', requiresConsent: false, ...shop },
+      accountId: drape.accountId,
+      platform: 'plugin',
+      requiresConsent: false,
+      ...shop,
     })
     const ask = (method: string, path: string, content: object | null, headers: [string, string][] = []) => {
       const body = content === null ? '' : JSON.stringify(content)
@@ -348,7 +368,9 @@ describe('a visitor who invents identities', () => {
     }
     await getToken(shop, address)
     expect(Object.fromEntries(provider.asked.at(-1) ?? [])).toEqual({
-      ...{ secret: 'captcha-secret', response: 'solved', remoteip: '203.0.113.10' },
+      secret: 'captcha-secret',
+      response: 'solved',
+      remoteip: '203.0.113.10',
     })
     expect(await post(shop, '/public/visitor', { captcha: 'broken' }, address)).toMatchObject({ status: 503 })
     const answers = await Promise.all(

@@ -292,7 +292,8 @@ describe('request bodies', () => {
       const parts = [partOf('name="data"', data), partOf('name="a"; filename="a.jpg"', person, 'image/jpeg')]
       const options = { path: '/tryon/v1/products' }
       expect(await send(multipart(parts, 'x'), 'multipart/form-data; boundary=x', options)).toMatchObject({
-        ...{ status: 200, body: { title: 'Größe' } },
+        status: 200,
+        body: { title: 'Größe' },
       })
       const json = Buffer.from(`\ufeff${JSON.stringify({ externalId: 'marked', title: 'Größer' })}`)
       expect(await send(json, 'application/json', options)).toMatchObject({ status: 200, body: { title: 'Größer' } })

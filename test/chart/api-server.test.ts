@@ -112,7 +112,9 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server with
     const made = ADMISSION.map((type) => ({ type, object: objects.find(({ kind }) => kind === type.kind) as Rendered }))
     for (const { type, object } of made) await client.create(type, object as never)
     const engineFrom = (registry: string): Rendered => ({
-      ...{ apiVersion: 'drape.dev/v1alpha1', kind: 'Engine', metadata: { name: 'files' } },
+      apiVersion: 'drape.dev/v1alpha1',
+      kind: 'Engine',
+      metadata: { name: 'files' },
       spec: {
         license: { name: 'Apache-2.0', commercialUse: true },
         files: [{ path: 'model.onnx', sha256: '0'.repeat(64), bytes: 1 }],
@@ -120,9 +122,13 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server with
       },
     })
     const poolFrom = (registry: string, more: object = {}): Rendered => ({
-      ...{ apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool', metadata: { name: 'files' } },
+      apiVersion: 'drape.dev/v1alpha1',
+      kind: 'WorkerPool',
+      metadata: { name: 'files' },
       spec: {
-        ...{ engines: ['files'], replicas: 1, scaling: { mode: 'Fixed' } },
+        engines: ['files'],
+        replicas: 1,
+        scaling: { mode: 'Fixed' },
         template: { image: `${registry}worker:1`, requests: { cpu: '1' } },
         ...more,
       },

@@ -33,8 +33,12 @@ describe.skipIf(chart === null)('the chart', () => {
     const { containers } = named(objects, 'Deployment', 'drape-api').spec.template.spec
     const values = Object.fromEntries(containers[0].env.map(({ name, value }: Rendered) => [name, value]))
     expect(values).toMatchObject({
-      ...{ EVENTS_PER_MINUTE: '12000', EVENT_BYTES_PER_MINUTE: '16000000', EVENT_BYTES_PER_DAY: '2000000000' },
-      ...{ ADDRESS_EVENTS_PER_MINUTE: '1200', ADDRESS_EVENT_BYTES_PER_MINUTE: '2000000', STORAGE_QUOTA_MB: '102400' },
+      EVENTS_PER_MINUTE: '12000',
+      EVENT_BYTES_PER_MINUTE: '16000000',
+      EVENT_BYTES_PER_DAY: '2000000000',
+      ADDRESS_EVENTS_PER_MINUTE: '1200',
+      ADDRESS_EVENT_BYTES_PER_MINUTE: '2000000',
+      STORAGE_QUOTA_MB: '102400',
       ...{
         LEAD_RETENTION_DAYS: '730',
         ATTEMPTS_PER_TRY_ON: '3',

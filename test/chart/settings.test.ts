@@ -23,7 +23,11 @@ const DEVELOPMENT = 'development turns checks off'
 /** Variables that no value of the chart sets, with the reason. */
 const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   api: {
-    ...{ PORT: PORTS, PROBE_PORT: PORTS, DASHBOARD_PORT: PORTS, DASHBOARD_HOST: PORTS, NODE_ENV: DEVELOPMENT },
+    PORT: PORTS,
+    PROBE_PORT: PORTS,
+    DASHBOARD_PORT: PORTS,
+    DASHBOARD_HOST: PORTS,
+    NODE_ENV: DEVELOPMENT,
     RECONCILE_HOURS: 'the controller, which every release has, reconciles: controller.reconcileHours',
     SECRETS_KEY_FILE: 'the Secret comes as a variable',
     RECEIPT_KEY_FILE: 'the Secret comes as a variable',
@@ -33,7 +37,8 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   controller: { PROBE_PORT: PORTS },
   worker: {
-    ...{ NODE_ENV: DEVELOPMENT, SIGNING_SECRET: 'workers sign nothing' },
+    NODE_ENV: DEVELOPMENT,
+    SIGNING_SECRET: 'workers sign nothing',
     PROBE_HOST: 'the pods of WorkerPools listen on all addresses; extraEnv of the pool',
     MODEL_DIR: 'the image contains the models',
     START_SECONDS: 'extraEnv of the pool',
@@ -219,7 +224,8 @@ describe.skipIf(chart === null)('a provider of the API', () => {
   it('gets its secret from an existing Secret', async () => {
     const objects = await render({
       ...URLS,
-      ...{ 'config.captcha.existingSecret': 'mine', 'config.analytics.existingSecret': 'mine' },
+      'config.captcha.existingSecret': 'mine',
+      'config.analytics.existingSecret': 'mine',
       'encryption.rewrapDelaySeconds': 30,
     })
     expect(secretOf(objects, 'CAPTCHA_SECRET')).toEqual({ name: 'mine', key: 'captcha-secret' })
@@ -238,8 +244,10 @@ describe.skipIf(chart === null)('a provider of the API', () => {
   it('gets its secret from an ExternalSecret', async () => {
     const objects = await render({
       ...URLS,
-      ...{ 'externalSecrets.enabled': true, 'externalSecrets.secretStoreRef.name': 'vault' },
-      ...{ 'externalSecrets.captchaSecret': 'drape/captcha', 'externalSecrets.analyticsKey': 'drape/analytics' },
+      'externalSecrets.enabled': true,
+      'externalSecrets.secretStoreRef.name': 'vault',
+      'externalSecrets.captchaSecret': 'drape/captcha',
+      'externalSecrets.analyticsKey': 'drape/analytics',
     })
     for (const [variable, component] of [
       ['CAPTCHA_SECRET', 'captcha'],

@@ -59,9 +59,13 @@ describe.skipIf(chart === null)('the chart source in the repository', () => {
   it('renders like the built chart, with all CRDs', async () => {
     const existingSecret = 'own'
     const values = {
-      ...{ postgres: { enabled: false }, redis: { enabled: false } },
-      ...{ database: { existingSecret }, queue: { existingSecret } },
-      ...{ signing: { existingSecret }, encryption: { existingSecret }, provenance: { existingSecret } },
+      postgres: { enabled: false },
+      redis: { enabled: false },
+      database: { existingSecret },
+      queue: { existingSecret },
+      signing: { existingSecret },
+      encryption: { existingSecret },
+      provenance: { existingSecret },
     }
     const rendered = await templateWith(source, values)
     expect(rendered).toBe(await templateWith(chart?.folder ?? '', values))

@@ -126,8 +126,12 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
 
   it.each([true, false])('does what the playground shows (crop: %s)', async (crop) => {
     const program = writePython({
-      ...{ origin: drape.api.url, photo: { name: 'me.jpg' }, product: { name: 'shirt.jpg' } },
-      ...{ title: `Ada's "best" \\ T-shirt`, category: 'tops', answer: null },
+      origin: drape.api.url,
+      photo: { name: 'me.jpg' },
+      product: { name: 'shirt.jpg' },
+      title: `Ada's "best" \\ T-shirt`,
+      category: 'tops',
+      answer: null,
       options: { format: 'png', fallback: false, keepForDays: 1, ...(!crop && { crop }) },
     })
     await writeFile(join(folder, 'played.py'), program)

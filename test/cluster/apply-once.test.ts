@@ -23,7 +23,9 @@ describe.skipIf(!controlPlane?.hasControllers)('applying once', () => {
     const { connection, namespace } = place
     const client = createClient(connection, { fieldManager: MANAGER })
     const watched = watchObjects<Deployment>({
-      ...{ connection, type: DEPLOYMENTS, namespace },
+      connection,
+      type: DEPLOYMENTS,
+      namespace,
       keep: (object) => ({ metadata: object.metadata, spec: object.spec, touched: isTouched(object, MANAGER) }),
     })
     await watched.synced

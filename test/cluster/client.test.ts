@@ -169,7 +169,7 @@ describe.skipIf(controlPlane === null)('the client', () => {
     const connection = openConnection({ kubeconfig: await writeKubeconfig(controlPlane, { port: link.port }) })
     const client = createClient(connection, { fieldManager: 'test', fence: () => 200 })
     const metadata = { namespace: place.namespace, name: 'lost' }
-    link.suffer({ partitioned: true })
+    link.injectFaults({ partitioned: true })
     await expect(client.apply(CONFIG_MAPS, { metadata })).rejects.toMatchObject({ status: 0, reason: 'Unreachable' })
     connection.close()
     await link.close()

@@ -23,7 +23,9 @@ const REVIEWS: ResourceType = {
   namespaced: false,
 }
 const SERVICE_ACCOUNTS: ResourceType = {
-  ...{ group: '', version: 'v1', namespaced: true },
+  group: '',
+  version: 'v1',
+  namespaced: true,
   plural: 'serviceaccounts',
   kind: 'ServiceAccount',
 }

@@ -21,7 +21,9 @@ const DRAIN_SECONDS = 5
 const SHUTDOWN_SECONDS = 30
 
 const spec = {
-  ...{ engines: ['mock'], replicas: WORKERS, scaling: { mode: 'Fixed' } },
+  engines: ['mock'],
+  replicas: WORKERS,
+  scaling: { mode: 'Fixed' },
   template: { image: 'drape/worker:test', requests: { cpu: '1' } },
 }
 

@@ -16,7 +16,10 @@ const DEVICE = 'example.com/ending'
 const WORKERS = 4
 const [ENDING, OTHER] = ['ending-a', 'ending-b']
 const spec = {
-  ...{ engines: ['mock'], replicas: WORKERS, scaling: { mode: 'Fixed' }, prefetch: { enabled: false } },
+  engines: ['mock'],
+  replicas: WORKERS,
+  scaling: { mode: 'Fixed' },
+  prefetch: { enabled: false },
   accelerator: { resource: DEVICE, count: 1 },
   template: { image: 'drape/worker:test', requests: { cpu: '1' } },
 }
@@ -234,7 +237,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
     expect(ended.code).toBe(0)
     const messages = linesOf(leaver.output())
     expect(messages.filter(({ level }) => level === 'fatal')).toEqual([])
-    const order = ['drains', 'try-on returned to the queue', 'stopped']
+    const order = ['draining', 'try-on returned to the queue', 'stopped']
     expect(messages.map(({ msg }) => msg).filter((msg) => order.includes(msg))).toEqual(order)
     // Handing the job back used no attempt.
     const entry = await until(() =>

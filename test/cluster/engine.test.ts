@@ -54,7 +54,9 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     place.client.apply(workerPools.type, {
       metadata: { namespace: place.namespace, name: `of-${engine}` },
       spec: {
-        ...{ engines: [engine], replicas, scaling: { mode: 'Fixed' } },
+        engines: [engine],
+        replicas,
+        scaling: { mode: 'Fixed' },
         template: { image: 'drape/worker:test', requests: { cpu: '1' } },
         ...spec,
       },
@@ -127,14 +129,24 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
 
     const problem = 'model.onnx could not be fetched: the server answered 404'
     const sidecar = (ready: boolean, exitCode: number | null) => ({
-      ...{ name: 'check-fetched', image: 'i', imageID: 'i', ready, started: true, restartCount: 1 },
+      name: 'check-fetched',
+      image: 'i',
+      imageID: 'i',
+      ready,
+      started: true,
+      restartCount: 1,
       state: { running: { startedAt: at(2) } },
       ...(exitCode !== null && { lastState: { terminated: { exitCode, message: exitCode === 1 ? problem : '' } } }),
     })
     const worker = (ready: boolean) => ({
       containerStatuses: [
         {
-          ...{ name: 'worker', image: 'i', imageID: 'i', ready, started: true, restartCount: 0 },
+          name: 'worker',
+          image: 'i',
+          imageID: 'i',
+          ready,
+          started: true,
+          restartCount: 0,
           state: { running: { startedAt: at(5) } },
         },
       ],
@@ -160,7 +172,9 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     } as const
     await createPoolRegistry(redis).report({ ...report, downloadSeconds: 41.2 })
     const conditions = ['PodScheduled', 'Initialized', 'Ready'].map((type, i) => ({
-      ...{ type, status: 'True', lastTransitionTime: at(3 * i) },
+      type,
+      status: 'True',
+      lastTransitionTime: at(3 * i),
     }))
     await setPodStatus(pod, { conditions, ...worker(true) })
     const name = { namespace: place.namespace, name: 'of-fetched' }
@@ -189,7 +203,11 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
       return found.length === 1 && found
     })
     const ended = (exitCode: number, message: string) => ({
-      ...{ name: 'check-checked', image: 'i', imageID: 'i', ready: exitCode === 0, restartCount: 0 },
+      name: 'check-checked',
+      image: 'i',
+      imageID: 'i',
+      ready: exitCode === 0,
+      restartCount: 0,
       state: { terminated: { exitCode, message } },
     })
     const message = 'looking\nmodel.onnx has 7 bytes, expected 1000\n'
@@ -293,7 +311,8 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
       client.apply(workerPools.type, {
         metadata: { namespace, name: 'pulled' },
         spec: {
-          ...{ engines: ['mock'], accelerator: { resource: gpu, count: 2 } },
+          engines: ['mock'],
+          accelerator: { resource: gpu, count: 2 },
           scaling: { policy: { bounds: { max }, target: { backlogPerSlot: 1 } } },
           template: { image, requests: { cpu: '1' } },
           podTemplate: {
@@ -355,7 +374,12 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
 function ending({ spec }: FoundPod, exitCode: number, message: string) {
   const [{ name }] = spec.containers
   return {
-    ...{ name, image: 'i', imageID: 'i', ready: false, started: false, restartCount: 0 },
+    name,
+    image: 'i',
+    imageID: 'i',
+    ready: false,
+    started: false,
+    restartCount: 0,
     state: { terminated: { exitCode, message } },
   }
 }

@@ -48,7 +48,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
   /** Whether new workers stay off nodes with sick workers. */
   const avoidsSickNodes = async () => {
     const found = await place.client.get<KubernetesObject & { spec: { template: KubernetesObject } }>(REPLICA_SETS, {
-      ...{ namespace: place.namespace, name: 'gpu-workers' },
+      namespace: place.namespace,
+      name: 'gpu-workers',
     })
     return found?.spec.template.metadata.annotations?.['drape.dev/avoids-sick'] !== undefined
   }
@@ -86,7 +87,10 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     await place.client.apply(workerPools.type, {
       metadata: { namespace: place.namespace, name: 'gpu' },
       spec: {
-        ...{ engines: ['mock'], replicas: 2, scaling: { mode: 'Fixed' }, accelerator: { resource: GPU, count: 1 } },
+        engines: ['mock'],
+        replicas: 2,
+        scaling: { mode: 'Fixed' },
+        accelerator: { resource: GPU, count: 1 },
         // Only workers are to be on the nodes.
         prefetch: { enabled: false },
         template: { image: 'drape/worker:test', requests: { cpu: '1' } },
@@ -154,8 +158,12 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     })
     const seconds = expect.any(Number)
     expect(status.lastStart).toEqual({
-      ...{ name: podsOn(spare)[0], at: expect.any(String), schedulingSeconds: seconds, initializationSeconds: seconds },
-      ...{ imageSeconds: seconds, warmupSeconds: seconds },
+      name: podsOn(spare)[0],
+      at: expect.any(String),
+      schedulingSeconds: seconds,
+      initializationSeconds: seconds,
+      imageSeconds: seconds,
+      warmupSeconds: seconds,
     })
     expect(status.workers).toContainEqual({ name: second, state: 'Sick', jobs: 0 })
     expect(conditionOf(status, 'WorkersHealthy')).toMatchObject({ status: 'False', reason: 'SickWorkers' })
@@ -260,7 +268,10 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     const pool = {
       metadata,
       spec: {
-        ...{ engines: ['mock'], replicas: 1, scaling: { mode: 'Fixed' }, sickNodes: { taint: true } },
+        engines: ['mock'],
+        replicas: 1,
+        scaling: { mode: 'Fixed' },
+        sickNodes: { taint: true },
         template: { image: 'drape/worker:test', requests: { cpu: '1' } },
       },
       status: { avoidedNodes },

@@ -118,7 +118,12 @@ async function setStatus(client: Client, { metadata, spec }: AssignedPod, ready:
     { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime },
   ]
   const containerStatuses = spec.containers.map(({ name }) => ({
-    ...{ name, image: name, imageID: name, ready, started: true, restartCount: 0 },
+    name,
+    image: name,
+    imageID: name,
+    ready,
+    started: true,
+    restartCount: 0,
     state: { running: { startedAt: lastTransitionTime } },
   }))
   const status = { phase: 'Running', conditions, containerStatuses }

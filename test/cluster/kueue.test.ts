@@ -32,7 +32,10 @@ const QUOTA = 2
 const QUEUES = ['borrower', 'owner']
 const LABEL = 'kueue.x-k8s.io/queue-name'
 const spec = {
-  ...{ engines: ['mock'], replicas: WORKERS, scaling: { mode: 'Fixed' }, prefetch: { enabled: false } },
+  engines: ['mock'],
+  replicas: WORKERS,
+  scaling: { mode: 'Fixed' },
+  prefetch: { enabled: false },
   capacity: { hourlyCost: 3 },
   accelerator: { resource: DEVICE, count: 1 },
   template: { image: 'drape/worker:test', requests: { cpu: '1' }, labels: { [LABEL]: 'borrower' } },
@@ -103,11 +106,15 @@ describe.skipIf(kueue === null)('workers in a queue of Kueue', () => {
   const untilWaiting = async () => {
     await until(async () => (await stage.conditionOf('borrower', 'WorkersAdmitted'))?.message === WAITING)
     expect(await stage.conditionOf('borrower', 'WorkersAdmitted')).toMatchObject({
-      ...{ status: 'False', reason: 'WaitingForQuota' },
+      status: 'False',
+      reason: 'WaitingForQuota',
     })
     await until(async () => (await stage.statusOf('borrower'))?.readyReplicas === QUOTA)
     expect(await stage.statusOf('borrower')).toMatchObject({
-      ...{ replicas: WORKERS, gatedReplicas: WORKERS - QUOTA, unschedulableReplicas: 0, hourlyCost: 3 * QUOTA },
+      replicas: WORKERS,
+      gatedReplicas: WORKERS - QUOTA,
+      unschedulableReplicas: 0,
+      hourlyCost: 3 * QUOTA,
     })
   }
   const startBusy = async () => {
@@ -126,7 +133,8 @@ describe.skipIf(kueue === null)('workers in a queue of Kueue', () => {
   it('start as far as its quota goes; the others wait and cost nothing', async () => {
     await stage.apply('borrower', spec)
     expect(await untilUsed('borrower', { admitted: QUOTA, pending: WORKERS - QUOTA })).toEqual({
-      ...{ total: String(QUOTA), borrowed: '0' },
+      total: String(QUOTA),
+      borrowed: '0',
     })
     await untilWaiting()
     const pods = await stage.client.list<GatedPod>(PODS, { namespace: stage.namespace, labelSelector: LABEL })
@@ -160,7 +168,8 @@ describe.skipIf(kueue === null)('workers in a queue of Kueue', () => {
     const status = await stage.untilReady('borrower', WORKERS)
     expect(status).toMatchObject({ gatedReplicas: 0, hourlyCost: 3 * WORKERS })
     expect(await untilUsed('borrower', { admitted: WORKERS, pending: 0 })).toEqual({
-      ...{ total: String(WORKERS), borrowed: String(WORKERS - QUOTA) },
+      total: String(WORKERS),
+      borrowed: String(WORKERS - QUOTA),
     })
   })
 

@@ -36,7 +36,10 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
   })
 
   const fixed = (replicas: number, more: object = {}) => ({
-    ...{ engines: ['mock'], replicas, scaling: { mode: 'Fixed' }, template },
+    engines: ['mock'],
+    replicas,
+    scaling: { mode: 'Fixed' },
+    template,
     ...more,
   })
   const setLabels = (pod: string, labels: object) =>
@@ -188,7 +191,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
 
   it('starts without state of a deleted pool of the same name', async () => {
     const auto = (min: number) => ({
-      ...{ engines: ['mock'], template },
+      engines: ['mock'],
+      template,
       scaling: { policy: { bounds: { min, max: 9 }, target: { backlogPerSlot: 1 } } },
     })
     await stage.apply('again', auto(4))
@@ -208,7 +212,10 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
     const setCap = (hourlyCap: number) => stage.client.apply(costBudgets.type, { metadata: name, spec: { hourlyCap } })
     const spend = (pool: string, min: number, priority: number) =>
       stage.apply(pool, {
-        ...{ engines: ['mock'], template, priority, capacity: { hourlyCost: 1 } },
+        engines: ['mock'],
+        template,
+        priority,
+        capacity: { hourlyCost: 1 },
         scaling: { policy: { bounds: { min, max: 6 }, target: { backlogPerSlot: 1 } } },
       })
     let most = 0

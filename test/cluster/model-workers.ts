@@ -124,7 +124,9 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
     },
     isBusy: (pod) => (isReal(pod) ? isRunning(pod) : (workers.get(pod)?.jobs ?? 0) > 0),
     takesJobs: (pod) => workers.get(pod)?.fence === null && workers.get(pod)?.isEnding === false,
-    ...{ interrupted, killed, handedBack },
+    interrupted,
+    killed,
+    handedBack,
     close: async () => {
       clearInterval(timer)
       await beating

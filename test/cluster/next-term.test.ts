@@ -7,7 +7,9 @@ import { findSharedControlPlane } from './shared-control-plane.ts'
 const controlPlane = await findSharedControlPlane()
 
 const fixed = (replicas: number, more: object = {}) => ({
-  ...{ engines: ['mock'], replicas, scaling: { mode: 'Fixed' } },
+  engines: ['mock'],
+  replicas,
+  scaling: { mode: 'Fixed' },
   ...{ template: { image: 'drape/worker:test', requests: { cpu: '1' } } },
   ...more,
 })

@@ -96,7 +96,14 @@ export async function startPoolStage(
   const podsOf = (pool: string) => nodes.running(namespace).filter((pod) => pod.startsWith(`${pool}-workers-`))
   return {
     ...place,
-    ...{ drape, nodes, workers, controller, startController, statusOf, conditionOf, podsOf },
+    drape,
+    nodes,
+    workers,
+    controller,
+    startController,
+    statusOf,
+    conditionOf,
+    podsOf,
     apply: (name, poolSpec) => client.apply<Pool>(workerPools.type, { metadata: { namespace, name }, spec: poolSpec }),
     remove: async (name) => {
       await client.delete(workerPools.type, { namespace, name })

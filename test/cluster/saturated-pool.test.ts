@@ -29,7 +29,10 @@ const slow = { scaleDown: { maxReplicas: 1 }, budgets: [{ name: 'never', maxDrai
 
 function saturatedBy(policy: object = {}, more: object = {}) {
   return {
-    ...{ engines: ['mock'], queues: ['prepare'], capacity: { hourlyCost: 1 }, template },
+    engines: ['mock'],
+    queues: ['prepare'],
+    capacity: { hourlyCost: 1 },
+    template,
     scaling: { policy: { bounds: { max: WORKERS }, target: { backlogPerSlot: 1 }, ...slow, ...policy } },
     ...more,
   }
@@ -192,7 +195,11 @@ describe.skipIf(!controlPlane?.hasControllers)('a saturated pool', () => {
 
 function fixed(replicas: number, image: string, rollout: object, drain: object = {}) {
   return {
-    ...{ engines: ['mock'], replicas, scaling: { mode: 'Fixed' }, rollout, drain },
+    engines: ['mock'],
+    replicas,
+    scaling: { mode: 'Fixed' },
+    rollout,
+    drain,
     template: { ...template, image },
   }
 }

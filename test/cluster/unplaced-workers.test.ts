@@ -98,7 +98,11 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     expect(await stage.conditionOf('queued', 'WorkersAdmitted')).toMatchObject({ reason: 'WaitingForQuota' })
     expect(await stage.conditionOf('queued', 'WorkersScheduled')).toMatchObject({ status: 'True' })
     expect(await stage.statusOf('queued')).toMatchObject({
-      ...{ replicas: 2, gatedReplicas: 2, unschedulableReplicas: 0, readyReplicas: 0, hourlyCost: 0 },
+      replicas: 2,
+      gatedReplicas: 2,
+      unschedulableReplicas: 0,
+      readyReplicas: 0,
+      hourlyCost: 0,
     })
     const metrics = await (await fetch(`${stage.controller.probeUrl}/metrics`)).text()
     expect(metrics).toContain(`drape_pool_gated_workers{pool="${namespace}/queued"} 2`)
@@ -164,21 +168,21 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     for (const pod of busy) await until(() => stage.workers.work(pod))
     await until(async () => (await stage.statusOf('blind'))?.busyReplicas === 2)
 
-    toPostgres.suffer({ partitioned: true })
+    toPostgres.injectFaults({ partitioned: true })
     await until(async () => (await stage.conditionOf('blind', 'Ready'))?.reason === 'DemandUnknown')
     expect(await stage.conditionOf('blind', 'Ready')).toMatchObject({ status: 'False' })
     expect(await askDemand()).toEqual({ status: 503, body: { status: 'unknown' } })
     expect(await stage.conditionOf('blind', 'AbleToScale')).toMatchObject({ status: 'False', reason: 'DemandUnknown' })
-    toPostgres.suffer()
+    toPostgres.injectFaults()
     await stage.untilReady('blind', 2)
 
-    toRedis.suffer({ partitioned: true })
+    toRedis.injectFaults({ partitioned: true })
     const away = await until(async () => {
       const found = await stage.statusOf('blind')
       return found?.conditions.some(({ type, status }) => type === 'QueueReachable' && status === 'False') && found
     })
     expect(away.busyReplicas).toBeUndefined()
-    toRedis.suffer()
+    toRedis.injectFaults()
     await until(async () => (await stage.statusOf('blind'))?.busyReplicas === 2)
     expect(stage.podsOf('blind')).toEqual(busy)
     const pods = await stage.client.list(PODS, { namespace: stage.namespace, labelSelector: 'drape.dev/pool=blind' })

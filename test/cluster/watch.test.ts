@@ -91,13 +91,13 @@ describe.skipIf(controlPlane === null)('a watch', () => {
       onFault: (error) => faults.push(error),
     })
     await watched.synced
-    link.suffer({ partitioned: true })
+    link.injectFaults({ partitioned: true })
     await write(client, namespace, 'silent', 'yes')
     // It gives the line up and asks for another one, which is as dead.
     await until(() => faults.length > 0)
     expect(watched.ageMs()).toBeGreaterThan(1900)
     expect(valuesOf(watched)).toEqual([])
-    link.suffer()
+    link.injectFaults()
     await until(() => valuesOf(watched).includes('silent=yes'))
     expect(watched.ageMs()).toBeLessThan(60_000)
     watched.close()
@@ -115,7 +115,7 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     const watched = watchObjects<ConfigMap>({ connection, type: CONFIG_MAPS, namespace })
     await watched.synced
     await until(() => valuesOf(watched).includes('old=1'))
-    link.suffer({ partitioned: true })
+    link.injectFaults({ partitioned: true })
     const changed = await write(client, namespace, 'old', '2')
     const made = await write(client, namespace, 'new', '1')
     watched.note(made)
@@ -123,7 +123,7 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     expect(valuesOf(watched)).toEqual(expect.arrayContaining(['old=2', 'new=1']))
     await client.delete(CONFIG_MAPS, { namespace, name: 'new' })
     await write(client, namespace, 'old', '3')
-    link.suffer()
+    link.injectFaults()
     await until(() => valuesOf(watched).includes('old=3') && watched.get(`${namespace}/new`) === undefined)
     watched.note(made)
     watched.note(changed)
@@ -146,12 +146,12 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     const watched = watchObjects<ConfigMap>({ connection, type: CONFIG_MAPS, namespace, watchSeconds: 1, onChange })
     await watched.synced
 
-    link.suffer({ partitioned: true })
+    link.injectFaults({ partitioned: true })
     await client.delete(CONFIG_MAPS, { namespace, name: 'deleted' })
     await write(client, namespace, 'kept', '2')
     await own.killApiServer()
     await own.startApiServer()
-    link.suffer()
+    link.injectFaults()
     link.reset()
     await until(() => valuesOf(watched).join() === 'kept=2')
     expect(seen.filter((change) => !change.startsWith('kube-root')).sort()).toEqual([

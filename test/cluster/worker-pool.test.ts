@@ -321,7 +321,9 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
       client.create(RESOURCE_SLICES, {
         metadata: { name: `${namespace}-${node}` },
         spec: {
-          ...{ driver, nodeName: node, pool: { name: node, generation: 1, resourceSliceCount: 1 } },
+          driver,
+          nodeName: node,
+          pool: { name: node, generation: 1, resourceSliceCount: 1 },
           devices: profiles.map((profile, i) => ({ name: `gpu-${i}`, attributes: { profile: { string: profile } } })),
         },
       })
@@ -391,7 +393,10 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await place.client.apply(costBudgets.type, { metadata: name, spec: { hourlyCap: cap } })
     const spend = (pool: string, min: number, priority: number) =>
       apply(pool, {
-        ...{ engines: ['mock'], template, priority, capacity: { hourlyCost: 1 } },
+        engines: ['mock'],
+        template,
+        priority,
+        capacity: { hourlyCost: 1 },
         scaling: { policy: { bounds: { min, max: 6 }, target: { backlogPerSlot: 1 } } },
       })
     const budget = () =>

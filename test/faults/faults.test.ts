@@ -79,7 +79,7 @@ describe('nothing is lost and nothing charged twice when', () => {
       const violations = [
         ...(findings.violations ?? []),
         ...(findings.skipped ? [] : await findViolations(platform, findings.accepted)),
-        ...platform.outbursts(),
+        ...platform.unexpectedErrors(),
       ]
       const { id, what } = scenario
       const seconds = (performance.now() - started) / 1000

@@ -99,7 +99,9 @@ export async function startPrometheus(
     findExemplars: async (query) => {
       const [start, end] = [String(startedAt), String(Date.now() / 1000)]
       const found = await ask<{ exemplars: { labels: Record<string, string> }[] }[]>('query_exemplars', {
-        ...{ query, start, end },
+        query,
+        start,
+        end,
       })
       return found.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels.trace_id))
     },

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { OWN_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
+import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts'
 
@@ -52,7 +52,7 @@ it('every link between runbooks and from panels to runbooks has a target', () =>
 })
 
 it('every query counts the failures that the statistics of the dashboard count', () => {
-  const own = OWN_FAILURE_CODES.join('|')
+  const own = SERVICE_FAILURE_CODES.join('|')
   const texts = globSync(`${CHART}/{rules,runbooks,templates}/*.{yaml,md,tpl}`).map((path) =>
     readFileSync(path, 'utf8'),
   )

@@ -69,7 +69,9 @@ describe.skipIf(!controlPlane?.hasControllers)('1,000 scale-downs', () => {
           client.apply(workerPools.type, {
             metadata: { namespace, name },
             spec: {
-              ...{ engines: ['mock'], replicas, scaling: { mode: 'Fixed' } },
+              engines: ['mock'],
+              replicas,
+              scaling: { mode: 'Fixed' },
               template: { image: 'drape/worker:test', requests: { cpu: '1' } },
             },
           }),

@@ -19,14 +19,23 @@ import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
 
 const FACTS = {
-  ...{ id: 'era_1', installation: 'https://tryon.example', account: 'acc_1', customer: 'ab'.repeat(32) },
-  ...{ requestedAt: '2026-11-25T09:30:00.000Z', erasedAt: '2026-11-25T09:30:01.000Z' },
+  id: 'era_1',
+  installation: 'https://tryon.example',
+  account: 'acc_1',
+  customer: 'ab'.repeat(32),
+  requestedAt: '2026-11-25T09:30:00.000Z',
+  erasedAt: '2026-11-25T09:30:01.000Z',
   ...{ issuedAt: '2026-11-25T09:31:00.000Z', objects: { bytes: 12, byKind: { person: 2 } }, rows: { images: 2 } },
-  ...{ cancelledJobs: 0, confirmations: [], kept: [] },
+  cancelledJobs: 0,
+  confirmations: [],
+  kept: [],
 }
 const image = await encodeImage({ width: 8, height: 8, channels: 3, data: new Uint8Array(192) }, { format: 'jpeg' })
 const made = {
-  ...{ image, person: image, product: image, weights: null },
+  image,
+  person: image,
+  product: image,
+  weights: null,
   engine: { name: 'mock', version: '1.0.0', kind: 'test' as const },
 }
 
@@ -37,7 +46,9 @@ describe.skipIf(process.env.LONG_TESTS === undefined)('a key in a real OpenBao',
 
   const call = async (path: string, body: object, token = 'root') => {
     const response = await fetch(`${address}/v1/${path}`, {
-      ...{ method: 'POST', headers: { 'x-vault-token': token }, body: JSON.stringify(body) },
+      method: 'POST',
+      headers: { 'x-vault-token': token },
+      body: JSON.stringify(body),
     })
     const text = await response.text()
     if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)

@@ -19,7 +19,11 @@ export async function createAuthority(name = 'CN=Test authority, O=Example') {
   const keys = (await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair
   const [notBefore, notAfter] = [new Date(Date.now() - DAY_MS), new Date(Date.now() + 1000 * DAY_MS)]
   const root = await X509CertificateGenerator.createSelfSigned({
-    ...{ name, keys, notBefore, notAfter, signingAlgorithm: ALGORITHM },
+    name,
+    keys,
+    notBefore,
+    notAfter,
+    signingAlgorithm: ALGORITHM,
     extensions: [
       new BasicConstraintsExtension(true, 1, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true),
@@ -43,7 +47,10 @@ export async function createAuthority(name = 'CN=Test authority, O=Example') {
   ) => {
     const publicCryptoKey = publicKey.toCryptoKey(ALGORITHM, true, ['verify'])
     const leaf = await X509CertificateGenerator.create({
-      ...{ subject, issuer: root.subject, publicKey: publicCryptoKey, signingKey: keys.privateKey },
+      subject,
+      issuer: root.subject,
+      publicKey: publicCryptoKey,
+      signingKey: keys.privateKey,
       signingAlgorithm: ALGORITHM,
       notBefore: new Date(Date.now() + days[0] * DAY_MS),
       notAfter: new Date(Date.now() + days[1] * DAY_MS),

@@ -138,7 +138,12 @@ async function insertRequests(database: Database, accountId: string) {
   const entries = answers.map(([method, route, status, errorCode], i) => {
     const createdAt = new Date(Date.now() - i * 60_000)
     return {
-      ...{ accountId, method, route, status, errorCode, createdAt },
+      accountId,
+      method,
+      route,
+      status,
+      errorCode,
+      createdAt,
       keyLastFour: 'a1B2',
       durationMs: 12 * (i + 1),
       requestId: `req_${i}`,

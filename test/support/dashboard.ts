@@ -79,7 +79,13 @@ export async function startDashboard({
   })
   let hashes = 0
   const app = createDashboard({
-    ...{ log, database, redis, storage, engines, origin: null, proxyHops: 0 },
+    log,
+    database,
+    redis,
+    storage,
+    engines,
+    origin: null,
+    proxyHops: 0,
     endpointRules: { allowCidrs: ['127.0.0.0/8'], allowPorts: [80, 443] },
     verifyPassword: (...given) => {
       hashes++
@@ -90,7 +96,11 @@ export async function startDashboard({
   const { server, url } = await listen(createServer(app.callback()), port)
   const openBrowser = () => createOperatorBrowser(url)
   return {
-    ...{ url, database, databaseUrl: created.url, storage, openBrowser },
+    url,
+    database,
+    databaseUrl: created.url,
+    storage,
+    openBrowser,
     routes: listRoutes(app),
     countHashes: () => hashes,
     signIn: async (email = OPERATOR.email) => {

@@ -20,7 +20,10 @@ export function tiledHeic(
 ): Buffer {
   const size = shown ?? { width: width * columns, height: height * rows }
   return gridHeic(file, {
-    ...{ columns, rows, transformations, copies: columns * rows },
+    columns,
+    rows,
+    transformations,
+    copies: columns * rows,
     shown: numbers(4, size.width, size.height),
   })
 }

@@ -83,7 +83,10 @@ function spansOf({ resourceSpans }: Message): ReceivedSpan[] {
           status,
         }) => ({
           service: String(valuesOf(resource.attributes)['service.name']),
-          ...{ name, traceId, spanId, parentSpanId },
+          name,
+          traceId,
+          spanId,
+          parentSpanId,
           kind: KINDS[kind] as ReceivedSpan['kind'],
           start: BigInt(startTimeUnixNano),
           end: BigInt(endTimeUnixNano),

@@ -22,7 +22,8 @@ export async function createDevelopmentShop(
     extraDomains: ['www.shop.example'],
     // A test sends the requests of a day in a minute.
     requiresConsent,
-    ...{ addressGenerations: 1_000_000, visitorGenerations: 1_000_000 },
+    addressGenerations: 1_000_000,
+    visitorGenerations: 1_000_000,
   })
   return { id, domain, headers: { 'x-drape-shop': domain, 'x-service-anonymous-id': 'anon_tester' } }
 }

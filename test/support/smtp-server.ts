@@ -51,7 +51,10 @@ export async function startMailServer(): Promise<MailServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo
   const mail: MailServer = {
-    ...{ received, refusal: null, senderRefusal: null, countRefusals: () => refusals },
+    received,
+    refusal: null,
+    senderRefusal: null,
+    countRefusals: () => refusals,
     url: `smtp://drape:pass%20word@127.0.0.1:${port}?tls=none`,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   }

@@ -57,7 +57,10 @@ export async function startTransitServer(name = 'drape', type = 'ed25519'): Prom
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const transit: TransitServer = {
-    ...{ token, isSealed: false, refusesToSign: false, isForging: false },
+    token,
+    isSealed: false,
+    refusesToSign: false,
+    isForging: false,
     keyUrl: `http://127.0.0.1:${port}/v1/transit/keys/${name}`,
     rotate: () => void versions.push(makeVersion()),
     countCalls: () => calls,

@@ -12,8 +12,16 @@ export async function storeVisit(
   const receivedAt = new Date()
   await createEvents(database).insert({
     origin: {
-      ...{ accountId, shopId, anonymousId: visitor, sessionId: 's', customerId: null, customerEmail: null },
-      ...{ customerSigned: false, productId: null, variantId: null, context: {} },
+      accountId,
+      shopId,
+      anonymousId: visitor,
+      sessionId: 's',
+      customerId: null,
+      customerEmail: null,
+      customerSigned: false,
+      productId: null,
+      variantId: null,
+      context: {},
     },
     events: names.map((name, i) => ({
       name,

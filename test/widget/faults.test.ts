@@ -154,7 +154,7 @@ describe.skipIf(browserReason)(
       await widget.arrive()
       await choose(PHOTO)
       await widget.start()
-      expect(await widget.fail()).toMatch(/^That was a lot at once\. Please try again in [1-5] min\.$/)
+      expect(await widget.fail()).toMatch(/^Too many requests\. Please try again in [1-5] min\.$/)
     })
 
     it('asks for the photo again when it has expired', async () => {

@@ -88,7 +88,10 @@ describe.skipIf(browserReason)(`the snippets of the pages about the widget${brow
     await widget.choose(PHOTO)
     await widget.reach('Your photo')
     expect(await styleOf('.panel [part~=primary]')).toMatchObject({
-      ...{ ...shape, textTransform: 'none', backgroundColor: 'rgb(11, 93, 75)', color: 'rgb(255, 255, 255)' },
+      ...shape,
+      textTransform: 'none',
+      backgroundColor: 'rgb(11, 93, 75)',
+      color: 'rgb(255, 255, 255)',
     })
     front.proxy.fail(/^PUT /, ...Array(6).fill('cut-request'))
     await widget.start()

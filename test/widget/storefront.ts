@@ -70,8 +70,12 @@ export async function startStorefront({
   const publishableKey = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
   await registerProducts({ apiUrl: drape.api.url, apiKey: drape.apiKey })
   const shopOptions = {
-    ...{ apiUrl: proxy.url, site: SITE.domain, secret: SITE.secret, publishableKey },
-    ...{ customerId: '', port: 0 },
+    apiUrl: proxy.url,
+    site: SITE.domain,
+    secret: SITE.secret,
+    publishableKey,
+    customerId: '',
+    port: 0,
   }
   const shop = await startShop(shopOptions)
   const browser = await launch()
@@ -79,7 +83,14 @@ export async function startStorefront({
   const browserErrors: string[] = []
 
   return {
-    ...{ drape, shop, proxy, browser, shopId, downloads, shopOptions, browserErrors },
+    drape,
+    shop,
+    proxy,
+    browser,
+    shopId,
+    downloads,
+    shopOptions,
+    browserErrors,
     openPage: async ({ camera = false } = {}) => {
       const context = await browser.createBrowserContext()
       await context.overridePermissions(shop.url, camera ? ['camera'] : [])

@@ -123,7 +123,7 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
   }
 
   function onWorkTimeout(work: WorkName): void {
-    log.error({ work, workSeconds }, 'inference hangs')
+    log.error({ work, workSeconds }, 'inference timed out')
     if (hasDevice) failOnDevice('Hang', `The ${work} did not end within ${workSeconds} s.`)
     else inference.kill()
   }
@@ -132,7 +132,8 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
     options.signal.throwIfAborted()
     if (!inference.isRunning() || !ready) throw notReady()
     return slot.run({
-      ...{ ...options, workSeconds },
+      ...options,
+      workSeconds,
       start: (id) => inference.send({ type: 'run', id, work, request }),
       abort: (id) => inference.send({ type: 'abort', id }),
       onTimeout: () => onWorkTimeout(work),

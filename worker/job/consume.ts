@@ -31,7 +31,7 @@ export interface ConsumeOptions {
   /** Whether the signing key can sign now. No job starts without it, because the result could not be signed. */
   readonly maySign: () => Promise<boolean>
   /** Pauses the consumer briefly. */
-  readonly rest: () => Promise<void>
+  readonly pauseTaking: () => Promise<void>
   /** Aborts the job when the node of this worker ends before it. */
   readonly handBack: Pick<HandBack, 'signal'>
   readonly generations: Generations
@@ -72,7 +72,7 @@ export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions)
   if (options.isFenced() || (await shouldYield(queued, options)) || !(await options.maySign())) {
     await generations.handBack(attempt)
     // The queue serves its workers round robin, which could return the job to this worker every time.
-    await options.rest()
+    await options.pauseTaking()
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
   }
@@ -149,8 +149,11 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   // Signing is last: any later change of the bytes invalidates the signature.
   const signed = await withSpan('sign', {}, () =>
     options.signResult({
-      ...{ image: result.image, engine: result.engine, weights: options.findWeights(result.engine.name) },
-      ...{ person: photo, product: garment.bytes },
+      image: result.image,
+      engine: result.engine,
+      weights: options.findWeights(result.engine.name),
+      person: photo,
+      product: garment.bytes,
     }),
   )
   return { ...result, ...signed }
@@ -162,7 +165,7 @@ interface Attempt {
   readonly options: ConsumeOptions
 }
 
-/** Records the ID of a mark before the result can be delivered, and only if there is a result that carries it: the row has no end. */
+/** Records the ID of a mark before the result can be delivered, and only if there is a result that carries it: the row never expires. */
 async function recordMark(
   id: string | null,
   { mark, engine }: TryOnResult,

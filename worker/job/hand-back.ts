@@ -5,7 +5,7 @@ export interface HandBack {
   now(): void
 }
 
-/** The node of the worker ends before the job does. */
+/** The worker's node is shutting down before the job does. */
 export class HandedBack extends Error {}
 
 export function createHandBack(): HandBack {
@@ -16,7 +16,7 @@ export function createHandBack(): HandBack {
       const running = current
       // Jobs that the worker takes later, after the order to take jobs again, are not affected.
       current = new AbortController()
-      running.abort(new HandedBack('The node of the worker ends.'))
+      running.abort(new HandedBack("The worker's node is shutting down."))
     },
   }
 }

@@ -83,8 +83,12 @@ export function announceWorker({
 function cardOf({ version, kind, license, accepts }: EngineManifest): EngineCard {
   const { categories, garmentTypes } = accepts
   return {
-    ...{ version, kind, license: license.spdx, seenAt: Date.now() },
-    ...{ categories: [...categories], garmentTypes: [...garmentTypes] },
+    version,
+    kind,
+    license: license.spdx,
+    seenAt: Date.now(),
+    categories: [...categories],
+    garmentTypes: [...garmentTypes],
   }
 }
 
@@ -145,9 +149,9 @@ export function joinPool({
   let untilHandBack: NodeJS.Timeout | null = null
 
   async function listen(): Promise<void> {
-    const word = await registry.readOrder(host)
-    if (typeof word === 'number') follow(word)
-    else if (word === 'take' && fence !== null) {
+    const order = await registry.readOrder(host)
+    if (typeof order === 'number') follow(order)
+    else if (order === 'take' && fence !== null) {
       await draining
       log.info('accepting jobs again')
       fence = null
@@ -159,7 +163,7 @@ export function joinPool({
 
   function follow(request: number): void {
     if (fence === null) {
-      log.info('drains')
+      log.info('draining')
       drained = false
       draining = Promise.all(consumers.map((consumer) => consumer.drain())).then(() => {
         drained = true
@@ -181,7 +185,12 @@ export function joinPool({
     if (jobs > 0) idleSince = Date.now()
     const state = fence === null ? 'taking' : drained ? 'drained' : 'draining'
     const current: WorkerReport = {
-      ...{ host, state, fence, jobs, ...facts, idleSince: jobs > 0 ? null : idleSince },
+      host,
+      state,
+      fence,
+      jobs,
+      ...facts,
+      idleSince: jobs > 0 ? null : idleSince,
       ...detailsOf(findSickness(), findDownloadSeconds()),
     }
     const text = JSON.stringify(current)
@@ -192,7 +201,7 @@ export function joinPool({
 
   const mayTake = () => known && fence === null
   let busy = false
-  const look = async () => {
+  const poll = async () => {
     if (busy || left) return
     busy = true
     const before = mayTake()
@@ -200,8 +209,8 @@ export function joinPool({
     if (mayTake() !== before) onChange()
     busy = false
   }
-  look()
-  const timer = setInterval(look, LISTEN_MS)
+  poll()
+  const timer = setInterval(poll, LISTEN_MS)
   return {
     mayTake,
     leave: async () => {

@@ -10,7 +10,7 @@ import { createHostLookup } from '../../api/shared/network/host-lookup.ts'
 import { createProbeServer } from '../../api/shared/network/probes.ts'
 import { createLifecycle } from '../../api/shared/process/lifecycle.ts'
 import { createProvenanceKeys } from '../../api/shared/provenance/provenance-keys.store.ts'
-import { laneQueue, WORKERS_CHANNEL } from '../../api/shared/queue/engine-queues.ts'
+import { engineQueueName, WORKERS_CHANNEL } from '../../api/shared/queue/engine-queues.ts'
 import { createPublish } from '../../api/shared/queue/pub-sub.ts'
 import { createConsumer } from '../../api/shared/queue/queue.ts'
 import { createRedis, type QueueName } from '../../api/shared/queue/redis.ts'
@@ -157,8 +157,11 @@ const evicting = setInterval(() => cachedGarments.sweep(), EVICT_INTERVAL_MS)
 lifecycle.onStop('evicting', () => clearInterval(evicting))
 
 const keyring = readKeyring({
-  ...{ prefix: 'PROVENANCE', pem: config.PROVENANCE_KEY, transitKey: config.PROVENANCE_TRANSIT_KEY },
-  ...{ token: config.PROVENANCE_TRANSIT_TOKEN, tokenFile: config.PROVENANCE_TRANSIT_TOKEN_FILE },
+  prefix: 'PROVENANCE',
+  pem: config.PROVENANCE_KEY,
+  transitKey: config.PROVENANCE_TRANSIT_KEY,
+  token: config.PROVENANCE_TRANSIT_TOKEN,
+  tokenFile: config.PROVENANCE_TRANSIT_TOKEN_FILE,
 })
 const provenanceKeys = createProvenanceKeys(database)
 const signer = createSigner({
@@ -188,7 +191,7 @@ const publish = createPublish(redis, log)
 const handBack = createHandBack()
 const parts = {
   worker,
-  rest: async () => {
+  pauseTaking: async () => {
     // Random: two workers with equal pauses would each receive their own job again and again.
     pausedUntil = performance.now() + MAX_PAUSE_MS * (1 / 3 + (Math.random() * 2) / 3)
     await setTaking()
@@ -244,7 +247,7 @@ const refusals: typeof handlers = {
 const consumers = config.QUEUES.map((name) =>
   createConsumer({
     redis,
-    name: name === 'try-on' ? laneQueue(config.ENGINES) : name,
+    name: name === 'try-on' ? engineQueueName(config.ENGINES) : name,
     concurrency: config.CONCURRENCY,
     handle: ({ data }) => handlers[name](data),
     refuse: ({ data }) => refusals[name](data),

@@ -144,7 +144,11 @@ function describe(name: string, { state, slots = 0, card, published }: Found): K
   const stated = [published?.garmentTypes, card?.garmentTypes]
   const garmentTypes = stated.map((types) => GARMENT_TYPES.filter((type) => types?.includes(type)))
   return {
-    ...{ name, state, slots, card: card ?? null, published: published ?? null },
+    name,
+    state,
+    slots,
+    card: card ?? null,
+    published: published ?? null,
     kind: card?.kind ?? facts.kind,
     license: card?.license ?? published?.license ?? facts.license?.spdx ?? null,
     categories: card?.categories ?? facts.categories,

@@ -94,7 +94,7 @@ export function createWaitEstimate({
       if (!place) return null
       const situation = await read(place.engine)
       const ahead = countAhead(place, situation.lines)
-      // A generation that is in the lane is not running itself.
+      // A generation that is in the engine queue is not running itself.
       const notRunning = place.earlier === null ? ahead + 1 : place.queued
       return {
         queuePosition: ahead + 1,
@@ -110,7 +110,7 @@ export function createWaitEstimate({
   }
 }
 
-/** Generations in the lanes of the engine: queued or running. */
+/** Generations in the engine queues of the engine: queued or running. */
 function countInLanes({ lines }: Situation): number {
   return lines.reduce((sum, { inLane }) => sum + inLane, 0)
 }
@@ -152,7 +152,11 @@ function placeOf(
 ): Place {
   const own = lines.filter((line) => line.accountId === accountId && (isBatch || !line.isBatch))
   return {
-    ...{ accountId, engine, isBatch, since: new Date(), queued },
+    accountId,
+    engine,
+    isBatch,
+    since: new Date(),
+    queued,
     earlier: own.reduce((sum, { waiting }) => sum + waiting, 0),
     turnsTaken: own.reduce((sum, { inLane }) => sum + inLane, 0),
   }

@@ -16,7 +16,7 @@ export function signCursor(position: string, place: CursorPlace): string {
   return Buffer.concat([signature, Buffer.from(position)]).toString('base64url')
 }
 
-/** Position of a cursor. Throws `VALIDATION_FAILED` when the cursor is not of this list of this account. */
+/** Position of a cursor. Throws `VALIDATION_FAILED` when the cursor does not belong to this list of this account. */
 export function readCursor(cursor: string, place: CursorPlace): string {
   const bytes = Buffer.from(cursor, 'base64url')
   const position = bytes.subarray(SIGNATURE_BYTES).toString()

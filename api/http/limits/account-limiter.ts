@@ -1,9 +1,9 @@
 import { DrapeError } from '../../shared/contract/errors.ts'
 
-/** Runs work of an account in its lane. Throws `RATE_LIMITED` when the lane stays full for too long. */
-export type Lanes = <T>(accountId: string, work: () => Promise<T>) => Promise<T>
+/** Runs work of an account within the limit. Throws `RATE_LIMITED` when the account stays at its limit for too long. */
+export type AccountLimiter = <T>(accountId: string, work: () => Promise<T>) => Promise<T>
 
-interface Lane {
+interface AccountWork {
   running: number
   readonly waiting: (() => void)[]
 }
@@ -12,7 +12,7 @@ interface Lane {
  * Limits each account to `maxConcurrent` concurrent works in this process; further ones wait up to `maxWaitMs`. Throws
  * `RATE_LIMITED` with the message after that time, or when `maxWaiting` works are already waiting.
  */
-export function createLanes({
+export function createAccountLimiter({
   maxConcurrent,
   maxWaiting,
   maxWaitMs,
@@ -22,26 +22,26 @@ export function createLanes({
   maxWaiting: number
   maxWaitMs: number
   message: string
-}): Lanes {
-  const lanes = new Map<string, Lane>()
+}): AccountLimiter {
+  const accounts = new Map<string, AccountWork>()
   const refused = () => new DrapeError('RATE_LIMITED', message, { retryable: true })
-  return async (accountId, work) => {
-    const lane = lanes.get(accountId) ?? { running: 0, waiting: [] }
-    lanes.set(accountId, lane)
-    if (lane.running < maxConcurrent) lane.running++
-    else if (lane.waiting.length >= maxWaiting) throw refused()
-    else await wait(lane, maxWaitMs, refused)
+  return async (accountId, run) => {
+    const work = accounts.get(accountId) ?? { running: 0, waiting: [] }
+    accounts.set(accountId, work)
+    if (work.running < maxConcurrent) work.running++
+    else if (work.waiting.length >= maxWaiting) throw refused()
+    else await wait(work, maxWaitMs, refused)
     try {
-      return await work()
+      return await run()
     } finally {
-      const next = lane.waiting.shift()
+      const next = work.waiting.shift()
       if (next) next()
-      else if (--lane.running === 0) lanes.delete(accountId)
+      else if (--work.running === 0) accounts.delete(accountId)
     }
   }
 }
 
-function wait({ waiting }: Lane, maxWaitMs: number, refused: () => DrapeError): Promise<void> {
+function wait({ waiting }: AccountWork, maxWaitMs: number, refused: () => DrapeError): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const timer = setTimeout(() => {
     waiting.splice(waiting.indexOf(proceed), 1)

@@ -28,7 +28,8 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
     'Wait until running work ends or the month is over, delete stored images, or ask the operator for a higher limit.',
   RATE_LIMITED: 'Wait for the seconds in Retry-After and send the request again.',
   PRODUCT_NOT_FOUND: 'Send the product in full, with its images.',
-  GENERATION_NOT_FOUND: 'Check the ID, and that the key is of the account and the mode that created the generation.',
+  GENERATION_NOT_FOUND:
+    'Check the ID, and that the key belongs to the account and the mode that created the generation.',
   ACCOUNT_NOT_FOUND: 'Ask the operator. No request of this account succeeds.',
   BATCH_NOT_FOUND: 'Read the products themselves with GET /tryon/v1/products.',
   ERASURE_NOT_FOUND: 'Check the `erasureId` and the key: the key must be of the same account and mode.',

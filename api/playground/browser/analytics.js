@@ -17,7 +17,7 @@ const RATES = [
   ['cart', 'Cart, of visitors of product pages', 'carted', 'visitors'],
   ['cartAfterResult', 'Cart after a result, of visitors who saw one', 'tryOnCarted', 'resultViewed'],
   ['ordersAfterTryOn', 'Orders after a try-on, of all orders', 'tryOnOrders', 'orders'],
-  ['emailCollection', 'E-mail addresses left, of visitors who were asked', 'emailCollected', 'emailPrompted'],
+  ['emailCollection', 'E-mail collection rate', 'emailCollected', 'emailPrompted'],
 ]
 const COLUMNS = ['visitors', 'engaged', 'generationStarted', 'resultViewed', 'tryOnCarted', 'carted']
 const MORE_COLUMNS = ['orders', 'tryOnOrders', 'emailPrompted', 'emailCollected']

@@ -74,7 +74,11 @@ export type ErrorCode = (typeof ERROR_CODES)[number]
  * Codes of generations that failed because of the service, not of the images or the caller. The statistics, objectives and alerts
  * count only these as failures.
  */
-export const OWN_FAILURE_CODES: readonly ErrorCode[] = ['GENERATION_FAILED', 'GENERATION_TIMEOUT', 'SAFETY_UNAVAILABLE']
+export const SERVICE_FAILURE_CODES: readonly ErrorCode[] = [
+  'GENERATION_FAILED',
+  'GENERATION_TIMEOUT',
+  'SAFETY_UNAVAILABLE',
+]
 
 /** Codes with which a generation can fail after the API accepted it. */
 export const FAILURE_CODES: readonly ErrorCode[] = [

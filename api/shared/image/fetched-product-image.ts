@@ -40,7 +40,12 @@ export async function storeFetched(
   const key = keyOfFetched(image)
   await reserve(bytes.byteLength, async () => {
     await objects.insert({
-      ...{ key, accountId, bytes: bytes.byteLength, externalUserId: null, kind: 'product', expiresAt: null },
+      key,
+      accountId,
+      bytes: bytes.byteLength,
+      externalUserId: null,
+      kind: 'product',
+      expiresAt: null,
     })
     await storage.put(key, bytes, { contentType: 'application/octet-stream' })
   })

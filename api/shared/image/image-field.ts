@@ -29,7 +29,9 @@ function withField(error: unknown, field: string): unknown {
   const { code, message, retryable, retryAfterSeconds } = error
   return new DrapeError(code, message, {
     details: [{ path: field, message }],
-    ...{ retryable, retryAfterSeconds, cause: error },
+    retryable,
+    retryAfterSeconds,
+    cause: error,
   })
 }
 

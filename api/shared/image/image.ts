@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import sharp, { type Metadata, type OutputInfo, type Sharp } from 'sharp'
 import { DrapeError } from '../contract/errors.ts'
-import { createTurns, type Turn } from '../process/fair-limiter.ts'
+import { createFairLimiter, type Turn } from '../process/fair-limiter.ts'
 import { DECODING_BYTES, decodingBytes, HEIC_BYTES } from './decoding-memory.ts'
 import { decodeHeic } from './heic.ts'
 import { isProfileOf } from './icc-profile.ts'
@@ -134,12 +134,12 @@ export async function normaliseImage(file: ImageFile, requester: Requester = {})
 
 const MAX_WAITING = 200
 // Each takes a core and many times the memory of its file.
-const inTurn = createTurns(Math.max(2, Math.min(4, Math.floor(availableParallelism() / 2))), {
+const inTurn = createFairLimiter(Math.max(2, Math.min(4, Math.floor(availableParallelism() / 2))), {
   maxWaiting: MAX_WAITING,
 })
 /** Separate, because a HEIC takes many times longer than any other image and would delay those. */
-const inHeicTurn = createTurns(1, { maxWaiting: MAX_WAITING })
-const inMemory = createTurns(DECODING_BYTES, { maxWaiting: MAX_WAITING })
+const inHeicTurn = createFairLimiter(1, { maxWaiting: MAX_WAITING })
+const inMemory = createFairLimiter(DECODING_BYTES, { maxWaiting: MAX_WAITING })
 
 function isHeic(bytes: Uint8Array): boolean {
   return readImageFormat(bytes) === 'heic'
@@ -171,7 +171,9 @@ async function normaliseBitmap(bitmap: Bitmap): Promise<NormalisedImage> {
   return {
     bytes: await encodeImage(bitmap, { format: alpha ? 'png' : 'jpeg', quality: NORMALISED_QUALITY }),
     contentType: alpha ? 'image/png' : 'image/jpeg',
-    ...{ width, height, alpha },
+    width,
+    height,
+    alpha,
   }
 }
 
@@ -290,7 +292,12 @@ async function withFile<T>(
   const { width, height, channels, depth, hasAlpha, orientation = 1, pages = 1, isProgressive } = stored
   const needed = decodingBytes(
     {
-      ...{ format, width, height, channels, isProgressive, hasAlpha },
+      format,
+      width,
+      height,
+      channels,
+      isProgressive,
+      hasAlpha,
       bytesPerSample: depth === 'uchar' ? 1 : 2,
       isAnimated: pages > 1,
       isTurned: orientation > 1,

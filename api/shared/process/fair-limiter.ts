@@ -9,7 +9,7 @@ export interface Turn {
   readonly signal?: AbortSignal
 }
 
-export type Turns = <T>(work: () => Promise<T>, turn?: Turn) => Promise<T>
+export type FairLimiter = <T>(work: () => Promise<T>, turn?: Turn) => Promise<T>
 
 interface Waiting {
   readonly weight: number
@@ -28,7 +28,7 @@ interface Owner {
  * `maxWaiting` works wait, or half as many of one named owner, and VALIDATION_FAILED for work whose signal aborts
  * before it starts.
  */
-export function createTurns(capacity: number, { maxWaiting = Number.POSITIVE_INFINITY } = {}): Turns {
+export function createFairLimiter(capacity: number, { maxWaiting = Number.POSITIVE_INFINITY } = {}): FairLimiter {
   const owners = new Map<string, Owner>()
   let free = capacity
   let waitingCount = 0

@@ -1,7 +1,7 @@
 import type { Redis } from './redis.ts'
 
 /** Workers that run the same engines. They share a queue, so that no worker receives a job that it cannot run. */
-export interface Lane {
+export interface EngineQueue {
   readonly queue: string
   readonly engines: readonly string[]
   /** Slots of its live workers. */
@@ -12,14 +12,14 @@ export interface Lane {
 export const WORKERS_CHANNEL = 'drape:workers:arrived'
 
 /** The queue of workers that run these engines. */
-export function laneQueue(engines: readonly string[]): string {
+export function engineQueueName(engines: readonly string[]): string {
   return `try-on.${[...new Set(engines)].sort().join(',')}`
 }
 
-/** The lanes that have live workers; empty while Redis is unavailable. */
-export async function findLanes(redis: Pick<Redis, 'findTryOnWorkers'>): Promise<Lane[]> {
+/** The engine queues that have live workers; empty while Redis is unavailable. */
+export async function findEngineQueues(redis: Pick<Redis, 'findTryOnWorkers'>): Promise<EngineQueue[]> {
   const workers = await redis.findTryOnWorkers()
-  const byQueue = Map.groupBy(workers, ({ engines }) => laneQueue(engines))
+  const byQueue = Map.groupBy(workers, ({ engines }) => engineQueueName(engines))
   return [...byQueue].map(([queue, members]) => ({
     queue,
     engines: [...new Set(members.flatMap(({ engines }) => engines))].sort(),

@@ -209,7 +209,7 @@ async function withTimeout(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Common part of the queue names of all lanes, e.g. `try-on` of `try-on.mock,warp`: span names must not differ by lane.
+ * Common part of the queue names of all engine queues, e.g. `try-on` of `try-on.mock,warp`: span names must not differ by engine queue.
  */
 function kindOf(queue: string): string {
   return queue.split('.', 1)[0]

@@ -106,9 +106,13 @@ function createWorkerRegistry(client: Client) {
   }
 
   async function findTryOnWorkers(): Promise<TryOnWorker[]> {
-    const [all, members] = await Promise.all([findWorkers('try-on'), findMembers(LANE_WORKERS)])
-    const lanes = members.map((member) => checkLaneMember(parseJsonOrNull(member)))
-    const engines = new Map(lanes.flatMap((lane) => (lane.ok ? [[lane.value.worker, lane.value.engines]] : [])))
+    const [all, members] = await Promise.all([findWorkers('try-on'), findMembers(ENGINE_WORKERS)])
+    const engineQueues = members.map((member) => checkEngineMember(parseJsonOrNull(member)))
+    const engines = new Map(
+      engineQueues.flatMap((engineQueue) =>
+        engineQueue.ok ? [[engineQueue.value.worker, engineQueue.value.engines]] : [],
+      ),
+    )
     return all.map(({ worker, slots }) => ({ worker, slots, engines: engines.get(worker) ?? [] }))
   }
 
@@ -116,13 +120,13 @@ function createWorkerRegistry(client: Client) {
     /** Announces, for `seconds`, the queues, the `slots` and the engines of this worker. */
     announce: async ({ worker, slots, seconds, queues, engines }: Announcement & { readonly seconds: number }) => {
       await client.eval(ANNOUNCE, {
-        keys: [...queues.map(workersKey), LANE_WORKERS],
-        arguments: [`${worker}:${slots}`, String(seconds * 1000), laneMember({ worker, engines })],
+        keys: [...queues.map(workersKey), ENGINE_WORKERS],
+        arguments: [`${worker}:${slots}`, String(seconds * 1000), engineMember({ worker, engines })],
       })
     },
     withdraw: async ({ worker, slots, queues, engines }: Announcement) => {
       const leaving = queues.map((queue) => client.zRem(workersKey(queue), `${worker}:${slots}`))
-      await Promise.all([...leaving, client.zRem(LANE_WORKERS, laneMember({ worker, engines }))])
+      await Promise.all([...leaving, client.zRem(ENGINE_WORKERS, engineMember({ worker, engines }))])
     },
     findWorkers,
     /** The live workers that take try-ons, with their engines. */
@@ -204,7 +208,7 @@ const ANNOUNCE = `${NOW} for i, key in ipairs(KEYS) do
 const FIND_ANNOUNCED = `${NOW} return redis.call('ZRANGE', KEYS[1], '(' .. now, '+inf', 'BYSCORE')`
 
 /** Sorted set of workers with their engines. */
-const LANE_WORKERS = 'drape:lane-workers'
+const ENGINE_WORKERS = 'drape:engine-workers'
 
 interface TryOnWorker {
   readonly worker: string
@@ -212,9 +216,9 @@ interface TryOnWorker {
   readonly engines: readonly string[]
 }
 
-const checkLaneMember = compileCheck(Type.Object({ worker: Type.String(), engines: Type.Array(Type.String()) }))
+const checkEngineMember = compileCheck(Type.Object({ worker: Type.String(), engines: Type.Array(Type.String()) }))
 
-function laneMember({ worker, engines }: Pick<Announcement, 'worker' | 'engines'>): string {
+function engineMember({ worker, engines }: Pick<Announcement, 'worker' | 'engines'>): string {
   return JSON.stringify({ worker, engines })
 }
 

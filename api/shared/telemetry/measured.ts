@@ -1,4 +1,4 @@
-import { type ErrorCode, OWN_FAILURE_CODES } from '../contract/errors.ts'
+import { type ErrorCode, SERVICE_FAILURE_CODES } from '../contract/errors.ts'
 import { TEST_ENGINE } from '../contract/test-mode.ts'
 import type { Database } from '../database/database.ts'
 import { SERVICE_CLASSES, type ServiceClass } from '../generations/generation.ts'
@@ -46,7 +46,7 @@ export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchIma
 
 /** The common failures. */
 const FAILURES: readonly ErrorCode[] = [
-  ...OWN_FAILURE_CODES,
+  ...SERVICE_FAILURE_CODES,
   'GENERATION_CANCELLED',
   'NO_PERSON_DETECTED',
   'PRODUCT_IMAGE_FETCH_FAILED',

@@ -311,7 +311,9 @@ function observeRequests({ counter, traced }: Make) {
 
 function watchIn(registry: Registry, { name, help, labels = [] }: Watched, read: () => readonly Reading[]): void {
   new Gauge({
-    ...{ name, help, labelNames: labels },
+    name,
+    help,
+    labelNames: labels,
     registers: [registry],
     collect() {
       this.reset()

@@ -1,6 +1,6 @@
 import { csvLine } from '../../http/answers/csv.ts'
 import { reading } from '../../http/guards.ts'
-import type { Lanes } from '../../http/limits/account-limiter.ts'
+import type { AccountLimiter } from '../../http/limits/account-limiter.ts'
 import { route } from '../../http/route.ts'
 import type { AppContext } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
@@ -13,7 +13,7 @@ import { type AnalyticsDay, daysBetween, type EventAnalytics, lastDays } from '.
 export interface AnalyticsParts {
   readonly analytics: EventAnalytics
   readonly shops: Pick<Shops, 'findOfAccount'>
-  readonly analyticsLanes: Lanes
+  readonly analyticsLimiter: AccountLimiter
 }
 
 const MAX_DAYS = 366
@@ -64,7 +64,10 @@ async function getAnalytics(ctx: AppContext, parts: AnalyticsParts, { query }: I
   const rate = (part: number, whole: number) => (whole === 0 ? null : part / whole)
   return {
     timeZone: 'UTC',
-    ...{ shop, from, to, totals },
+    shop,
+    from,
+    to,
+    totals,
     rates: {
       cart: rate(totals.carted, totals.visitors),
       cartAfterResult: rate(totals.tryOnCarted, totals.resultViewed),
@@ -93,7 +96,7 @@ interface Found {
 
 async function findAnalytics(
   ctx: AppContext,
-  { analytics, shops, analyticsLanes }: AnalyticsParts,
+  { analytics, shops, analyticsLimiter }: AnalyticsParts,
   { shop, ...range }: AnalyticsQuery,
 ): Promise<Found> {
   const accountId = ctx.state.account.id
@@ -103,7 +106,7 @@ async function findAnalytics(
   if (shop !== undefined && found === null)
     throw invalid('shop', 'must be the domain or the ID of a shop of the account')
   const query = { accountId, ...(found && { shopId: found.id }), from, to }
-  const days = await analyticsLanes(accountId, () => analytics.countDays(query))
+  const days = await analyticsLimiter(accountId, () => analytics.countDays(query))
   return { shop: found?.domain ?? null, from, to, days }
 }
 

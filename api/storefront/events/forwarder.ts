@@ -35,7 +35,11 @@ export function startForwarder(options: ForwarderOptions): OutboxConsumer {
   const { log, outbox } = options
   let failures = 0
   return startOutboxConsumer({
-    ...{ name: 'event', log, concurrency: 1, idleMs: IDLE_MS, failureMs: DATABASE_PAUSE_MS },
+    name: 'event',
+    log,
+    concurrency: 1,
+    idleMs: IDLE_MS,
+    failureMs: DATABASE_PAUSE_MS,
     claim: async () => {
       const events = await outbox.claim({ limit: BATCH, leaseSeconds: LEASE_SECONDS })
       return { items: events.length > 0 ? [events] : [] }

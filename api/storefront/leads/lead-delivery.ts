@@ -33,7 +33,11 @@ const RETRY = { seconds: { first: 1, longest: 3600 }, giveUpSeconds: 3 * 86_400 
 export function startLeadDelivery(options: LeadDeliveryOptions): OutboxConsumer {
   const { outbox, log, idleMs = IDLE_MS } = options
   return startOutboxConsumer({
-    ...{ name: 'lead', log, concurrency: CONCURRENCY, idleMs, failureMs: IDLE_MS },
+    name: 'lead',
+    log,
+    concurrency: CONCURRENCY,
+    idleMs,
+    failureMs: IDLE_MS,
     claim: async (claiming) => ({
       items: await withoutContents(outbox.claim({ ...claiming, leaseSeconds: LEASE_SECONDS })),
     }),

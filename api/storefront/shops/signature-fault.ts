@@ -22,7 +22,7 @@ const EMPTY_HASH = createHash('sha256').digest('hex')
 export function findSignatureFault(claim: SignedClaim, shop: ShopRecord | null, bodyHash: string): SignatureFault {
   if (shop === null) return { check: 'site', hint: `No shop has the domain ${claim.domain}.` }
   if (shop.platform !== claim.platform) {
-    const hint = `The shop is of the platform ${shop.platform}, and the request is signed as one of ${claim.platform}.`
+    const hint = `The shop's platform is ${shop.platform}, and the request is signed as one of ${claim.platform}.`
     return { check: 'site', hint }
   }
   const secrets = shop.secrets.map(({ secret }) => secret)

@@ -69,8 +69,11 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
 
   return async function authenticate(ctx, next) {
     const attempt: Attempt = {
-      ...{ request: ctx.req, network: networkOf(ctx.ip), log: ctx.state.log },
-      ...{ claim: null, bodyHash: '' },
+      request: ctx.req,
+      network: networkOf(ctx.ip),
+      log: ctx.state.log,
+      claim: null,
+      bodyHash: '',
     }
     const noting = async <T>(check: () => T | Promise<T>): Promise<T> => {
       try {

@@ -76,7 +76,11 @@ async function postAppeal(
 
 function presentReview({ generationId, state, reason, byShopper, answer, createdAt, decidedAt }: Review): Appeal {
   return {
-    ...{ generationId, state, reason, byShopper, answer },
+    generationId,
+    state,
+    reason,
+    byShopper,
+    answer,
     createdAt: createdAt.toISOString(),
     decidedAt: decidedAt?.toISOString() ?? null,
   }

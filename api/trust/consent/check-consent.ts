@@ -11,7 +11,7 @@ type PolicyReader = Pick<Consents, 'findPolicy' | 'isKnownVersion' | 'isShop'>
 
 /**
  * The consent that a caller names, with its time in UTC.
- * @throws DrapeError CONSENT_POLICY_UNKNOWN for a policy that is none of the account, CONSENT_OUTDATED for an older version,
+ * @throws DrapeError CONSENT_POLICY_UNKNOWN for a policy that does not belong to the account, CONSENT_OUTDATED for an older version,
  *   VALIDATION_FAILED for a time in the future
  */
 export async function checkConsent(

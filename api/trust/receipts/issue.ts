@@ -46,7 +46,11 @@ export function startIssuing(options: IssueOptions): OutboxConsumer {
   const { erasures, log } = options
   const publishKeys = createPublishKeys(options)
   return startOutboxConsumer({
-    ...{ name: 'erasure receipt', log, concurrency: CONCURRENCY, idleMs: IDLE_MS, failureMs: FAILURE_MS },
+    name: 'erasure receipt',
+    log,
+    concurrency: CONCURRENCY,
+    idleMs: IDLE_MS,
+    failureMs: FAILURE_MS,
     claim: async ({ limit }) => {
       await publishKeys()
       return { items: await erasures.claimDue({ limit, leaseSeconds: LEASE_SECONDS }) }

@@ -26,7 +26,11 @@ const GIVE_UP_SECONDS = 3 * 86_400
 /** Sends receipts by e-mail, at least once and always with the same ID, and deletes the address of each. Any number of processes may run concurrently. */
 export function startMailing(options: MailingOptions): OutboxConsumer {
   return startOutboxConsumer({
-    ...{ name: 'receipt mail', log: options.log, concurrency: CONCURRENCY, idleMs: IDLE_MS, failureMs: FAILURE_MS },
+    name: 'receipt mail',
+    log: options.log,
+    concurrency: CONCURRENCY,
+    idleMs: IDLE_MS,
+    failureMs: FAILURE_MS,
     claim: async ({ limit }) => ({ items: await options.mails.claim({ limit, leaseSeconds: LEASE_SECONDS }) }),
     handle: (due) => deliver(due, options),
   })

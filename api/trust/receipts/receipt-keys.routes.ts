@@ -37,7 +37,10 @@ async function listKeys(ctx: AppContext, { receiptKeys }: ReceiptKeyParts): Prom
   ctx.set('Cache-Control', `public, max-age=${AGE_SECONDS}`)
   return {
     keys: keys.map(({ keyId, publicKey }) => ({
-      ...{ kty: 'OKP', crv: 'Ed25519', use: 'sig', kid: keyId },
+      kty: 'OKP',
+      crv: 'Ed25519',
+      use: 'sig',
+      kid: keyId,
       x: Buffer.from(publicKey, 'base64').toString('base64url'),
     })),
   }

@@ -17,7 +17,8 @@ export type Facts = Omit<Statement, 'type' | 'version' | 'objects'> & {
 export async function signReceipt(facts: Facts, keys: readonly string[], key: KeyVersion): Promise<Receipt> {
   const leaves = keys.map(leafOf).sort()
   const statement: Statement = {
-    ...{ type: 'drape/erasure-receipt', version: 1 },
+    type: 'drape/erasure-receipt',
+    version: 1,
     ...facts,
     objects: { ...facts.objects, count: leaves.length, merkleRoot: rootOf(leaves) },
   }

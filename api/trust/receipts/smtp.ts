@@ -47,18 +47,27 @@ export function createSendMail({ url, from }: SmtpOptions): SendMail {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url)
   const secure = protocol === 'smtps:'
   const transport = createTransport({
-    ...{ host: hostname, port: port === '' ? (secure ? 465 : 587) : Number(port), secure },
+    host: hostname,
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
     ...(secure || searchParams.get('tls') === 'none' ? {} : { requireTLS: true }),
     ...(username !== '' && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
-    ...{ connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
     // No content of a mail is read from a file or a URL.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    disableFileAccess: true,
+    disableUrlAccess: true,
   })
   return async ({ to, subject, text, attachment: { name, type, content }, id }) => {
     try {
       await transport.sendMail({
         // An object, so that the address is never parsed as a list.
-        ...{ from, to: { name: '', address: to }, subject, text, messageId: id },
+        from,
+        to: { name: '', address: to },
+        subject,
+        text,
+        messageId: id,
         headers: { 'Auto-Submitted': 'auto-generated' },
         attachments: [{ filename: name, contentType: type, content }],
       })

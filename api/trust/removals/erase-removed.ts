@@ -23,7 +23,11 @@ export function startRemovals({
   readonly log: Log
 }): OutboxConsumer {
   return startOutboxConsumer({
-    ...{ name: 'removal', log, concurrency: 1, idleMs: IDLE_MS, failureMs: FAILURE_MS },
+    name: 'removal',
+    log,
+    concurrency: 1,
+    idleMs: IDLE_MS,
+    failureMs: FAILURE_MS,
     claim: async ({ limit }) => ({ items: await removals.claimErasing({ limit, leaseSeconds: LEASE_SECONDS }) }),
     handle: async ({ id, accounts }) => {
       for (const accountId of accounts) {

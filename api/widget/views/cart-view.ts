@@ -54,8 +54,12 @@ function presentSizes({ texts, sizes, actions }: CartOptions, onChange: () => vo
     }
     const label = isSoldOut ? fill(texts.soldOut, { size: title }) : null
     const radio = element('input', {
-      ...{ type: 'radio', name: 'size', 'aria-label': label, disabled: isSoldOut },
-      ...{ checked: size === chosen, change },
+      type: 'radio',
+      name: 'size',
+      'aria-label': label,
+      disabled: isSoldOut,
+      checked: size === chosen,
+      change,
     })
     return element('label', { class: 'size' }, radio, element('span', {}, title))
   })

@@ -41,7 +41,9 @@ export async function explain(database: Database, ids: readonly string[]): Promi
   ])
   const deliveries = await lives.findDeliveries(id)
   const timeline = createTimeline({
-    ...{ life, objects: found, deliveries },
+    life,
+    objects: found,
+    deliveries,
     charges: await lives.findCharges(id),
     acts: await lives.findActs(id),
   })
@@ -52,7 +54,11 @@ export async function explain(database: Database, ids: readonly string[]): Promi
     stages: Object.entries(life.timings ?? {}).map(([stage, ms]) => ({ stage, ms })),
     storage: objects ?? found.map(({ role, isKnown }) => ({ object: role, state: isKnown ? 'not read' : 'deleted' })),
     webhooks: deliveries.map(({ endpointId, type, status, attempts, lastStatus, lastError }) => ({
-      ...{ endpoint: endpointId, type, status, attempts, lastStatus },
+      endpoint: endpointId,
+      type,
+      status,
+      attempts,
+      lastStatus,
       lastError: lastError === null ? null : withoutAddresses(lastError),
     })),
     unread,
@@ -72,7 +78,14 @@ function summarize(life: GenerationLife): Answer {
   const { id, accountId, shopId, status, attempt, engine, requestedEngine, errorCode, errorMessage, warnings } = life
   const end = life.finishedAt ?? life.now
   return {
-    ...{ generation: id, account: accountId, shop: shopId, status, attempt, engine, requestedEngine, errorCode },
+    generation: id,
+    account: accountId,
+    shop: shopId,
+    status,
+    attempt,
+    engine,
+    requestedEngine,
+    errorCode,
     error: errorMessage === null ? null : withoutAddresses(errorMessage),
     warnings,
     seconds: (end.getTime() - life.createdAt.getTime()) / 1000,

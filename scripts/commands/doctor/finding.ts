@@ -12,7 +12,10 @@ export interface Finding {
 export const ok = (check: string, found: string): Finding => ({ check, state: 'ok', found })
 export const skipped = (check: string, found: string): Finding => ({ check, state: 'skipped', found })
 export const problem = (check: string, found: string, cure: string): Finding => ({
-  ...{ check, state: 'problem', found, cure },
+  check,
+  state: 'problem',
+  found,
+  cure,
 })
 
 /** Runs an examination; converts an error to a problem with the given cure. */

@@ -124,7 +124,10 @@ async function sendBatch(
   const products = valid.map(({ product }) => product)
   const hash = createHash('sha256').update(JSON.stringify(products)).digest('hex').slice(0, 16)
   const batch = await connection.call<ProductBatch>({
-    ...{ method: 'POST', path: PATH, body: { products }, idempotencyKey: `${key}-${hash}` },
+    method: 'POST',
+    path: PATH,
+    body: { products },
+    idempotencyKey: `${key}-${hash}`,
   })
   const refused = batch.items.flatMap(({ index, externalId, error }): Failure[] =>
     error ? [{ line: valid[index].line, externalId, error }] : [],

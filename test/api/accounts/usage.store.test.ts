@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUsage } from '../../../api/accounts/usage.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
-import { type ErrorCode, OWN_FAILURE_CODES } from '../../../api/shared/contract/errors.ts'
+import { type ErrorCode, SERVICE_FAILURE_CODES } from '../../../api/shared/contract/errors.ts'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
@@ -48,7 +48,7 @@ describe('the usage of the service', () => {
     const failures = await usage.countFailures({ hours: 24 })
     expect(failures.map(({ code }) => code).sort()).toEqual(codes.filter((code) => code !== null).sort())
     const ofKind = (wanted: string) => failures.filter(({ kind }) => kind === wanted).map(({ code }) => code)
-    expect(ofKind('failed').sort()).toEqual([...OWN_FAILURE_CODES].sort())
+    expect(ofKind('failed').sort()).toEqual([...SERVICE_FAILURE_CODES].sort())
     expect(ofKind('cancelled')).toEqual(['GENERATION_CANCELLED'])
   })
 })

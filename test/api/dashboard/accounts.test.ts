@@ -89,7 +89,9 @@ describe('accounts in the dashboard', () => {
       minQualityPercent: '40',
     })
     expect((await accounts().find(id))?.settings).toMatchObject({
-      ...{ fallbackEngines: ['fashn-vton', 'warp'], fallbackAfterSeconds: 30, minQualityPercent: 40 },
+      fallbackEngines: ['fashn-vton', 'warp'],
+      fallbackAfterSeconds: 30,
+      minQualityPercent: 40,
     })
     expect((await browser.get(page)).text).toContain('value="fashn-vton, warp"')
     expect((await browser.submit(page, page, { fallbackEngines: 'warp, imagen' })).status).toBe(400)

@@ -48,8 +48,13 @@ describe('the page of a generation', () => {
       return JSON.parse(answer.replaceAll('&#34;', '"'))
     }
     expect(await read(completedId)).toMatchObject({
-      ...{ generationId: completedId, status: 'COMPLETED', engineName: 'warp', category: 'tops' },
-      ...{ resultImageUrl: 'hidden', ingredientSalt: 'hidden', timings: { person: 830 } },
+      generationId: completedId,
+      status: 'COMPLETED',
+      engineName: 'warp',
+      category: 'tops',
+      resultImageUrl: 'hidden',
+      ingredientSalt: 'hidden',
+      timings: { person: 830 },
     })
     expect(await read(failedId)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
   })

@@ -22,8 +22,15 @@ describe('removal requests in the dashboard', () => {
     contents = await fillDashboard(dashboard, 'Removals')
     objectKey = `persons/${contents.accountId}/img_1.jpg`
     await createImages(dashboard.database).insert({
-      ...{ id: 'img_1', accountId: contents.accountId, objectKey, bytes: photo.length, externalUserId: 'u' },
-      ...{ width: 400, height: 600, cropMode: 'none', expiresAt: new Date(Date.now() + 86_400_000) },
+      id: 'img_1',
+      accountId: contents.accountId,
+      objectKey,
+      bytes: photo.length,
+      externalUserId: 'u',
+      width: 400,
+      height: 600,
+      cropMode: 'none',
+      expiresAt: new Date(Date.now() + 86_400_000),
       hash: (await hashImage(photo))?.hash ?? null,
     })
     await dashboard.storage.put(objectKey, photo, { contentType: 'image/jpeg' })
@@ -73,7 +80,9 @@ describe('removal requests in the dashboard', () => {
   it('declines with an answer', async () => {
     await browser.submit('/removals/rem_2', '/removals/rem_2/decline', { answer: 'It shows someone else.' })
     expect(await createRemovals(dashboard.database).find('rem_2')).toMatchObject({
-      ...{ state: 'DECLINED', answer: 'It shows someone else.', hashes: [] },
+      state: 'DECLINED',
+      answer: 'It shows someone else.',
+      hashes: [],
     })
   })
 })

@@ -17,8 +17,16 @@ describe('requests in the dashboard', () => {
   afterAll(() => dashboard.stop())
 
   const entry = (i: number, more: Partial<RequestEntry> = {}): RequestEntry => ({
-    ...{ accountId, method: 'GET', route: '/tryon/v1/account', status: 200, errorCode: null, keyLastFour: 'k1k1' },
-    ...{ durationMs: 1234, requestId: `req-${i}-end`, createdAt: new Date(Date.now() - i * 1000), ...more },
+    accountId,
+    method: 'GET',
+    route: '/tryon/v1/account',
+    status: 200,
+    errorCode: null,
+    keyLastFour: 'k1k1',
+    durationMs: 1234,
+    requestId: `req-${i}-end`,
+    createdAt: new Date(Date.now() - i * 1000),
+    ...more,
   })
   const idsOf = (text: string) => [...text.matchAll(/<code>req-(\d+)-end/g)].map(([, id]) => Number(id))
 

@@ -139,7 +139,10 @@ describe('signing in to the dashboard', () => {
 
   it('accepts no password when only the provider signs operators in', async () => {
     const provider = createIdentityProvider({
-      ...{ issuer: 'http://127.0.0.1:9', clientId: 'drape', clientSecret: '', scope: 'openid' },
+      issuer: 'http://127.0.0.1:9',
+      clientId: 'drape',
+      clientSecret: '',
+      scope: 'openid',
       redirectUrl: 'http://127.0.0.1/sign-in/provider/callback',
     })
     const singleSignOn = { provider, grants: [], roles: null, trustsEmail: false }
@@ -255,7 +258,9 @@ describe('a session of the dashboard', () => {
     it('shows nothing of the form to another operator who signs in', async () => {
       const other = { email: 'somebody@example.com', password: 'a long password of another' }
       await createOperators(dashboard.database).insert({
-        ...{ email: other.email, name: null, role: 'admin' },
+        email: other.email,
+        name: null,
+        role: 'admin',
         passwordHash: await hashPassword(other.password),
       })
       const { next } = await sendLate('/accounts/new', '/accounts', typed)

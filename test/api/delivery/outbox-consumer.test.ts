@@ -20,7 +20,11 @@ describe('an outbox consumer', () => {
     const write = (level: string) => (_: unknown, message: string) => void lines.push(`${level}: ${message}`)
     const log = { warn: write('warn'), debug: write('debug') } as unknown as Log
     const consumer = startOutboxConsumer<string>({
-      ...{ name: 'test', concurrency: 2, idleMs: HOUR_MS, failureMs: HOUR_MS, log },
+      name: 'test',
+      concurrency: 2,
+      idleMs: HOUR_MS,
+      failureMs: HOUR_MS,
+      log,
       claim: async (claiming) => {
         claims.push(claiming)
         return { items: waiting.splice(0, claiming.limit) }

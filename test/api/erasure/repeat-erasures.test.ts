@@ -223,7 +223,9 @@ describe('the start of the API with a restored database', () => {
     await Promise.all([port.release(), probe.release()])
     const ports = { PORT: String(port.port), PROBE_PORT: String(probe.port) }
     const api = await spawnProcess({
-      ...{ command: process.execPath, args: ['api/main.ts'], cwd: process.cwd() },
+      command: process.execPath,
+      args: ['api/main.ts'],
+      cwd: process.cwd(),
       env: { ...process.env, ...env, ...ports },
     })
     await until(async () => api.output().includes('erasure log pass failed'))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTryOnQueues } from '../../../api/generations/try-on-queues.ts'
-import { laneQueue } from '../../../api/shared/queue/engine-queues.ts'
+import { engineQueueName } from '../../../api/shared/queue/engine-queues.ts'
 import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { type Drape, readSample, startDrape } from '../../support/drape.ts'
@@ -27,11 +27,11 @@ describe('the lane of a worker that was killed', () => {
     await redis.announce({ ...DEAD, seconds: SILENT_SECONDS })
     const ids = await Promise.all(Array.from({ length: 4 }, tryOn))
     // The dead worker is the only one: all of them wait in its lane.
-    await until(async () => (await redis.countWaiting(laneQueue(DEAD.engines))) === 4)
+    await until(async () => (await redis.countWaiting(engineQueueName(DEAD.engines))) === 4)
     await drape.startWorker()
     for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
-    expect(await redis.countWaiting(laneQueue(DEAD.engines))).toBe(0)
-    expect(await createTryOnQueues(redis).findLanes()).toMatchObject([{ engines: ['mock'] }])
+    expect(await redis.countWaiting(engineQueueName(DEAD.engines))).toBe(0)
+    expect(await createTryOnQueues(redis).findEngineQueues()).toMatchObject([{ engines: ['mock'] }])
     await redis.close()
   })
 

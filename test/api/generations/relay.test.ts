@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createRelay, type RelayOptions } from '../../../api/generations/relay.ts'
-import type { Lane } from '../../../api/shared/queue/engine-queues.ts'
+import type { EngineQueue } from '../../../api/shared/queue/engine-queues.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../../api/shared/telemetry/metrics.ts'
 
@@ -10,21 +10,21 @@ afterEach(() => {
 })
 
 it('the relay dispatches when a worker announces itself, without waiting for the next poll', async () => {
-  const lanes: Lane[] = []
+  const engineQueues: EngineQueue[] = []
   const claimed: string[] = []
   let looks = 0
   const parts = {
     outbox: {
-      claim: async ({ queue }: Lane) => {
+      claim: async ({ queue }: EngineQueue) => {
         claimed.push(queue)
         return { jobs: [], room: 1 }
       },
     },
     queues: {
       isReady: () => true,
-      findLanes: async () => {
+      findEngineQueues: async () => {
         looks++
-        return [...lanes]
+        return [...engineQueues]
       },
       add: async () => {},
       removeLost: async () => [],
@@ -37,7 +37,7 @@ it('the relay dispatches when a worker announces itself, without waiting for the
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
   const relay = createRelay(parts as unknown as RelayOptions)
   while (looks === 0) await nextTurn()
-  lanes.push({ queue: 'try-on.mock', engines: ['mock'], slots: 1 })
+  engineQueues.push({ queue: 'try-on.mock', engines: ['mock'], slots: 1 })
   relay.noteWorker()
   while (claimed.length === 0) await nextTurn()
   expect([looks, claimed]).toEqual([2, ['try-on.mock']])

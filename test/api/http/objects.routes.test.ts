@@ -35,7 +35,9 @@ describe('a part of an image', () => {
     const last = image.length - 1
     const get = (headers: Record<string, string>) => fetch(url, { headers })
     const part = (first: number, end: number) => ({
-      ...{ status: 206, range: `bytes ${first}-${end}/${image.length}`, bytes: image.subarray(first, end + 1) },
+      status: 206,
+      range: `bytes ${first}-${end}/${image.length}`,
+      bytes: image.subarray(first, end + 1),
     })
     const whole = { status: 200, range: null, bytes: image }
     for (const from of [get, download]) {

@@ -77,7 +77,9 @@ describe('an optional member of a request', () => {
       service_client_id: '0b8f7c0e-3a53-4b0e-9f0e-3a534b0e9f0e',
       timestamp: new Date().toISOString(),
       // Of a consent.
-      ...{ policy: 'shop.test', version: 'neutral-1', at: new Date().toISOString() },
+      policy: 'shop.test',
+      version: 'neutral-1',
+      at: new Date().toISOString(),
     })
   })
   afterAll(() => drape.stop())

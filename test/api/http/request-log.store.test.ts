@@ -24,8 +24,15 @@ describe('the request log', () => {
   const insertAccount = async () =>
     (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
   const entry = (accountId: string, i: number, more: Partial<RequestEntry> = {}): RequestEntry => ({
-    ...{ accountId, method: 'GET', route: '/tryon/v1/account', status: 200, errorCode: null, keyLastFour: 'aaaa' },
-    ...{ durationMs: 3, requestId: `req_${String(i).padStart(4, '0')}`, createdAt: new Date(start + i) },
+    accountId,
+    method: 'GET',
+    route: '/tryon/v1/account',
+    status: 200,
+    errorCode: null,
+    keyLastFour: 'aaaa',
+    durationMs: 3,
+    requestId: `req_${String(i).padStart(4, '0')}`,
+    createdAt: new Date(start + i),
     ...more,
   })
   const all = { statusClass: null, errorCode: null, route: null, keyLastFour: null, from: null, to: null, before: null }

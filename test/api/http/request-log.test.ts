@@ -68,7 +68,10 @@ describe('requests of an account', () => {
 
   it('of a test key are listed with the others', async () => {
     const { key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
-      ...{ scopes: null, expiresAt: null, allowedCidrs: null, isTest: true },
+      scopes: null,
+      expiresAt: null,
+      allowedCidrs: null,
+      isTest: true,
     })
     expect((await drape.call('GET', '/tryon/v1/account', { key })).status).toBe(200)
     await until(async () => (await list()).some(({ keyLastFour }) => keyLastFour === key.slice(-4)))

@@ -5,8 +5,15 @@ import { createLog } from '../../../api/shared/telemetry/log.ts'
 
 const log = createLog({ process: 'test', level: 'silent' })
 const entry = (accountId: string): RequestEntry => ({
-  ...{ accountId, method: 'GET', route: '/tryon/v1/account', status: 200, errorCode: null, keyLastFour: null },
-  ...{ durationMs: 1, requestId: 'req_1', createdAt: new Date() },
+  accountId,
+  method: 'GET',
+  route: '/tryon/v1/account',
+  status: 200,
+  errorCode: null,
+  keyLastFour: null,
+  durationMs: 1,
+  requestId: 'req_1',
+  createdAt: new Date(),
 })
 
 describe('the recorder of requests', () => {

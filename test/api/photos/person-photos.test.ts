@@ -9,7 +9,10 @@ import { type Drape, formOf, readSmallPerson, startDrape } from '../../support/d
 import { createDevelopmentShop, type TestShop } from '../../support/shop.ts'
 
 const FOUND: Prepared = {
-  ...{ viewKey: null, crop: { x: 0, y: 0, width: 160, height: 200 }, personDetected: true, warnings: [] },
+  viewKey: null,
+  crop: { x: 0, y: 0, width: 160, height: 200 },
+  personDetected: true,
+  warnings: [],
 }
 
 describe('the photo of an upload', () => {
@@ -50,7 +53,10 @@ describe('the photo of an upload', () => {
   it('is answered with what a worker found', async () => {
     const images = createImages(drape.database)
     consumer = createConsumer({
-      ...{ redis, name: 'prepare', concurrency: 2, refuse: async () => null },
+      redis,
+      name: 'prepare',
+      concurrency: 2,
+      refuse: async () => null,
       handle: async ({ data }) => images.savePrepared((data as PrepareJob).imageId, FOUND),
     })
     await consumer.setTaking(true)
@@ -75,7 +81,9 @@ describe('the crop of an upload', () => {
       images: { find: async () => ({ ...FOUND, personDetected: Date.now() < findsAt ? null : true }) },
       storage: { exists: async () => false },
       prepareQueue: { run: async (_: unknown, maxMs: number) => void (await sleep(Math.min(busyMs, maxMs))) },
-      ...{ reserveStorage: unused, fetchImage: unused, countWorkers: async () => 1 },
+      reserveStorage: unused,
+      fetchImage: unused,
+      countWorkers: async () => 1,
     }
     return createPersonPhotos(parts as unknown as Parameters<typeof createPersonPhotos>[0])
   }

@@ -456,7 +456,8 @@ describe('products', () => {
       expect(await post({ externalId: 'too-large', ...large })).toMatchObject(refused)
       const body = { products: [large], person: { image: { source: { id: 'img_x' } } } }
       expect(await drape.call('POST', '/tryon/v1/try-on', { body })).toMatchObject({
-        ...{ status: 400, body: { code: 'VALIDATION_FAILED' } },
+        status: 400,
+        body: { code: 'VALIDATION_FAILED' },
       })
     })
 

@@ -182,7 +182,9 @@ describe('a test key', () => {
 
   it('gets the error of a missing scope before that of a test input', async () => {
     const restricted = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
-      ...{ ...UNRESTRICTED, isTest: true, scopes: ['read'] },
+      ...UNRESTRICTED,
+      isTest: true,
+      scopes: ['read'],
     })
     const answer = await tryOn('/tryon/v1/try-on', 'test_RATE_LIMITED', restricted.key)
     expect(answer.body.code).toBe('FORBIDDEN')

@@ -63,7 +63,10 @@ describe('listeners and events', () => {
   }
   const createEndpoint = () =>
     createWebhooks(drape.database).insert({
-      ...{ accountId: drape.accountId, url: receiver.url, eventTypes: WEBHOOK_EVENTS, secret: SECRET },
+      accountId: drape.accountId,
+      url: receiver.url,
+      eventTypes: WEBHOOK_EVENTS,
+      secret: SECRET,
     })
 
   it('a polling listener gets an event within a second', async () => {
@@ -177,7 +180,9 @@ describe('listeners and events', () => {
 
   it('a key that is revoked during a poll gets no events', async () => {
     const { key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
-      ...{ scopes: ['webhooks'], expiresAt: null, allowedCidrs: null },
+      scopes: ['webhooks'],
+      expiresAt: null,
+      allowedCidrs: null,
     })
     const id = await listen()
     const polled = poll(id, { waitSeconds: 10 }, key)

@@ -132,7 +132,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     const { spec } = await read('workerpool', 'drape-cpu')
     const template = { ...spec.template, requests: { cpu: '100m', memory: '512Mi' } }
     const scaling = { mode: 'Fixed' }
-    const pool = { ...{ engines: [engine], queues: ['try-on'], replicas: 1, scaling, template }, warmup: spec.warmup }
+    const pool = { engines: [engine], queues: ['try-on'], replicas: 1, scaling, template, warmup: spec.warmup }
     const file = 'velocity.onnx'
     models.replace(file, (bytes) => Buffer.from(bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte))))
     await cluster.apply([

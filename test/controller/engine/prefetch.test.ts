@@ -16,7 +16,9 @@ it('prefetch Jobs of engines with the same source have different names, however 
     workerPools.read({
       metadata: { name: 'gpu', namespace: 'shop', uid: 'p', generation: 1 },
       spec: {
-        ...{ engines: ['any'], replicas: 1, scaling: { mode: 'Fixed' } },
+        engines: ['any'],
+        replicas: 1,
+        scaling: { mode: 'Fixed' },
         template: { image: 'drape/worker:test', requests: { cpu: 1 } },
       },
     }),
@@ -24,7 +26,8 @@ it('prefetch Jobs of engines with the same source have different names, however 
   const namesOf = (name: string) => {
     const engine: Engine = object(
       engines.read({
-        ...{ apiVersion: 'drape.dev/v1alpha1', kind: 'Engine' },
+        apiVersion: 'drape.dev/v1alpha1',
+        kind: 'Engine',
         metadata: { name, namespace: 'shop', uid: name, generation: 1 },
         spec: {
           ...{ license: { name: 'MIT', commercialUse: true }, files, source: { image: { reference } } },

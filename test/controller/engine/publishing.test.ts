@@ -19,8 +19,12 @@ const engine = (name: string, status: 'True' | 'False', more: object = {}) =>
     status: {
       conditions: [
         {
-          ...{ type: 'Ready', status, reason: 'Known', message: '' },
-          ...{ observedGeneration: 1, lastTransitionTime: '2026-05-04T12:00:00Z' },
+          type: 'Ready',
+          status,
+          reason: 'Known',
+          message: '',
+          observedGeneration: 1,
+          lastTransitionTime: '2026-05-04T12:00:00Z',
         },
       ],
     },
@@ -45,14 +49,18 @@ it('engines are published with the maximum slots of their pools, and removed wit
   const pools = [
     pool('cpu', { engines: ['warp'], slotsPerReplica: 2, scaling: auto({ min: 1, max: 4 }, { schedules: [night] }) }),
     pool('gpu', {
-      ...{ engines: ['fashn-vton', 'studio', 'warp'], queues: ['try-on'], scaling: auto({ max: 3 }) },
+      engines: ['fashn-vton', 'studio', 'warp'],
+      queues: ['try-on'],
+      scaling: auto({ max: 3 }),
       warmup: { timeoutSeconds: 900 },
     }),
     pool('photos', { engines: ['mock'], queues: ['prepare'], scaling: auto({ max: 9 }) }),
     pool('none', { engines: ['mock'], replicas: 0, scaling: { mode: 'Fixed' } }),
   ]
   const publishing = startEnginePublishing({
-    ...{ database, now: () => new Date(), log: createLog({ process: 'test', level: 'silent' }) },
+    database,
+    now: () => new Date(),
+    log: createLog({ process: 'test', level: 'silent' }),
     engines: { list: () => engines },
     pools: { list: () => pools },
     policies: { get: () => undefined },

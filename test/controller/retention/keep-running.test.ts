@@ -55,7 +55,8 @@ describe('a policy from a file', () => {
   it('retries a failed check for a missed run', async () => {
     let asked = 0
     const { started, faults } = await runsOf(nightly, {
-      ...{ from: '2026-05-01T12:00:00Z', to: '2026-05-01T13:00:00Z' },
+      from: '2026-05-01T12:00:00Z',
+      to: '2026-05-01T13:00:00Z',
       overdue: () => {
         asked++
         if (asked < 3) throw new Error('the database is away')

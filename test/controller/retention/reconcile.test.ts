@@ -84,7 +84,12 @@ function createWorld(startsAt: string) {
 
 function reportOf(startedAt: Date, error?: string): RunReport {
   const record = {
-    ...{ policy: 'nightly', dryRun: false, startedAt: startedAt.toISOString(), durationMs: 1, objects: 0, held: 0 },
+    policy: 'nightly',
+    dryRun: false,
+    startedAt: startedAt.toISOString(),
+    durationMs: 1,
+    objects: 0,
+    held: 0,
     keysDigest: `sha256:${'0'.repeat(64)}`,
     ...(error !== undefined && { error }),
   }

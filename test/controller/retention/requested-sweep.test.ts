@@ -6,7 +6,12 @@ import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
 
 const KEY = 'shop/now'
 const RECORD = {
-  ...{ policy: 'days', dryRun: false, startedAt: '2026-05-01T10:00:00Z', durationMs: 5, objects: 3, held: 0 },
+  policy: 'days',
+  dryRun: false,
+  startedAt: '2026-05-01T10:00:00Z',
+  durationMs: 5,
+  objects: 3,
+  held: 0,
   keysDigest: `sha256:${'0'.repeat(64)}`,
 }
 

@@ -42,7 +42,9 @@ describe('the sweep of the controller', () => {
     const holds = [{ accountId, externalUserId: 'held' }]
     const legalHolds = createLegalHolds(database)
     const sweeping = startSweeping({
-      ...{ database, storage, everySeconds: 0.02 },
+      database,
+      storage,
+      everySeconds: 0.02,
       publishHolds: () => legalHolds.publish('kubernetes', [{ name: 'shop/court', holds }]),
       mayRun: () => {
         asked++

@@ -110,7 +110,8 @@ describe('a decision', () => {
     expect(run.look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 10, limitedBy: ['scaleUp.maxReplicas'] })
     expect(run.wait(30).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 10 })
     expect(run.wait(20).look({ ...NOTHING, waiting: 25 })).toMatchObject({
-      ...{ to: 10, reason: 'Waits for scaleUp.maxReplicas.' },
+      to: 10,
+      reason: 'Waits for scaleUp.maxReplicas.',
     })
     expect(run.wait(10).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 20 })
     expect(run.wait(60).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 25, limitedBy: [] })
@@ -145,7 +146,8 @@ describe('a decision', () => {
     const window = { stabilizationSeconds: 1 }
     const up = simulate(scalingRules({ bounds: { max: 9 }, target, scaleUp: window }), 0)
     expect(up.look({ ...NOTHING, waiting: 9 })).toMatchObject({
-      ...{ to: 0, reason: 'Waits for scaleUp.stabilizationSeconds.' },
+      to: 0,
+      reason: 'Waits for scaleUp.stabilizationSeconds.',
     })
     const down = simulate(scalingRules({ bounds: { min: 1, max: 9 }, target, scaleDown: window }), 3)
     expect(down.look(NOTHING)).toMatchObject({ to: 3, reason: 'Waits for scaleDown.stabilizationSeconds.' })

@@ -30,7 +30,10 @@ function pageOf(pools: readonly KubernetesObject[], demand: ReadonlyMap<string, 
   })
 }
 const jobs = (waiting: number, inFlight: number): Demand => ({
-  ...{ waiting, inFlight, oldestWaitSeconds: 9, secondsPerJob: 3 },
+  waiting,
+  inFlight,
+  oldestWaitSeconds: 9,
+  secondsPerJob: 3,
 })
 const NONE = { waiting: 0, running: 0, desiredSlots: 0 }
 

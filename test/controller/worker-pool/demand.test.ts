@@ -3,7 +3,7 @@ import { createDatabase } from '../../../api/shared/database/database.ts'
 import { createConsumer, createJobQueue } from '../../../api/shared/queue/queue.ts'
 import { createRedis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
-import { PREPARE_LANE, readDemand } from '../../../controller/worker-pool/demand.ts'
+import { PREPARE_QUEUE, readDemand } from '../../../controller/worker-pool/demand.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { createTestRedis } from '../../support/redis.ts'
 import { until } from '../../support/until.ts'
@@ -15,12 +15,14 @@ it('photos that wait for preparation or are being prepared count as demand', asy
   const queue = createJobQueue({ redis, name: 'prepare' })
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const consumer = createConsumer({
-    ...{ redis, name: 'prepare', concurrency: 1 },
+    redis,
+    name: 'prepare',
+    concurrency: 1,
     handle: () => released,
     refuse: async () => null,
   })
   try {
-    const look = async () => (await readDemand(database, () => redis.countJobs('prepare'))).get(PREPARE_LANE)
+    const look = async () => (await readDemand(database, () => redis.countJobs('prepare'))).get(PREPARE_QUEUE)
     await until(redis.isReady)
     expect(await look()).toMatchObject({ waiting: 0, inFlight: 0 })
     await queue.add(['a', 'b', 'c'].map((id) => ({ id, data: {} })))

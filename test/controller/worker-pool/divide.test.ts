@@ -3,25 +3,39 @@ import { describe, expect, it } from 'vitest'
 import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
 import { type Member, type SharedBudget, shareOf } from '../../../controller/worker-pool/budget-share.ts'
 import type { Demand } from '../../../controller/worker-pool/decide.ts'
-import { PREPARE_LANE, sumDemand } from '../../../controller/worker-pool/demand.ts'
+import { PREPARE_QUEUE, sumDemand } from '../../../controller/worker-pool/demand.ts'
 import { divideDemand, type PoolCapacity } from '../../../controller/worker-pool/divide.ts'
 import { createDivision } from '../../../controller/worker-pool/pool-capacity.ts'
 import { createRandom } from '../../faults/support/random.ts'
 
 const jobs = (waiting: number, inFlight = 0): Demand => ({
-  ...{ waiting, inFlight, oldestWaitSeconds: waiting > 0 ? 9 : 0, secondsPerJob: 2 },
+  waiting,
+  inFlight,
+  oldestWaitSeconds: waiting > 0 ? 9 : 0,
+  secondsPerJob: 2,
 })
 const perWorker = (count: number) => (demand: Demand) => Math.ceil((demand.waiting + demand.inFlight) / count)
 const taker = (key: string, more: Partial<PoolCapacity> = {}): PoolCapacity => ({
-  ...{ key, lanes: ['warp'], priority: 0, hourlyCost: 1, maxWorkers: 4, workersFor: perWorker(2), idleBuffer: 0 },
+  key,
+  queues: ['warp'],
+  priority: 0,
+  hourlyCost: 1,
+  maxWorkers: 4,
+  workersFor: perWorker(2),
+  idleBuffer: 0,
   ...more,
 })
 const member = (key: string, more: Partial<Member> = {}): Member => ({
-  ...{ key, priority: 0, hourlyCost: 1, min: 0, wanted: 0, held: 0 },
+  key,
+  priority: 0,
+  hourlyCost: 1,
+  min: 0,
+  wanted: 0,
+  held: 0,
   ...more,
 })
-const countsOf = (shares: ReturnType<typeof divideDemand>, key: string, lane = 'warp') => {
-  const share = shares.get(key)?.get(lane)
+const countsOf = (shares: ReturnType<typeof divideDemand>, key: string, queue = 'warp') => {
+  const share = shares.get(key)?.get(queue)
   return [share?.waiting ?? 0, share?.inFlight ?? 0]
 }
 
@@ -46,7 +60,7 @@ describe('demand that several pools can serve', () => {
   })
 
   it('reserves room in a shared pool for jobs that only that pool can run', () => {
-    const both = taker('both', { lanes: ['warp', 'fashn-vton'], hourlyCost: 0.1 })
+    const both = taker('both', { queues: ['warp', 'fashn-vton'], hourlyCost: 0.1 })
     const shares = divideDemand(
       [both, taker('cpu')],
       new Map([
@@ -61,21 +75,21 @@ describe('demand that several pools can serve', () => {
 
   it('is never counted twice and never lost, for any pools', () => {
     const random = createRandom(7)
-    const lanes = ['warp', 'mock', PREPARE_LANE]
+    const queues = ['warp', 'mock', PREPARE_QUEUE]
     for (let round = 0; round < 200; round++) {
       const pools = Array.from({ length: random.between(1, 5) }, (_, i) =>
         taker(`pool-${i}`, {
-          lanes: lanes.filter((_, n) => n === i % 3 || random.between(0, 1) >= 0.5),
+          queues: queues.filter((_, n) => n === i % 3 || random.between(0, 1) >= 0.5),
           priority: Math.floor(random.between(0, 2)),
           maxWorkers: Math.floor(random.between(0, 9)),
           workersFor: perWorker(random.between(0.1, 4)),
         }),
       )
-      const demand = new Map(lanes.map((lane) => [lane, jobs(Math.floor(random.between(0, 50)), 3)]))
+      const demand = new Map(queues.map((queue) => [queue, jobs(Math.floor(random.between(0, 50)), 3)]))
       const shares = [...divideDemand(pools, demand).values()]
-      for (const [lane, { waiting, inFlight }] of demand) {
-        if (!pools.some((pool) => pool.lanes.includes(lane))) continue
-        const parts = shares.flatMap((share) => share.get(lane) ?? [])
+      for (const [queue, { waiting, inFlight }] of demand) {
+        if (!pools.some((pool) => pool.queues.includes(queue))) continue
+        const parts = shares.flatMap((share) => share.get(queue) ?? [])
         expect(parts.reduce((sum, part) => sum + part.waiting, 0)).toBe(waiting)
         expect(parts.reduce((sum, part) => sum + part.inFlight, 0)).toBe(inFlight)
       }
@@ -89,7 +103,7 @@ const anyPool = fc.record({
   min: fc.nat(2),
   more: fc.nat(6),
   idleBuffer: fc.nat(1),
-  lanes: fc.constantFrom(['warp'], ['mock'], ['fashn-vton']),
+  queues: fc.constantFrom(['warp'], ['mock'], ['fashn-vton']),
   perWorker: fc.integer({ min: 1, max: 3 }),
   /** The budgets that the pool counts for. */
   budgets: fc.subarray([0, 1]),
@@ -114,7 +128,7 @@ describe('demand for pools that share a cost budget', () => {
   const hard = (hourlyCap: number, members: readonly Member[]): SharedBudget => ({ hourlyCap, mode: 'Hard', members })
 
   it('goes to a pool outside the budget when a higher priority exhausts the budget', () => {
-    const first = taker('first', { lanes: ['mock'], priority: 2 })
+    const first = taker('first', { queues: ['mock'], priority: 2 })
     const [inside, outside] = [taker('inside', { priority: 1 }), taker('outside', { hourlyCost: 9 })]
     const divided = (cap: number, members = [member('first', { priority: 2 }), member('inside', { priority: 1 })]) => {
       const shares = divideDemand([first, inside, outside], new Map([...warp, ['mock', jobs(5)]]), [hard(cap, members)])
@@ -146,7 +160,7 @@ describe('demand for pools that share a cost budget', () => {
         anyDemand,
         fc.array(fc.nat(4), { maxLength: 12 }),
         (some, caps, waiting, order) => {
-          const demand = new Map(['warp', 'mock', 'fashn-vton'].map((lane, i) => [lane, jobs(waiting[i])]))
+          const demand = new Map(['warp', 'mock', 'fashn-vton'].map((queue, i) => [queue, jobs(waiting[i])]))
           const pools = some.map(poolOf)
           let shares = new Map() as ReturnType<typeof divideDemand>
           for (let round = 0; round < 12; round++) {
@@ -162,15 +176,15 @@ describe('demand for pools that share a cost budget', () => {
             }
             for (const i of [...order, ...pools.keys()]) decide(pools[i % pools.length], pools, caps)
           }
-          for (const [lane, all] of demand) {
-            const takers = pools.filter(({ taker: { lanes } }) => lanes.includes(lane))
+          for (const [queue, all] of demand) {
+            const takers = pools.filter(({ taker: { queues } }) => queues.includes(queue))
             if (takers.length === 0) continue
-            expect(takers.reduce((sum, pool) => sum + (shares.get(pool.taker.key)?.get(lane)?.waiting ?? 0), 0)).toBe(
+            expect(takers.reduce((sum, pool) => sum + (shares.get(pool.taker.key)?.get(queue)?.waiting ?? 0), 0)).toBe(
               all.waiting,
             )
             const late = takers.filter((pool) => {
               const isServed = pool.taker.workersFor(assignedTo(pool, shares)) <= pool.member.held
-              return !isServed && (shares.get(pool.taker.key)?.get(lane)?.waiting ?? 0) > 0
+              return !isServed && (shares.get(pool.taker.key)?.get(queue)?.waiting ?? 0) > 0
             })
             if (late.length === 0) continue
             for (const pool of takers.filter((each) => !late.includes(each))) {
@@ -189,7 +203,9 @@ describe('demand for pools that share a cost budget', () => {
     const { perWorker: count, ...others } = rest
     const about = { priority, hourlyCost: rest.hourlyCost }
     return {
-      ...{ min, budgets, wanted: 0 },
+      min,
+      budgets,
+      wanted: 0,
       taker: taker(`${i}`, { ...others, ...about, maxWorkers: min + more, workersFor: perWorker(count) }),
       member: member(`${i}`, { ...about, min, held: Math.min(held, min + more) }),
     }
@@ -252,7 +268,7 @@ describe('the pools of a cluster', () => {
       new Map(),
     )
   const waitingOf = (divided: ReturnType<ReturnType<typeof divideBetween>>, name: string) =>
-    [...(divided.get(`shop/${name}`)?.entries() ?? [])].map(([lane, { waiting }]) => `${lane} ${waiting}`).sort()
+    [...(divided.get(`shop/${name}`)?.entries() ?? [])].map(([queue, { waiting }]) => `${queue} ${waiting}`).sort()
 
   it('share demand by bounds, queues and engine limits', () => {
     const pools = [
@@ -264,7 +280,7 @@ describe('the pools of a cluster', () => {
     const demand = new Map([
       ['warp', jobs(6)],
       ['fashn-vton', jobs(1)],
-      [PREPARE_LANE, jobs(3)],
+      [PREPARE_QUEUE, jobs(3)],
     ])
     const divided = divide(demand)
     // Two slots of two jobs each, less the photos.

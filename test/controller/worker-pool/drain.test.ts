@@ -41,11 +41,17 @@ describe('removing workers', () => {
     const waitsFor = '1 workers whose pod-deletion-cost was changed'
     const undercut = [pod('a', fenced), pod('b', { costChanged: true }), pod('c')]
     expect(planDrain(situation({ target: 2, pods: undercut, workers }))).toMatchObject({
-      ...{ restore: ['b'], mark: ['a'], replicas: 3, waitsFor },
+      restore: ['b'],
+      mark: ['a'],
+      replicas: 3,
+      waitsFor,
     })
     const unmarked = [pod('a', { ...fenced, costChanged: true }), pod('b'), pod('c')]
     expect(planDrain(situation({ target: 2, pods: unmarked, workers }))).toMatchObject({
-      ...{ restore: [], mark: ['a'], replicas: 3, waitsFor },
+      restore: [],
+      mark: ['a'],
+      replicas: 3,
+      waitsFor,
     })
     // No pod is to be removed: the cost makes no difference.
     expect(planDrain(situation({ target: 3, pods: undercut, workers })).restore).toEqual([])
@@ -132,7 +138,10 @@ describe('removing workers', () => {
     const gone = { fencedAt: NOW - 9000, markedAt: NOW - 4000 }
     const pods = [pod('a', gone), pod('b', gone), pod('fresh', { fencedAt: NOW - 100 }), pod('d')]
     const workers = {
-      ...{ a: drained(NOW - 9000), b: drained(NOW - 9000), fresh: draining(1, NOW - 100), d: idle(1) },
+      a: drained(NOW - 9000),
+      b: drained(NOW - 9000),
+      fresh: draining(1, NOW - 100),
+      d: idle(1),
     }
     const lowered = situation({ target: 3, pods, workers, replicas: 2 })
     expect(planDrain(lowered)).toMatchObject({ release: ['fresh'], refuse: [], mark: [], replicas: 2 })
@@ -150,7 +159,9 @@ describe('removing workers', () => {
     expect(first).toMatchObject({ fence: ['a', 'b'], replicas: 4, waitsFor: 'budget a-few' })
     const fenced = { fencedAt: NOW - 5000, markedAt: NOW - 3000 }
     const going = situation({
-      ...{ target: 0, budget, pods: [pod('a', fenced), pod('b', fenced), pod('c'), pod('d')] },
+      target: 0,
+      budget,
+      pods: [pod('a', fenced), pod('b', fenced), pod('c'), pod('d')],
       workers: { ...workers, a: drained(fenced.fencedAt), b: drained(fenced.fencedAt) },
     })
     expect(planDrain(going)).toMatchObject({ fence: [], replicas: 2 })

@@ -21,7 +21,9 @@ const podOf = (name: string, changes: Partial<Pod['metadata']> = {}, status: Pod
 })
 const find = (pods: readonly Pod[], node: object | undefined, seenBefore = new Map<string, number>()) =>
   findInterruptions({
-    ...{ pods, seenBefore, now: NOW },
+    pods,
+    seenBefore,
+    now: NOW,
     findNode: () => node && ({ metadata: { name: 'node' }, ...node } as KubernetesObject),
   })
 const begun = (...args: Parameters<typeof find>) => find(...args).begin.map(({ pod }) => pod)

@@ -157,10 +157,13 @@ describe('the pods of a pool', () => {
     const term = { labelSelector: { matchLabels: { a: 'b' } }, topologyKey: 'rack' }
     const required = 'requiredDuringSchedulingIgnoredDuringExecution'
     const read = workerPools.read({
-      ...{ apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool' },
+      apiVersion: 'drape.dev/v1alpha1',
+      kind: 'WorkerPool',
       metadata: { name: 'small', namespace: 'shop', uid: 'f0f0', generation: 1 },
       spec: {
-        ...{ engines: ['warp'], replicas: 1, scaling: { mode: 'Fixed' } },
+        engines: ['warp'],
+        replicas: 1,
+        scaling: { mode: 'Fixed' },
         template: { image: 'drape/worker:test', requests: { cpu: 1 } },
         podTemplate: { spec: { affinity: { podAntiAffinity: { [required]: [term] } } } },
       },

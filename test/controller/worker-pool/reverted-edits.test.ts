@@ -49,7 +49,9 @@ it('replicas that the API server refused to lower are no manual change', async (
 
 it('names the writers since the last write of the controller only', () => {
   const at = (manager: string, second: number, subresource?: string) => ({
-    ...{ manager, subresource, time: `2026-01-01T12:00:0${second}Z` },
+    manager,
+    subresource,
+    time: `2026-01-01T12:00:0${second}Z`,
   })
   const writersOf = (...managedFields: ReturnType<typeof at>[]) =>
     lastWriters({ metadata: { name: 'pool-workers', managedFields } })

@@ -156,7 +156,11 @@ describe('a change of the template', () => {
 
 function fixed(replicas: number, version: number, rollout: object = {}) {
   return {
-    ...{ engines: ['mock'], replicas, rollout, scaling: { mode: 'Fixed' }, drain: { removeBusy: true } },
+    engines: ['mock'],
+    replicas,
+    rollout,
+    scaling: { mode: 'Fixed' },
+    drain: { removeBusy: true },
     template: { image: `drape/worker:${version}`, requests: { cpu: '1' } },
   }
 }

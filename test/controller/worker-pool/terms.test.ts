@@ -3,7 +3,10 @@ import { ModelCluster } from './model-cluster.ts'
 
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
 const fixed = (replicas: number, more: object = {}) => ({
-  ...{ engines: ['mock'], replicas, scaling: { mode: 'Fixed' }, template },
+  engines: ['mock'],
+  replicas,
+  scaling: { mode: 'Fixed' },
+  template,
   ...more,
 })
 const NO_DEMAND = { waiting: 0, inFlight: 0, oldestWaitSeconds: 0, secondsPerJob: 3 }

@@ -74,7 +74,9 @@ function read(spec: object) {
     kind: 'WorkerPool',
     metadata: { name: 'mixed', namespace: 'shop', uid: 'f0f0', generation: 1 },
     spec: {
-      ...{ engines: ['warp'], replicas: 1, scaling: { mode: 'Fixed' } },
+      engines: ['warp'],
+      replicas: 1,
+      scaling: { mode: 'Fixed' },
       template: { image: 'drape/worker:test', requests: { cpu: 1 } },
       ...spec,
     },

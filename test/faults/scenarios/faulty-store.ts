@@ -17,13 +17,13 @@ export const faultyStore: Scenario<{ jobs: number; share: number }> = {
     try {
       const shop = await platform.openShop({ credits: size.jobs })
       const workers = await platform.startWorkers(3)
-      store.suffer(size.share)
+      store.injectFaults(size.share)
       for (let job = 0; job < size.jobs; job++) {
         await shop.order({ deadlineSeconds: 3600 })
         await sleep(random.between(0, 100))
       }
       await platform.settle()
-      store.suffer(0)
+      store.injectFaults(0)
       await workers.stop()
       return {
         accepted: [],
@@ -33,7 +33,7 @@ export const faultyStore: Scenario<{ jobs: number; share: number }> = {
           repeated: await countRepeated(platform.database, shop.accepted),
           ...(await countFailures(platform.database, shop.accepted)),
         },
-        violations: [...(await findViolations(platform, shop.accepted)), ...platform.outbursts()],
+        violations: [...(await findViolations(platform, shop.accepted)), ...platform.unexpectedErrors()],
       }
     } finally {
       await platform.stop()

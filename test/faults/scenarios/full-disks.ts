@@ -30,7 +30,7 @@ export const fullDisks: Scenario<{ fills: number; orders: number }> = {
         accepted: [],
         injected: { fills: 2 * size.fills },
         measured: { accepted: shop.accepted.length, refused },
-        violations: [...violations, ...(await findViolations(platform, shop.accepted)), ...platform.outbursts()],
+        violations: [...violations, ...(await findViolations(platform, shop.accepted)), ...platform.unexpectedErrors()],
       }
     } finally {
       await platform.stop()

@@ -10,13 +10,13 @@ export const killedReplicas: Scenario<{ kills: number; atOnce: number }> = {
     const shop = await platform.openShop({ credits: size.kills * size.atOnce })
     const workers = await platform.startWorkers(2)
     for (let kill = 0; kill < size.kills; kill++) {
-      await platform.replicas.whole()
+      await platform.replicas.untilHealthy()
       const orders = Array.from({ length: size.atOnce }, () => shop.order())
       await sleep(random.between(0, 120))
       await platform.replicas.kill(random.pick(platform.replicas.members))
       await Promise.all(orders)
     }
-    await platform.replicas.whole()
+    await platform.replicas.untilHealthy()
     await platform.settle()
     await workers.stop()
     const unanswered = shop.orders.filter(({ status }) => status === null).length

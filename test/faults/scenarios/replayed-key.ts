@@ -11,13 +11,13 @@ export const replayedKey: Scenario<{ replays: number; kills: number }> = {
     const product = { externalId: 'shirt', images: [{ source: { url: platform.images.next(0) } }] }
     const order = () => shop.order({ product, idempotencyKey: 'the same every time' })
     for (let kill = 0; kill < size.kills; kill++) {
-      await platform.replicas.whole()
+      await platform.replicas.untilHealthy()
       const replays = Array.from({ length: size.replays / (size.kills + 1) }, order)
       await sleep(random.between(0, 100))
       await platform.replicas.kill(random.pick(platform.replicas.members))
       await Promise.all(replays)
     }
-    await platform.replicas.whole()
+    await platform.replicas.untilHealthy()
     while ((await order()).status !== 201) await sleep(200)
     await Promise.all(Array.from({ length: size.replays / (size.kills + 1) }, order))
     const workers = await platform.startWorkers(1)

@@ -14,7 +14,7 @@ export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRa
       Array.from({ length: 5 }, () => platform.openShop({ credits: size.seconds * size.perSecond })),
     )
     const workers = await platform.startWorkers(3)
-    await platform.replicas.whole()
+    await platform.replicas.untilHealthy()
     const fleets = { api: [...platform.replicas.members], worker: [...workers.members] }
     const programs = [...fleets.api, ...fleets.worker]
     /** Resolves with the peak memory of each program. */

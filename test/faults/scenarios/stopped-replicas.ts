@@ -14,7 +14,7 @@ export const stoppedReplicas: Scenario<{ stops: number; atOnce: number }> = {
     const violations: string[] = []
     const ends: number[] = []
     for (let stop = 0; stop < size.stops; stop++) {
-      await platform.replicas.whole()
+      await platform.replicas.untilHealthy()
       const orders = Array.from({ length: size.atOnce }, () => shop.order())
       await sleep(random.between(0, 120))
       const signalledAt = performance.now()
@@ -23,7 +23,7 @@ export const stoppedReplicas: Scenario<{ stops: number; atOnce: number }> = {
       if (code !== 0) violations.push(`a replica ended with ${code}`)
       await Promise.all(orders)
     }
-    await platform.replicas.whole()
+    await platform.replicas.untilHealthy()
     await platform.settle()
     await workers.stop()
     const lost = shop.orders.filter(({ status }) => status !== 201).length

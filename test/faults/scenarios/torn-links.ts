@@ -22,13 +22,13 @@ export const tornLinks: Scenario<{
     let phases = 0
     const phase = async (link: (typeof LINKS)[number], faults: LinkFaults, ms: number) => {
       phases++
-      platform.links[link].suffer(faults)
+      platform.links[link].injectFaults(faults)
       const orders = Array.from({ length: size.jobs }, async () => {
         await sleep(random.between(0, ms / 2))
         await shop.order({ imageMs: random.between(0, 500) })
       })
       await sleep(ms)
-      platform.links[link].suffer()
+      platform.links[link].injectFaults()
       await Promise.all(orders)
     }
     for (const link of LINKS) {

@@ -22,7 +22,7 @@ export async function keepBusy({
   atLeast?: number
 }): Promise<readonly [Busy, ...Busy[]]> {
   for (;;) {
-    await workers.whole()
+    await workers.untilHealthy()
     const missing = atLeast + 1 - (await countUnfinished(platform.database))
     await Promise.all(Array.from({ length: Math.max(0, missing) }, () => shop.order({ imageMs: imageMs() })))
     const ended = performance.now() + PATIENCE_MS

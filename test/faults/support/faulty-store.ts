@@ -18,7 +18,7 @@ export interface FaultyStore {
   readonly storage: ObjectStorage
   listResults(): Promise<readonly string[]>
   /** This share of the requests is refused, cut or never answered; alternately before and after the server has handled them. */
-  suffer(share: number): void
+  injectFaults(share: number): void
   /** Number of faulty requests. */
   readonly faults: number
   stop(): Promise<void>
@@ -77,7 +77,7 @@ async function startBefore(server: S3Server, random: Random): Promise<FaultyStor
       }
       return found
     },
-    suffer: (next) => {
+    injectFaults: (next) => {
       share = next
     },
     get faults() {

@@ -10,7 +10,7 @@ export interface Fleet {
   /** Stops one, waits for its exit, and starts another in its place. Returns the exit code. */
   terminate(member: TestProgram): Promise<number | null>
   /** Resolves when the configured number runs. */
-  whole(): Promise<void>
+  untilHealthy(): Promise<void>
   stop(): Promise<void>
   /** Ends the fleet without its processes, and returns them. */
   release(): Promise<readonly TestProgram[]>
@@ -63,7 +63,7 @@ export async function startFleet(
       add().catch(() => {})
       return member.end('SIGTERM')
     },
-    whole: async () => {
+    untilHealthy: async () => {
       while (members.length < size) await Promise.race([...launches, sleep(50)])
     },
     stop: async () => {

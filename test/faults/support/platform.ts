@@ -43,7 +43,7 @@ export interface Platform extends World {
   /** Resolves when all accepted generations have ended. */
   settle(): Promise<void>
   /** Log lines of crashes and unhandled rejections. Expected: none. */
-  outbursts(): string[]
+  unexpectedErrors(): string[]
   stop(): Promise<void>
 }
 
@@ -110,7 +110,14 @@ export async function startPlatform({
   const { storage, listResults } = store
 
   return {
-    ...{ database, storage, listResults, postgres, redis, links, images, replicas },
+    database,
+    storage,
+    listResults,
+    postgres,
+    redis,
+    links,
+    images,
+    replicas,
     startReplica: (more) => startFleet(launch('api', more), 1),
     startWorkers: async (count, more) => {
       const reused = more ? [] : idle.splice(0, count)
@@ -128,14 +135,14 @@ export async function startPlatform({
     settle: async () => {
       await until(async () => (await countUnfinished(database)) === 0)
     },
-    outbursts: () => programs.flatMap((program) => program.output().match(OUTBURST) ?? []),
+    unexpectedErrors: () => programs.flatMap((program) => program.output().match(UNEXPECTED_ERROR) ?? []),
     stop: () => undo.disposeAsync(),
   }
 }
 
 const PLENTY = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000 }
 const GREY = { width: 80, height: 100, channels: 3 as const, data: new Uint8Array(80 * 100 * 3).fill(127) }
-const OUTBURST = /^.*(?:uncaught exception|unhandled rejection).*$/gm
+const UNEXPECTED_ERROR = /^.*(?:uncaught exception|unhandled rejection).*$/gm
 
 function portOf(url: string): number {
   return Number(new URL(url).port)

@@ -15,7 +15,7 @@ export interface LinkFaults {
 export interface Link {
   readonly port: number
   /** Replaces the current faults; no faults by default. */
-  suffer(faults?: LinkFaults): void
+  injectFaults(faults?: LinkFaults): void
   /** Resets all open connections. Returns the count. */
   reset(): number
   /** Number of connections cut so far. */
@@ -79,7 +79,7 @@ export async function createLink(target: number, random: Random): Promise<Link> 
 
   return {
     port: (server.address() as AddressInfo).port,
-    suffer: (next = {}) => {
+    injectFaults: (next = {}) => {
       faults = next
       if (!faults.partitioned) for (const act of held.splice(0)) act()
     },

@@ -63,7 +63,8 @@ describe('drape account', () => {
     expect((await update('--default-engine', 'fashn-vton')).settings).toMatchObject({ defaultEngine: 'fashn-vton' })
     await update('--default-engine', 'none')
     expect((await update('--safety-level', 'strict', '--allows-swimwear', 'true')).settings).toMatchObject({
-      ...{ safetyLevel: 'strict', allowsSwimwear: true },
+      safetyLevel: 'strict',
+      allowsSwimwear: true,
     })
     expect(await drape('account', 'update', '--account', id, '--safety-level', 'lax')).toMatchObject({ code: 2 })
     expect((await update('--safety-level', 'none', '--allows-swimwear', 'false')).settings.allowsSwimwear).toBe(false)

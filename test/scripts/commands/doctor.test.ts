@@ -102,7 +102,7 @@ describe('drape doctor', () => {
     const client = await createClient({ url: redis.url }).connect()
     try {
       // Entries of crashed workers, which a reader must leave.
-      for (const key of ['drape:pool-workers', 'drape:workers:try-on', 'drape:lane-workers'])
+      for (const key of ['drape:pool-workers', 'drape:workers:try-on', 'drape:engine-workers'])
         await client.zAdd(key, { value: '{}', score: 1 })
       await client.aclSetUser('reader', ['on', '>reads', '~*', '&*', '+@all', '-@write'])
       const url = new URL(redis.url)
@@ -150,7 +150,8 @@ describe('drape doctor', () => {
     try {
       const { port } = other.address() as AddressInfo
       const { findings } = await examine({
-        ...{ PORT: String(port), REDIS_URL: redis.url },
+        PORT: String(port),
+        REDIS_URL: redis.url,
         SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
       })
       expect(find(findings, `port ${port}`)).toMatchObject(isProblem(/^in use/, 'set PORT'))
@@ -191,7 +192,8 @@ describe('the checks of drape doctor', () => {
     const server = await startTransitServer()
     const env = {
       RECEIPT_KEY: 'not a key',
-      ...{ PROVENANCE_TRANSIT_KEY: server.keyUrl, PROVENANCE_TRANSIT_TOKEN: server.token },
+      PROVENANCE_TRANSIT_KEY: server.keyUrl,
+      PROVENANCE_TRANSIT_TOKEN: server.token,
     }
     const problems = async () => {
       const findings = await examineSigningKeys(env)

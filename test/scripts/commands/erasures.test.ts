@@ -44,11 +44,17 @@ describe('restoring a backup older than an erasure', () => {
   /** A customer of a shop who left an address and events, but no photo. */
   async function visitShop(customerId: string): Promise<string> {
     const { id: shopId } = await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'plugin', domain: 'shop.example', secret: 'a secret of the shop' },
+      accountId: drape.accountId,
+      platform: 'plugin',
+      domain: 'shop.example',
+      secret: 'a secret of the shop',
     })
     const externalUserId = `${shopId}:customer:${customerId}`
     await createLeadOutbox(drape.database).insert({
-      ...{ shopId, externalUserId, email: 'gone@example.com', marketingConsent: true },
+      shopId,
+      externalUserId,
+      email: 'gone@example.com',
+      marketingConsent: true,
     })
     const nobody = { anonymousId: null, sessionId: null, productId: null, variantId: null }
     const origin = {

@@ -13,7 +13,9 @@ import { commandsOf } from '../../support/documented-blocks.ts'
 
 const { drape } = createCommandLine('postgres://nobody@127.0.0.1:1/nothing')
 const bitmapOf = (value: number) => ({
-  ...{ width: 32, height: 32, channels: 3 as const },
+  width: 32,
+  height: 32,
+  channels: 3 as const,
   data: new Uint8Array(32 * 32 * 3).fill(value),
 })
 
@@ -39,9 +41,12 @@ describe('drape provenance verify', () => {
       [90, 120, 150].map((value) => encodeImage(bitmapOf(value), { format: 'png' })),
     )
     signed = await signResult({
-      ...{ image, engine: { name: 'fashn-vton', version: '1.5', kind: 'photo' }, weights: 'ab'.repeat(32) },
+      image,
+      engine: { name: 'fashn-vton', version: '1.5', kind: 'photo' },
+      weights: 'ab'.repeat(32),
       // As the API stores it.
-      ...{ person: (await normaliseImage(photo)).bytes, product },
+      person: (await normaliseImage(photo)).bytes,
+      product,
     })
     await Promise.all([
       ...[put('result.png', signed.image), put('plain.png', image), put('photo.png', photo)],
@@ -57,16 +62,20 @@ describe('drape provenance verify', () => {
   it('shows signer and origin of an image', async () => {
     const path = (name: string) => join(folder, name)
     expect(await verify(path('result.png'), '--trust', path('trust.pem'))).toMatchObject({
-      ...{ code: 0, status: 'valid', problems: [] },
+      code: 0,
+      status: 'valid',
+      problems: [],
       statement: { engine: 'fashn-vton 1.5', sourceType: 'compositeWithTrainedAlgorithmicMedia' },
       signer: { subject: 'CN=Example shop, O=Example', trusted: true },
     })
     const salted = ['--salt', signed.ingredientSalt]
     expect(await verify(path('result.png'), '--ingredient', path('photo.png'), ...salted)).toMatchObject({
-      ...{ code: 0, isIngredient: true },
+      code: 0,
+      isIngredient: true,
     })
     expect(await verify(path('result.png'), '--ingredient', path('result.png'), ...salted)).toMatchObject({
-      ...{ code: 1, isIngredient: false },
+      code: 1,
+      isIngredient: false,
     })
   })
 
@@ -102,7 +111,8 @@ describe('drape provenance verify', () => {
     const engine = { name: 'warp', version: '1', kind: 'preview' } as const
     const { image: result } = await signResult({ image, engine, weights: null, person: image, product: image })
     expect(await verify(await put('own.png', result), '--trust', join(folder, 'root.pem'))).toMatchObject({
-      ...{ code: 0, status: 'valid' },
+      code: 0,
+      status: 'valid',
       signer: { issuer: 'O=Example Ltd, CN=Example root', trusted: true },
     })
   })

@@ -39,7 +39,11 @@ describe('drape receipt verify', () => {
 
   it('verifies a receipt with the keys of the service', async () => {
     expect(await verify(pathOf('genuine'))).toMatchObject({
-      ...{ code: 0, stderr: '', status: 'valid', problems: [], keyId: keys[0] },
+      code: 0,
+      stderr: '',
+      status: 'valid',
+      problems: [],
+      keyId: keys[0],
       statement: { installation: 'https://tryon.example.com', objects: { count: 3 } },
     })
   })
@@ -67,7 +71,8 @@ describe('drape receipt verify', () => {
       JSON.stringify({ erasureId: 'era_1', status: 'PENDING', waitsFor: 'caches', receipt: null }),
     )
     expect(await verify(pending)).toMatchObject({
-      ...{ code: 1, status: 'invalid' },
+      code: 1,
+      status: 'invalid',
       problems: [expect.stringMatching(/not issued yet/)],
     })
   })

@@ -110,10 +110,12 @@ describe('drape shop', () => {
     expect(await update('--default-engine', 'fashn-vton')).toMatchObject({ defaultEngine: 'fashn-vton' })
     expect(await update('--default-engine', 'none')).toMatchObject({ defaultEngine: null })
     expect(await update('--safety-level', 'strict', '--allows-swimwear', 'true')).toMatchObject({
-      ...{ safetyLevel: 'strict', allowsSwimwear: true },
+      safetyLevel: 'strict',
+      allowsSwimwear: true,
     })
     expect(await update('--safety-level', 'none', '--allows-swimwear', 'none')).toMatchObject({
-      ...{ safetyLevel: null, allowsSwimwear: null },
+      safetyLevel: null,
+      allowsSwimwear: null,
     })
     for (const wrong of [
       ['--safety-level', 'lax'],

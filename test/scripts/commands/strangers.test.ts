@@ -69,7 +69,8 @@ describe('a server at DRAPE_URL that is not Drape', () => {
     const { url, heard } = await start(answer as Answer)
     const { call } = createConnection({ url, apiKey: KEY, fetch: createVerifiedFetch(url) })
     await expect(call({ method: 'POST', path: ['try-on'], body: { photo: 'secret' } })).rejects.toMatchObject({
-      ...{ code: 'UNEXPECTED_ANSWER', message: expect.stringContaining('Neither the key nor data was sent') },
+      code: 'UNEXPECTED_ANSWER',
+      message: expect.stringContaining('Neither the key nor data was sent'),
     })
     expect(heard).toEqual([{ method: 'GET', url: CREDITS, key: undefined, bytes: 0 }])
   })

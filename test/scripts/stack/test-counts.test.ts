@@ -17,7 +17,8 @@ describe('the count of a test run', () => {
     const file = (...states: string[]) => ({
       name: 'a.test.ts',
       status: 'failed',
-      ...{ startTime: 0, endTime: 0 },
+      startTime: 0,
+      endTime: 0,
       assertionResults: states.map((status) => ({ fullName: 'a test', status })),
     })
     const testResults = [file(), file('skipped'), file('passed', 'failed')]

@@ -17,7 +17,10 @@ describe('skipped tests', () => {
     const passed = { fullName: 'another', status: 'passed' }
     const name = join(ROOT, STRANGER.file)
     const report = (status: string) => ({
-      ...{ numPassedTests: 1, numFailedTests: 0, numPendingTests: 1, numTodoTests: 0 },
+      numPassedTests: 1,
+      numFailedTests: 0,
+      numPendingTests: 1,
+      numTodoTests: 0,
       testResults: [{ name, status, startTime: 0, endTime: 0, assertionResults: [test, passed] }],
     })
     expect(findSkips(report('passed'))).toEqual([STRANGER])

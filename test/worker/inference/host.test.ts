@@ -27,7 +27,9 @@ describe('the host of an inference process', () => {
     let restarts = 0
     const faults: ReportedFault[] = []
     const host = createInferenceHost({
-      ...{ program, env: {}, workSeconds: 30 },
+      program,
+      env: {},
+      workSeconds: 30,
       ...options,
       log,
       onReady: () => {},

@@ -11,8 +11,12 @@ it('counts engine runs by outcome', async () => {
     {
       run: () => end(),
       evict: () => {},
-      ...{ countReady: () => 1, countCachedGarments: () => 0, problem: () => null, stop: async () => {} },
-      ...{ findWaiting: () => [], downloadSeconds: () => null },
+      countReady: () => 1,
+      countCachedGarments: () => 0,
+      problem: () => null,
+      stop: async () => {},
+      findWaiting: () => [],
+      downloadSeconds: () => null,
     } as Inference,
     metrics,
   )

@@ -56,8 +56,11 @@ describe('an inference process with DOWNLOADED_ENGINES', () => {
     const host = createInferenceHost({
       program: new URL('../../../worker/inference/process.ts', import.meta.url),
       env: {
-        ...{ ENGINES: 'fashn-vton,mock', DOWNLOADED_ENGINES: 'fashn-vton', ENGINE_DIR: folder.path },
-        ...{ MODEL_DIR: MODELS, EXECUTION_PROVIDER: 'cpu' },
+        ENGINES: 'fashn-vton,mock',
+        DOWNLOADED_ENGINES: 'fashn-vton',
+        ENGINE_DIR: folder.path,
+        MODEL_DIR: MODELS,
+        EXECUTION_PROVIDER: 'cpu',
       },
       workSeconds: 10,
       log: createLog({ process: 'worker', level: 'silent' }),

@@ -118,7 +118,7 @@ describe('a try-on job', () => {
     isFenced: () => false,
     maySign: async () => true,
     handBack: createHandBack(),
-    rest: async () => void rests++,
+    pauseTaking: async () => void rests++,
     generations: createGenerations(ownDatabase),
     objects: createObjects(ownDatabase),
     storage,
@@ -269,7 +269,9 @@ describe('a try-on job', () => {
     await consumeTryOn(job, optionsOf({ askList }))
     const { status, errorCode, errorDetails } = (await generations.find(job.generationId)) ?? {}
     expect({ status, errorCode, errorDetails }).toMatchObject({
-      ...{ status: 'FAILED', errorCode: 'IMAGE_LISTED', errorDetails: [{ path: 'person.image' }] },
+      status: 'FAILED',
+      errorCode: 'IMAGE_LISTED',
+      errorDetails: [{ path: 'person.image' }],
     })
     expect([asked.length, requests.length]).toEqual([1, sent])
     const late = await accept()
@@ -278,7 +280,8 @@ describe('a try-on job', () => {
     })
     await consumeTryOn(late, optionsOf({ askList: () => Promise.reject(new Error('no answer')) }))
     expect(await generations.find(late.generationId)).toMatchObject({
-      ...{ status: 'COMPLETED', warnings: ['SAFETY_CHECK_SKIPPED', 'CATEGORY_ASSUMED'] },
+      status: 'COMPLETED',
+      warnings: ['SAFETY_CHECK_SKIPPED', 'CATEGORY_ASSUMED'],
     })
     // The refusal was refunded.
     expect(await stateOf(late.generationId)).toMatchObject({ balance: 8 })
@@ -333,7 +336,9 @@ describe('a try-on job', () => {
     const reviews = createSafetyReviews(database)
     const decide = async (id: string, decision: ReviewDecision) => {
       expect(await reviews.appeal(id, 'It is a beige shirt.')).toMatchObject({
-        ...{ state: 'OPEN', check: 'nudity', image: 'person' },
+        state: 'OPEN',
+        check: 'nudity',
+        image: 'person',
       })
       expect(await reviews.decide(id, { version: 1, decision, answer: 'Right.' })).toBe(true)
     }

@@ -35,8 +35,15 @@ async function upload(text: string) {
   const imageId = `img_${uuidv7()}`
   const objectKey = `persons/${accountId}/${imageId}.jpg`
   await createImages(database).insert({
-    ...{ id: imageId, accountId, objectKey, bytes: text.length, externalUserId: null, width: 80, height: 100 },
-    ...{ cropMode: 'auto', expiresAt: new Date(Date.now() + 60_000) },
+    id: imageId,
+    accountId,
+    objectKey,
+    bytes: text.length,
+    externalUserId: null,
+    width: 80,
+    height: 100,
+    cropMode: 'auto',
+    expiresAt: new Date(Date.now() + 60_000),
   })
   await storage.put(objectKey, Buffer.from(text), { contentType: 'image/jpeg' })
   return { imageId, objectKey }

@@ -25,7 +25,12 @@ it('a worker is announced once, as soon as it is ready', async () => {
   let canWork = false
   let arrivals = 0
   const announcement = announceWorker({
-    ...{ redis, worker: 'fresh', queues: ['try-on'], engines: ['mock'], slots: 2, log },
+    redis,
+    worker: 'fresh',
+    queues: ['try-on'],
+    engines: ['mock'],
+    slots: 2,
+    log,
     canWork: () => canWork,
     findManifests: () => [],
     onArrival: () => arrivals++,
@@ -119,7 +124,11 @@ it('a pool worker reads its order before the first poll is due', async () => {
   await registry.order('fresh', 'take')
   let changes = 0
   const membership = joinPool({
-    ...{ registry, host: 'fresh', facts: { slots: 1, provider: 'cuda', engines: ['mock'] }, consumers: [], log },
+    registry,
+    host: 'fresh',
+    facts: { slots: 1, provider: 'cuda', engines: ['mock'] },
+    consumers: [],
+    log,
     findSickness: () => null,
     findDownloadSeconds: () => 12.5,
     onChange: () => changes++,
@@ -129,7 +138,11 @@ it('a pool worker reads its order before the first poll is due', async () => {
   await until(() => changes === 1)
   expect(membership.mayTake()).toBe(true)
   expect((await registry.findWorkers()).get('fresh')).toMatchObject({
-    ...{ state: 'taking', slots: 1, provider: 'cuda', engines: ['mock'], downloadSeconds: 12.5 },
+    state: 'taking',
+    slots: 1,
+    provider: 'cuda',
+    engines: ['mock'],
+    downloadSeconds: 12.5,
   })
   await membership.leave()
 })
@@ -138,7 +151,11 @@ it('a draining worker returns its jobs after their remaining time, unless releas
   const registry = createPoolRegistry(redis)
   let returned = 0
   const membership = joinPool({
-    ...{ registry, host: 'ending', facts: { slots: 1, provider: 'cpu', engines: [] }, consumers: [], log },
+    registry,
+    host: 'ending',
+    facts: { slots: 1, provider: 'cpu', engines: [] },
+    consumers: [],
+    log,
     findSickness: () => null,
     findDownloadSeconds: () => null,
     onChange: () => {},

@@ -26,7 +26,13 @@ it('records the stages of a try-on one after another, those of the engine within
     ms: [from, end].map((at) => Number((at - start) / 1_000_000n)),
   }))
   expect(Object.fromEntries(spans.map(({ name, ms }) => [name, ms]))).toEqual({
-    ...{ decode: [0, 10], safety: [10, 15], engine: [15, 95], composite: [95, 102], encode: [102, 105] },
-    ...{ region: [15, 35], denoise: [35, 75], 'vae-decode': [75, 90] },
+    decode: [0, 10],
+    safety: [10, 15],
+    engine: [15, 95],
+    composite: [95, 102],
+    encode: [102, 105],
+    region: [15, 35],
+    denoise: [35, 75],
+    'vae-decode': [75, 90],
   })
 })

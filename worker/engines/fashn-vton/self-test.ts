@@ -52,7 +52,9 @@ async function drawBlank(graphs: Graphs, manifest: FashnVtonManifest): Promise<T
     guidance: sampling.guidance,
   }
   return denoise(graphs.denoise, startNoise(size, 1), {
-    ...{ input, signal: new AbortController().signal, onStep: () => {} },
+    input,
+    signal: new AbortController().signal,
+    onStep: () => {},
   })
 }
 

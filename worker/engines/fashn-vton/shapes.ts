@@ -86,7 +86,11 @@ function fillConvex(bitmap: Bytes, corners: readonly Point[], grey: number): voi
   const bottom = Math.min(Math.max(...corners.map(rowOf)), bitmap.height - 1)
   let y = rowOf(corners[top])
   const sides: Side[] = [1, corners.length - 1].map((direction) => ({
-    ...{ corner: top, direction, x: -ONE, slope: 0, end: y },
+    corner: top,
+    direction,
+    x: -ONE,
+    slope: 0,
+    end: y,
   }))
   let left = corners.length
   do {

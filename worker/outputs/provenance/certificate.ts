@@ -24,7 +24,9 @@ const ALGORITHM = { name: 'Ed25519' }
 export async function issueCertificates(key: KeyVersion): Promise<[leaf: string, root: string]> {
   const publicKey = new PublicKey(key.publicKey.export({ type: 'spki', format: 'der' }))
   const common = {
-    ...{ publicKey, signingKey: SIGNING_KEY, signingAlgorithm: ALGORITHM },
+    publicKey,
+    signingKey: SIGNING_KEY,
+    signingAlgorithm: ALGORITHM,
     notBefore: new Date(Date.now() - DAY_MS),
     notAfter: new Date(Date.now() + YEARS * 365 * DAY_MS),
   }
@@ -32,7 +34,9 @@ export async function issueCertificates(key: KeyVersion): Promise<[leaf: string,
   const name = 'CN=Drape self-signed authority, O=Drape'
   const root = await X509CertificateGenerator.create(
     {
-      ...{ ...common, subject: name, issuer: name },
+      ...common,
+      subject: name,
+      issuer: name,
       extensions: [
         new BasicConstraintsExtension(true, 0, true),
         new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true),
@@ -43,7 +47,9 @@ export async function issueCertificates(key: KeyVersion): Promise<[leaf: string,
   )
   const leaf = await X509CertificateGenerator.create(
     {
-      ...{ ...common, subject: 'CN=Drape self-signed, O=Drape', issuer: name },
+      ...common,
+      subject: 'CN=Drape self-signed, O=Drape',
+      issuer: name,
       extensions: [
         new BasicConstraintsExtension(false, undefined, true),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),

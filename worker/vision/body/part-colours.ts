@@ -56,8 +56,11 @@ export function learnPartColours(
   const waistline = findWaistline(
     { lab, along, across },
     {
-      ...{ mask: person.mask, hidden: forearms, skin },
-      ...{ top: clothes(torso([0.16, WAISTLINE.from]), 4), lower: clothes(belowHems, 3) },
+      mask: person.mask,
+      hidden: forearms,
+      skin,
+      top: clothes(torso([0.16, WAISTLINE.from]), 4),
+      lower: clothes(belowHems, 3),
     },
   )
   const chest = torso([0.16, Math.min(waistline ?? WAIST_EXPECTED, WAIST_EXPECTED)])

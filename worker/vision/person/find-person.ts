@@ -157,7 +157,8 @@ function regionInLevel({ centre, side, angle }: Region, level: number): Region {
 function boxInBitmap({ x, y, width, height }: Box, level: number, size: Size): Box {
   const scale = 2 ** level
   return {
-    ...{ x: x * scale, y: y * scale },
+    x: x * scale,
+    y: y * scale,
     width: Math.min(width * scale, size.width - x * scale),
     height: Math.min(height * scale, size.height - y * scale),
   }

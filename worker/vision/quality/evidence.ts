@@ -67,7 +67,15 @@ export function gatherEvidence(scene: Scene, product: Product): Evidence {
     ),
   )
   return {
-    ...{ scene, product, changed, body, garment, arms, skinColour, toProduct, toBackground },
+    scene,
+    product,
+    changed,
+    body,
+    garment,
+    arms,
+    skinColour,
+    toProduct,
+    toBackground,
     skin: maskWhere(change, (i) => likeSkin(i) && !(toProduct(i) < 0.5 * LIKE_GARMENT)),
     background: subset(changed, (i) => toBackground(i) < LIKE_BACKGROUND),
     old: subset(dilate(changed, 0.15 * keypoints.unit), (i) => {

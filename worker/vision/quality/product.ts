@@ -47,7 +47,9 @@ export function describeProduct(photo: Bitmap): Product | null {
   const palette = paletteOf(lab, inside)
   if (!bounds || !mean || palette.length === 0) return null
   return {
-    ...{ palette, mean, ratio: bounds.height / bounds.width },
+    palette,
+    mean,
+    ratio: bounds.height / bounds.width,
     print: findPrint(lab, chestOf(inside, bounds), palette),
     detail: detailOf(lab, erode(inside, 3)),
   }

@@ -51,8 +51,11 @@ export function sceneOf({ photo, person, image, change }: DrawnPhoto): Scene | n
   const data = before.data.map((value, k) => value + (drawn.data[k] - value) * share.data[Math.floor(k / 3)])
   const moved = intoWindow(person, window, size)
   return {
-    ...{ person: moved, keypoints: measureKeypoints(moved), change: share },
-    ...{ before: rgbToLab(before), after: rgbToLab({ ...before, data }) },
+    person: moved,
+    keypoints: measureKeypoints(moved),
+    change: share,
+    before: rgbToLab(before),
+    after: rgbToLab({ ...before, data }),
   }
 }
 

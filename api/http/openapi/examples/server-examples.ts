@@ -238,9 +238,13 @@ export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
     answers: {
       200: {
         open: {
-          ...{ generationId: GENERATION_ID, state: 'OPEN', answer: null },
+          generationId: GENERATION_ID,
+          state: 'OPEN',
+          answer: null,
           reason: 'The photo shows a person in a swimsuit of our catalogue.',
-          ...{ byShopper: false, createdAt: UPDATED_AT, decidedAt: null },
+          byShopper: false,
+          createdAt: UPDATED_AT,
+          decidedAt: null,
         },
       },
     },
@@ -249,9 +253,13 @@ export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
     answers: {
       200: {
         decided: {
-          ...{ generationId: GENERATION_ID, state: 'ALLOWED', answer: 'The swimsuit is from your catalogue.' },
+          generationId: GENERATION_ID,
+          state: 'ALLOWED',
+          answer: 'The swimsuit is from your catalogue.',
           reason: 'The photo shows a person in a swimsuit of our catalogue.',
-          ...{ byShopper: false, createdAt: UPDATED_AT, decidedAt: '2026-05-12T15:02:10.000Z' },
+          byShopper: false,
+          createdAt: UPDATED_AT,
+          decidedAt: '2026-05-12T15:02:10.000Z',
         },
       },
     },

@@ -34,7 +34,8 @@ const APPEAL = {
   state: 'OPEN',
   reason: 'I wear a beige shirt.',
   answer: null,
-  ...{ createdAt: TIMES.updatedAt, decidedAt: null },
+  createdAt: TIMES.updatedAt,
+  decidedAt: null,
 }
 const DECISION = { state: 'ALLOWED', answer: 'It is a shirt.', decidedAt: '2026-05-12T15:02:10.000Z' }
 
@@ -111,7 +112,9 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
         keys: {
           keys: [
             {
-              ...{ kty: 'OKP', crv: 'Ed25519', use: 'sig' },
+              kty: 'OKP',
+              crv: 'Ed25519',
+              use: 'sig',
               kid: '06e3fd8fda29bb60ab59557de61edb0aecdb231134be30e75b455f8e1b792fa9',
               x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
             },
@@ -142,7 +145,8 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
             answer: null,
             createdAt: '2026-05-12T09:30:00.000Z',
           },
-          ...{ dueAt: '2026-05-14T09:30:00.000Z', decidedAt: null },
+          dueAt: '2026-05-14T09:30:00.000Z',
+          decidedAt: null,
         },
       },
     },
@@ -157,7 +161,8 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
             answer: null,
             createdAt: '2026-05-12T09:30:00.000Z',
           },
-          ...{ dueAt: '2026-05-14T09:30:00.000Z', decidedAt: '2026-05-12T15:02:10.000Z' },
+          dueAt: '2026-05-14T09:30:00.000Z',
+          decidedAt: '2026-05-12T15:02:10.000Z',
         },
       },
     },

@@ -4,10 +4,17 @@ import type { KnownEngine } from '../../../../api/generations/engines/directory.
 
 const engine = { name: 'studio' } as KnownEngine
 const estimate = (estimatedSeconds: number) => ({
-  ...{ estimatedSeconds, estimatedStartSeconds: 0, estimatedStartRange: { min: 0, max: 0 } },
+  estimatedSeconds,
+  estimatedStartSeconds: 0,
+  estimatedStartRange: { min: 0, max: 0 },
 })
 const pool = (warmupSeconds: number, startSeconds: number | null) => ({
-  ...{ name: 'studio', license: 'Apache-2.0', maxSlots: 1, garmentTypes: null, warmupSeconds, startSeconds },
+  name: 'studio',
+  license: 'Apache-2.0',
+  maxSlots: 1,
+  garmentTypes: null,
+  warmupSeconds,
+  startSeconds,
 })
 
 it.each([

@@ -28,7 +28,7 @@ describe('engines that only workers name', () => {
     const worker = { queues: ['try-on'], engines: ['studio'], worker: 'good', slots: 2 } as const
     await redis.announce({ ...worker, seconds: 60 })
     for (const value of ['{', 'null', '{"worker":1}', 'bad:x']) {
-      for (const key of ['drape:lane-workers', 'drape:workers:try-on']) {
+      for (const key of ['drape:engine-workers', 'drape:workers:try-on']) {
         await redis.client.zAdd(key, { value, score: Date.now() + 60_000 })
       }
       await redis.client.hSet('drape:engines', value, value)

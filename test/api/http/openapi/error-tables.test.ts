@@ -16,8 +16,15 @@ describe('docs/errors.md', () => {
   it('has every warning of photos, results and requests', () => {
     const images = [{ classifications: { type: '?', view: '?', category: '?' } }]
     const { warnings } = translateTryOn({
-      ...{ product: {}, products: [{ images }], customer: {}, person: { externalUserId: 'a' }, customerId: 'a' },
-      ...{ externalUserId: 'a', useWatermark: true, retentionDays: 1, output: { watermark: true, keepForDays: 1 } },
+      product: {},
+      products: [{ images }],
+      customer: {},
+      person: { externalUserId: 'a' },
+      customerId: 'a',
+      externalUserId: 'a',
+      useWatermark: true,
+      retentionDays: 1,
+      output: { watermark: true, keepForDays: 1 },
     })
     expect(warnings).toHaveLength(9)
     expect(Object.keys(WARNING_CATALOGUE).toSorted()).toEqual([...TEST_WARNINGS, ...warnings].toSorted())

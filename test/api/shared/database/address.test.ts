@@ -73,9 +73,12 @@ describe('both drivers', () => {
     const server = await authority.issue({ address: '127.0.0.1', usages: [ExtendedKeyUsage.serverAuth] })
     const client = await authority.issue({ usages: [ExtendedKeyUsage.clientAuth] })
     const files = {
-      ...{ 'ca.pem': authority.certificate, 'other.pem': other.certificate },
-      ...{ 'server.pem': server.certificates, 'server.key': server.key },
-      ...{ 'client.pem': client.certificates, 'client.key': client.key },
+      'ca.pem': authority.certificate,
+      'other.pem': other.certificate,
+      'server.pem': server.certificates,
+      'server.key': server.key,
+      'client.pem': client.certificates,
+      'client.key': client.key,
     }
     for (const [name, text] of Object.entries(files)) {
       await writeFile(join(folder, name), text, { mode: 0o600 })

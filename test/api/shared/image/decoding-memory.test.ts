@@ -9,7 +9,12 @@ import {
 import { readJpegSampling } from '../../../../api/shared/image/image-format.ts'
 
 const PHOTO: StoredImage = {
-  ...{ format: 'jpeg', width: 8000, height: 6000, channels: 3, bytesPerSample: 1, fileBytes: 8e6 },
+  format: 'jpeg',
+  width: 8000,
+  height: 6000,
+  channels: 3,
+  bytesPerSample: 1,
+  fileBytes: 8e6,
   ...{
     isProgressive: false,
     hasAlpha: false,

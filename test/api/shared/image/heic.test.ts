@@ -11,8 +11,14 @@ import { findHeicBox, heicImage, IMAGE_SIZE, imageColour, pixelSeenAt } from '..
 
 const MEGABYTE = 2 ** 20
 const SETTINGS: HeicSettings = {
-  ...{ threads: 2, waiting: 200, workMs: 10_000, workMsPerMegabyte: 0, limitMs: 60_000, idleMs: 5_000 },
-  ...{ memoryBytes: 256 * MEGABYTE, heldBytes: 256 * MEGABYTE },
+  threads: 2,
+  waiting: 200,
+  workMs: 10_000,
+  workMsPerMegabyte: 0,
+  limitMs: 60_000,
+  idleMs: 5_000,
+  memoryBytes: 256 * MEGABYTE,
+  heldBytes: 256 * MEGABYTE,
 }
 const ALL = { pixels: 50_000_000 }
 

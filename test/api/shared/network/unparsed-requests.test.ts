@@ -14,7 +14,9 @@ describe('a request that reaches no handler', () => {
       response.end('handled')
     },
     {
-      ...{ name: 'probes', log: createLog({ process: 'api', level: 'silent' }), metrics: createMetrics('test') },
+      name: 'probes',
+      log: createLog({ process: 'api', level: 'silent' }),
+      metrics: createMetrics('test'),
       headersMs: 2000,
       requestMs: 3000,
     },
@@ -57,7 +59,9 @@ describe('a request that reaches no handler', () => {
     const [head, body] = answer.split('\r\n\r\n')
     expect(head.toLowerCase()).toContain('content-type: application/json')
     expect(JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1))).toEqual({
-      ...{ code: expect.stringMatching(/^[A-Z_]+$/), message: expect.stringMatching(/\.$/), status },
+      code: expect.stringMatching(/^[A-Z_]+$/),
+      message: expect.stringMatching(/\.$/),
+      status,
     })
     expect(answer.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
   })

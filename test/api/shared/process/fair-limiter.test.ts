@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createTurns } from '../../../../api/shared/process/fair-limiter.ts'
+import { createFairLimiter } from '../../../../api/shared/process/fair-limiter.ts'
 
 describe('turns', () => {
   it('limit concurrent work, and start waiting work in order', async () => {
-    const inTurn = createTurns(2)
+    const inTurn = createFairLimiter(2)
     const begun: number[] = []
     const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
     const all = ends.map(({ promise }, i) =>
@@ -23,7 +23,7 @@ describe('turns', () => {
   })
 
   it('continue after failed work', async () => {
-    const inTurn = createTurns(1)
+    const inTurn = createFairLimiter(1)
     const failing = inTurn(() => Promise.reject(new Error('torn')))
     const next = inTurn(async () => 'done')
     await expect(failing).rejects.toThrow('torn')
@@ -31,7 +31,7 @@ describe('turns', () => {
   })
 
   it('run work within the capacity by weight, without overtaking', async () => {
-    const inTurn = createTurns(10)
+    const inTurn = createFairLimiter(10)
     const started: string[] = []
     const ends = new Map(['six', 'five', 'one'].map((name) => [name, Promise.withResolvers<void>()]))
     const run = (name: string, weight: number) =>
@@ -53,7 +53,7 @@ describe('turns', () => {
   })
 
   it('prefer the owner with less running work', async () => {
-    const inTurn = createTurns(2, { maxWaiting: 6 })
+    const inTurn = createFairLimiter(2, { maxWaiting: 6 })
     const begun: string[] = []
     const ends: (() => void)[] = []
     const run = (owner: string) =>
@@ -77,7 +77,7 @@ describe('turns', () => {
   })
 
   it('do not start work whose signal aborts while it waits', async () => {
-    const inTurn = createTurns(2)
+    const inTurn = createFairLimiter(2)
     const first = Promise.withResolvers<void>()
     const gone = new AbortController()
     const running = inTurn(() => first.promise, { signal: gone.signal })
@@ -95,7 +95,7 @@ describe('turns', () => {
   })
 
   it('refuse work when the queue is full, as a retryable error', async () => {
-    const inTurn = createTurns(1, { maxWaiting: 1 })
+    const inTurn = createFairLimiter(1, { maxWaiting: 1 })
     const first = Promise.withResolvers<void>()
     const accepted = [inTurn(() => first.promise), inTurn(async () => 'second')]
     await expect(inTurn(async () => 'third')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })

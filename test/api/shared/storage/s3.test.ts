@@ -226,7 +226,8 @@ describe('an S3 server that fails', () => {
     it('throws if no way works, and names the answer', async () => {
       const { storage, reasons } = await startLacking([], 501)
       await expect(storage.delete(NAMES)).rejects.toMatchObject({
-        ...{ code: 'SERVICE_UNAVAILABLE', retryable: true },
+        code: 'SERVICE_UNAVAILABLE',
+        retryable: true,
         cause: { message: expect.stringContaining('501') },
       })
       expect(reasons).toEqual([])

@@ -81,8 +81,16 @@ describe('funnels', () => {
   async function visit(accountId: string, shopId: string | null, visitor: string, names: readonly string[]) {
     await createEvents(database).insert({
       origin: {
-        ...{ accountId, shopId, anonymousId: visitor, sessionId: 's', customerId: visitor, customerEmail: null },
-        ...{ customerSigned: true, productId: null, variantId: null, context: {} },
+        accountId,
+        shopId,
+        anonymousId: visitor,
+        sessionId: 's',
+        customerId: visitor,
+        customerEmail: null,
+        customerSigned: true,
+        productId: null,
+        variantId: null,
+        context: {},
       },
       // Received in the wrong order, as after a retry of a browser.
       events: names

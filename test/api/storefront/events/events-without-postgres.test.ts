@@ -56,7 +56,7 @@ describe('events and e-mail addresses while Postgres is unavailable', () => {
   it('are refused with a retryable error within a time limit', async () => {
     const [known, unknown] = [await appHeaders(drape), await appHeaders(drape)]
     expect((await sendEvent(known, 'before')).body).toEqual({ success: true })
-    link.suffer({ partitioned: true })
+    link.injectFaults({ partitioned: true })
     const answers = await Promise.all([sendEvent(known, 'during'), sendEvent(unknown, 'during'), track('during')])
     for (const answer of answers) expect(answer).toEqual(notNow)
     const flood = await Promise.all(Array.from({ length: 300 }, (_, i) => sendEvent(known, `flood-${i}`)))
@@ -65,21 +65,21 @@ describe('events and e-mail addresses while Postgres is unavailable', () => {
       if (status === 429) expect(body).toEqual({ success: false, message: expect.stringMatching(/^Too many batches/) })
       else expect({ status, body }).toEqual(notNow)
     }
-    link.suffer()
+    link.injectFaults()
     await until(async () => (await sendEvent(known, 'during')).body.success)
     expect((await track('during')).body).toEqual({ success: true })
     expect([await count('before'), await count('during')]).toEqual([1, 1])
   })
 
   it('do not make the shopper wait who leaves an e-mail address, which is stored once Postgres responds', async () => {
-    link.suffer()
+    link.injectFaults()
     await until(async () => (await collect('before@example.com')).body.success)
-    link.suffer({ partitioned: true })
+    link.injectFaults({ partitioned: true })
     expect(await collect('during@example.com')).toEqual({
       status: 200,
       body: { success: false, message: 'Try again later.' },
     })
-    link.suffer()
+    link.injectFaults()
     const find = sql.unsafe`select from leads where email = 'during@example.com'`
     await until(() => drape.database.maybeOne(find))
   })

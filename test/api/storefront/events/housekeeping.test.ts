@@ -37,8 +37,16 @@ describe('event partitions', () => {
   function batchOf(insertId: string, receivedAt: Date): EventBatch {
     return {
       origin: {
-        ...{ accountId: 'acc_1', shopId: 'shop_1', anonymousId: 'anon_1', sessionId: null, customerId: null },
-        ...{ customerEmail: null, customerSigned: false, productId: null, variantId: null, context: {} },
+        accountId: 'acc_1',
+        shopId: 'shop_1',
+        anonymousId: 'anon_1',
+        sessionId: null,
+        customerId: null,
+        customerEmail: null,
+        customerSigned: false,
+        productId: null,
+        variantId: null,
+        context: {},
       },
       events: [
         { name: 'api:error', insertId, happenedAt: receivedAt, properties: '{}', productId: null, generationId: null },

@@ -89,8 +89,13 @@ describe('POST /public/fitting-room', () => {
     const account = await drape.createAccount(credits, { defaultEngine: engines.account, fallbackEngines })
     const domain = `shop-${shoppers++}.test`
     const { id } = await createShops(drape.database).insert({
-      ...{ accountId: account.id, platform: 'development', domain, requiresConsent: false },
-      ...{ addressGenerations: 1_000_000, visitorGenerations: 1_000_000, defaultEngine: engines.shop },
+      accountId: account.id,
+      platform: 'development',
+      domain,
+      requiresConsent: false,
+      addressGenerations: 1_000_000,
+      visitorGenerations: 1_000_000,
+      defaultEngine: engines.shop,
     })
     const by = newShopper({ id, domain, headers: { 'x-drape-shop': domain } })
     await createProduct(SHIRT, { key: account.apiKey })
@@ -116,7 +121,8 @@ describe('POST /public/fitting-room', () => {
   it('runs before batch jobs of its account, even if it requests batch', async () => {
     const { account, by, userImageId } = await openShop()
     const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
-      ...{ key: account.apiKey, body: formOf(undefined, { file: photo }) },
+      key: account.apiKey,
+      body: formOf(undefined, { file: photo }),
     })
     const order = async (priority: string | null) => {
       const person = { image: { source: { id: image.imageId } } }
@@ -174,7 +180,8 @@ describe('POST /public/fitting-room', () => {
     await until(() => offers('cold'))
     const { account, by, userImageId } = await openShop(10, { account: 'cold', shop: 'cold' })
     const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
-      ...{ key: account.apiKey, body: formOf(undefined, { file: photo }) },
+      key: account.apiKey,
+      body: formOf(undefined, { file: photo }),
     })
     const order = async (output: object) => {
       const body = { products: [{ externalId: SHIRT }], person: { image: { source: { id: image.imageId } } }, output }
@@ -219,7 +226,8 @@ describe('POST /public/fitting-room', () => {
         drape.database.oneFirst(sql.unsafe`select engine from generations where id = ${id}`)
       const key = account.apiKey
       const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
-        ...{ key, body: formOf(undefined, { file: photo }) },
+        key,
+        body: formOf(undefined, { file: photo }),
       })
       const engineOfCall = async (output: object) => {
         const person = { image: { source: { id: image.imageId } } }
@@ -382,7 +390,10 @@ describe('POST /public/fitting-room', () => {
     it('that the server of the account uploaded for the customer that the proxy signs', async () => {
       const real = { domain: 'signs.myshopify.com', secret: 'hush' }
       await createShops(drape.database).insert({
-        ...{ accountId: drape.accountId, platform: 'shopify', requiresConsent: false, ...real },
+        accountId: drape.accountId,
+        platform: 'shopify',
+        requiresConsent: false,
+        ...real,
       })
       const body = { userImageId: await uploadByServer('77'), productId: SHIRT }
       const enterAs = (customer: string) => {
@@ -407,7 +418,8 @@ describe('POST /public/fitting-room', () => {
     it('of another shopper, another shop or another account', async () => {
       const foreign = await openShop()
       const ofServer = await drape.call('POST', '/tryon/v1/images/upload', {
-        ...{ key: foreign.account.apiKey, body: formOf(undefined, { file: photo }) },
+        key: foreign.account.apiKey,
+        body: formOf(undefined, { file: photo }),
       })
       const [ofSister, ofOther] = [await upload(newShopper(sister)), await upload(newShopper(shop))]
       for (const id of [foreign.userImageId, ofServer.body.imageId, ofSister, ofOther]) {
@@ -496,7 +508,10 @@ describe('POST /public/fitting-room', () => {
         expect(seconds).toBeGreaterThan(0)
         expect(seconds).toBeLessThanOrEqual(WEEK_SECONDS)
         expect(await answer.json()).toEqual({
-          ...{ jobId: '', message: expect.any(String), code: 'RATE_LIMIT_EXCEEDED', period: 'week' },
+          jobId: '',
+          message: expect.any(String),
+          code: 'RATE_LIMIT_EXCEEDED',
+          period: 'week',
         })
       }
     })

@@ -299,7 +299,8 @@ describe('limits of a shop', () => {
     expect(await safetyOf(account, { ...none, safetyLevel: 'off' })).toBeNull()
     const open = { safetyLevel: null, allowsSwimwear: true }
     expect(await safetyOf(open, { safetyLevel: 'strict', allowsSwimwear: false })).toEqual({
-      ...{ level: 'strict', allowsSwimwear: false },
+      level: 'strict',
+      allowsSwimwear: false,
     })
     const own = await createCaller(database, 10)
     await createAccounts(database).update(own.accountId, { settings: account })

@@ -49,7 +49,10 @@ describe('a lead that a shopper leaves', () => {
 
   const openShop = async ({ isLocal = false } = {}) => {
     const created = await createShops(database).insert({
-      ...{ accountId, platform: isLocal ? 'plugin' : 'shopify', domain: `shop-${shops++}.example`, secret: 'hush' },
+      accountId,
+      platform: isLocal ? 'plugin' : 'shopify',
+      domain: `shop-${shops++}.example`,
+      secret: 'hush',
       ...(!isLocal && { adminUrl: admin.url, adminToken: admin.token }),
     })
     return created.id
@@ -67,7 +70,11 @@ describe('a lead that a shopper leaves', () => {
     const log: Log = { fatal: write, error: write, warn: write, info: write, debug: write, child: () => log }
     const metrics = createMetrics('test')
     const delivery = startLeadDelivery({
-      ...{ outbox: outbox(), shops: createShops(database), log, metrics, idleMs: 10 },
+      outbox: outbox(),
+      shops: createShops(database),
+      log,
+      metrics,
+      idleMs: 10,
       platformOf: createShopPlatforms({ leads: createLeads(database), isPlainAllowed: () => true }),
     })
     stops.push(delivery.stop)

@@ -150,7 +150,8 @@ describe('sharing a generation', () => {
     const stranger = { 'x-drape-shop': shop.domain }
     for (const headers of [stranger, { ...stranger, 'x-service-anonymous-id': 'anon_stranger' }]) {
       expect(await share({ ...shop, headers }, { generationId })).toMatchObject({
-        ...{ status: 404, body: { code: 'GENERATION_NOT_FOUND' } },
+        status: 404,
+        body: { code: 'GENERATION_NOT_FOUND' },
       })
     }
     expect(await countLinks(generationId)).toBe(0)

@@ -63,7 +63,9 @@ describe('products of a shop are looked up', () => {
     left = 1
     await find(shop, 'gid://shopify/Product/405', null)
     await expect(find(shop, 'gid://shopify/Product/406', null)).rejects.toMatchObject({
-      ...{ code: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterSeconds: 60 },
+      code: 'SERVICE_UNAVAILABLE',
+      retryable: true,
+      retryAfterSeconds: 60,
     })
     expect(calls()).toBe(1)
   })
@@ -72,7 +74,8 @@ describe('products of a shop are looked up', () => {
     left = 3
     spent.add('shop_1:a')
     await expect(find(shop, 'gid://shopify/Product/407', null)).rejects.toMatchObject({
-      ...{ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 60 },
+      code: 'RATE_LIMIT_EXCEEDED',
+      retryAfterSeconds: 60,
     })
     expect(left).toBe(3)
     expect(await from('b')(shop, SHIRT.id, null)).not.toBeNull()

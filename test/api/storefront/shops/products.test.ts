@@ -70,7 +70,8 @@ describe('a product of a shop', () => {
     const gid: ProductGid = { product, variant }
     const { accountId, id: shopId } = shop
     const { hasImage, products: known } = await createFittings(database).find({
-      ...{ accountId, photoOwners: [`${shopId}:customer:1`] },
+      accountId,
+      photoOwners: [`${shopId}:customer:1`],
       imageId,
       externalIds: namesOfProduct(gid),
     })

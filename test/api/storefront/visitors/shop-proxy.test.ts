@@ -110,7 +110,8 @@ describe('a shop', () => {
       status: 401,
       details: [
         {
-          ...{ path: '', message: expect.stringMatching(/^failed the check (format|clock|signature|nonce)$/) },
+          path: '',
+          message: expect.stringMatching(/^failed the check (format|clock|signature|nonce)$/),
           check: expect.stringMatching(/^(format|clock|signature|nonce)$/),
           serverTime: '2026-01-05T12:00:00.250Z',
         },

@@ -35,8 +35,13 @@ describe('the budgets of visitors', () => {
   }
   const newShop = () => `shop_${shops++}`
   const shopperOf = ({ address = '203.0.113.1', shopId: _, ...known }: Sender): Shopper => ({
-    ...{ customerId: null, visitorId: null, anonymousId: null, isAddressShared: false, ...known },
-    ...{ address, addressHash: hashAddress(address, SECRET) },
+    customerId: null,
+    visitorId: null,
+    anonymousId: null,
+    isAddressShared: false,
+    ...known,
+    address,
+    addressHash: hashAddress(address, SECRET),
   })
   /** Sends a burst of these requests to all replicas, and counts those that no budget refuses. */
   async function countAllowed(name: BudgetName, senders: readonly Sender[]): Promise<number> {

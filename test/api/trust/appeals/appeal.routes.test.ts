@@ -317,7 +317,8 @@ describe('the page on which a shopper appeals a refusal', () => {
       expect((await send(await urls(await refuseFor(quiet.id)))).status).toBe(200)
       const own = await refuseFor(busy.id)
       const appealed = await drape.call('POST', `/tryon/v1/generations/${own}/appeal`, {
-        ...{ key: accountKey, body: { reason: 'Ours.' } },
+        key: accountKey,
+        body: { reason: 'Ours.' },
       })
       expect(appealed.status).toBe(200)
     })

@@ -39,8 +39,12 @@ describe('an appeal', () => {
       status: 200,
       body: {
         generationId: id,
-        ...{ state: 'OPEN', reason: 'It is a shirt.', byShopper: false, answer: null },
-        ...{ createdAt: expect.any(String), decidedAt: null },
+        state: 'OPEN',
+        reason: 'It is a shirt.',
+        byShopper: false,
+        answer: null,
+        createdAt: expect.any(String),
+        decidedAt: null,
       },
     })
     expect((await appeal(id, 'It is a beige shirt.')).body).toMatchObject({ reason: 'It is a beige shirt.' })
@@ -83,7 +87,8 @@ describe('an appeal', () => {
     for (const id of ids.slice(0, 100)) expect(await reviews().appeal(id, 'Same.')).toMatchObject({ state: 'OPEN' })
     const crowdKey = await createAccounts(drape.database).insertKey(crowd.accountId, 'secret')
     expect(await appeal(ids[100], 'One more.', crowdKey)).toMatchObject({
-      ...{ status: 402, body: { code: 'QUOTA_EXCEEDED' } },
+      status: 402,
+      body: { code: 'QUOTA_EXCEEDED' },
     })
     expect(await appeal(ids[0], 'Changed.', crowdKey)).toMatchObject({ status: 200, body: { reason: 'Changed.' } })
     await reviews().decide(ids[1], { version: 1, decision: 'REFUSED', answer: 'No.' })

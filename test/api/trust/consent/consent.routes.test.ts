@@ -40,7 +40,8 @@ describe('the consent of shoppers', () => {
   const get = (headers: Headers, query = '') => drape.call('GET', `/public/consent${query}`, { key: null, headers })
   const agree = (headers: Headers, changes: object = {}) =>
     drape.call('POST', '/public/consent', {
-      ...{ key: null, headers },
+      key: null,
+      headers,
       body: { policy: shop.domain, version: NEUTRAL, language: 'en', ...changes },
     })
   const withdraw = (headers: Headers) => drape.call('POST', '/public/withdraw-consent', { key: null, headers })

@@ -18,9 +18,13 @@ describe('the privacy page of a shop', () => {
   beforeAll(async () => {
     drape = await startDrape({
       env: {
-        ...{ SERVICE_NAME: 'Fit', PRIVACY_PROCESSOR: 'Fit & Co, Example Street 1', PROXY_HOPS: '1' },
-        ...{ LEAD_RETENTION_DAYS: '31', EVENT_RETENTION_DAYS: '33' },
-        ...{ ANALYTICS_URL: 'http://127.0.0.1:9/batch', ANALYTICS_KEY: 'none' },
+        SERVICE_NAME: 'Fit',
+        PRIVACY_PROCESSOR: 'Fit & Co, Example Street 1',
+        PROXY_HOPS: '1',
+        LEAD_RETENTION_DAYS: '31',
+        EVENT_RETENTION_DAYS: '33',
+        ANALYTICS_URL: 'http://127.0.0.1:9/batch',
+        ANALYTICS_KEY: 'none',
       },
       defaultEngines: true,
     })

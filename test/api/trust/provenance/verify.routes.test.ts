@@ -52,7 +52,9 @@ describe('the page that verifies images', () => {
     const { status, body } = await send(ours)
     expect(status).toBe(200)
     expect(body).toMatchObject({
-      ...{ status: 'valid', problems: [], madeHere: true },
+      status: 'valid',
+      problems: [],
+      madeHere: true,
       statement: { engine: 'warp 2.1.0', sourceType: 'composite' },
       signer: { subject: 'CN=Drape self-signed, O=Drape' },
     })
@@ -73,12 +75,15 @@ describe('the page that verifies images', () => {
   it('reports a changed image, an image without credentials and a file that is not an image', async () => {
     const changed = ours.map((byte, i) => (i === ours.length - 20 ? byte ^ 1 : byte))
     expect((await send(changed)).body).toMatchObject({
-      ...{ status: 'invalid', madeHere: false, problems: ['The image was changed after it was signed.'] },
+      status: 'invalid',
+      madeHere: false,
+      problems: ['The image was changed after it was signed.'],
     })
     expect((await send(changed, { accept: BROWSER })).text).toContain('Changed after signing')
     expect((await send(image)).body).toMatchObject({ status: 'none', statement: null, signer: null })
     expect((await send(Buffer.from('text'))).body).toMatchObject({
-      ...{ status: 'none', problems: ['The file is not a JPEG, PNG or WebP.'] },
+      status: 'none',
+      problems: ['The file is not a JPEG, PNG or WebP.'],
     })
   })
 
@@ -90,7 +95,8 @@ describe('the page that verifies images', () => {
       body: { code: 'FILE_TOO_LARGE' },
     })
     expect(await send(null, { accept: BROWSER })).toMatchObject({
-      ...{ status: 400, text: expect.stringContaining('Choose an image.') },
+      status: 400,
+      text: expect.stringContaining('Choose an image.'),
     })
     const address = '198.51.100.7'
     for (let call = 0; call < 20; call++) expect((await send(image, { address })).status).toBe(200)

@@ -218,7 +218,8 @@ describe('the receipt of an erasure', () => {
     const path = await erase('somebody')
     const other = await drape.createAccount(1)
     expect(await drape.call('GET', path, { key: other.apiKey })).toMatchObject({
-      ...{ status: 404, body: { code: 'ERASURE_NOT_FOUND' } },
+      status: 404,
+      body: { code: 'ERASURE_NOT_FOUND' },
     })
     expect((await drape.call('GET', '/tryon/v1/erasures/era_1')).status).toBe(404)
   })
@@ -245,10 +246,13 @@ describe('the receipt of an erasure', () => {
       receiver.received.map(({ message }) => message).filter(({ data }) => data.erasureId === erasureId)
     await until(() => events().some(({ type }) => type === 'erasure.confirmed'))
     expect(events().find(({ type }) => type === 'customer.erased')?.data).toEqual({
-      ...{ accountId: drape.accountId, externalUserId: 'reported', erasureId },
+      accountId: drape.accountId,
+      externalUserId: 'reported',
+      erasureId,
     })
     expect(events().find(({ type }) => type === 'erasure.confirmed')?.data).toEqual({
-      ...{ accountId: drape.accountId, erasureId },
+      accountId: drape.accountId,
+      erasureId,
     })
     await webhooks.delete(id)
   })

@@ -22,7 +22,9 @@ describe('a receipt by e-mail', () => {
     server = await startMailServer()
     drape = await startDrape({
       env: {
-        ...{ SMTP_URL: server.url, MAIL_FROM: 'Example Ltd <privacy@example.com>', SERVICE_NAME: 'Fit & Co' },
+        SMTP_URL: server.url,
+        MAIL_FROM: 'Example Ltd <privacy@example.com>',
+        SERVICE_NAME: 'Fit & Co',
         RECEIPT_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
       },
     })

@@ -6,10 +6,16 @@ import { presentKey, signReceipt } from '../../../../api/trust/receipts/sign.ts'
 import { listsObject, verifyReceipt } from '../../../../api/trust/receipts/verify.ts'
 
 const FACTS = {
-  ...{ id: 'era_1', installation: 'https://tryon.example', account: 'acc_1', customer: 'ab'.repeat(32) },
-  ...{ requestedAt: '2026-11-25T09:30:00.000Z', erasedAt: '2026-11-25T09:30:01.000Z' },
+  id: 'era_1',
+  installation: 'https://tryon.example',
+  account: 'acc_1',
+  customer: 'ab'.repeat(32),
+  requestedAt: '2026-11-25T09:30:00.000Z',
+  erasedAt: '2026-11-25T09:30:01.000Z',
   ...{ issuedAt: '2026-11-25T09:31:00.000Z', objects: { bytes: 12, byKind: { person: 2 } }, rows: { images: 2 } },
-  ...{ cancelledJobs: 0, confirmations: [], kept: [] },
+  cancelledJobs: 0,
+  confirmations: [],
+  kept: [],
 }
 const KEYS = Array.from({ length: 7 }, (_, i) => `persons/acc_1/img_${i}.jpg`)
 const makeKey = (pem = '') => readKeyring({ prefix: 'RECEIPT', pem, transitKey: '', token: '', tokenFile: '' })

@@ -24,7 +24,9 @@ beforeAll(async () => {
   host = createInferenceHost({
     program: new URL('../../../../worker/inference/process.ts', import.meta.url),
     env: {
-      ...{ ENGINES: 'fashn-vton', ENGINE_DIR: folder, EXECUTION_PROVIDER: 'cpu' },
+      ENGINES: 'fashn-vton',
+      ENGINE_DIR: folder,
+      EXECUTION_PROVIDER: 'cpu',
       MODEL_DIR: join(root, 'worker/models'),
     },
     workSeconds: 100,
@@ -47,7 +49,12 @@ it('stops between two steps on abort, and continues with other work', async () =
     readSample('garments/tshirt-navy.jpg'),
   ])
   const request: TryOnRequest = {
-    ...{ engine: 'fashn-vton', photo, garment, garmentHash: 'shirt', crop: 'none', logo: null },
+    engine: 'fashn-vton',
+    photo,
+    garment,
+    garmentHash: 'shirt',
+    crop: 'none',
+    logo: null,
     product: { title: 'T-shirt', description: null, classifications: null },
     options: { watermark: false, seed: 1, mode: 'quality', format: 'jpeg', fullResolution: false },
   }

@@ -154,7 +154,10 @@ describe('the engine FASHN VTON', () => {
         ),
       )
       const input = {
-        ...{ person, garment, garmentHash: 'shirt', category: 'tops' as const },
+        person,
+        garment,
+        garmentHash: 'shirt',
+        category: 'tops' as const,
         options: { seed: 1, mode: 'fast' as const },
       }
       const draw = async (at: string) => {

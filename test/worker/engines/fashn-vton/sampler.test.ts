@@ -79,7 +79,9 @@ describe('the sampler of FASHN VTON', () => {
   it('rejects a result that is not finite', async () => {
     const spoiled = { ...input.person, data: input.person.data.slice().fill(Number.NaN, 0, 1) }
     const drawing = denoise(graphs.denoise, published['in/noise'], {
-      ...{ input: { ...input, person: spoiled }, signal: never, onStep: () => {} },
+      input: { ...input, person: spoiled },
+      signal: never,
+      onStep: () => {},
     })
     await expect(drawing).rejects.toMatchObject({ code: 'RESULT_REJECTED', retryable: false })
   })

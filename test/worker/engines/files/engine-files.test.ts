@@ -240,8 +240,11 @@ async function bring(settings: Record<string, string> = {}) {
 function start(settings: Record<string, string>) {
   const child = spawn(process.execPath, [PROGRAM], {
     env: {
-      ...{ PATH: process.env.PATH, ENGINE_FOLDER: folder, ENGINE_FILES: JSON.stringify(FILES) },
-      ...{ ENGINE_URL: sourceOf(server).url, ...settings },
+      PATH: process.env.PATH,
+      ENGINE_FOLDER: folder,
+      ENGINE_FILES: JSON.stringify(FILES),
+      ENGINE_URL: sourceOf(server).url,
+      ...settings,
     },
   })
   const ended = Promise.all([
@@ -250,7 +253,8 @@ function start(settings: Record<string, string>) {
     new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1))),
   ])
   const result = ended.then(([output, errors, code]) => ({
-    ...{ code, output },
+    code,
+    output,
     problem: errors.trim().split('\n').at(-1) ?? '',
   }))
   return { child, result }

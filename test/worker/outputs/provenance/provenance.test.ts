@@ -16,7 +16,9 @@ import { openJudge } from '../../../support/content-credentials.ts'
 
 const SIZE = 64
 const bitmap = {
-  ...{ width: SIZE, height: SIZE, channels: 3 as const },
+  width: SIZE,
+  height: SIZE,
+  channels: 3 as const,
   data: Uint8Array.from({ length: SIZE * SIZE * 3 }, (_, i) => (i * 37) % 251),
 }
 const XMP = '<x:xmpmeta xmlns:x="adobe:ns:meta/"/>'
@@ -109,14 +111,18 @@ describe('Content Credentials that anyone can sign', () => {
     const asset = openAsset(await encodeImage(bitmap, { format: 'jpeg' }))
     if (asset === null) throw new Error('no JPEG')
     const signer: Signer = {
-      ...{ algorithm: CoseAlgorithmIdentifier.Ed25519, certificate },
+      algorithm: CoseAlgorithmIdentifier.Ed25519,
+      certificate,
       chainCertificates: Array.from({ length: issuers }, () => issuer),
       sign: async (payload) => new Uint8Array(await key.sign(payload)),
     }
     const store = new ManifestStore()
     const manifest = store.createManifest({
-      ...{ claimVersion: ClaimVersion.V1, assetFormat: asset.mimeType, instanceID: 'xmp:iid:1' },
-      ...{ defaultHashAlgorithm: 'SHA-256', signer },
+      claimVersion: ClaimVersion.V1,
+      assetFormat: asset.mimeType,
+      instanceID: 'xmp:iid:1',
+      defaultHashAlgorithm: 'SHA-256',
+      signer,
     })
     const binding = DataHashAssertion.create('SHA-256')
     manifest.addAssertion(binding)
@@ -131,7 +137,8 @@ describe('Content Credentials that anyone can sign', () => {
   it('make the image be hashed only once', async () => {
     expect(await verifyProvenance(await forged({}))).toMatchObject({ status: 'valid' })
     expect(await verifyProvenance(await forged({ mentions: 50 }))).toMatchObject({
-      ...{ status: 'invalid', problems: ['The Content Credentials are damaged (general.error).'] },
+      status: 'invalid',
+      problems: ['The Content Credentials are damaged (general.error).'],
     })
   })
 

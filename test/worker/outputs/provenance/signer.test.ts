@@ -52,12 +52,15 @@ describe('a signer with a key of a key service', () => {
     const after = await signer.sign(made)
     for (const { image: signed } of [before, after])
       expect(await verifyProvenance(signed)).toMatchObject({
-        ...{ status: 'valid', problems: [], signer: { subject: 'CN=Drape self-signed, O=Drape' } },
+        status: 'valid',
+        problems: [],
+        signer: { subject: 'CN=Drape self-signed, O=Drape' },
       })
     const found = [await keyOf(before.image), await keyOf(after.image)]
     expect(found[0]).not.toBe(found[1])
     expect(await verifyProvenance(after.image, { anchors: [keys[1].certificates[1]] })).toMatchObject({
-      ...{ status: 'valid', signer: { trusted: true } },
+      status: 'valid',
+      signer: { trusted: true },
     })
     expect([keys.length, faults]).toEqual([2, [null]])
   })

@@ -45,7 +45,9 @@ describe('the safety check', () => {
   it.each([STANDARD, STRICT, SWIMWEAR])('rejects nudity in photo and product at %o', async (policy) => {
     for (const image of ['person', 'product'] as const)
       await expect(input(shapes, policy, { image })).rejects.toMatchObject({
-        ...{ code: 'NUDITY_DETECTED', retryable: false, image },
+        code: 'NUDITY_DETECTED',
+        retryable: false,
+        image,
       })
   })
 
@@ -109,17 +111,23 @@ describe('the safety check', () => {
   it('rejects a result that bares covered parts of the photo', async () => {
     const change = { ...createPlane(bare), data: new Float32Array(bare.width * bare.height).fill(1) }
     const result = (image: Bitmap, before = photo, garment = shirt) => ({
-      ...{ result: image, photo: before, person, garment, drawn: { image, change } },
+      result: image,
+      photo: before,
+      person,
+      garment,
+      drawn: { image, change },
     })
     for (const policy of [STANDARD, STRICT]) {
       await expect(judgeResult(result(bare), { policy, models })).rejects.toMatchObject({
-        ...{ code: 'RESULT_REJECTED', message: expect.stringContaining('more skin') },
+        code: 'RESULT_REJECTED',
+        message: expect.stringContaining('more skin'),
       })
       await judgeResult(result(photo), { policy, models })
       await judgeResult(result(bare, bare), { policy, models })
       await judgeResult(result(bare, photo, skinColoured(shirt, bare, person)), { policy, models })
       await expect(judgeResult(result(shapes, photo), { policy, models })).rejects.toMatchObject({
-        ...{ code: 'RESULT_REJECTED', message: expect.stringContaining('nudity') },
+        code: 'RESULT_REJECTED',
+        message: expect.stringContaining('nudity'),
       })
     }
     await judgeResult(result(bare), { policy: SWIMWEAR, models })

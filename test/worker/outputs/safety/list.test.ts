@@ -36,7 +36,8 @@ describe("the operator's list of images", () => {
   const ask = (level: 'standard' | 'strict', timeoutMs?: number) =>
     screen(images, {
       policy: { level, allowsSwimwear: true },
-      ...{ allowances: [], findBlocked: async () => [] },
+      allowances: [],
+      findBlocked: async () => [],
       askList: createListClient({ url: `http://127.0.0.1:${list.port}/list`, secret, timeoutMs }),
       log: LOG,
     })
@@ -100,7 +101,8 @@ describe("the operator's list of images", () => {
 
   it('is not queried for images without a hash', async () => {
     expect(await hashTryOn({ photo: Buffer.from('photo'), garment: Buffer.from('shirt'), crop: null })).toEqual({
-      ...{ person: [], product: [] },
+      person: [],
+      product: [],
       digests: [expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)],
     })
   })

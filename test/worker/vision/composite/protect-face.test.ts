@@ -12,7 +12,9 @@ import { type Bitmap, createPlane } from '../../../../worker/vision/raster/plane
 import { fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
 
 const flat = (width: number, height: number, value: number): Bitmap => ({
-  ...{ width, height, channels: 3 },
+  width,
+  height,
+  channels: 3,
   data: new Uint8Array(width * height * 3).fill(value),
 })
 
@@ -57,7 +59,10 @@ describe('a face under a result that covers the photo', () => {
 describe('an engine that paints over everything', () => {
   const painter: Engine = {
     manifest: {
-      ...{ name: 'painter', version: '1.0.0', kind: 'photo' as const, aiGenerated: false },
+      name: 'painter',
+      version: '1.0.0',
+      kind: 'photo' as const,
+      aiGenerated: false,
       license: { spdx: 'Apache-2.0', commercial: true },
       accepts: { categories: ['tops'] as const, garmentTypes: ['flat_lay'] as const, needsPerson: true },
     },

@@ -5,7 +5,9 @@ import type { Hand } from '../../../../worker/vision/person/person.ts'
 import { type Bitmap, createPlane } from '../../../../worker/vision/raster/plane.ts'
 
 const flat = (width: number, height: number, value: number): Bitmap => ({
-  ...{ width, height, channels: 3 },
+  width,
+  height,
+  channels: 3,
   data: new Uint8Array(width * height * 3).fill(value),
 })
 

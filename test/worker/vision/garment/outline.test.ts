@@ -317,7 +317,8 @@ describe('findOutline', () => {
         neck: { ...neck, x: narrow * neck.x },
         corners: corners.map(([name, x, y]) => [name, narrow * x, y] as const),
       },
-      ...{ colour: [40, 80, 160], background: [255, 255, 255] },
+      colour: [40, 80, 160],
+      background: [255, 255, 255],
     })
     expect(findOutline(cutOut(drawn.transparent).alpha)).toMatchObject({ kind, kindFrom })
   })

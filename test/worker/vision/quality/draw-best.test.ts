@@ -58,7 +58,11 @@ describe('the better of two results of an engine that honours the seed', () => {
     )
     const options = { seed: 1, mode: 'fast' } as const
     input = {
-      ...{ person, garment, garmentHash: 'shirt', category: 'tops', options },
+      person,
+      garment,
+      garmentHash: 'shirt',
+      category: 'tops',
+      options,
       found: (await findPerson(person, models)) ?? undefined,
     }
     qualities = []

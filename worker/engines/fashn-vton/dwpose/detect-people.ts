@@ -60,7 +60,9 @@ export function countCells(canvas: Size): number {
 function cellsOf({ width, height }: Size): { stride: number; x: number; y: number }[] {
   return STRIDES.flatMap((stride) =>
     Array.from({ length: (width / stride) * (height / stride) }, (_, i) => ({
-      ...{ stride, x: i % (width / stride), y: Math.floor(i / (width / stride)) },
+      stride,
+      x: i % (width / stride),
+      y: Math.floor(i / (width / stride)),
     })),
   )
 }

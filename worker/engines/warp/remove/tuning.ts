@@ -43,7 +43,7 @@ export const SLEEVE = { cloth: 0.3, beyond: 0.16, width: 1.15 } as const
 /** The inside of a wide cuff: min share of the distance to the wrist, length, width over the arm's, L over the cloth's, tint. */
 export const CUFF_INSIDE = { from: 0.8, length: 0.2, width: 1.8, darker: 0.85, tint: 9 } as const
 /** Max ΔE from the cloth for a pixel outside the certain mask. */
-export const STRANGER = 20
+export const MAX_CLOTH_DELTA = 20
 /**
  * Distances by which cloth extends beyond the mask: always, where pixels resemble cloth (up to this ΔE), and its rim; and half the width of
  * a rim that is labelled as the lower garment.
@@ -92,11 +92,11 @@ export const ARM_OUTLINE = 0.03
 /** Search radius of a shadow on the wall around the removed region; L by which it is darker; max tint difference from the wall. */
 export const CAST_SHADOW = { near: 0.04, darker: [2, 25], tint: 6 } as const
 /** Max distance by which a garment is drawn beyond its own edge to cover the old garment: torso, sleeves, neck. */
-export const HUG = { torso: 0.06, sleeve: 0.05, neck: 0.02, tongue: 0.04 } as const
+export const EDGE_EXTENSION = { torso: 0.06, sleeve: 0.05, neck: 0.02, tongue: 0.04 } as const
 /**
  * Thickness of a strip from which it is a lump if its area is less than `length` times its thickness squared. worn-mask.test.ts, "lump".
  */
-export const LUMP = { thick: 0.02, length: 4 } as const
+export const LUMP_SIZE = { thick: 0.02, length: 4 } as const
 
 // The background.
 

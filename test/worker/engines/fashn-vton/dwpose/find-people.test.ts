@@ -99,10 +99,16 @@ describe('people found by DWPose', () => {
 describe('the input of the keypoint model', () => {
   it('is the box enlarged by 1.25, at the input aspect ratio', () => {
     expect(regionAround({ x: 100, y: 100, width: 60, height: 200 }, VIEW)).toEqual({
-      ...{ x: 36.25, y: 75, width: 187.5, height: 250 },
+      x: 36.25,
+      y: 75,
+      width: 187.5,
+      height: 250,
     })
     expect(regionAround({ x: 0, y: 0, width: 240, height: 80 }, VIEW)).toEqual({
-      ...{ x: -30, y: -160, width: 300, height: 400 },
+      x: -30,
+      y: -160,
+      width: 300,
+      height: 400,
     })
   })
 

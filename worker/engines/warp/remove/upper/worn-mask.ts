@@ -15,9 +15,9 @@ import {
   COLLAR_SHADE,
   CUFF_INSIDE,
   HIGHEST,
+  MAX_CLOTH_DELTA,
   OVER_EDGE,
   SLEEVE,
-  STRANGER,
   TOP,
 } from '../tuning.ts'
 
@@ -148,7 +148,7 @@ function withoutStrangers(
 ): Mask {
   return subset(mask, (i) => {
     if (person.mask.data[i] >= 0.9) return true
-    return difference(parts.lab, cloth, i) < Math.max(STRANGER, difference(parts.lab, background, i))
+    return difference(parts.lab, cloth, i) < Math.max(MAX_CLOTH_DELTA, difference(parts.lab, background, i))
   })
 }
 

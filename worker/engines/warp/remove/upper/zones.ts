@@ -18,9 +18,9 @@ import {
   ARM_OUTLINE,
   BELOW_HEM,
   CAST_SHADOW,
-  HUG,
+  EDGE_EXTENSION,
   LOWER_WIDTH,
-  LUMP,
+  LUMP_SIZE,
   MIDRIFF,
   NECK,
   TORSO,
@@ -260,13 +260,13 @@ function extendGarmentToWornEdge(
     if (!isOpen(i) || undressed.data[i]) continue
     if (parts.along.data[i] > placement.hem - 0.02) continue
     if (regions.limbs.data[i] && !isUnderSleeve(i)) continue
-    const atTorso = isNear(toTorso, i, opening.data[i] ? HUG.neck : HUG.torso)
-    if (atTorso || (isNear(toSleeve, i, HUG.sleeve) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
+    const atTorso = isNear(toTorso, i, opening.data[i] ? EDGE_EXTENSION.neck : EDGE_EXTENSION.torso)
+    if (atTorso || (isNear(toSleeve, i, EDGE_EXTENSION.sleeve) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
   }
   // A tongue beside the garment, such as the remainder of the fork under an old sleeve, is not part of its edge.
   const broad = open(
     maskWhere(cover, (i) => hug.data[i] === 1 || cover.data[i] >= SOLID),
-    HUG.tongue * body.unit,
+    EDGE_EXTENSION.tongue * body.unit,
   )
   for (let i = 0; i < zones.length; i++) if (!broad.data[i]) hug.data[i] = 0
   // Regions that an arm separates from the garment do not belong to it.
@@ -286,7 +286,7 @@ function withoutLumps(hug: Mask, farOf: (i: number) => number, { unit }: BodyFra
     if (hug.data[i]) thickness[labels[i]] = Math.max(thickness[labels[i]], farOf(i))
   const isLump = components.map(({ label, area }) => {
     const thick = thickness[label]
-    return thick > LUMP.thick * unit && area < LUMP.length * thick ** 2
+    return thick > LUMP_SIZE.thick * unit && area < LUMP_SIZE.length * thick ** 2
   })
   return subset(hug, (i) => !isLump[labels[i] - 1])
 }

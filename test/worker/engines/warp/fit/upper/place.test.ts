@@ -27,8 +27,10 @@ function seated({ knees }: { knees: number }) {
   const { leftHip, rightHip, leftKnee, rightKnee } = person.landmarks
   const landmarks = {
     ...person.landmarks,
-    ...{ leftHip: { ...leftHip, y: 290 }, rightHip: { ...rightHip, y: 290 } },
-    ...{ leftKnee: { ...leftKnee, y: knees }, rightKnee: { ...rightKnee, y: knees } },
+    leftHip: { ...leftHip, y: 290 },
+    rightHip: { ...rightHip, y: 290 },
+    leftKnee: { ...leftKnee, y: knees },
+    rightKnee: { ...rightKnee, y: knees },
   }
   const sitting = { ...person, landmarks }
   const body = measureBody(sitting)
