@@ -6,7 +6,7 @@ import { TEST_SECRETS_KEY } from './secrets.ts'
 export type { Said }
 
 /** Output of a command without its warnings. */
-export function withoutWarnings(stderr: string): string {
+function withoutWarnings(stderr: string): string {
   return stderr.replaceAll(/^warning: .*\n/gm, '')
 }
 
