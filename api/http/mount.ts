@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import type { Middleware } from 'koa'
 import compress from 'koa-compress'
 import type { Route } from './route.ts'
 import type { AppContext, AppState } from './state.ts'
@@ -21,7 +22,7 @@ export function mount<Parts>(routes: readonly Route<Parts>[], parts: Parts): Rou
       return next()
     }
     const answer = (ctx: AppContext) => route.answer(ctx, parts)
-    const encode = route.compressed ? [compressJson] : []
+    const encode = route.compressed ? [keepUnencodable, compressJson] : []
     router.register(patternOf(route.path), [route.method], [...encode, enter, ...route.guards(parts), answer])
   }
   return router
@@ -29,6 +30,12 @@ export function mount<Parts>(routes: readonly Route<Parts>[], parts: Parts): Rou
 
 /** Leaves bodies below 1 kB as they are. All clients know gzip, so that deflate and zstd are not needed. */
 const compressJson = compress({ deflate: false, zstd: false })
+
+/** Clients that accept no encoding at all receive the body as it is; the package would fail. */
+const keepUnencodable: Middleware<AppState> = (ctx, next) => {
+  if (!ctx.acceptsEncodings('br', 'gzip', 'identity')) ctx.compress = false
+  return next()
+}
 
 /** `/tryon/v1/generations/{id}` in the router's syntax: `/tryon/v1/generations/:id`. */
 function patternOf(path: string): string {

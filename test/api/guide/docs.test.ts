@@ -41,6 +41,8 @@ describe('the reference of the API', () => {
       expect((await get(name, headers)).headers.get('content-encoding')).toBeNull()
     const compressed = await get(path, { ...headers, 'accept-encoding': 'identity' })
     expect(compressed.headers.get('content-encoding')).toBeNull()
+    const refused = await get(path, { ...headers, 'accept-encoding': 'identity;q=0' })
+    expect([refused.status, refused.headers.get('content-encoding')]).toEqual([200, null])
   })
 
   it('is a page for each group of operations, also as Markdown', async () => {
