@@ -24,6 +24,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
       id: 'ID of the photo',
       object_key: 'where the photo is stored',
       external_user_id: 'ID of the end user',
+      address_user_id: 'keyed hash of the network address of a visitor',
       crop: 'where the person is in the photo',
       person_detected: 'whether the photo shows a person',
       warnings: 'quality of the photo',

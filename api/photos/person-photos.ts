@@ -31,6 +31,8 @@ export interface PersonPhotos {
 export interface StoreCall {
   readonly account: AccountRecord
   readonly externalUserId: string | null
+  /** A second owner, who can use the photo in try-ons and nothing else. */
+  readonly addressUserId?: string | null
   readonly keepForDays: number | null
   /** Aborts the wait for decoding; the photo is not stored then. */
   readonly signal?: AbortSignal
@@ -79,7 +81,7 @@ export function createPersonPhotos({
 
     store: async (
       file,
-      { account, externalUserId, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
+      { account, externalUserId, addressUserId, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
     ) => {
       // Test data is kept for 1 day.
       const keepForDays = account.testOf === null ? asked : null
@@ -98,6 +100,7 @@ export function createPersonPhotos({
           bytes,
           hash,
           externalUserId,
+          addressUserId,
           width,
           height,
           cropMode,

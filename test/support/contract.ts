@@ -73,9 +73,10 @@ function patternOf(path: string): RegExp {
 }
 
 function isRefusal({ method, status, body }: Observed): boolean {
-  if (method.toUpperCase() === 'HEAD') return status === 404 || status === 405
+  if (method.toUpperCase() === 'HEAD') return [400, 404, 405].includes(status)
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown }
-  const isKnown = code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED'
+  // Invalid URLs are refused before routes are looked up.
+  const isKnown = code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED' || code === 'VALIDATION_FAILED'
   return isKnown && HTTP_STATUS[code] === status && typeof message === 'string'
 }
 

@@ -41,6 +41,8 @@ export function createImages(database: Database) {
       /** Perceptual hash; null when the photo has none. */
       hash?: string | null
       externalUserId: string | null
+      /** A second owner, who can use the photo and nothing else. */
+      addressUserId?: string | null
       width: number
       height: number
       cropMode: 'auto' | 'none'
@@ -57,9 +59,10 @@ export function createImages(database: Database) {
             expires_at = greatest(objects.expires_at, excluded.expires_at)
           returning key
         ), ${insertHash(sql.fragment`object`, image.hash)}
-        insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, keep_for_days, expires_at)
-        values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.width},
-          ${image.height}, ${image.cropMode}, ${image.keepForDays ?? null}, ${expiresAt})
+        insert into images (id, account_id, object_key, external_user_id, address_user_id, width, height, crop_mode, keep_for_days,
+          expires_at)
+        values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.addressUserId ?? null},
+          ${image.width}, ${image.height}, ${image.cropMode}, ${image.keepForDays ?? null}, ${expiresAt})
         on conflict (id) do nothing`)
     },
 

@@ -313,6 +313,9 @@ create table images (
   account_id text not null references accounts (id),
   object_key text not null references objects (key) on delete cascade,
   external_user_id text,
+  -- Of a browser without proof of who uses it: the ID of a shopper of the same network address, who can use the photo too. The interface
+  -- asks for the name of the browser in uploads only.
+  address_user_id text,
   width integer not null,
   height integer not null,
   -- auto: crops to 4:5 around the person; none: keeps the whole photo.

@@ -25,7 +25,7 @@ export interface FittingName {
  */
 export function isUsableBy(owners: ValueExpression, table: 'image' | 'images') {
   const owner = sql.identifier([table, 'external_user_id'])
-  return sql.fragment`(${owner} is null or ${owner} = any(${owners}))`
+  return sql.fragment`(${owner} is null or ${owner} = any(${owners}) or ${sql.identifier([table, 'address_user_id'])} = any(${owners}))`
 }
 
 export type Fittings = ReturnType<typeof createFittings>

@@ -7,6 +7,7 @@ import type { Images } from '../../shared/image/images.store.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { Consents } from '../../trust/consent/consents.store.ts'
 import { requesterOf } from '../visitors/requester.ts'
+import { addressShopperId } from '../visitors/shopper.ts'
 import { isConsentValid, notAgreed } from './require-consent.ts'
 import type { ShopperPhoto } from './uploads.schema.ts'
 import type { UploadNames, Uploads } from './uploads.store.ts'
@@ -57,7 +58,8 @@ export async function storePhoto(
 ): Promise<StoredPhoto> {
   const requester = requesterOf(ctx)
   const { account, shopperId: externalUserId } = requester
-  const call = { account, externalUserId, keepForDays: null, cropMode: 'auto', imageId, signal } as const
+  const addressUserId = addressShopperId(requester.shop.id, ctx.state.shopper)
+  const call = { account, externalUserId, addressUserId, keepForDays: null, cropMode: 'auto', imageId, signal } as const
   const photo = await photos.store(file, call)
   if (await isConsentValid(requester, { consents })) return photo
   await photos.discard(photo.imageId)

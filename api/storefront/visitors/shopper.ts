@@ -36,6 +36,16 @@ export function shopperIds(shopId: string, shopper: Shopper): string[] {
   return namesOf(shopId, shopper).map(composeShopperId)
 }
 
+/**
+ * ID of the shopper that a request without a name from the same network address would have. Null for customers and visitors with a token,
+ * who have proof of who they are, and for an address that shoppers share.
+ */
+export function addressShopperId(shopId: string, shopper: Shopper): string | null {
+  const { customerId, visitorId, addressHash, isAddressShared } = shopper
+  if (customerId !== null || visitorId !== null || isAddressShared) return null
+  return composeShopperId({ shopId, kind: 'address', value: addressHash })
+}
+
 /** Whether more than a network address is known of the shopper. */
 export function isNamed({ customerId, visitorId, anonymousId }: Shopper): boolean {
   return customerId !== null || visitorId !== null || anonymousId !== null

@@ -382,6 +382,15 @@ describe('POST /public/fitting-room', () => {
       expect(polled.status).toBe(200)
     })
 
+    it('that a browser uploaded, without its header, but not the result', async () => {
+      const userImageId = await upload(headers)
+      const jobId = await accepted({ userImageId }, nameless())
+      const made = await accepted({ userImageId }, headers)
+      const poll = (id: string, by: Record<string, string>) =>
+        drape.call('GET', `/public/generation/${id}`, { key: null, headers: by })
+      expect([(await poll(jobId, nameless())).status, (await poll(made, nameless())).status]).toEqual([200, 404])
+    })
+
     it('that the server of the account uploaded without an end user', async () => {
       const userImageId = await uploadByServer(null)
       for (const by of [nameless(), headers]) await accepted({ userImageId }, by)
@@ -432,7 +441,8 @@ describe('POST /public/fitting-room', () => {
       const nameless = { 'x-drape-shop': shop.domain }
       const [ofBrowser, ofAddress] = [await upload(headers), await upload(nameless)]
       for (const [userImageId, by] of [
-        [ofBrowser, nameless],
+        [ofBrowser, { ...nameless, 'x-forwarded-for': '203.0.113.9' }],
+        [ofBrowser, { ...nameless, 'x-service-anonymous-id': 'anon_other' }],
         [ofAddress, headers],
         [ofAddress, { ...nameless, 'x-forwarded-for': '203.0.113.9' }],
         [ofAddress, { 'x-drape-shop': sister.domain }],
