@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { HTTP_STATUS } from '../../api/http/middleware/errors.ts'
 import { type DocumentedOperation, openDocument } from './openapi-document.ts'
 
@@ -38,6 +39,7 @@ export function createContract(document: object): Contract {
     const path = observed.path.split('?')[0]
     const known = operations.filter((operation) => paths.get(operation.path)?.test(path))
     const method = observed.method.toLowerCase()
+    if (!isText(observed.path)) return isRefusal(observed) ? null : 'is no refusal of a URL that is not UTF-8'
     const operation = known.find((one) => one.method === (method === 'head' ? 'get' : method))
     if (!operation)
       return isRefusal(observed) || isPreflight(observed) ? null : 'is no refusal of a request that names no operation'
@@ -70,6 +72,11 @@ const SURFACES = /^\/(tryon\/v1|storefront\/v1|public|s|webhooks)\//
 /** Routes accept any case, and a trailing slash. */
 function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`)
+}
+
+function isText(path: string): boolean {
+  const bytes = path.replaceAll(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
+  return isUtf8(Buffer.from(bytes, 'latin1'))
 }
 
 function isRefusal({ method, status, body }: Observed): boolean {

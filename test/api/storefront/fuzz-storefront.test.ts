@@ -138,8 +138,8 @@ describe('any request of a shop', () => {
     const gone = await completeForShop(drape, { ...options, shopper: 'browser:anon_gone' })
     const tokens = await Promise.all(
       [live, gone].map(async ({ generationId }) => {
+        // With the key of the account, as the server of the shop.
         const { body } = await drape.call('POST', '/public/share-generation', {
-          key: null,
           headers: shop.headers,
           body: { generationId },
         })

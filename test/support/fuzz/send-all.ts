@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { Pool } from 'undici'
 import type { Contract } from '../contract.ts'
@@ -65,7 +66,9 @@ async function receive({ method, path, headers, body }: FuzzedRequest, pool: Poo
     answer.body.on('error', () => {}).destroy()
     return { status, contentType, body: null }
   }
-  const text = await answer.body.text()
+  const bytes = Buffer.from(await answer.body.arrayBuffer())
+  const isCompressed = answer.headers['content-encoding'] === 'gzip' && bytes.byteLength > 0
+  const text = (isCompressed ? gunzipSync(bytes) : bytes).toString()
   if (text === '') return { status, contentType, body: null }
   return { status, contentType, body: contentType?.startsWith('application/json') ? JSON.parse(text) : text }
 }
