@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { DrapeError } from '../shared/contract/errors.ts'
+import { refusedValue } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 
@@ -51,7 +51,7 @@ export function createOperators(database: Database) {
         delete from operator_sessions using changed where operator_id = changed.id
       )
       select ${columns('changed')} from changed`)
-    if (changed === null) throw invalid('email', `The operator ${email} does not exist.`)
+    if (changed === null) throw refusedValue('email', `The operator ${email} does not exist.`)
     return changed
   }
 
@@ -87,7 +87,7 @@ export function createOperators(database: Database) {
         insert into operators (id, email, name, password_hash, role)
         values (${`op_${uuidv7()}`}, ${email}, ${name}, ${passwordHash}, ${role})
         on conflict (lower(email)) do nothing returning ${columns('operators')}`)
-      if (inserted === null) throw invalid('email', `The operator ${email} already exists.`)
+      if (inserted === null) throw refusedValue('email', `The operator ${email} already exists.`)
       return inserted
     },
 
@@ -100,8 +100,4 @@ export function createOperators(database: Database) {
     /** Throws `VALIDATION_FAILED` when the operator does not exist. */
     setPassword: (email: string, passwordHash: string) => change(email, sql.fragment`password_hash = ${passwordHash}`),
   }
-}
-
-function invalid(path: string, message: string): DrapeError {
-  return new DrapeError('VALIDATION_FAILED', message, { details: [{ path, message }] })
 }

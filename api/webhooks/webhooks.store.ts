@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { addLiveSecret, LiveSecrets, removeLiveSecret, sealSecret } from '../secrets/live-secrets.store.ts'
-import { DrapeError } from '../shared/contract/errors.ts'
+import { DrapeError, refusedValue } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import type { Customer } from '../shared/retention/customer.ts'
@@ -133,14 +133,17 @@ export function createWebhooks(database: Database) {
     addSecret: async (id: string, secret: string): Promise<WebhookEndpoint> => {
       const added = await addLiveSecret(database, live(id), secret)
       if (added !== 'refused') return get(id)
-      throw invalid('secret', 'The secret is already active, or 2 others are. Remove one first.')
+      throw refusedValue('secret', 'The secret is already active, or 2 others are. Remove one first.')
     },
 
     /** Removes one of two secrets, by default the older one. Throws `VALIDATION_FAILED` for the only secret. */
     removeSecret: async (id: string, secret: string | null): Promise<WebhookEndpoint> => {
       const removed = await removeLiveSecret(database, live(id), { secret, min: 1 })
       if (removed !== 'refused') return get(id)
-      throw invalid('secret', 'The secret does not exist or is the only one of the endpoint. Add another one first.')
+      throw refusedValue(
+        'secret',
+        'The secret does not exist or is the only one of the endpoint. Add another one first.',
+      )
     },
 
     /** Deletes an endpoint and its deliveries. Throws `VALIDATION_FAILED` when the endpoint does not exist. */
@@ -164,7 +167,7 @@ export function createWebhooks(database: Database) {
           returning id`)) ?? {}
       if (deliveryId !== undefined) return deliveryId
       await get(id)
-      throw invalid('endpoint', 'The endpoint is not active.')
+      throw refusedValue('endpoint', 'The endpoint is not active.')
     },
 
     ...createDeliveries(database),
@@ -202,7 +205,7 @@ function createDeliveries(database: Database) {
         from endpoint where webhook_deliveries.id = ${id} and endpoint_id = endpoint.id and data is not null`)
       if (rowCount > 0) return
       const message = `The delivery ${id} does not exist, cannot be retried, or its endpoint is not active.`
-      throw invalid('delivery', message)
+      throw refusedValue('delivery', message)
     },
 
     /** Queues the webhook `customer.erased`: all stored data of a customer has been erased. */
@@ -232,14 +235,10 @@ function assignments({ url, eventTypes, isActive }: EndpointSettings): SqlFragme
     eventTypes !== undefined && sql.fragment`event_types = ${sql.jsonb([...eventTypes])}`,
     isActive !== undefined && sql.fragment`is_active = ${isActive}, disabled_at = null, disabled_reason = null`,
   ].filter((change) => change !== false)
-  if (changes.length === 0) throw invalid('endpoint', 'The request changes nothing. Name at least one setting.')
+  if (changes.length === 0) throw refusedValue('endpoint', 'The request changes nothing. Name at least one setting.')
   return sql.fragment`${sql.join([...changes, clearFailures], sql.fragment`, `)}`
 }
 
 function unknownEndpoint(id: string): DrapeError {
-  return invalid('endpoint', `The endpoint ${id} does not exist.`)
-}
-
-function invalid(path: string, message: string): DrapeError {
-  return new DrapeError('VALIDATION_FAILED', message, { details: [{ path, message }] })
+  return refusedValue('endpoint', `The endpoint ${id} does not exist.`)
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { DrapeError } from '../../shared/contract/errors.ts'
+import { invalidField } from '../../shared/contract/errors.ts'
 import { endOfString, parseExactJson } from '../../shared/contract/exact-json.ts'
 
 /** Maximum depth of a stored value. */
@@ -27,8 +27,8 @@ export function parseBoundedJson(text: string, path: string, limits = DEFAULT_LI
   try {
     return parseExactJson(text, { maxRounded: MAX_ROUNDED })
   } catch (error) {
-    if (!(error instanceof RangeError)) throw invalid(path, 'is not valid JSON')
-    throw invalid(path, `has more than ${MAX_ROUNDED} numbers with more digits than JavaScript keeps`)
+    if (!(error instanceof RangeError)) throw invalidField(path, 'is not valid JSON')
+    throw invalidField(path, `has more than ${MAX_ROUNDED} numbers with more digits than JavaScript keeps`)
   }
 }
 
@@ -42,7 +42,7 @@ export async function parseLargeJson(text: string, path: string, limits: JsonLim
   try {
     return JSON.parse(text)
   } catch {
-    throw invalid(path, 'is not valid JSON')
+    throw invalidField(path, 'is not valid JSON')
   }
 }
 
@@ -58,7 +58,7 @@ function assertBounded(text: string, path: string, limits: JsonLimits): void {
         break
       case OPEN_ARRAY:
       case OPEN_OBJECT:
-        if (++depth > MAX_PARSED_DEPTH) throw invalid(path, `is nested more than ${MAX_DEPTH} levels deep`)
+        if (++depth > MAX_PARSED_DEPTH) throw invalidField(path, `is nested more than ${MAX_DEPTH} levels deep`)
         values++
         break
       case CLOSE_ARRAY:
@@ -66,10 +66,10 @@ function assertBounded(text: string, path: string, limits: JsonLimits): void {
         depth--
         break
       case COLON:
-        if (++fields > limits.fields) throw invalid(path, `has more than ${limits.fields} fields`)
+        if (++fields > limits.fields) throw invalidField(path, `has more than ${limits.fields} fields`)
         break
       case COMMA:
-        if (++values > limits.values) throw invalid(path, `has more than ${limits.values} values`)
+        if (++values > limits.values) throw invalidField(path, `has more than ${limits.values} values`)
         break
     }
   }
@@ -89,7 +89,7 @@ export function assertStorable(value: unknown, path: string): void {
     if (typeof part === 'number') return `${text}[${part}]`
     return text === '' ? part : `${text}.${part}`
   }, path)
-  throw invalid(place, fault.message)
+  throw invalidField(place, fault.message)
 }
 
 interface Unstorable {
@@ -129,9 +129,4 @@ function isStorableText(text: string): boolean {
 function within(fault: Unstorable, part: string | number): Unstorable {
   fault.path.push(part)
   return fault
-}
-
-/** The refusal of a request because of the field at `path`. The message continues a sentence that starts with the field. */
-export function invalid(path: string, message: string): DrapeError {
-  return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path, message }] })
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { MIMEType } from 'node:util'
 import { Busboy } from '@fastify/busboy'
-import { invalid } from './bounded-json.ts'
+import { invalidField } from '../../shared/contract/errors.ts'
 
 /** RFC 2046, 5.1.1. Comparing a longer boundary with parts of itself takes seconds. */
 const MAX_BOUNDARY_LENGTH = 70
@@ -57,12 +57,13 @@ export function createMultipartParser(contentType: string | undefined, onPart: (
   const finished = Promise.withResolvers<void>()
   parser.once('finish', finished.resolve)
   parser.on('error', (error) => fail(error as Error))
-  parser.on('partsLimit', () => fail(invalid('', `has more than ${MAX_PARTS} parts`)))
+  parser.on('partsLimit', () => fail(invalidField('', `has more than ${MAX_PARTS} parts`)))
   parser.on('file', (name: string | undefined, stream, filename: string | undefined, encoding, type) => {
     // Between two readers no other listener is attached, and an unhandled error would end the process.
     stream.on('error', () => {})
-    if (name === undefined) fail(invalid('', 'has a part without a name'))
-    else if (!PLAIN_ENCODINGS.includes(encoding)) fail(invalid(name, `must not have the transfer encoding ${encoding}`))
+    if (name === undefined) fail(invalidField('', 'has a part without a name'))
+    else if (!PLAIN_ENCODINGS.includes(encoding))
+      fail(invalidField(name, `must not have the transfer encoding ${encoding}`))
     if (failure === null && name !== undefined) onPart({ name, stream, filename, type })
     else stream.resume()
   })
@@ -88,7 +89,7 @@ function boundaryOf(contentType = ''): string {
     boundary = new MIMEType(contentType).params.get('boundary')
   } catch {}
   if (boundary === null || boundary === '' || boundary.length > MAX_BOUNDARY_LENGTH) {
-    throw invalid('Content-Type', `must have a boundary of 1 to ${MAX_BOUNDARY_LENGTH} characters`)
+    throw invalidField('Content-Type', `must have a boundary of 1 to ${MAX_BOUNDARY_LENGTH} characters`)
   }
   return boundary.replaceAll(/["\\]/g, '\\$&')
 }

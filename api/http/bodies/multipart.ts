@@ -4,9 +4,9 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { DrapeError } from '../../shared/contract/errors.ts'
+import { DrapeError, invalidField } from '../../shared/contract/errors.ts'
 import { detectImageFormat, MIN_IMAGE_BYTES } from '../../shared/image/image-format.ts'
-import { invalid } from './bounded-json.ts'
+
 import { findFileKey } from './file-key-path.ts'
 import { createMultipartParser, type Part } from './multipart-parser.ts'
 import { decodeText, formatSize } from './text-body.ts'
@@ -101,15 +101,15 @@ function createPartReceiver({
         mayBeImage = sent.bytes().length < IMAGE_HEAD_BYTES
       }
       fieldsBytes += chunk.length
-      if (fieldsBytes > maxFieldsBytes) throw invalid('', `has fields of more than ${formatSize(maxFieldsBytes)}`)
+      if (fieldsBytes > maxFieldsBytes) throw invalidField('', `has fields of more than ${formatSize(maxFieldsBytes)}`)
       if (name === 'data') json = sent.bytes()
     }
-    if (++fields > MAX_FIELDS) throw invalid('', `has more than ${MAX_FIELDS} fields`)
+    if (++fields > MAX_FIELDS) throw invalidField('', `has more than ${MAX_FIELDS} fields`)
     return { name, text: decodeText(sent.bytes(), name) }
   }
 
   async function store({ name, filename }: Part, content: AsyncIterable<Uint8Array>): Promise<UploadedFile | null> {
-    if (++files > maxFiles) throw invalid('', `has more than ${maxFiles} ${maxFiles === 1 ? 'file' : 'files'}`)
+    if (++files > maxFiles) throw invalidField('', `has more than ${maxFiles} ${maxFiles === 1 ? 'file' : 'files'}`)
     // Names and types from callers are not trusted and never used on disk.
     const path = join(folder, randomUUID())
     const hash = isHashed ? createHash('sha256') : null
@@ -171,7 +171,7 @@ const DISK_ERRORS = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
 
 function refusalOf(error: unknown): DrapeError {
   if (error instanceof DrapeError) return error
-  if (!DISK_ERRORS.includes(String((error as NodeJS.ErrnoException).code))) return invalid('', 'could not be read')
+  if (!DISK_ERRORS.includes(String((error as NodeJS.ErrnoException).code))) return invalidField('', 'could not be read')
   return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be received right now. Send the request again.', {
     retryable: true,
     cause: error,

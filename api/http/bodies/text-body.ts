@@ -1,6 +1,6 @@
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
-import { invalid } from './bounded-json.ts'
+import { invalidField } from '../../shared/contract/errors.ts'
 
 const MB = 1024 * 1024
 
@@ -21,8 +21,8 @@ export function createTextReader({ types, maxBytes }: { types: string[]; maxByte
     patchNode: false,
     onError: (error) => {
       throw (error as { status?: unknown }).status === 413
-        ? invalid('', `is larger than ${formatSize(maxBytes)}`)
-        : invalid('', 'could not be read')
+        ? invalidField('', `is larger than ${formatSize(maxBytes)}`)
+        : invalidField('', 'could not be read')
     },
   })
   return async function readText(ctx: Context): Promise<string> {
@@ -47,7 +47,7 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   try {
     return UTF_8.decode(bytes)
   } catch {
-    throw invalid(path, 'must be UTF-8')
+    throw invalidField(path, 'must be UTF-8')
   }
 }
 

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
-import { DrapeError } from '../../shared/contract/errors.ts'
+import { DrapeError, invalidField } from '../../shared/contract/errors.ts'
 import type { DiskBudget, DiskShare } from '../bodies/disk-budget.ts'
 import { createUploadFolders } from '../bodies/upload-folders.ts'
 import type { AppState } from '../state.ts'
@@ -26,8 +26,8 @@ export function spoolBody(
     const isPlain = ['', 'identity'].includes(ctx.get('content-encoding').toLowerCase())
     if (name === undefined || !isPlain || (ctx.req.destroyed && !ctx.req.readableEnded)) {
       ctx.req.resume()
-      if (name === undefined) throw invalid('Content-Type', `must be one of ${all.join(', ')}`)
-      throw isPlain ? invalid('', 'could not be read') : invalid('Content-Encoding', 'must be identity')
+      if (name === undefined) throw invalidField('Content-Type', `must be one of ${all.join(', ')}`)
+      throw isPlain ? invalidField('', 'could not be read') : invalidField('Content-Encoding', 'must be identity')
     }
     const share = disk(ctx.state.account.id)
     return withFolder(async (folder) => {
@@ -72,8 +72,4 @@ async function write(file: FileHandle, chunk: Buffer): Promise<void> {
       cause,
     })
   }
-}
-
-function invalid(path: string, message: string): DrapeError {
-  return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path, message }] })
 }

@@ -169,3 +169,13 @@ export class DrapeError extends Error {
     this.check = options.check
   }
 }
+
+/** `VALIDATION_FAILED` for the form of a field; the message continues the name of the field: "must be a number". */
+export function invalidField(path: string, message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path, message }] })
+}
+
+/** `VALIDATION_FAILED` for a value that the stored data refuses; the message is a sentence. */
+export function refusedValue(path: string, message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', message, { details: [{ path, message }] })
+}

@@ -3,7 +3,7 @@ import { reading } from '../../http/guards.ts'
 import type { AccountLimiter } from '../../http/limits/account-limiter.ts'
 import { route } from '../../http/route.ts'
 import type { AppContext } from '../../http/state.ts'
-import { DrapeError } from '../../shared/contract/errors.ts'
+import { invalidField } from '../../shared/contract/errors.ts'
 import { Type } from '../../shared/contract/schema.ts'
 import { attachment } from '../../shared/storage/attachment.ts'
 import type { Shops } from '../shops/shops.store.ts'
@@ -104,7 +104,7 @@ async function findAnalytics(
   const found = shop === undefined ? null : await shops.findOfAccount(accountId, shop)
   // The same answer for a shop of another account and for one that does not exist.
   if (shop !== undefined && found === null)
-    throw invalid('shop', 'must be the domain or the ID of a shop of the account')
+    throw invalidField('shop', 'must be the domain or the ID of a shop of the account')
   const query = { accountId, ...(found && { shopId: found.id }), from, to }
   const days = await analyticsLimiter(accountId, () => analytics.countDays(query))
   return { shop: found?.domain ?? null, from, to, days }
@@ -114,11 +114,7 @@ function readRange({ from, to }: Pick<AnalyticsQuery, 'from' | 'to'>): { from: s
   const last = to ?? lastDays(1).to
   const first = from ?? lastDays(DEFAULT_DAYS, Date.parse(last)).from
   const count = daysBetween(first, last)
-  if (count < 1) throw invalid('from', 'must not be after to')
-  if (count > MAX_DAYS) throw invalid('from', `must be at most ${MAX_DAYS - 1} days before to`)
+  if (count < 1) throw invalidField('from', 'must not be after to')
+  if (count > MAX_DAYS) throw invalidField('from', `must be at most ${MAX_DAYS - 1} days before to`)
   return { from: first, to: last }
-}
-
-function invalid(path: string, message: string): DrapeError {
-  return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path, message }] })
 }

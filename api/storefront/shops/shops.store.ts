@@ -8,7 +8,7 @@ import {
   removeLiveSecret,
   sealSecret,
 } from '../../secrets/live-secrets.store.ts'
-import { DrapeError } from '../../shared/contract/errors.ts'
+import { DrapeError, refusedValue } from '../../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
 import { SAFETY_LEVELS } from '../../shared/generations/generation.ts'
@@ -194,7 +194,7 @@ export function createShops(database: Database) {
       const id = await addLiveSecret(database, { table: 'shops', where: named(shop) }, secret)
       if (id === null) throw unknownShop(shop)
       if (id !== 'refused') return get(id)
-      throw invalid('secret', 'The secret is already active, or 2 others are. Remove one first.')
+      throw refusedValue('secret', 'The secret is already active, or 2 others are. Remove one first.')
     },
 
     /** Removes a secret, or the older one of two. Throws `VALIDATION_FAILED` when the secret does not exist. */
@@ -206,7 +206,7 @@ export function createShops(database: Database) {
         secret === null
           ? 'The shop has only one active secret. Name the secret to remove it.'
           : 'The shop does not have this secret.'
-      throw invalid('secret', message)
+      throw refusedValue('secret', message)
     },
   }
 }
@@ -233,7 +233,7 @@ async function insertShop(database: Database, { accountId, platform, domain, sec
         select from consent_policies where account_id = ${accountId} and policy = lower(${domain}))), ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
     )
     on conflict (domain) do nothing`)
-  if (rowCount === 0) throw invalid('domain', `A shop with the domain ${domain} already exists.`)
+  if (rowCount === 0) throw refusedValue('domain', `A shop with the domain ${domain} already exists.`)
   return { id, domain: domain.toLowerCase() }
 }
 
@@ -291,7 +291,7 @@ function assignments(settings: ShopSettings): SqlFragment {
     planEndsAt !== undefined && sql.fragment`plan_ends_at = ${planEndsAt?.toISOString() ?? null}`,
     isActive !== undefined && sql.fragment`is_active = ${isActive}`,
   ].filter((change) => change !== false)
-  if (changes.length === 0) throw invalid('shop', 'The request changes nothing. Name at least one setting.')
+  if (changes.length === 0) throw refusedValue('shop', 'The request changes nothing. Name at least one setting.')
   return sql.fragment`${sql.join(changes, sql.fragment`, `)}`
 }
 
@@ -300,9 +300,5 @@ function domainArray(domains: readonly string[] | null = null) {
 }
 
 function unknownShop(shop: string): DrapeError {
-  return invalid('shop', `The shop ${shop} does not exist.`)
-}
-
-function invalid(path: string, message: string): DrapeError {
-  return new DrapeError('VALIDATION_FAILED', message, { details: [{ path, message }] })
+  return refusedValue('shop', `The shop ${shop} does not exist.`)
 }

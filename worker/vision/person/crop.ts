@@ -1,4 +1,5 @@
 import type { Point, Size } from '../raster/plane.ts'
+import { clamp } from '../raster/statistics.ts'
 import type { Box } from './person.ts'
 
 // Padding around the box in per cent of its height; integers, because 1000 × 1.14 is more than 1140 in floating point.
@@ -50,8 +51,4 @@ function placeInFrame(frame: Size, size: Size, { x, y }: { x: number; y: number 
     y: clamp(Math.round(y), 0, frame.height - size.height),
     ...size,
   }
-}
-
-function clamp(value: number, min: number, max: number): number {
-  return Math.min(Math.max(value, min), max)
 }

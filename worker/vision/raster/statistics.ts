@@ -16,3 +16,8 @@ export function percentile(values: ArrayLike<number>, share: number): number {
 export function median(values: ArrayLike<number>): number {
   return percentile(values, 0.5)
 }
+
+/** The value, or the bound that it exceeds. */
+export function clamp(value: number, low = 0, high = 1): number {
+  return Math.min(high, Math.max(low, value))
+}

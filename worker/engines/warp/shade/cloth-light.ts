@@ -10,7 +10,7 @@ import {
   subset,
 } from '../../../vision/raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../../vision/raster/reduce.ts'
-import { medianOf } from '../../../vision/raster/statistics.ts'
+import { clamp, medianOf } from '../../../vision/raster/statistics.ts'
 import { weightedBlur } from '../../../vision/raster/weighted.ts'
 import { BELIEF, DARK_OFFSET, FOLD_DEPTH, LIGHT_LIMITS, LIGHT_SIGMA, PRINT, SCENE_DEPTH } from './tuning.ts'
 
@@ -97,8 +97,4 @@ function foldDepth(near: Plane, wide: Plane, { cloth, median }: { cloth: Mask; m
   const deviation = Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2))
   const plain = clamp(FOLD_DEPTH.deviation[0] - deviation / FOLD_DEPTH.deviation[1], 0, 1)
   return FOLD_DEPTH.max * plain * clamp((median - FOLD_DEPTH.black[0]) / FOLD_DEPTH.black[1], 0, 1)
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(high, Math.max(low, value))
 }

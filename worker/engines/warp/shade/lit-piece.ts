@@ -2,6 +2,7 @@ import { rgbToLab } from '../../../vision/raster/colour.ts'
 import { createFieldSampler } from '../../../vision/raster/field-sampler.ts'
 import type { Plane } from '../../../vision/raster/plane.ts'
 import type { Layer } from '../../../vision/raster/remap.ts'
+import { clamp } from '../../../vision/raster/statistics.ts'
 import { BLACK_LIFT, EDGE, MAX_DIFFERENCE } from './tuning.ts'
 
 interface Shading {
@@ -73,8 +74,4 @@ function shade({ data }: Layer, index: number, { light, strength }: { light: num
 // A premultiplied value under the light. The small offset makes folds visible on black cloth.
 function lit(value: number, alpha: number, light: number): number {
   return Math.min(alpha, value * light + (light > 1 ? ((light - 1) * BLACK_LIFT * alpha) / 255 : 0))
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(high, Math.max(low, value))
 }

@@ -15,6 +15,7 @@ import {
 import { difference } from '../../../../vision/raster/reduce.ts'
 import type { Layer } from '../../../../vision/raster/remap.ts'
 import { shiftDown } from '../../../../vision/raster/shift.ts'
+import { clamp } from '../../../../vision/raster/statistics.ts'
 import type { LowerFitting } from '../../fit/lower/fitting.ts'
 import type { LowerRemoval } from '../../remove/removal.ts'
 import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'
@@ -129,10 +130,6 @@ function hemShadow(
     near.data[i] = onPerson * Math.max(contact, WIDE_HEM_SHADE.strength * clamp(wide.data[i] - cover.data[i]))
   }
   return near
-}
-
-function clamp(value: number): number {
-  return Math.min(1, Math.max(0, value))
 }
 
 interface Target {

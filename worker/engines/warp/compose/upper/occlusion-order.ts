@@ -8,6 +8,7 @@ import { close, erode, open } from '../../../../vision/raster/morphology.ts'
 import { createPlane, type Plane, subset } from '../../../../vision/raster/plane.ts'
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../../../vision/raster/reduce.ts'
 import { shiftDown } from '../../../../vision/raster/shift.ts'
+import { clamp } from '../../../../vision/raster/statistics.ts'
 import { dot, subtract } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { BACKGROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
@@ -210,8 +211,4 @@ function sleeveBehind({ body, parts, placement, regions }: FittingRegions, side:
   const armpit = dot(subtract(placement.armpits[side], body.shoulders), body.down) / body.trunk
   for (let i = 0; i < behind.data.length; i++) behind.data[i] = clamp((parts.along.data[i] - armpit) / HIDDEN_OVER)
   return behind
-}
-
-function clamp(value: number): number {
-  return Math.min(1, Math.max(0, value))
 }
