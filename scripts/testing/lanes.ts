@@ -16,12 +16,13 @@ export interface Lane {
 export const LANES = {
   default: { about: 'everything that needs no container, no program built with Go and no second browser', globs: [] },
   browsers: {
-    about: 'the other journeys in Chromium, and Firefox',
+    about: 'the other journeys in Chromium, in Firefox, and through the commands of the docs',
     globs: [
       'test/analytics-flow.test.ts',
       'test/client/browser.test.ts',
       'test/dashboard-flow.test.ts',
       'test/dashboard-sign-on-flow.test.ts',
+      'test/docs-command-line.test.ts',
       'test/firefox-flow.test.ts',
       'test/playground-flow.test.ts',
       'test/storefront-flow.test.ts',
