@@ -45,6 +45,8 @@ function keep(add: (text: string) => void): typeof process.stdout.write {
   }
 }
 
+// Each call may add a listener for its end, as for that of a process of its own.
+process.setMaxListeners(0)
 let last: Promise<unknown> = Promise.resolve()
 process.on('message', (call: CommandCall) => {
   last = last.then(async () => process.send?.({ id: call.id, said: await run(call) }))
