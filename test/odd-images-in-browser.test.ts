@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { Browser, Page } from 'puppeteer-core'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -15,15 +13,10 @@ interface Shown {
   readonly means: readonly number[]
 }
 
-const PAGE = readFileSync(resolve(import.meta.dirname, '../docs/images.md'), 'utf8')
 const FILES = await oddImages()
 const LABELLED = await labelledPngs()
-const COLUMNS = new Map(
-  [...PAGE.matchAll(/^\| (JPEG|PNG|WebP|HEIC) \| (.*?) \| (.*?) \|/gm)].map(([, format, name, shown]) => [
-    `${format} ${name}`,
-    shown,
-  ]),
-)
+/** Without an end marker the browser waits for the last rows of blocks, of which Drape has the pixels. */
+const SHOWN_WITHOUT_LAST_ROWS = new Set(['no end marker', 'half an end marker'])
 if (browserReason) console.warn(`Odd images in a browser are skipped: ${browserReason}`)
 
 describe.skipIf(browserReason)(`odd images in a browser${browserReason && ` (skipped: ${browserReason})`}`, () => {
@@ -35,14 +28,12 @@ describe.skipIf(browserReason)(`odd images in a browser${browserReason && ` (ski
   })
   afterAll(() => browser?.close())
 
-  it.each(FILES)('are rendered as documented and as Drape decodes them: $format with $name', async (file) => {
+  it.each(FILES)('are rendered as Drape decodes them, except HEIC: $format with $name', async (file) => {
     const shown = await showInBrowser(page, file.bytes)
-    const column = COLUMNS.get(`${file.format} ${file.name}`)
-    if (column === 'not shown') return expect(shown).toBeNull()
+    if (file.format === 'HEIC') return expect(shown).toBeNull()
     const read = await readByDrape(file.bytes)
     expect(shown).toMatchObject({ width: read.width, height: read.height })
-    // Without an end marker the browser waits for the last rows of blocks, of which Drape has the pixels.
-    const compared = column === 'shown without its last rows' ? 8 : 16
+    const compared = file.format === 'JPEG' && SHOWN_WITHOUT_LAST_ROWS.has(file.name) ? 8 : 16
     const differences = read.means.map((mean, i) => Math.abs(mean - (shown?.means[i] ?? 0)))
     expect(Math.max(...differences.slice(0, compared))).toBeLessThan(3)
     if (compared === 8) expect(Math.max(...differences)).toBeGreaterThan(3)

@@ -91,7 +91,7 @@ const HEICS: Record<string, Make> = {
   'unknown version of the brand': (plain) => withBytes(plain, 12, Buffer.from('9999')),
 }
 
-/** Every odd image, in the order of the table in `docs/images.md`. */
+/** Every odd image: `docs/images.md` says that Drape reads such files. */
 export async function oddImages(): Promise<OddImage[]> {
   const [plainPng, plainWebp] = [await image().png().toBuffer(), await image().webp({ quality: 95 }).toBuffer()]
   const files = [
