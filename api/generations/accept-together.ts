@@ -3,8 +3,8 @@ import { type Acceptance, kindOf, type Outcome } from './acceptance.store.ts'
 
 interface Waiting {
   readonly call: Acceptance
-  /** Time at which the call joined, by `performance.now()`. */
-  readonly joinedAt: number
+  /** By `performance.now()`. */
+  readonly receivedAt: number
   readonly resolve: (isNew: boolean) => void
   readonly reject: (error: unknown) => void
 }
@@ -32,7 +32,7 @@ export function acceptTogether(
   async function settle(waiting: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await accept(
-        waiting.map(({ call, joinedAt }) => ({ ...call, waitedSeconds: secondsSince(joinedAt) })),
+        waiting.map(({ call, receivedAt }) => ({ ...call, waitedSeconds: secondsSince(receivedAt) })),
       )
       for (const [i, { resolve, reject }] of waiting.entries()) {
         const outcome = outcomes[i]
@@ -47,7 +47,7 @@ export function acceptTogether(
   const join = (call: Acceptance) =>
     new Promise<boolean>((resolve, reject) => {
       const kind = kindOf(call)
-      const waiting = { call, joinedAt: performance.now(), resolve, reject }
+      const waiting = { call, receivedAt: call.receivedAt ?? performance.now(), resolve, reject }
       const line = lines.get(kind)
       if (line) {
         line.push(waiting)
@@ -70,6 +70,6 @@ export function acceptTogether(
   }
 }
 
-function secondsSince(joinedAt: number): number {
-  return (performance.now() - joinedAt) / 1000
+function secondsSince(receivedAt: number): number {
+  return (performance.now() - receivedAt) / 1000
 }

@@ -133,13 +133,14 @@ interface Storing {
 }
 
 function storePerson(
-  { state: { account, files } }: AppContext,
+  { state: { account, files, receivedAt } }: AppContext,
   { personPhotos }: AcceptanceParts,
   { sent: { body, translated }, signal }: Storing,
 ): Promise<ResolvedPhoto> {
   return personPhotos.resolve(body.person.image.source, {
     account,
     files,
+    receivedAt,
     signal,
     field: imageField(['person', 'image'], translated.written),
     externalUserId: body.externalUserId ?? null,
@@ -153,13 +154,14 @@ function chargeOf({ name, garmentTypes, credits }: KnownEngine) {
 
 /** The call as input of the acceptance. */
 function callOf(
-  { state: { account } }: AppContext,
+  { state: { account, receivedAt } }: AppContext,
   { body, translated: { written } }: SentTryOn,
   { imageId, uploadedNow }: ResolvedPhoto,
 ) {
   const { watermark, seed, mode, format, fullResolution, keepForDays = null } = body.output
   return {
     accountId: account.id,
+    receivedAt,
     externalUserId: body.externalUserId ?? null,
     imageId,
     imagePath: formatPath(written(['person', 'image', 'source', 'id'])),

@@ -51,7 +51,9 @@ export interface Acceptance {
   readonly consent?: Consent | null
   /** W3C trace context that the work continues. */
   readonly traceparent?: string
-  /** Seconds that the call has waited for acceptance. The call is refused if its end user was erased meanwhile. */
+  /** When its request arrived, by `performance.now()`; default: when it joins the calls to be accepted. */
+  readonly receivedAt?: number
+  /** Seconds since then. The call is refused if its end user was erased meanwhile. */
   readonly waitedSeconds?: number
 }
 

@@ -1,4 +1,5 @@
 import { UniqueIntegrityConstraintViolationError } from 'slonik'
+import { erasedMeanwhile } from '../photos/person-photos.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import type { Database } from '../shared/database/database.ts'
 import { translateDatabaseError } from '../shared/database/errors.ts'
@@ -77,7 +78,7 @@ function refusal(verdict: Verdict, call: Acceptance): DrapeError {
   if (!verdict.active)
     return shop ? shopRefusal('unpaid') : new DrapeError('INVALID_API_KEY', 'The account is not active.')
   if (verdict.image !== 'mine') return unknownImage(verdict, call)
-  if (verdict.erased) return erasedMeanwhile(call)
+  if (verdict.erased) return call.shop ? unknownPhoto() : erasedMeanwhile()
   if (!product.images && verdict.product !== 'mine') return unknownProduct(verdict, product)
   if (!product.images && !verdict.usable) return classificationMissing(call)
   if (verdict.shop !== 'open') return shopRefusal(verdict.shop)
@@ -115,14 +116,6 @@ function unknownImage({ image }: Verdict, { shop, imagePath = 'person.image.sour
 export function unknownPhoto(): DrapeError {
   return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.', {
     details: [{ path: 'userImageId', message: 'does not exist or has expired' }],
-  })
-}
-
-function erasedMeanwhile({ shop }: Acceptance): DrapeError {
-  if (shop) return unknownPhoto()
-  const message = 'was erased before the request was accepted'
-  return new DrapeError('VALIDATION_FAILED', `The end user ${message}. Send the call again.`, {
-    details: [{ path: 'externalUserId', message }],
   })
 }
 

@@ -11,6 +11,8 @@ import type { Operation } from './openapi/operation.ts'
 /** State that the middleware sets for handlers. */
 export interface AppState {
   requestId: string
+  /** When the headers of the request had arrived, by `performance.now()`. */
+  receivedAt: number
   /** The matched route; set on every route of the OpenAPI document. */
   route: Operation
   log: Log

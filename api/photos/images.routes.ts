@@ -65,6 +65,7 @@ async function postUpload(
     account,
     externalUserId,
     keepForDays,
+    receivedAt: ctx.state.receivedAt,
     cropMode: crop ? 'auto' : 'none',
     signal: disconnectSignal(ctx),
   })

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { AccountRecord } from '../accounts/accounts.store.ts'
 import { readUpload, type UploadedFile } from '../http/bodies/uploaded-file.ts'
 import { within } from '../http/limits/time-limit.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
 import { type Prepared, type PrepareJob, prepareJobId, viewKeyOf } from '../shared/generations/generation.ts'
 import { type ImageFile, normaliseImage } from '../shared/image/image.ts'
 import { inField } from '../shared/image/image-field.ts'
@@ -34,6 +35,8 @@ export interface StoreCall {
   /** A second owner, who can use the photo in try-ons and nothing else. */
   readonly addressUserId?: string | null
   readonly keepForDays: number | null
+  /** When the request arrived, by `performance.now()`: the photo is not stored if its end user was erased since then. */
+  readonly receivedAt: number
   /** Aborts the wait for decoding; the photo is not stored then. */
   readonly signal?: AbortSignal
 }
@@ -43,6 +46,14 @@ export interface StoredPhoto {
   readonly objectKey: string
   readonly width: number
   readonly height: number
+}
+
+/** For a call whose end user was erased after it had arrived. */
+export function erasedMeanwhile(): DrapeError {
+  const message = 'was erased before the request was accepted'
+  return new DrapeError('VALIDATION_FAILED', `The end user ${message}. Send the call again.`, {
+    details: [{ path: 'externalUserId', message }],
+  })
 }
 
 /** Maximum wait of an upload for its crop: a caller who continues without one shows an uncropped preview. */
@@ -81,7 +92,16 @@ export function createPersonPhotos({
 
     store: async (
       file,
-      { account, externalUserId, addressUserId, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
+      {
+        account,
+        externalUserId,
+        addressUserId,
+        keepForDays: asked,
+        receivedAt,
+        signal,
+        cropMode,
+        imageId = `img_${uuidv7()}`,
+      },
     ) => {
       // Test data is kept for 1 day.
       const keepForDays = account.testOf === null ? asked : null
@@ -93,7 +113,8 @@ export function createPersonPhotos({
       const bytes = normalised.bytes.byteLength
       const hash = (await hashImage(normalised.bytes))?.hash ?? null
       await reserveStorage(account, bytes, async () => {
-        await images.insert({
+        const isStored = await images.insert({
+          waitedSeconds: (performance.now() - receivedAt) / 1000,
           id: imageId,
           accountId: account.id,
           objectKey,
@@ -107,6 +128,7 @@ export function createPersonPhotos({
           keepForDays,
           expiresAt,
         })
+        if (!isStored) throw erasedMeanwhile()
         try {
           await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
         } catch (error) {

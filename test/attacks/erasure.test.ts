@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Type } from '../../api/shared/contract/schema.ts'
@@ -45,6 +48,40 @@ describe('erasure of an end user', () => {
   const generationsOf = (externalUserId: string) =>
     drape.database.oneFirst(sql.type(Count)`
       select count(*) as count from generations where external_user_id = ${externalUserId}`)
+
+  it('refuses a photo and a try-on that were sent before it and have arrived after it', async () => {
+    for (const [path, form] of [
+      ['/tryon/v1/images/upload', formOf(undefined, { file: person })],
+      ['/tryon/v1/try-on', formOf(bodyOf({ fileKey: 'me' }, 'slow'), { me: person })],
+    ] as const) {
+      if (path.endsWith('upload')) form.set('externalUserId', 'slow')
+      const { headers, body } = new Request('http://localhost', { method: 'POST', body: form })
+      const bytes = Buffer.from(await new Response(body).arrayBuffer())
+      const call = request(`${drape.api.url}${path}`, {
+        method: 'POST',
+        headers: {
+          'x-api-key': drape.apiKey,
+          'content-type': headers.get('content-type') ?? '',
+          'content-length': bytes.byteLength,
+        },
+      })
+      call.write(bytes.subarray(0, 1000))
+      // The API has received the headers.
+      await sleep(500)
+      expect((await erase('slow')).status).toBe(204)
+      call.end(bytes.subarray(1000))
+      const [answer] = (await once(call, 'response')) as [IncomingMessage]
+      expect([path, answer.statusCode, ((await json(answer)) as { code: string }).code]).toEqual([
+        path,
+        400,
+        'VALIDATION_FAILED',
+      ])
+    }
+    expect(await generationsOf('slow')).toBe(0)
+    const left = drape.database.oneFirst(sql.type(Count)`
+      select count(*) as count from objects where external_user_id = 'slow'`)
+    expect(await left).toBe(0)
+  })
 
   describe('while calls wait for the lock of the account', () => {
     /** Starts the calls, erases the end user when all of them wait, and only then lets them go on. */

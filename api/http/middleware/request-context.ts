@@ -38,6 +38,7 @@ export function requestContext({
     logLazily(ctx.state, () => log.child({ requestId }))
     ctx.set('X-Request-Id', requestId)
     const started = performance.now()
+    ctx.state.receivedAt = started
     const createdAt = new Date()
     inFlight++
     try {

@@ -30,7 +30,8 @@ export function createImages(database: Database) {
   return {
     /**
      * Writes the object's row and the image's row in one statement, before the bytes are uploaded. With an existing ID
-     * it keeps the existing image and revives an abandoned object.
+     * it keeps the existing image and revives an abandoned object. Returns false, and stores nothing, if the end user was erased while the
+     * call waited.
      */
     insert: async (image: {
       id: string
@@ -49,21 +50,27 @@ export function createImages(database: Database) {
       /** Retention in days from the call; null: the retention of the account. */
       keepForDays?: number | null
       expiresAt: Date
-    }): Promise<void> => {
+      /** Since the call arrived. */
+      waitedSeconds?: number
+    }): Promise<boolean> => {
       const expiresAt = byDatabaseClock(image.expiresAt)
-      await database.query(sql.unsafe`
+      const { rowCount } = await database.query(sql.unsafe`
         with object as (
           insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
-          values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${image.bytes}, ${expiresAt})
+          select ${image.objectKey}, ${image.accountId}, ${image.externalUserId}::text, 'person', ${image.bytes}::bigint, ${expiresAt}
+          where not was_erased_since(${image.accountId}, ${image.externalUserId},
+            now() - make_interval(secs => ${image.waitedSeconds ?? 0}::float8))
           on conflict (key) do update set created_at = now_ms(), bytes = excluded.bytes,
             expires_at = greatest(objects.expires_at, excluded.expires_at)
           returning key
         ), ${insertHash(sql.fragment`object`, image.hash)}
         insert into images (id, account_id, object_key, external_user_id, address_user_id, width, height, crop_mode, keep_for_days,
           expires_at)
-        values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.addressUserId ?? null},
-          ${image.width}, ${image.height}, ${image.cropMode}, ${image.keepForDays ?? null}, ${expiresAt})
-        on conflict (id) do nothing`)
+        select ${image.id}, ${image.accountId}, key, ${image.externalUserId}::text, ${image.addressUserId ?? null}::text,
+          ${image.width}::int, ${image.height}::int, ${image.cropMode}, ${image.keepForDays ?? null}::int, ${expiresAt}
+        from object
+        on conflict (id) do update set id = excluded.id`)
+      return rowCount > 0
     },
 
     find: (id: string): Promise<ImageRecord | null> =>
@@ -115,7 +122,7 @@ export function createImages(database: Database) {
     abandon: (id: string): Promise<string | null> =>
       database.maybeOneFirst(sql.type(AbandonedKey)`
         with image as (delete from images where id = ${id} returning object_key)
-        update objects set expires_at = least(expires_at, now() + make_interval(mins => ${ABANDONED_MINUTES}))
+        update objects set expires_at = least(expires_at, now() + make_interval(mins => ${ABANDONED_MINUTES})), bytes = 0
         from image where key = object_key
         returning key`),
   }

@@ -14,6 +14,11 @@ export interface Refusal {
 const NOT_HTTP: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'The request is not valid HTTP/1.1.' }
 const HOST_MISSING: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'HTTP/1.1 needs the header Host.' }
 const HOST_TWICE: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'Send the header Host once.' }
+const URL_NOT_VALID: Refusal = {
+  status: 400,
+  code: 'VALIDATION_FAILED',
+  message: 'The URL of the request is not valid. Send a path, or an absolute URL.',
+}
 const URL_NOT_UTF8: Refusal = {
   status: 400,
   code: 'VALIDATION_FAILED',
@@ -110,6 +115,11 @@ export function refuseWithoutHost(request: IncomingMessage, response: ServerResp
  */
 export function refuseUndecodableUrl(request: IncomingMessage, response: ServerResponse): boolean {
   const { url = '' } = request
+  // An absolute URL, as proxies send it, is parsed by the router.
+  if (!url.startsWith('/') && url !== '*' && !URL.canParse(url)) {
+    refuse(response, URL_NOT_VALID)
+    return true
+  }
   // Node gives one character per byte.
   if (!/%[89a-f]|[\x80-\xff]/i.test(url)) return false
   const decoded = url.replace(/%([\da-f]{2})/gi, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)))

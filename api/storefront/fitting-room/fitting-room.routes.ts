@@ -185,6 +185,7 @@ function fittingOf(
   const { watermark, seed, mode, format, fullResolution } = parseDefaults({}).output
   return {
     ...wish,
+    receivedAt: ctx.state.receivedAt,
     accountId: account.id,
     externalUserId: shopperId,
     photoOwners: photoOwnersOf(ctx),

@@ -59,7 +59,17 @@ export async function storePhoto(
   const requester = requesterOf(ctx)
   const { account, shopperId: externalUserId } = requester
   const addressUserId = addressShopperId(requester.shop.id, ctx.state.shopper)
-  const call = { account, externalUserId, addressUserId, keepForDays: null, cropMode: 'auto', imageId, signal } as const
+  const { receivedAt } = ctx.state
+  const call = {
+    account,
+    externalUserId,
+    addressUserId,
+    receivedAt,
+    keepForDays: null,
+    cropMode: 'auto',
+    imageId,
+    signal,
+  } as const
   const photo = await photos.store(file, call)
   if (await isConsentValid(requester, { consents })) return photo
   await photos.discard(photo.imageId)

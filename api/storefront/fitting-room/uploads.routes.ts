@@ -241,7 +241,12 @@ async function putBytes(
     await limits.assertFewIncomplete({ address, objectKey, bytes: photo.byteLength })
     await limits.reserveStorage(account, Math.max(0, photo.byteLength - upload.bytes), async () => {
       if (!(await uploads.receive(names, photo.byteLength))) throw unknownUpload()
-      await storage.put(objectKey, photo, { contentType: 'application/octet-stream' })
+      try {
+        await storage.put(objectKey, photo, { contentType: 'application/octet-stream' })
+      } catch (error) {
+        await uploads.empty(names)
+        throw error
+      }
     })
   }).finally(share.release)
   return { uploadKey }

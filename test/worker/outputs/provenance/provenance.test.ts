@@ -154,6 +154,8 @@ describe('Content Credentials that anyone can sign', () => {
     ['with more than 1000 boxes', nestedBoxes(1001), 'have more than 1000 boxes'],
     // Read as a number of 64 KB, it would be a claim of the wrong type.
     ['with a big number', jumbfBox('jumb', Buffer.concat([DESCRIPTION, BIG_NUMBER])), 'damaged (general.error)'],
+    // As text, the last value would have 2^60 characters.
+    ['with shared values', jumbfBox('jumb', Buffer.concat([DESCRIPTION, sharedValues(60)])), 'damaged (general.error)'],
   ])('are refused %s', async (_, jumbf, problem) => {
     const plain = await encodeImage(bitmap, { format: 'png' })
     const image = Buffer.concat([plain.subarray(0, HEADER_END), pngChunk('caBX', jumbf), plain.subarray(HEADER_END)])
@@ -167,6 +169,13 @@ function jumbfBox(type: string, content: Buffer): Buffer {
   head.writeUInt32BE(content.length + 8)
   head.write(type, 4, 'latin1')
   return Buffer.concat([head, content])
+}
+
+/** A list of lists that each contain the one before twice (tags 28 and 29), and the last of them as a time (tag 0). */
+function sharedValues(levels: number): Buffer {
+  const later = Array.from({ length: levels - 1 }, (_, k) => [0xd8, 28, 0x82, 0xd8, 29, 0x18, k, 0xd8, 29, 0x18, k])
+  const last = [0xc0, 0xd8, 29, 0x18, levels - 1]
+  return jumbfBox('cbor', Buffer.from([0x98, levels + 1, 0xd8, 28, 0x81, 0x60, ...later.flat(), ...last]))
 }
 
 function nestedBoxes(depth: number): Buffer {
