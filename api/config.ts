@@ -1,10 +1,10 @@
+import { DEFAULT_ATTEMPTS } from './generations/shop-limits.store.ts'
 import { type Static, Type } from './shared/contract/schema.ts'
 import { DEFAULT_ENGINE, WORKER_ENGINES } from './shared/engines/engine-catalogue.ts'
 import { engineName, readEngines } from './shared/engines/engine-names.ts'
 import { InvalidConfiguration, readConfig, readFileOf, SHARED_VARIABLES, splitList } from './shared/process/config.ts'
 import { signingKeysOf } from './shared/signing/signing.ts'
 import { RECONCILE_HOURS } from './shared/storage/storage-reconciling.ts'
-import { DEFAULT_ATTEMPTS } from './storefront/fitting-room/shop-limits.store.ts'
 
 /** Retention of analytics events in days; the API and the sweep must use the same value. */
 export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, default: 90 })

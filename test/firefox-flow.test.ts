@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import puppeteer, { type Browser, type Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createShops } from '../api/storefront/shops/shops.store.ts'
+import { createShops } from '../api/shops/shops.store.ts'
 import { createSafetyReviews } from '../api/trust/appeals/safety-reviews.store.ts'
 import { createRemovals } from '../api/trust/removals/removals.store.ts'
 import { insertPhoto } from '../scripts/benchmarks/sample-data.ts'

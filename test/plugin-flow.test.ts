@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../api/shared/database/database.ts'
-import { createShops } from '../api/storefront/shops/shops.store.ts'
+import { createShops } from '../api/shops/shops.store.ts'
 import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
 import { createDevelopmentShop } from './support/shop.ts'
 import { type Sent, send, signedByPlugin } from './support/shop-proxies.ts'

@@ -15,7 +15,7 @@ import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
-import type { Shops } from '../storefront/shops/shops.store.ts'
+import type { Shops } from '../shops/shops.store.ts'
 import type { Webhooks } from '../webhooks/webhooks.store.ts'
 import {
   presentAccount,

@@ -1,6 +1,6 @@
 import { type Html, html } from '../http/answers/html.ts'
+import type { ShopRecord } from '../shops/shops.store.ts'
 import type { ShopLeads } from '../storefront/leads/leads.store.ts'
-import type { ShopRecord } from '../storefront/shops/shops.store.ts'
 import { count, disclosure, facts, section, table, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'

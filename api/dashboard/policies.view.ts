@@ -1,6 +1,6 @@
+import type { PolicyVersion } from '../consents/consents.store.ts'
 import { type Html, html } from '../http/answers/html.ts'
-import type { ShopRecord } from '../storefront/shops/shops.store.ts'
-import type { PolicyVersion } from '../trust/consent/consents.store.ts'
+import type { ShopRecord } from '../shops/shops.store.ts'
 import { code, count, disclosure, facts } from './elements.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'

@@ -1,12 +1,8 @@
 import Router from '@koa/router'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
-import {
-  createSafetyReviews,
-  REVIEW_DECISIONS,
-  type Review,
-  type SafetyReviews,
-} from '../trust/appeals/safety-reviews.store.ts'
+import { createSafetyReviews, type Review, type SafetyReviews } from '../trust/appeals/safety-reviews.store.ts'
+import { REVIEW_DECISIONS } from '../webhooks/messages.schema.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'

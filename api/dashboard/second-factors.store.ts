@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { factorPlace } from '../secrets/live-secrets.store.ts'
 import { Nullable, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
-import type { SecretPlace } from '../shared/signing/secret-box.ts'
 
 const FactorRow = rowType(
   Type.Object({ secret: Type.String(), confirmedAt: Nullable(Timestamp), recoveryCodes: Type.Integer() }),
@@ -64,11 +64,6 @@ export function createSecondFactors(database: Database) {
       return rowCount > 0
     },
   }
-}
-
-/** Column that stores the authenticator secret of an operator. */
-export function factorPlace(id: string): SecretPlace {
-  return { table: 'operator_second_factors', column: 'secret', id }
 }
 
 /** Recovery codes are long and random, so a plain hash is safe against guessing. */

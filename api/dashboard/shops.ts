@@ -1,12 +1,12 @@
 import Router from '@koa/router'
+import type { Consents } from '../consents/consents.store.ts'
 import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
 import type { AddressRule } from '../shared/network/addresses.ts'
-import { adminUrlProblem } from '../storefront/shop-platforms/admin-url.ts'
-import { HOST_NAME, parseDomains } from '../storefront/shops/domains.ts'
-import type { RefusedRequest } from '../storefront/shops/refused-requests.ts'
+import { HOST_NAME, parseDomains } from '../shops/domains.ts'
+import type { RefusedRequest } from '../shops/refused-requests.ts'
 import {
   createShops,
   type EditedShop,
@@ -14,9 +14,9 @@ import {
   SHOP_PLATFORMS,
   type ShopRecord,
   type Shops,
-} from '../storefront/shops/shops.store.ts'
-import type { VisitorAddresses } from '../storefront/visitors/visitor-addresses.store.ts'
-import type { Consents } from '../trust/consent/consents.store.ts'
+} from '../shops/shops.store.ts'
+import type { VisitorAddresses } from '../shops/visitor-addresses.store.ts'
+import { adminUrlProblem } from '../storefront/shop-platforms/admin-url.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
 import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'

@@ -1,11 +1,8 @@
+import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../generations/shop-limits.store.ts'
 import { type Html, html } from '../http/answers/html.ts'
-import {
-  DEFAULT_ADDRESS_GENERATIONS,
-  DEFAULT_VISITOR_GENERATIONS,
-} from '../storefront/fitting-room/shop-limits.store.ts'
-import type { RefusedRequest } from '../storefront/shops/refused-requests.ts'
-import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../storefront/shops/shops.store.ts'
-import type { VisitorCounts } from '../storefront/visitors/visitor-addresses.store.ts'
+import type { RefusedRequest } from '../shops/refused-requests.ts'
+import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../shops/shops.store.ts'
+import type { VisitorCounts } from '../shops/visitor-addresses.store.ts'
 import { SHOP_LEVELS, stateOf } from './accounts.view.ts'
 import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'

@@ -3,11 +3,18 @@ import { route } from '../http/route.ts'
 import type { AppContext } from '../http/state.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import type { Customer } from '../shared/retention/customer.ts'
-import { HEADER } from '../trust/receipts/mail-address.ts'
-import type { OrderReceiptMail } from '../trust/receipts/order-mail.ts'
-import type { Receipt } from '../trust/receipts/receipt.ts'
 import { Erasure } from './erasures.schema.ts'
 import type { ErasureRecord, Erasures } from './erasures.store.ts'
+import { HEADER } from './mail-address.ts'
+import type { Receipt } from './receipt.ts'
+
+/**
+ * Checks the address in the header of a call; the returned function stores it for the receipt of the erasure, and does nothing without
+ * an address.
+ * @throws DrapeError VALIDATION_FAILED for a text that is no address, and where the installation sends no e-mails
+ * @throws DrapeError RATE_LIMITED over the limit of the mailbox or the account
+ */
+export type OrderReceiptMail = (accountId: string, header: string) => Promise<(erasureId: string) => Promise<void>>
 
 export interface CustomerParts {
   /** Returns the id of the erasure. */

@@ -1,7 +1,7 @@
 import { named } from '../http/openapi/named-schema.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
-import { Receipt } from '../trust/receipts/receipt.ts'
 import { CONFIRMATIONS } from './erasures.store.ts'
+import { Receipt } from './receipt.ts'
 
 export const Erasure = named(
   'Erasure',

@@ -14,10 +14,10 @@ import {
 } from '../shared/database/product-merge.store.ts'
 import { GARMENT_TYPES, type Options } from '../shared/generations/generation.ts'
 import type { Consent } from '../shared/generations/generations.store.ts'
+import { isUsableBy } from '../shared/image/images.store.ts'
 import { INLINE_PRODUCT_DAYS, ONE_SHOT_PRODUCT_DAYS } from '../shared/retention/lifetimes.ts'
-import { isUsableBy } from '../storefront/fitting-room/fittings.store.ts'
-import { SHOP_STATES, type ShopCall, shopLimits } from '../storefront/fitting-room/shop-limits.store.ts'
 import { insertDeliveries } from '../webhooks/webhook-outbox.store.ts'
+import { SHOP_STATES, type ShopCall, shopLimits } from './shop-limits.store.ts'
 
 export interface Acceptance {
   readonly generationId: string

@@ -5,8 +5,8 @@ import type { Database } from '../shared/database/database.ts'
 import { translateDatabaseError } from '../shared/database/errors.ts'
 import { isReference, type ProductInput } from '../shared/database/product-merge.store.ts'
 import { usableImages } from '../shared/generations/generation.ts'
-import { shopRefusal } from '../storefront/fitting-room/shop-limits.store.ts'
 import { type Acceptance, acceptanceStatement, type Verdict } from './acceptance-statement.ts'
+import { shopRefusal } from './shop-limits.store.ts'
 
 export type { Acceptance } from './acceptance-statement.ts'
 

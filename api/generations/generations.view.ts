@@ -1,12 +1,14 @@
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
 import { cacheBriefly } from '../shared/process/brief-cache.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
-import type { AppealUrlOf } from '../trust/appeals/appeal-reference.ts'
 import type { Wait, WaitEstimate } from './engines/wait-estimate.ts'
 import type { Generation } from './generations.schema.ts'
 
 /** Presents a generation to callers. */
 export type PresentGeneration = (generation: GenerationRecord) => Promise<Generation>
+
+/** Creates the URL of the page on which a shopper can appeal a refusal; null if the installation has no such page. */
+export type AppealUrlOf = (refusal: { readonly id: string; readonly refusedAt: Date }) => string | null
 
 /** Lifetime of a result link in seconds; fetching the generation again returns a new link. */
 const RESULT_SECONDS = 3600

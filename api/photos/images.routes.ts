@@ -1,4 +1,5 @@
 import type { AccountRecord } from '../accounts/accounts.store.ts'
+import { readTestWarnings } from '../generations/test-inputs.ts'
 import { disconnectSignal } from '../http/answers/disconnect-signal.ts'
 import { readUpload } from '../http/bodies/uploaded-file.ts'
 import { writing } from '../http/guards.ts'
@@ -10,7 +11,6 @@ import { LegacyUploadFields } from '../products/legacy.schema.ts'
 import type { Prepared } from '../shared/generations/generation.ts'
 import { inField } from '../shared/image/image-field.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
-import { readTestWarnings } from '../test-mode/inputs.ts'
 import { Upload, UploadFields } from './images.schema.ts'
 import type { PersonPhotos, StoredPhoto } from './person-photos.ts'
 

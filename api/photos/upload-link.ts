@@ -1,6 +1,11 @@
 import { v7 as uuidv7 } from 'uuid'
 import { isSignedText, type SignedParts, type SigningSecret, signText } from '../shared/signing/signing.ts'
-import type { UploadNames } from '../storefront/fitting-room/uploads.store.ts'
+
+/** IDs that an upload may create: one object and one image. */
+export interface UploadNames {
+  readonly objectKey: string
+  readonly imageId: string
+}
 
 export function createUploadKey(): string {
   return `upl_${uuidv7()}`

@@ -19,6 +19,11 @@ export function secretsPlace({ table, id }: SecretRow): SecretPlace {
   return { table, column: 'secrets', id }
 }
 
+/** Column that stores the authenticator secret of an operator. */
+export function factorPlace(id: string): SecretPlace {
+  return { table: 'operator_second_factors', column: 'secret', id }
+}
+
 /** Seals a secret for storage, active from now on. */
 export async function sealSecret(database: Database, secret: string, row: SecretRow) {
   return { secret: await database.secrets.seal(secret, secretsPlace(row)), createdAt: new Date().toISOString() }

@@ -1,9 +1,15 @@
-import { factorPlace } from '../dashboard/second-factors.store.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { readSealed, type SecretPlace, sealedPrefix } from '../shared/signing/secret-box.ts'
-import { tokenPlace } from '../storefront/shops/shops.store.ts'
-import { LiveSecrets, replaceSecrets, SECRET_TABLES, type SecretRow, secretsPlace } from './live-secrets.store.ts'
+import { tokenPlace } from '../shops/shops.store.ts'
+import {
+  factorPlace,
+  LiveSecrets,
+  replaceSecrets,
+  SECRET_TABLES,
+  type SecretRow,
+  secretsPlace,
+} from './live-secrets.store.ts'
 
 const BATCH = 100
 

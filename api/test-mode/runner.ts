@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startOutboxConsumer } from '../delivery/outbox-consumer.ts'
+import { readTestInput } from '../generations/test-inputs.ts'
 import { ERROR_EXAMPLES } from '../http/openapi/examples/error-examples.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { resultKeyOf, type TryOnJob } from '../shared/generations/generation.ts'
@@ -9,7 +10,6 @@ import { hashImage } from '../shared/image/image-hash.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Objects } from '../shared/storage/objects.store.ts'
 import type { Log } from '../shared/telemetry/log.ts'
-import { readTestInput } from './inputs.ts'
 import type { TestMode } from './test-mode.store.ts'
 
 export interface TestModeRunner {

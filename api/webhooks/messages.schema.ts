@@ -1,7 +1,8 @@
 import { ErrorFields } from '../generations/error-fields.ts'
 import { type TSchema, Type } from '../shared/contract/schema.ts'
-import { REVIEW_DECISIONS } from '../trust/appeals/safety-reviews.store.ts'
 import type { WebhookEvent } from './webhooks.store.ts'
+
+export const REVIEW_DECISIONS = ['ALLOWED', 'REFUSED', 'BLOCKED'] as const
 
 const generation = {
   generationId: Type.String(),

@@ -1,5 +1,5 @@
-import { createShops } from '../../api/storefront/shops/shops.store.ts'
-import { shopifyMessage, signMessage } from '../../api/storefront/shops/signature.ts'
+import { createShops } from '../../api/shops/shops.store.ts'
+import { shopifyMessage, signMessage } from '../../api/shops/signature.ts'
 import type { Benchmark } from './benchmark.ts'
 import { measureThroughput } from './load.ts'
 import { alternate } from './rounds.ts'

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
+import { createConsents, type PolicyName } from '../../api/consents/consents.store.ts'
+import { readPolicy } from '../../api/consents/read-policy.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { createShops } from '../../api/storefront/shops/shops.store.ts'
-import { createConsents, type PolicyName } from '../../api/trust/consent/consents.store.ts'
-import { readPolicy } from '../../api/trust/consent/read-policy.ts'
+import { createShops } from '../../api/shops/shops.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { mandatory, type Options, option, required, UsageError } from './options.ts'
 

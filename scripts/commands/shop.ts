@@ -3,9 +3,7 @@ import type { Database } from '../../api/shared/database/database.ts'
 import { SAFETY_LEVELS } from '../../api/shared/generations/generation.ts'
 import { createNamedRule } from '../../api/shared/network/addresses.ts'
 import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/process/config.ts'
-import { adminUrlProblem } from '../../api/storefront/shop-platforms/admin-url.ts'
-import { parseDomains } from '../../api/storefront/shops/domains.ts'
-import { createShopPrivacy } from '../../api/storefront/shops/shop-privacy.store.ts'
+import { parseDomains } from '../../api/shops/domains.ts'
 import {
   createShops,
   generateShopSecret,
@@ -13,7 +11,9 @@ import {
   type ShopPlatform,
   type ShopRecord,
   type ShopSettings,
-} from '../../api/storefront/shops/shops.store.ts'
+} from '../../api/shops/shops.store.ts'
+import { adminUrlProblem } from '../../api/storefront/shop-platforms/admin-url.ts'
+import { createShopPrivacy } from '../../api/storefront/shops/shop-privacy.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { readDefaultEngine, warnAboutEngines } from './engine-options.ts'
 import { mandatory, type Options, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'

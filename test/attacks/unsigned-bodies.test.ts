@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type ClientRequest, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createShops } from '../../api/storefront/shops/shops.store.ts'
+import { createShops } from '../../api/shops/shops.store.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { send, signedByPlugin } from '../support/shop-proxies.ts'
 

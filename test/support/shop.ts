@@ -1,4 +1,4 @@
-import { createShops } from '../../api/storefront/shops/shops.store.ts'
+import { createShops } from '../../api/shops/shops.store.ts'
 import type { Drape } from './drape.ts'
 
 export interface TestShop {

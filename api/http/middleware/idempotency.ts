@@ -8,7 +8,7 @@ import {
   type IdempotencyKeys,
   type KeyedRequest,
 } from '../../shared/database/idempotency.store.ts'
-import { shopperId } from '../../storefront/visitors/shopper.ts'
+import { shopperId } from '../../shops/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
 import { HTTP_STATUS } from './errors.ts'
 

@@ -1,3 +1,4 @@
+import type { ValueExpression } from 'slonik'
 import { type Static, Type } from '../contract/schema.ts'
 import { byDatabaseClock, type Database, rowType, sql, Timestamp } from '../database/database.ts'
 import { type Prepared, RectangleSchema } from '../generations/generation.ts'
@@ -17,6 +18,15 @@ const ImageRow = Type.Object({
   expiresAt: Timestamp,
 })
 export type ImageRecord = Static<typeof ImageRow>
+
+/**
+ * Whether the photo in a row of `table` belongs to one of the owners, an array of SQL, or to nobody: then the server of the account
+ * uploaded it for all.
+ */
+export function isUsableBy(owners: ValueExpression, table: 'image' | 'images') {
+  const owner = sql.identifier([table, 'external_user_id'])
+  return sql.fragment`(${owner} is null or ${owner} = any(${owners}) or ${sql.identifier([table, 'address_user_id'])} = any(${owners}))`
+}
 
 /** Covers bytes that arrive after the upload was given up. */
 const ABANDONED_MINUTES = 60

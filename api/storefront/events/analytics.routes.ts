@@ -6,7 +6,7 @@ import type { AppContext } from '../../http/state.ts'
 import { invalidField } from '../../shared/contract/errors.ts'
 import { Type } from '../../shared/contract/schema.ts'
 import { attachment } from '../../shared/storage/attachment.ts'
-import type { Shops } from '../shops/shops.store.ts'
+import type { Shops } from '../../shops/shops.store.ts'
 import { Analytics, AnalyticsQuery, COUNTS } from './analytics.schema.ts'
 import { type AnalyticsDay, daysBetween, type EventAnalytics, lastDays } from './event-analytics.store.ts'
 

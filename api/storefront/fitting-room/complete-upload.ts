@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppContext } from '../../http/state.ts'
 import type { StoredPhoto } from '../../photos/person-photos.ts'
-import { namesOfUpload } from '../../photos/upload-link.ts'
+import { namesOfUpload, type UploadNames } from '../../photos/upload-link.ts'
 import { DrapeError, type ErrorCode } from '../../shared/contract/errors.ts'
 import { inField } from '../../shared/image/image-field.ts'
 import {
@@ -13,7 +13,6 @@ import {
   unknownUpload,
 } from './shopper-photos.ts'
 import type { ShopperPhoto } from './uploads.schema.ts'
-import type { UploadNames } from './uploads.store.ts'
 
 interface MadePhoto {
   readonly photo: StoredPhoto

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa'
 import { type Acceptance, unknownPhoto } from '../../generations/acceptance.store.ts'
 import { type ChosenEngine, defaultDeadline, type EngineChoice } from '../../generations/engines/choice.ts'
+import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../../generations/shop-limits.store.ts'
 import { Output } from '../../generations/try-on.schema.ts'
 import { HTTP_STATUS } from '../../http/middleware/errors.ts'
 import { route } from '../../http/route.ts'
@@ -11,16 +12,15 @@ import { compileParser, type Static, Type } from '../../shared/contract/schema.t
 import type { ProductInput } from '../../shared/database/product-merge.store.ts'
 import type { Generations } from '../../shared/generations/generations.store.ts'
 import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
+import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
+import { requesterOf } from '../../shops/requester.ts'
+import { describeBudget } from '../../shops/storefront-budgets.ts'
+import { SHARED_ADDRESS_MESSAGE } from '../../shops/storefront-limit.ts'
 import type { FindProductFor } from '../shops/product-finder.ts'
 import { namesOfProduct, type ProductGid, resolveShopProduct } from '../shops/products.ts'
-import type { BudgetedGuards } from '../visitors/behind-proxy.ts'
-import { requesterOf } from '../visitors/requester.ts'
-import { describeBudget } from '../visitors/storefront-budgets.ts'
-import { SHARED_ADDRESS_MESSAGE } from '../visitors/storefront-limit.ts'
 import { type BlockedJob, EarlyJob, FittingRoomBody, FittingRoomJob, UnpaidJob } from './fitting-room.schema.ts'
 import type { Fittings } from './fittings.store.ts'
 import { type ConsentGuard, findConsent } from './require-consent.ts'
-import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from './shop-limits.store.ts'
 
 export interface FittingRoomParts extends ConsentGuard {
   readonly fittings: Fittings

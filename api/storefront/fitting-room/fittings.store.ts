@@ -1,7 +1,7 @@
-import type { ValueExpression } from 'slonik'
 import { Type } from '../../shared/contract/schema.ts'
 import { type Database, Json, rowType, sql } from '../../shared/database/database.ts'
 import { isLive } from '../../shared/database/product-merge.store.ts'
+import { isUsableBy } from '../../shared/image/images.store.ts'
 
 const Parts = rowType(
   Type.Object({
@@ -17,15 +17,6 @@ export interface FittingName {
   readonly imageId: string
   /** External IDs that the product may have in the catalog. */
   readonly externalIds: readonly string[]
-}
-
-/**
- * Whether the photo in a row of `table` belongs to one of the owners, an array of SQL, or to nobody: then the server of the account
- * uploaded it for all.
- */
-export function isUsableBy(owners: ValueExpression, table: 'image' | 'images') {
-  const owner = sql.identifier([table, 'external_user_id'])
-  return sql.fragment`(${owner} is null or ${owner} = any(${owners}) or ${sql.identifier([table, 'address_user_id'])} = any(${owners}))`
 }
 
 export type Fittings = ReturnType<typeof createFittings>

@@ -6,9 +6,9 @@ import type { AppContext } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { Type } from '../../shared/contract/schema.ts'
 import type { GenerationRecord, Generations } from '../../shared/generations/generations.store.ts'
-import type { BudgetedGuards } from '../visitors/behind-proxy.ts'
-import { readableOwners, requesterOf, SERVER_KEY_HEADER, type ServerKeyCheck } from '../visitors/requester.ts'
-import { describeBudget } from '../visitors/storefront-budgets.ts'
+import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
+import { readableOwners, requesterOf, SERVER_KEY_HEADER, type ServerKeyCheck } from '../../shops/requester.ts'
+import { describeBudget } from '../../shops/storefront-budgets.ts'
 import { ShopperGeneration } from './generation.schema.ts'
 
 export interface ShopperGenerationParts extends ServerKeyCheck {

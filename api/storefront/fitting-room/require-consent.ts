@@ -1,10 +1,10 @@
 import type { Middleware } from 'koa'
+import type { Consents } from '../../consents/consents.store.ts'
+import { currentPolicy } from '../../consents/policies.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { Consent } from '../../shared/generations/generations.store.ts'
-import type { Consents } from '../../trust/consent/consents.store.ts'
-import { currentPolicy } from '../../trust/consent/policies.ts'
-import { type Requester, requesterOf } from '../visitors/requester.ts'
+import { type Requester, requesterOf } from '../../shops/requester.ts'
 
 export interface ConsentGuard {
   readonly consents: Consents

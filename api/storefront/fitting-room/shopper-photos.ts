@@ -1,16 +1,17 @@
+import type { Consents } from '../../consents/consents.store.ts'
 import type { AppContext } from '../../http/state.ts'
 import type { PersonPhotos, StoredPhoto } from '../../photos/person-photos.ts'
+import type { UploadNames } from '../../photos/upload-link.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { viewKeyOf } from '../../shared/generations/generation.ts'
 import type { ImageFile } from '../../shared/image/image.ts'
 import type { Images } from '../../shared/image/images.store.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
-import type { Consents } from '../../trust/consent/consents.store.ts'
-import { requesterOf } from '../visitors/requester.ts'
-import { addressShopperId } from '../visitors/shopper.ts'
+import { requesterOf } from '../../shops/requester.ts'
+import { addressShopperId } from '../../shops/shopper.ts'
 import { isConsentValid, notAgreed } from './require-consent.ts'
 import type { ShopperPhoto } from './uploads.schema.ts'
-import type { UploadNames, Uploads } from './uploads.store.ts'
+import type { Uploads } from './uploads.store.ts'
 
 export interface ShopperPhotoOptions {
   readonly uploads: Uploads

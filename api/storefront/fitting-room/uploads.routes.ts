@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import type { Accounts } from '../../accounts/accounts.store.ts'
+import type { Consents } from '../../consents/consents.store.ts'
 import { disconnectSignal } from '../../http/answers/disconnect-signal.ts'
 import type { DiskBudget } from '../../http/bodies/disk-budget.ts'
 import { receiveFile } from '../../http/bodies/received-file.ts'
@@ -11,17 +12,22 @@ import { MAX_FILE_BYTES } from '../../http/middleware/body.ts'
 import { route } from '../../http/route.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
 import type { ReserveStorage } from '../../photos/storage-quota.ts'
-import { createUploadKey, isUploadLink, namesOfUpload, signUploadLink } from '../../photos/upload-link.ts'
+import {
+  createUploadKey,
+  isUploadLink,
+  namesOfUpload,
+  signUploadLink,
+  type UploadNames,
+} from '../../photos/upload-link.ts'
 import { DrapeError, type ErrorCode } from '../../shared/contract/errors.ts'
 import { inField } from '../../shared/image/image-field.ts'
 import { readImageFormat } from '../../shared/image/image-format.ts'
 import type { Objects } from '../../shared/storage/objects.store.ts'
-import type { Consents } from '../../trust/consent/consents.store.ts'
-import type { BudgetedGuards, ParsingGuards } from '../visitors/behind-proxy.ts'
-import { requesterOf, requireIdentity } from '../visitors/requester.ts'
-import { hashAddress } from '../visitors/shopper.ts'
-import { describeBudget } from '../visitors/storefront-budgets.ts'
-import type { Budgets } from '../visitors/storefront-limit.ts'
+import type { BudgetedGuards, ParsingGuards } from '../../shops/behind-proxy.ts'
+import { requesterOf, requireIdentity } from '../../shops/requester.ts'
+import { hashAddress } from '../../shops/shopper.ts'
+import { describeBudget } from '../../shops/storefront-budgets.ts'
+import type { Budgets } from '../../shops/storefront-limit.ts'
 import type { CompleteUpload } from './complete-upload.ts'
 import { isConsentValid, notAgreed, requireConsent } from './require-consent.ts'
 import { presentPhoto, type ShopperPhotoOptions, storePhoto, unknownUpload } from './shopper-photos.ts'
@@ -33,7 +39,6 @@ import {
   UploadCompleteBody,
   UploadLinkQuery,
 } from './uploads.schema.ts'
-import type { UploadNames } from './uploads.store.ts'
 
 export interface ShopperUploadParts extends ShopperPhotoOptions {
   readonly completeUpload: CompleteUpload

@@ -1,3 +1,4 @@
+import type { UploadNames } from '../../photos/upload-link.ts'
 import { Nullable, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../shared/database/database.ts'
 
@@ -7,12 +8,6 @@ const ReceivingRow = rowType(Type.Object({ accountId: Type.String(), bytes: Type
 const SumRow = rowType(Type.Object({ bytes: Type.Integer() }))
 
 const CLAIM_SECONDS = 60
-
-/** IDs that an upload may create: one object and one image. */
-export interface UploadNames {
-  readonly objectKey: string
-  readonly imageId: string
-}
 
 export type Uploads = ReturnType<typeof createUploads>
 

@@ -4,8 +4,8 @@ import { DrapeError } from '../../shared/contract/errors.ts'
 import { translateDatabaseError } from '../../shared/database/errors.ts'
 import type { Log } from '../../shared/telemetry/log.ts'
 import type { Metrics } from '../../shared/telemetry/metrics.ts'
+import type { Shops } from '../../shops/shops.store.ts'
 import type { ShopPlatforms } from '../shop-platforms/shop-platforms.ts'
-import type { Shops } from '../shops/shops.store.ts'
 import type { LeadOutbox, WaitingLead } from './lead-outbox.store.ts'
 
 export interface LeadDeliveryOptions {

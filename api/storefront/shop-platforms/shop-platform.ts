@@ -1,4 +1,4 @@
-import type { ShopRecord } from '../shops/shops.store.ts'
+import type { ShopRecord } from '../../shops/shops.store.ts'
 
 /**
  * API of a shop's platform. Every method throws a DrapeError `SERVICE_UNAVAILABLE`: retryable when the platform is

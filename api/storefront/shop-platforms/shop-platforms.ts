@@ -1,6 +1,6 @@
 import type { AddressRule } from '../../shared/network/addresses.ts'
+import type { ShopRecord } from '../../shops/shops.store.ts'
 import type { Leads } from '../leads/leads.store.ts'
-import type { ShopRecord } from '../shops/shops.store.ts'
 import { createLocalPlatform } from './local.ts'
 import type { ShopPlatform } from './shop-platform.ts'
 import { createShopifyPlatform } from './shopify.ts'

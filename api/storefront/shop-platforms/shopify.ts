@@ -1,5 +1,5 @@
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
-import type { ShopRecord } from '../shops/shops.store.ts'
+import type { ShopRecord } from '../../shops/shops.store.ts'
 import { LEADS_SEGMENT, LEADS_TAG, type Lead, type PlatformProduct, type ShopPlatform } from './shop-platform.ts'
 import { type AdminOperation, adminOperation, refusedFields, type ShopifyAdmin, UserErrors } from './shopify-admin.ts'
 

@@ -5,9 +5,9 @@ import { route } from '../../http/route.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { cacheBriefly } from '../../shared/process/brief-cache.ts'
-import type { BudgetedGuards } from '../visitors/behind-proxy.ts'
-import { requesterOf } from '../visitors/requester.ts'
-import { describeBudget } from '../visitors/storefront-budgets.ts'
+import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
+import { requesterOf } from '../../shops/requester.ts'
+import { describeBudget } from '../../shops/storefront-budgets.ts'
 import { CreditCheck } from './check-credits.schema.ts'
 
 export interface CheckCreditsParts {

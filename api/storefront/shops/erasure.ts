@@ -1,7 +1,7 @@
 import type { Customer } from '../../shared/retention/customer.ts'
-import { customerShopperId } from '../visitors/shopper.ts'
+import { customerShopperId } from '../../shops/shopper.ts'
+import type { ShopRecord, Shops } from '../../shops/shops.store.ts'
 import type { ShopCustomer, ShopPrivacy } from './shop-privacy.store.ts'
-import type { ShopRecord, Shops } from './shops.store.ts'
 
 /** Batch size, small enough for a short statement. */
 const BATCH_SIZE = 500

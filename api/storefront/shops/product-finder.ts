@@ -1,9 +1,9 @@
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { createCache } from '../../shared/process/cache.ts'
+import type { Shopper } from '../../shops/shopper.ts'
+import type { BudgetRefusal, Caller } from '../../shops/storefront-budgets.ts'
 import type { PlatformProduct } from '../shop-platforms/shop-platform.ts'
 import type { ShopPlatforms } from '../shop-platforms/shop-platforms.ts'
-import type { Shopper } from '../visitors/shopper.ts'
-import type { BudgetRefusal, Caller } from '../visitors/storefront-budgets.ts'
 import type { FindProduct } from './products.ts'
 
 /** Lifetime of the cached fact that the platform does not have a product. */

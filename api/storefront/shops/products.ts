@@ -2,8 +2,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { isObject } from '../../http/json-object.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { ProductInput } from '../../shared/database/product-merge.store.ts'
+import type { ShopRecord } from '../../shops/shops.store.ts'
 import type { PlatformProduct, ShopPlatform } from '../shop-platforms/shop-platform.ts'
-import type { ShopRecord } from './shops.store.ts'
 
 /**
  * A product as the shop's pages identify it: `gid://<platform>/Product/<id>` and

@@ -1,6 +1,6 @@
+import { isPaid, roomOfShop } from '../../generations/shop-limits.store.ts'
 import { Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../shared/database/database.ts'
-import { isPaid, roomOfShop } from '../fitting-room/shop-limits.store.ts'
 
 const Verdict = rowType(Type.Object({ allowed: Type.Boolean() }))
 

@@ -1,8 +1,8 @@
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../../shared/database/database.ts'
 import { anonymiseEvents } from '../../shared/retention/customer-traces.ts'
-import { customerShopperId } from '../visitors/shopper.ts'
-import type { ShopRecord } from './shops.store.ts'
+import { customerShopperId } from '../../shops/shopper.ts'
+import type { ShopRecord } from '../../shops/shops.store.ts'
 
 /** A customer as the platform of a shop identifies them: by ID, by e-mail address, usually by both. */
 export interface ShopCustomer {

@@ -1,6 +1,6 @@
 import type { Log } from '../../shared/telemetry/log.ts'
+import type { VisitorAddresses } from '../../shops/visitor-addresses.store.ts'
 import type { Leads } from '../leads/leads.store.ts'
-import type { VisitorAddresses } from '../visitors/visitor-addresses.store.ts'
 
 const HOUR_MS = 3_600_000
 const BATCH_SIZE = 1000

@@ -4,7 +4,7 @@ import type { ReceiveBody } from '../../http/bodies/signed-body.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { networkOf } from '../../shared/network/addresses.ts'
-import { readShopper } from './shop-proxy.ts'
+import { readShopper } from '../../shops/shop-proxy.ts'
 
 const BEARER = /^bearer +(\S+) *$/i
 

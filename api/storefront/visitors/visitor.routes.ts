@@ -2,12 +2,12 @@ import { route } from '../../http/route.ts'
 import type { AppContext } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { SigningSecret } from '../../shared/signing/signing.ts'
+import type { ParsingGuards } from '../../shops/behind-proxy.ts'
+import { requesterOf } from '../../shops/requester.ts'
+import { describeBudget } from '../../shops/storefront-budgets.ts'
+import { issueVisitorToken } from '../../shops/visitor-token.ts'
 import type { CaptchaProvider } from '../shops/captcha.ts'
-import type { ParsingGuards } from './behind-proxy.ts'
-import { requesterOf } from './requester.ts'
-import { describeBudget } from './storefront-budgets.ts'
 import { Visitor, VisitorBody } from './visitor.schema.ts'
-import { issueVisitorToken } from './visitor-token.ts'
 
 export interface VisitorParts {
   readonly signingSecret: SigningSecret

@@ -10,16 +10,13 @@ interface AppealableRefusal {
   readonly refusedAt: Date
 }
 
-/** Creates the URL of the page on which a shopper can appeal a refusal. */
-export type AppealUrlOf = (refusal: AppealableRefusal) => string
-
 /**
  * URLs with the reference of a refusal: only the service can create one, and it works for 180 days after the refusal. A refusal has one
  * reference.
  */
-export function createAppealUrls({ publicUrl, secret }: { publicUrl: string; secret: SigningSecret }): AppealUrlOf {
+export function createAppealUrls({ publicUrl, secret }: { publicUrl: string; secret: SigningSecret }) {
   const base = publicUrl.replace(/\/+$/, '')
-  return ({ id, refusedAt }) => {
+  return ({ id, refusedAt }: AppealableRefusal): string => {
     const name = id.replace(/^gen_/, '')
     const expires = String(Math.floor(refusedAt.getTime() / 1000) + LIFETIME_SECONDS)
     return `${base}/appeal/${name}.${expires}.${signText(secret, ['appeal', name, expires])}`

@@ -2,11 +2,11 @@ import { SAFETY_CHECKS, TRY_ON_IMAGES } from '../../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
 import { isAppealable } from '../../shared/generations/generations.store.ts'
+import type { REVIEW_DECISIONS } from '../../webhooks/messages.schema.ts'
 import { insertDeliveries } from '../../webhooks/webhook-outbox.store.ts'
 import { createSafetyBlocks } from './safety-blocks.store.ts'
 
 export const REVIEW_STATES = ['OPEN', 'ALLOWED', 'REFUSED', 'BLOCKED'] as const
-export const REVIEW_DECISIONS = ['ALLOWED', 'REFUSED', 'BLOCKED'] as const
 export type ReviewDecision = (typeof REVIEW_DECISIONS)[number]
 
 const ReviewRow = Type.Object({

@@ -1,16 +1,9 @@
+import type { OrderReceiptMail } from '../../erasure/customers.routes.ts'
+import { invalid, mailboxOf, readMailAddress } from '../../erasure/mail-address.ts'
 import type { Budget } from '../../http/limits/budget.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
-import { invalid, mailboxOf, readMailAddress } from './mail-address.ts'
 import type { ReceiptMails } from './receipt-mails.store.ts'
-
-/**
- * Checks the address in the header of a call; the returned function stores it for the receipt of the erasure, and does nothing without
- * an address.
- * @throws DrapeError VALIDATION_FAILED for a text that is no address, and where the installation sends no e-mails
- * @throws DrapeError RATE_LIMITED over the limit of the mailbox or the account
- */
-export type OrderReceiptMail = (accountId: string, header: string) => Promise<(erasureId: string) => Promise<void>>
 
 export interface OrderOptions {
   /** Null if the installation sends no e-mails. */

@@ -1,6 +1,6 @@
+import { type Receipt, type Statement, signedBytes } from '../../erasure/receipt.ts'
 import type { KeyVersion } from '../../shared/signing/keyring.ts'
 import { leafOf, rootOf } from './merkle.ts'
-import { type Receipt, type Statement, signedBytes } from './receipt.ts'
 
 /** ID and public key of a key of receipts: SHA-256 as hex, and the 32 bytes as base64. */
 export function presentKey({ fingerprint, publicKey }: KeyVersion) {

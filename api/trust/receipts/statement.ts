@@ -1,5 +1,5 @@
 import type { DueErasure } from '../../erasure/erasures.store.ts'
-import type { Statement } from './receipt.ts'
+import type { Statement } from '../../erasure/receipt.ts'
 import type { Facts } from './sign.ts'
 
 interface Found {

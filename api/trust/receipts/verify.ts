@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
+import { Receipt, type Statement, signedBytes } from '../../erasure/receipt.ts'
 import { compileCheck } from '../../shared/contract/schema.ts'
 import { fingerprintOfKey } from '../../shared/provenance/private-key.ts'
 import { leafOf, rootOf } from './merkle.ts'
-import { Receipt, type Statement, signedBytes } from './receipt.ts'
 
 export interface ReceiptReport {
   /** `invalid`: the receipt is incomplete, was changed or was not signed. `foreign`: unchanged, but signed with none of the known keys. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { createShops } from '../../../api/storefront/shops/shops.store.ts'
+import { createShops } from '../../../api/shops/shops.store.ts'
 import { createWebhooks } from '../../../api/webhooks/webhooks.store.ts'
 import {
   type OperatorBrowser,

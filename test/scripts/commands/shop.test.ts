@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
-import { createShops } from '../../../api/storefront/shops/shops.store.ts'
+import { createShops } from '../../../api/shops/shops.store.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { TEST_SECRETS } from '../../support/secrets.ts'

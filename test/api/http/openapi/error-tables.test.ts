@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { TEST_WARNINGS } from '../../../../api/generations/test-inputs.ts'
 import { describeErrorTable, describeWarningTable } from '../../../../api/http/openapi/error-tables.ts'
 import { WARNING_CATALOGUE } from '../../../../api/http/openapi/warning-catalogue.ts'
 import { translateTryOn } from '../../../../api/products/legacy.routes.ts'
-import { TEST_WARNINGS } from '../../../../api/test-mode/inputs.ts'
 
 describe('docs/errors.md', () => {
   const page = readFileSync(new URL('../../../../docs/errors.md', import.meta.url), 'utf8')

@@ -4,7 +4,7 @@ import { readCursor, signCursor } from '../../../../api/http/answers/cursor.ts'
 import { isUploadLink, signUploadLink } from '../../../../api/photos/upload-link.ts'
 import { isSigned, isSignedText, sign, signText } from '../../../../api/shared/signing/signing.ts'
 import { signObjectLink, verifyObjectLink } from '../../../../api/shared/storage/object-link.ts'
-import { hashAddress } from '../../../../api/storefront/visitors/shopper.ts'
+import { hashAddress } from '../../../../api/shops/shopper.ts'
 
 const OLD = 'an old key of some length'
 const NEW = 'a new key of some length'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
-import { createShops } from '../../../../api/storefront/shops/shops.store.ts'
+import { createShops } from '../../../../api/shops/shops.store.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { pathSignedByShopify } from '../../../support/shop-proxies.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createDueObjects } from '../../../../api/shared/retention/due-objects.ts'
-import { createShops } from '../../../../api/storefront/shops/shops.store.ts'
+import { createShops } from '../../../../api/shops/shops.store.ts'
 import { createCommandLine } from '../../../support/command-line.ts'
 import { completeForShop, type ShopGenerationOptions, storageOf } from '../../../support/completed.ts'
 import { type Drape, readSample, startDrape } from '../../../support/drape.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../../api/shared/generations/generations.store.ts'
-import { createShops } from '../../../../api/storefront/shops/shops.store.ts'
+import { createShops } from '../../../../api/shops/shops.store.ts'
 import { acceptForShop, completeForShop } from '../../../support/completed.ts'
 import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'

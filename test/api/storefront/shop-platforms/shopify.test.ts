@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRangeRule } from '../../../../api/shared/network/addresses.ts'
+import type { ShopRecord } from '../../../../api/shops/shops.store.ts'
 import { createShopifyPlatform } from '../../../../api/storefront/shop-platforms/shopify.ts'
 import { createShopifyAdmin } from '../../../../api/storefront/shop-platforms/shopify-admin.ts'
-import type { ShopRecord } from '../../../../api/storefront/shops/shops.store.ts'
 import { type Mishap, type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
 
 const SHIRT = {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRangeRule } from '../../../../api/shared/network/addresses.ts'
+import type { Shopper } from '../../../../api/shops/shopper.ts'
+import type { ShopRecord } from '../../../../api/shops/shops.store.ts'
 import { createShopifyPlatform } from '../../../../api/storefront/shop-platforms/shopify.ts'
 import { createShopifyAdmin } from '../../../../api/storefront/shop-platforms/shopify-admin.ts'
 import { createProductFinder } from '../../../../api/storefront/shops/product-finder.ts'
-import type { ShopRecord } from '../../../../api/storefront/shops/shops.store.ts'
-import type { Shopper } from '../../../../api/storefront/visitors/shopper.ts'
 import { type ShopifyAdminServer, startShopifyAdmin } from '../../../support/shopify-admin.ts'
 
 const SHIRT = { id: 'gid://shopify/Product/1', title: 'Shirt', description: '', images: ['https://cdn.example/a.jpg'] }

@@ -1,5 +1,5 @@
-import { DrapeError } from '../../shared/contract/errors.ts'
-import type { Consent } from '../../shared/generations/generations.store.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import type { Consent } from '../shared/generations/generations.store.ts'
 import type { Consents } from './consents.store.ts'
 import { NEUTRAL_VERSION } from './neutral-policy.ts'
 import { currentPolicy } from './policies.ts'

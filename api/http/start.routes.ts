@@ -1,7 +1,7 @@
 import Router from '@koa/router'
-import { pageHeaders } from '../http/answers/public-page.ts'
-import type { AppContext, AppState } from '../http/state.ts'
+import { pageHeaders } from './answers/public-page.ts'
 import { presentStartPage } from './start-page.ts'
+import type { AppContext, AppState } from './state.ts'
 
 export interface StartOptions {
   readonly serviceName: string

@@ -1,11 +1,11 @@
 import type { Middleware } from 'koa'
-import type { AccountRecord } from '../../accounts/accounts.store.ts'
-import type { KeyLookup } from '../../accounts/key-lookup.ts'
-import { assertScope } from '../../accounts/restrictions.ts'
-import type { AppContext, AppState } from '../../http/state.ts'
-import { DrapeError } from '../../shared/contract/errors.ts'
-import type { ShopRecord } from '../shops/shops.store.ts'
+import type { AccountRecord } from '../accounts/accounts.store.ts'
+import type { KeyLookup } from '../accounts/key-lookup.ts'
+import { assertScope } from '../accounts/restrictions.ts'
+import type { AppContext, AppState } from '../http/state.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
 import { shopperId, shopperIds } from './shopper.ts'
+import type { ShopRecord } from './shops.store.ts'
 
 export interface Requester {
   readonly shop: ShopRecord

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseWindow } from '../../../../api/storefront/events/statistics-window.ts'
+import { parseWindow } from '../../../api/http/statistics-window.ts'
 
 describe('a time window', () => {
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())

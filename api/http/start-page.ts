@@ -1,5 +1,5 @@
-import { html } from '../http/answers/html.ts'
-import { presentDocument } from '../http/answers/public-page.ts'
+import { html } from './answers/html.ts'
+import { presentDocument } from './answers/public-page.ts'
 
 /** The page at the root URL of the API. */
 export function presentStartPage(serviceName: string): string {

@@ -1,5 +1,5 @@
-import { DrapeError } from '../../shared/contract/errors.ts'
-import { sql } from '../../shared/database/database.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { sql } from '../shared/database/database.ts'
 
 // SQL fragments of the statement that accepts a shopper's generation, and of the statement that checks whether it would
 // be accepted. Both count in Postgres, so that limits survive a loss of Redis data.

@@ -1,7 +1,7 @@
-import { DrapeError } from '../../shared/contract/errors.ts'
-import { type Static, Type } from '../../shared/contract/schema.ts'
-import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
-import type { Customer } from '../../shared/retention/customer.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { type Static, Type } from '../shared/contract/schema.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import type { Customer } from '../shared/retention/customer.ts'
 
 /** Text by language, as in `en` or `de-at`. */
 const PolicyTexts = Type.Record(Type.String(), Type.String())

@@ -1,5 +1,5 @@
-import { DrapeError } from '../../shared/contract/errors.ts'
-import { compileInputCheck, Type } from '../../shared/contract/schema.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { compileInputCheck, Type } from '../shared/contract/schema.ts'
 
 export const HEADER = 'X-Receipt-Email'
 

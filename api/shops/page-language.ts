@@ -1,4 +1,4 @@
-import type { AppContext } from '../../http/state.ts'
+import type { AppContext } from '../http/state.ts'
 
 /** Languages of the visitor of a page, best first: `lang` of the query, else those of `Accept-Language`. */
 export function pageLanguages(ctx: AppContext): readonly string[] {

@@ -1,5 +1,5 @@
-import { named } from '../../http/openapi/named-schema.ts'
-import { type Static, Type } from '../../shared/contract/schema.ts'
+import { named } from '../http/openapi/named-schema.ts'
+import { type Static, Type } from '../shared/contract/schema.ts'
 
 const hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description })
 const time = (description: string) => Type.String({ format: 'date-time', description })

@@ -1,5 +1,5 @@
-import { DrapeError, type FieldProblem } from '../../shared/contract/errors.ts'
-import { parseIsoTime } from '../../shared/contract/iso-time.ts'
+import { DrapeError, type FieldProblem } from '../shared/contract/errors.ts'
+import { parseIsoTime } from '../shared/contract/iso-time.ts'
 
 /** Inclusive ends in ms since 1970; null: open. */
 export interface Window {

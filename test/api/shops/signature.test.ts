@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  decodeQuery,
-  isSignedWith,
-  pluginMessage,
-  shopifyMessage,
-  signMessage,
-} from '../../../../api/storefront/shops/signature.ts'
+import { decodeQuery, isSignedWith, pluginMessage, shopifyMessage, signMessage } from '../../../api/shops/signature.ts'
 
 const QUERY =
   'extra=1&extra=2&shop=shop-name.myshopify.com&path_prefix=%2Fapps%2Fawesome_reviews&timestamp=1317327555&signature=x'

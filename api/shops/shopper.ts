@@ -1,6 +1,6 @@
-import { networkOf } from '../../shared/network/addresses.ts'
-import { composeShopperId, type ShopperKind, type ShopperName } from '../../shared/shopper-id.ts'
-import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
+import { networkOf } from '../shared/network/addresses.ts'
+import { composeShopperId, type ShopperKind, type ShopperName } from '../shared/shopper-id.ts'
+import { hashText, type SigningSecret } from '../shared/signing/signing.ts'
 
 /** A visitor of a shop, identified by the strongest known identity. */
 export interface Shopper {

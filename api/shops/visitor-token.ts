@@ -1,5 +1,5 @@
-import { randomBase62 } from '../../shared/process/base62.ts'
-import { isSignedText, type SigningSecret, signText } from '../../shared/signing/signing.ts'
+import { randomBase62 } from '../shared/process/base62.ts'
+import { isSignedText, type SigningSecret, signText } from '../shared/signing/signing.ts'
 
 const ID_LENGTH = 22
 const LIFETIME_SECONDS = 180 * 86_400

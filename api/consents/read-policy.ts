@@ -1,4 +1,4 @@
-import { DrapeError, type FieldProblem } from '../../shared/contract/errors.ts'
+import { DrapeError, type FieldProblem } from '../shared/contract/errors.ts'
 import type { PolicyVersion } from './consents.store.ts'
 import { NEUTRAL_VERSION } from './neutral-policy.ts'
 

@@ -1,18 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { type AccountRecord, AccountRow, accountColumns } from '../../accounts/accounts.store.ts'
-import {
-  addLiveSecret,
-  LiveSecrets,
-  openSecrets,
-  removeLiveSecret,
-  sealSecret,
-} from '../../secrets/live-secrets.store.ts'
-import { DrapeError, refusedValue } from '../../shared/contract/errors.ts'
-import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
-import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
-import { SAFETY_LEVELS } from '../../shared/generations/generation.ts'
-import type { SecretPlace } from '../../shared/signing/secret-box.ts'
+import { type AccountRecord, AccountRow, accountColumns } from '../accounts/accounts.store.ts'
+import { addLiveSecret, LiveSecrets, openSecrets, removeLiveSecret, sealSecret } from '../secrets/live-secrets.store.ts'
+import { DrapeError, refusedValue } from '../shared/contract/errors.ts'
+import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
+import type { SecretPlace } from '../shared/signing/secret-box.ts'
 
 export const SHOP_PLATFORMS = ['shopify', 'plugin', 'development'] as const
 export type ShopPlatform = (typeof SHOP_PLATFORMS)[number]

@@ -1,11 +1,11 @@
 import type { Middleware } from 'koa'
-import { type Budget, createBudget } from '../../http/limits/budget.ts'
-import { createOpenResponses } from '../../http/limits/open-responses.ts'
-import type { AppContext, AppState } from '../../http/state.ts'
-import { DrapeError } from '../../shared/contract/errors.ts'
-import { siteOf } from '../../shared/network/addresses.ts'
-import type { Redis } from '../../shared/queue/redis.ts'
-import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
+import { type Budget, createBudget } from '../http/limits/budget.ts'
+import { createOpenResponses } from '../http/limits/open-responses.ts'
+import type { AppContext, AppState } from '../http/state.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { siteOf } from '../shared/network/addresses.ts'
+import type { Redis } from '../shared/queue/redis.ts'
+import { hashText, type SigningSecret } from '../shared/signing/signing.ts'
 import { hashAddress, isNamed, shopperId } from './shopper.ts'
 import {
   type BudgetLayer,

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { AppContext } from '../../http/state.ts'
+import type { AppContext } from '../http/state.ts'
 import type { ShopClaim } from './claim.ts'
 
 export interface ProxyHops {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { DrapeError } from '../../shared/contract/errors.ts'
-import { parseShopperId } from '../../shared/shopper-id.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
+import { parseShopperId } from '../shared/shopper-id.ts'
 import { decodeQuery, type QueryParameter, type SignedByPlugin, shopifyMessage } from './signature.ts'
 
 /** Unverified claim of a request. */

@@ -1,4 +1,4 @@
-import { DrapeError } from '../../shared/contract/errors.ts'
+import { DrapeError } from '../shared/contract/errors.ts'
 
 /** As in `location.hostname`: letters, digits and hyphens between dots. */
 export const HOST_NAME =

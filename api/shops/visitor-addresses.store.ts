@@ -1,5 +1,5 @@
-import { Type } from '../../shared/contract/schema.ts'
-import { type Database, rowType, sql } from '../../shared/database/database.ts'
+import { Type } from '../shared/contract/schema.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
 
 const Counts = { generations: Type.Integer(), failed: Type.Integer() }
 const AddressCount = rowType(Type.Object({ address: Type.String(), ...Counts }))
