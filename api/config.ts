@@ -12,6 +12,8 @@ export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, de
 const schema = Type.Object({
   ...SHARED_VARIABLES,
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080 }),
+  /** Names of extensions, separated by commas; `all`, or `none`. */
+  FEATURES: Type.String({ default: 'all' }),
   SHARE_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   SERVICE_NAME: Type.String({ default: 'Drape' }),
   /** Who runs the installation, for the privacy pages of shops; the name of the service when empty. */

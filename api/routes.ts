@@ -1,38 +1,22 @@
 import { accountRoutes } from './accounts/account.routes.ts'
 import { customerRoutes } from './erasure/customers.routes.ts'
+import type { Feature } from './feature.ts'
+import { FEATURES } from './features.ts'
 import { engineRoutes } from './generations/engines/engines.routes.ts'
 import { generationRoutes } from './generations/generations.routes.ts'
 import { tryOnRoutes } from './generations/try-on.routes.ts'
+import { TAGS } from './http/openapi/document.ts'
 import { openApiRoutes } from './http/openapi/openapi.routes.ts'
+import type { Operation } from './http/openapi/operation.ts'
+import type { Route } from './http/route.ts'
 import { imageRoutes } from './photos/images.routes.ts'
 import { productBatchRoutes } from './products/product-batches.routes.ts'
 import { productRoutes } from './products/products.routes.ts'
-import { analyticsRoutes } from './storefront/events/analytics.routes.ts'
-import { eventRoutes } from './storefront/events/events.routes.ts'
-import { downloadRoutes } from './storefront/fitting-room/download.routes.ts'
-import { fittingRoomRoutes } from './storefront/fitting-room/fitting-room.routes.ts'
-import { shopperGenerationRoutes } from './storefront/fitting-room/generation.routes.ts'
-import { shopperUploadRoutes } from './storefront/fitting-room/uploads.routes.ts'
-import { emailRoutes } from './storefront/leads/email.routes.ts'
-import { shareRoutes } from './storefront/share/share.routes.ts'
-import { sharePageRoutes } from './storefront/share/share-page.routes.ts'
-import { shopifyWebhookRoutes } from './storefront/shop-platforms/shopify-webhooks.routes.ts'
-import { checkCreditsRoutes } from './storefront/shops/check-credits.routes.ts'
-import { visitorRoutes } from './storefront/visitors/visitor.routes.ts'
-import { appealPageRoutes } from './trust/appeals/appeal.routes.ts'
-import { appealRoutes } from './trust/appeals/appeals.routes.ts'
-import { consentRoutes } from './trust/consent/consent.routes.ts'
-import { privacyRoutes } from './trust/consent/privacy.routes.ts'
-import { verifyRoutes } from './trust/provenance/verify.routes.ts'
-import { receiptKeyRoutes } from './trust/receipts/receipt-keys.routes.ts'
-import { removalRoutes } from './trust/removals/removal.routes.ts'
 import { webhookRoutes } from './webhooks/webhooks.routes.ts'
 
-/** Routes for servers of accounts, in the order of the document. */
-export const SERVER_ROUTES = [
+export const CORE_ROUTES = [
   ...tryOnRoutes,
   ...generationRoutes,
-  ...appealRoutes,
   ...imageRoutes,
   ...productRoutes,
   ...productBatchRoutes,
@@ -40,30 +24,26 @@ export const SERVER_ROUTES = [
   ...engineRoutes,
   ...customerRoutes,
   ...webhookRoutes,
-  ...analyticsRoutes,
   ...openApiRoutes,
 ]
 
-/** Routes for shops, their shoppers and their platforms. */
-export const STOREFRONT_ROUTES = [
-  ...visitorRoutes,
-  ...consentRoutes,
-  ...shopperUploadRoutes,
-  ...fittingRoomRoutes,
-  ...shopperGenerationRoutes,
-  ...checkCreditsRoutes,
-  ...shareRoutes,
-  ...sharePageRoutes,
-  ...downloadRoutes,
-  ...verifyRoutes,
-  ...privacyRoutes,
-  ...appealPageRoutes,
-  ...removalRoutes,
-  ...receiptKeyRoutes,
-  ...emailRoutes,
-  ...eventRoutes,
-  ...shopifyWebhookRoutes,
-]
+const isForServers = ({ path }: Operation) => path.startsWith('/tryon/')
+
+const TAG_ORDER = Object.keys(TAGS)
+/** Position in the document: operations for servers by tag, then the others. */
+const rankOf = (operation: Operation) => (isForServers(operation) ? TAG_ORDER.indexOf(operation.tag) : TAG_ORDER.length)
+
+/** The operations of an installation with these extensions, in the order of the OpenAPI document. */
+export function operationsOf(features: readonly Feature[]): readonly Route<never>[] {
+  const operations = [...CORE_ROUTES, ...features.flatMap(({ operations = [] }) => operations)]
+  return operations.toSorted((one, other) => rankOf(one) - rankOf(other))
+}
 
 /** Every operation of the OpenAPI document. */
-export const ROUTES = [...SERVER_ROUTES, ...STOREFRONT_ROUTES]
+export const ROUTES = operationsOf(FEATURES)
+
+/** Those for servers of accounts. */
+export const SERVER_ROUTES = ROUTES.filter(isForServers)
+
+/** Those for shops, their shoppers and their platforms. */
+export const STOREFRONT_ROUTES = ROUTES.filter((operation) => !isForServers(operation))

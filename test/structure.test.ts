@@ -16,6 +16,14 @@ interface Import {
   readonly isPackage: boolean
 }
 
+const EXTENSIONS = ['dashboard', 'guide', 'playground', 'storefront', 'test-mode', 'trust', 'widget']
+
+/** What an extension may import of others: the dashboard shows their data, and the server of the widget its texts. */
+const SHOWN: Readonly<Record<string, RegExp>> = {
+  dashboard: /^api\/(storefront|trust)\/.+\.store\.ts$/,
+  storefront: /^api\/widget\/texts\/\w+\.json$/,
+}
+
 describe('the imports of the processes', () => {
   const sources = readSources('{api,worker,controller}/**/*.ts')
   const imports = importsOf(sources)
@@ -58,6 +66,17 @@ describe('the imports of the processes', () => {
           (isIn(from, 'api/widget/') && (isPackage || !isIn(to, 'api/widget/', 'api/client/'))),
       ),
     ).toEqual([])
+  })
+
+  it('of the core lead to no extension, and those of an extension only to stores of those that it shows', () => {
+    const extensionOf = (path: string) => EXTENSIONS.find((name) => path.startsWith(`api/${name}/`))
+    const isAllowed = (from: string, to: string) =>
+      from === 'api/features.ts' || SHOWN[extensionOf(from) ?? '']?.test(to) === true
+    const isOther = ({ from, to }: Import) => {
+      const extension = extensionOf(to)
+      return from.startsWith('api/') && extension !== undefined && extensionOf(from) !== extension
+    }
+    expect(forbidden((one) => isOther(one) && !isAllowed(one.from, one.to))).toEqual([])
   })
 
   it('of an engine do not lead to another engine', () => {

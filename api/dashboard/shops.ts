@@ -5,6 +5,7 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
 import type { AddressRule } from '../shared/network/addresses.ts'
+import { adminUrlProblem } from '../shops/admin-url.ts'
 import { HOST_NAME, parseDomains } from '../shops/domains.ts'
 import type { RefusedRequest } from '../shops/refused-requests.ts'
 import {
@@ -16,7 +17,6 @@ import {
   type Shops,
 } from '../shops/shops.store.ts'
 import type { VisitorAddresses } from '../shops/visitor-addresses.store.ts'
-import { adminUrlProblem } from '../storefront/shop-platforms/admin-url.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
 import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'

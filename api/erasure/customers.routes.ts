@@ -5,7 +5,7 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import type { Customer } from '../shared/retention/customer.ts'
 import { Erasure } from './erasures.schema.ts'
 import type { ErasureRecord, Erasures } from './erasures.store.ts'
-import { HEADER } from './mail-address.ts'
+import { HEADER, invalid, readMailAddress } from './mail-address.ts'
 import type { Receipt } from './receipt.ts'
 
 /**
@@ -15,6 +15,12 @@ import type { Receipt } from './receipt.ts'
  * @throws DrapeError RATE_LIMITED over the limit of the mailbox or the account
  */
 export type OrderReceiptMail = (accountId: string, header: string) => Promise<(erasureId: string) => Promise<void>>
+
+/** For installations that send no e-mails. */
+export const refuseReceiptMail: OrderReceiptMail = async (_, header) => {
+  if (readMailAddress(header) === null) return async () => {}
+  throw invalid('cannot be used: this installation sends no e-mails. Fetch the receipt instead.')
+}
 
 export interface CustomerParts {
   /** Returns the id of the erasure. */

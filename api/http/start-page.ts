@@ -1,8 +1,17 @@
 import { html } from './answers/html.ts'
 import { presentDocument } from './answers/public-page.ts'
 
+/** A link of the start page. */
+export interface StartLink {
+  /** Its name in JSON. */
+  readonly name: string
+  readonly path: string
+  readonly title: string
+  readonly text: string
+}
+
 /** The page at the root URL of the API. */
-export function presentStartPage(serviceName: string): string {
+export function presentStartPage(serviceName: string, links: readonly StartLink[]): string {
   return presentDocument({
     title: serviceName,
     head: html``,
@@ -12,12 +21,7 @@ export function presentStartPage(serviceName: string): string {
         <h1>${serviceName}</h1>
         <p>Virtual try-on: an image of a person wearing a product, from a photo of the person and an image of the product.</p>
         <ul>
-          <li><a href="/playground">Playground</a>Try a product on a photo. Needs an API key.</li>
-          <li><a href="/analytics">Analytics</a>What visitors of your shops do. Needs an API key.</li>
-          <li><a href="/docs">API reference</a>Every operation, with examples.</li>
-          <li><a href="/guide">Guide</a>Quickstarts, concepts and operation.</li>
-          <li><a href="/tryon/v1/openapi.json">OpenAPI document</a>For client generators.</li>
-          <li><a href="/healthz">Health</a>Status of the API.</li>
+          ${links.map(({ path, title, text }) => html`<li><a href="${path}">${title}</a>${text}</li>`)}
         </ul>
       </section>
     </main>`,

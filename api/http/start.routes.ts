@@ -1,28 +1,26 @@
 import Router from '@koa/router'
 import { pageHeaders } from './answers/public-page.ts'
-import { presentStartPage } from './start-page.ts'
+import { presentStartPage, type StartLink } from './start-page.ts'
 import type { AppContext, AppState } from './state.ts'
 
 export interface StartOptions {
   readonly serviceName: string
   readonly publicUrl: string
+  /** Links of extensions. */
+  readonly links: readonly StartLink[]
 }
 
-/** Links for visitors of the root URL. */
-const LINKS = {
-  playground: '/playground',
-  analytics: '/analytics',
-  reference: '/docs',
-  guide: '/guide',
-  document: '/tryon/v1/openapi.json',
-  health: '/healthz',
-} as const
+const OWN_LINKS: readonly StartLink[] = [
+  { name: 'document', path: '/tryon/v1/openapi.json', title: 'OpenAPI document', text: 'For client generators.' },
+  { name: 'health', path: '/healthz', title: 'Health', text: 'Status of the API.' },
+]
 
 /** GET /: page with links, or the same links as JSON; GET /healthz: whether the process responds. */
-export function startRoutes({ serviceName, publicUrl }: StartOptions): Router<AppState> {
+export function startRoutes({ serviceName, publicUrl, links: others }: StartOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
-  const page = presentStartPage(serviceName)
-  const links = Object.fromEntries(Object.entries(LINKS).map(([name, path]) => [name, `${publicUrl}${path}`]))
+  const all = [...others, ...OWN_LINKS]
+  const page = presentStartPage(serviceName, all)
+  const links = Object.fromEntries(all.map(({ name, path }) => [name, `${publicUrl}${path}`]))
   router.get('/', pageHeaders({ vary: 'Accept', cacheControl: 'no-cache' }), (ctx: AppContext) =>
     getStart(ctx, { page, links: { name: serviceName, links } }),
   )

@@ -12,7 +12,7 @@ import {
   type ShopRecord,
   type ShopSettings,
 } from '../../api/shops/shops.store.ts'
-import { adminUrlProblem } from '../../api/storefront/shop-platforms/admin-url.ts'
+import { adminUrlProblem } from '../../api/shops/admin-url.ts'
 import { createShopPrivacy } from '../../api/storefront/shops/shop-privacy.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { readDefaultEngine, warnAboutEngines } from './engine-options.ts'

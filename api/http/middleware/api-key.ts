@@ -20,3 +20,9 @@ export function apiKey({ findKey }: { findKey: KeyLookup }): Middleware<AppState
     await next()
   }
 }
+
+/** Refuses test keys, in an installation that does not run their try-ons. */
+export const refuseTestKeys: Middleware<AppState> = (ctx, next) => {
+  if (ctx.state.account.testOf === null) return next()
+  throw new DrapeError('INVALID_API_KEY', 'This installation has no test mode: the feature test-mode is left out.')
+}

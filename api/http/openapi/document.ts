@@ -20,7 +20,7 @@ A generation costs 1 credit, which is refunded if the generation fails. Errors a
 \`code\`. In a request, \`null\` in an optional field that is not nullable counts as absent, and unknown fields are ignored. Responses
 may gain fields.`
 
-const TAGS: Readonly<Record<string, string>> = {
+export const TAGS: Readonly<Record<string, string>> = {
   'Try-on': 'Put a product on a photo of a person.',
   Generations: 'Follow a try-on from PENDING to COMPLETED or FAILED.',
   Images: 'Photos of people, uploaded once for many try-ons.',
@@ -29,9 +29,9 @@ const TAGS: Readonly<Record<string, string>> = {
   Engines: 'Engines that render try-ons, and how long each engine takes to start.',
   Customers: 'Erasure of all stored data of an end user.',
   Webhooks: 'Events of the account, listeners of the command line, and webhooks of shop platforms.',
+  Analytics: 'Events of shoppers, and the counts of visitors and orders made of them.',
   Document: 'The OpenAPI document of this API.',
   Storefront: 'Routes that the pages of a shop call through the proxy of the shop.',
-  Analytics: 'Events of shoppers, and the counts of visitors and orders made of them.',
 }
 
 /** The OpenAPI 3.1 document of these operations. Its schemas are those that validate requests. */

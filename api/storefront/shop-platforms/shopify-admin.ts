@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { compileCheck, Nullable, type Static, type TSchema, Type } from '../../shared/contract/schema.ts'
 import type { AddressRule } from '../../shared/network/addresses.ts'
+import { adminUrlProblem } from '../../shops/admin-url.ts'
 import type { ShopRecord } from '../../shops/shops.store.ts'
-import { adminUrlProblem } from './admin-url.ts'
 
 /** Shopify supports a version for 1 year from its date; it contains all fields that are queried here. */
 const API_VERSION = '2026-07'

@@ -1,13 +1,12 @@
 import type { OrderReceiptMail } from '../../erasure/customers.routes.ts'
-import { invalid, mailboxOf, readMailAddress } from '../../erasure/mail-address.ts'
+import { mailboxOf, readMailAddress } from '../../erasure/mail-address.ts'
 import type { Budget } from '../../http/limits/budget.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
 import type { ReceiptMails } from './receipt-mails.store.ts'
 
 export interface OrderOptions {
-  /** Null if the installation sends no e-mails. */
-  readonly mails: Pick<ReceiptMails, 'insert'> | null
+  readonly mails: Pick<ReceiptMails, 'insert'>
   readonly signingSecret: SigningSecret
   readonly createBudget: (budget: { name: string; points: number; seconds: number }) => Budget
 }
@@ -20,7 +19,6 @@ export function createOrderReceiptMail({ mails, signingSecret, createBudget }: O
   return async (accountId, header) => {
     const address = readMailAddress(header)
     if (address === null) return async () => {}
-    if (mails === null) throw invalid('cannot be used: this installation sends no e-mails. Fetch the receipt instead.')
     assertAllowed(await ofAccount(accountId))
     // The counter must not contain the address.
     assertAllowed(await ofMailbox(hashText(signingSecret, mailboxOf(address))))

@@ -36,6 +36,7 @@
 {{- if and .externalSecrets.enabled (not .externalSecrets.secretStoreRef.name) }}{{ $problems = append $problems "externalSecrets.enabled requires a store: set externalSecrets.secretStoreRef.name" }}{{ end -}}
 {{- if and .api.autoscaling.enabled (gt (int .api.autoscaling.minReplicas) (int .api.autoscaling.maxReplicas)) }}{{ $problems = append $problems "api.autoscaling.minReplicas must not be above maxReplicas" }}{{ end -}}
 {{- if lt (int .api.terminationGracePeriodSeconds) (add .api.preStopSeconds .api.lingerSeconds 20 | int) }}{{ $problems = append $problems "api.terminationGracePeriodSeconds must be at least api.preStopSeconds + api.lingerSeconds + 20" }}{{ end -}}
+{{- if and .dashboard.enabled (not (has "dashboard" .features)) }}{{ $problems = append $problems "dashboard.enabled requires the extension: add dashboard to features" }}{{ end -}}
 {{- if and .dashboard.ingress.enabled (not .dashboard.enabled) }}{{ $problems = append $problems "dashboard.ingress.enabled requires the dashboard: set dashboard.enabled" }}{{ end -}}
 {{- if and .dashboard.ingress.enabled (not .dashboard.ingress.host) }}{{ $problems = append $problems "dashboard.ingress.enabled requires a host: set dashboard.ingress.host" }}{{ end -}}
 {{- if and .dashboard.ingress.enabled .host (eq .dashboard.ingress.host .host) }}{{ $problems = append $problems "dashboard.ingress.host must differ from host: otherwise callers can reach the dashboard" }}{{ end -}}

@@ -1,5 +1,5 @@
-import type { AddressRule } from '../../shared/network/addresses.ts'
-import { literalAddress } from '../../shared/network/vet-url.ts'
+import type { AddressRule } from '../shared/network/addresses.ts'
+import { literalAddress } from '../shared/network/vet-url.ts'
 
 /**
  * Reason why the token of a shop must not be sent to this address of a platform's API; null when it may: over https, or

@@ -1,0 +1,24 @@
+import type { Feature } from '../feature.ts'
+
+/** Pages for holders of an API key. */
+export const playground: Feature = {
+  name: 'playground',
+  links: [
+    {
+      name: 'playground',
+      path: '/playground',
+      title: 'Playground',
+      text: 'Try a product on a photo. Needs an API key.',
+    },
+    {
+      name: 'analytics',
+      path: '/analytics',
+      title: 'Analytics',
+      text: 'What visitors of your shops do. Needs an API key.',
+    },
+  ],
+  start: async ({ config, storage }) => {
+    const { playgroundRoutes } = await import('./playground.routes.ts')
+    return { routes: [playgroundRoutes({ serviceName: config.SERVICE_NAME, storage })] }
+  },
+}
