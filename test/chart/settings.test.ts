@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readApiConfig } from '../../api/config.ts'
+import { chooseFeatures, FEATURES } from '../../api/features.ts'
 import { readSecretBox } from '../../api/secrets/read-keys.ts'
 import { readKeyring } from '../../api/shared/signing/keyring.ts'
 import { readControllerConfig } from '../../controller/config.ts'
@@ -123,6 +124,16 @@ describe.skipIf(chart === null)('the key that signs results', () => {
     ])
     expect(objects.filter(({ metadata }) => metadata.name === 'drape-provenance')).toEqual([])
   })
+})
+
+it.skipIf(chart === null)('the API starts all extensions, those that features names, or none', async () => {
+  const featuresOf = async (values: Parameters<typeof render>[0]) => {
+    const { containers } = named(await render(values), 'Deployment', 'drape-api').spec.template.spec
+    return containers[0].env.find(({ name }: Rendered) => name === 'FEATURES').value
+  }
+  expect(chooseFeatures(await featuresOf({}))).toEqual(FEATURES)
+  expect(chooseFeatures(await featuresOf({ features: ['guide'] })).map(({ name }) => name)).toEqual(['guide'])
+  expect(chooseFeatures(await featuresOf({ features: [] }))).toEqual([])
 })
 
 const templateOf = async (values: Readonly<Record<string, string | boolean>>) =>

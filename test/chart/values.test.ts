@@ -288,6 +288,7 @@ describe.skipIf(chart === null)('Helm', () => {
       { 'dashboard.ingress.enabled': true, 'dashboard.ingress.host': 'a.b' },
       'dashboard.ingress.enabled requires the dashboard',
     ],
+    [{ 'dashboard.enabled': true, features: ['guide'] }, 'add dashboard to features'],
     [{ 'dashboard.enabled': true, 'dashboard.ingress.enabled': true }, 'set dashboard.ingress.host'],
     [{ ...DASHBOARD, host: 'ops.example' }, 'dashboard.ingress.host must differ from host'],
     [
