@@ -16,8 +16,6 @@ import { measureStorage } from '../api/shared/telemetry/measured.ts'
 import { createMetrics } from '../api/shared/telemetry/metrics.ts'
 import { startTelemetry, withLateSpan } from '../api/shared/telemetry/telemetry.ts'
 import { readControllerConfig } from './config.ts'
-import { createBudgetGauges } from './cost-budget/gauges.ts'
-import { createBudgetReconcile } from './cost-budget/reconcile.ts'
 import { GROUP } from './definitions/custom-resource.ts'
 import { startEnginePublishing } from './engine/publishing.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
@@ -73,7 +71,6 @@ const figures = createMetrics('controller')
 const metrics = createControllerMetrics(figures)
 for (const phase of START_PHASES) metrics.workerStartPhase.zero({ phase })
 const poolGauges = createPoolGauges(figures)
-const budgetGauges = createBudgetGauges(figures)
 const retentionGauges = createRetentionGauges(figures)
 
 const database = createDatabase(config.DATABASE_URL, { poolSize: 4 })
@@ -136,7 +133,6 @@ const KINDS = {
   pool: 'WorkerPool',
   engine: 'Engine',
   policy: 'ScalingPolicy',
-  budget: 'CostBudget',
   node: 'Node',
   retention: 'RetentionPolicy',
   sweep: 'Sweep',
@@ -164,11 +160,6 @@ const loops: Record<Task, WorkQueue> = {
     KINDS.policy,
     () => cluster.policies,
     (key) => reconcilePolicy(key),
-  ),
-  budget: loop(
-    KINDS.budget,
-    () => cluster.costBudgets,
-    (key) => reconcileBudget(key),
   ),
   node: loop(
     KINDS.node,
@@ -204,7 +195,6 @@ const cluster: Cluster = watchCluster({
     image: (key) => loops.image.add(key),
     node: (key) => loops.node.add(key),
     policy: loops.policy.add,
-    budget: loops.budget.add,
     retention: (key) => {
       retention.noteChange(key)
       requestedSweeps.noteChange()
@@ -229,14 +219,6 @@ const reconcilePolicy = createPolicyReconcile({
   policies: cluster.policies,
   pools: cluster.pools,
   now,
-})
-const reconcileBudget = createBudgetReconcile({
-  client,
-  record,
-  reportInvalid,
-  now,
-  ...cluster,
-  gauges: budgetGauges,
 })
 // Write access to policies is control over images of all accounts: another namespace must not grant it.
 const ownNamespace = config.WATCH_NAMESPACE || config.LEASE_NAMESPACE || connection.namespace
@@ -369,7 +351,7 @@ log.info({ identity }, 'watching')
 function lead(leading: boolean): void {
   log.info({ leading }, leading ? 'became leader' : 'lost leadership')
   metrics.leader.set(leading ? 1 : 0)
-  for (const memory of [pools, poolGauges, budgetGauges, retentionGauges, decisionTimes]) memory.forgetAll()
+  for (const memory of [pools, poolGauges, retentionGauges, decisionTimes]) memory.forgetAll()
   // Until all objects are listed, an object that seems missing may only be unread.
   for (const task of Object.keys(KINDS) as Task[]) loops[task].setLeading(leading && synced.has(task))
 }

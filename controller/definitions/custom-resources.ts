@@ -1,4 +1,3 @@
-import { costBudgets } from '../cost-budget/resource.ts'
 import { engines } from '../engine/resource.ts'
 import { retentionPolicies, sweeps } from '../retention/resource.ts'
 import { scalingPolicies } from '../scaling-policy/resource.ts'
@@ -9,7 +8,6 @@ import type { CustomResource } from './custom-resource.ts'
 export const CUSTOM_RESOURCES: readonly CustomResource<unknown>[] = [
   workerPools,
   scalingPolicies,
-  costBudgets,
   engines,
   retentionPolicies,
   sweeps,

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { findRules } from '../worker-pool/configuration.ts'
 import { type WorkerPool, workerPools } from '../worker-pool/resource.ts'
-import { highestCost } from '../worker-pool/tiers.ts'
+import { affordable, highestCost } from '../worker-pool/tiers.ts'
 import { engines as engineResource } from './resource.ts'
 
 const POLL_MS = 1000
@@ -119,8 +119,8 @@ function maxSlots(pool: WorkerPool, policies: EnginePublishingParts['policies'])
   const { bounds, schedules, cost } = found.rules
   const max = Math.max(bounds.max, ...schedules.map((schedule) => schedule.max ?? 0))
   const hourlyCost = highestCost(pool)
-  const affordable = cost?.mode === 'Hard' && hourlyCost > 0 ? Math.floor(cost.hourlyCap / hourlyCost + 1e-9) : max
-  return Math.min(max, affordable) * slotsPerReplica
+  const allowed = cost?.mode === 'Hard' && hourlyCost > 0 ? affordable(cost.hourlyCap, hourlyCost) : max
+  return Math.min(max, allowed) * slotsPerReplica
 }
 
 async function writeRows(database: Database, rows: readonly Published[]): Promise<void> {

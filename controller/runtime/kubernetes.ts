@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../api/shared/telemetry/log.ts'
 import type { ControllerMetrics } from '../metrics.ts'
 import { retentionPolicies, sweeps } from '../retention/resource.ts'
@@ -9,9 +8,6 @@ import { watchWorkers } from '../watching/workers.ts'
 import { POOL_LABEL } from '../worker-pool/pods.ts'
 import type { Connection } from './connection.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './resource.ts'
-
-/** Max wait of pools for the cost budgets. If these cannot be read, pools scale without them. */
-const MAX_BUDGET_WAIT_MS = 10_000
 
 export type Cluster = ReturnType<typeof watchCluster>
 
@@ -33,13 +29,7 @@ export function watchCluster({
   metrics: Pick<ControllerMetrics, 'watchAge'>
 }) {
   const watch = createWatchKind({ connection, namespace, log })
-  const {
-    pools,
-    policies,
-    costBudgets: budgets,
-    engines: engineObjects,
-    enqueueEnginesOf,
-  } = watchPools(watch, enqueue, () => listTainted())
+  const { pools, policies, engines: engineObjects, enqueueEnginesOf } = watchPools(watch, enqueue, () => listTainted())
   const { retention, sweeps: sweepObjects } = watchRetention(watch, enqueue)
   const { replicaSets, disruptionBudgets, pods, podsOf } = watchWorkers(watch, enqueue, (pool) => {
     const owner = pools.get(pool)
@@ -58,7 +48,6 @@ export function watchCluster({
   const every = {
     WorkerPool: pools,
     ScalingPolicy: policies,
-    CostBudget: budgets,
     Engine: engineObjects,
     RetentionPolicy: retention,
     Sweep: sweepObjects,
@@ -76,7 +65,6 @@ export function watchCluster({
         ?.note(object),
     pools,
     policies,
-    costBudgets: budgets,
     engines: engineObjects,
     replicaSets,
     budgets: disruptionBudgets,
@@ -87,10 +75,9 @@ export function watchCluster({
     podsOf,
     /** Resolves, for each kind's reconciler, when all objects that the reconciler reads have been listed once. */
     synced: {
-      pool: listedOnce(pools, policies, engineObjects, replicaSets, disruptionBudgets, pods, listedOrTimedOut(budgets)),
+      pool: listedOnce(pools, policies, engineObjects, replicaSets, disruptionBudgets, pods),
       engine: listedOnce(engineObjects, pools, pods),
       policy: listedOnce(policies, pools),
-      budget: listedOnce(budgets, pools),
       node: listedOnce(pools, ...(nodes ? [nodes] : [])),
       retention: listedOnce(retention),
       sweep: listedOnce(sweepObjects, retention),
@@ -110,11 +97,6 @@ function watchRetention(watch: WatchKind, enqueue: ReconcileQueues) {
     retention: watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) => enqueue.retention(keyOf(metadata))),
     sweeps: watch<KubernetesObject>(sweeps.type, ({ metadata }) => enqueue.sweep(keyOf(metadata))),
   }
-}
-
-/** Resolves when the objects have been listed, or after a timeout. */
-function listedOrTimedOut({ synced }: { readonly synced: Promise<void> }): { readonly synced: Promise<void> } {
-  return { synced: Promise.race([synced, sleep(MAX_BUDGET_WAIT_MS, undefined, { ref: false })]) }
 }
 
 function listedOnce(...watched: readonly { readonly synced: Promise<void> }[]): Promise<unknown> {

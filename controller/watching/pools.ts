@@ -1,4 +1,3 @@
-import { costBudgets } from '../cost-budget/resource.ts'
 import { engines } from '../engine/resource.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import { scalingPolicies } from '../scaling-policy/resource.ts'
@@ -41,19 +40,14 @@ export function watchPools(watch: WatchKind, enqueue: ReconcileQueues, listTaint
     for (const node of new Set([...avoided, ...listTainted()])) enqueue.node(node)
     const policy = pool.spec?.scaling?.policyRef?.name
     if (policy !== undefined) enqueue.policy(keyOf({ namespace, name: policy }))
-    for (const { metadata } of budgets.list()) if (metadata.namespace === namespace) enqueue.budget(keyOf(metadata))
   })
   const policies = watch<KubernetesObject>(scalingPolicies.type, (policy) => {
     enqueue.policy(keyOf(policy.metadata))
     enqueuePoolsOf(policy)
   })
-  const budgets = watch<KubernetesObject>(costBudgets.type, (budget) => {
-    enqueue.budget(keyOf(budget.metadata))
-    enqueuePoolsOf(budget)
-  })
   const engineObjects = watch<EngineSettings>(engines.type, (engine) => {
     enqueue.engine(keyOf(engine.metadata))
     enqueuePoolsOf(engine)
   })
-  return { pools, policies, costBudgets: budgets, engines: engineObjects, enqueueEnginesOf }
+  return { pools, policies, engines: engineObjects, enqueueEnginesOf }
 }

@@ -14,7 +14,6 @@ export interface ReconcileQueues {
   /** Taint of a node. */
   node(key: string): void
   policy(key: string): void
-  budget(key: string): void
   retention(key: string): void
   sweep(key: string): void
 }

@@ -1,6 +1,6 @@
 import type { ScalingRules } from '../scaling-policy/resource.ts'
-import { affordable } from './budget-share.ts'
 import { type Bounds, boundsAt } from './schedule.ts'
+import { affordable } from './tiers.ts'
 
 /** The demand of a pool. */
 export interface Demand {
@@ -36,29 +36,6 @@ export interface Decision {
   readonly limitedBy: readonly string[]
 }
 
-/** A cost limit on the number of workers. */
-export interface Cap {
-  readonly max: number
-  /** Busy workers above this number finish their jobs and leave; null for a soft cap, which a min number of workers can exceed. */
-  readonly ceiling: number | null
-  readonly setBy: string
-}
-
-/** A limit set by a cost budget. */
-export interface SharedCap extends Cap {
-  /** Workers that the budget leaves to the pool eventually. */
-  readonly share: number
-}
-
-/** Claim of a pool that shares a cost budget with others. */
-export interface Claim {
-  readonly min: number
-  /** Workers that the demand requires, within the pool's own bounds and its budgets. */
-  readonly wanted: number
-  /** Whether the number of workers is fixed, so that no budget changes it. */
-  readonly isFixed: boolean
-}
-
 export interface DecideInput {
   /** Null if the demand could not be read this time. */
   readonly demand: Demand | null
@@ -66,8 +43,6 @@ export interface DecideInput {
   readonly slotsPerReplica: number
   /** Cost of one worker per hour; 0 if unknown. */
   readonly hourlyCost: number
-  /** The caps in addition to that of the policy, given the pool's claim. */
-  readonly capsFor?: (claim: Claim) => readonly SharedCap[]
   /** The current desired number of workers. */
   readonly replicas: number
   readonly memory: ScalingMemory
@@ -78,7 +53,6 @@ export interface Outcome {
   readonly decision: Decision
   readonly memory: ScalingMemory
   readonly bounds: Bounds
-  readonly claim: Claim
 }
 
 /** An empty memory. Scaling down waits until the memory covers its window. */
@@ -94,32 +68,39 @@ export function emptyMemory(now: Date): ScalingMemory {
 export function decide(input: DecideInput): Outcome {
   const { rules, memory, now, demand } = input
   const at = now.getTime()
-  const own = ownBounds(input)
-  const asked = demand === null ? input.replicas : replicasFor(demand, input)
-  const asking: Claim = { min: own.min, wanted: clampTo(own, asked).replicas, isFixed: false }
-  const shared = input.capsFor?.(asking) ?? []
-  const bounds = capped(own, shared)
-  // Demand that one budget forbids must not count against another budget.
-  const claim = {
-    ...asking,
-    min: Math.min(asking.min, ...shared.flatMap(({ ceiling }) => ceiling ?? [])),
-    wanted: Math.min(asking.wanted, ...shared.map(({ share }) => share)),
-  }
+  const bounds = cappedBounds(input)
   if (demand === null) {
     const stale = at - memory.readAt > rules.sampling.staleSeconds * 1000
     const decision = stale ? fallBack(input, bounds) : keep(input, bounds)
-    return { decision, bounds, claim, memory: remember({ ...memory, since: at, wanted: [] }, decision, input) }
+    return { decision, bounds, memory: remember({ ...memory, since: at, wanted: [] }, decision, input) }
   }
+  const asked = replicasFor(demand, input)
   const idleSince = demand.waiting + demand.inFlight > 0 ? null : (memory.idleSince ?? at)
   const wanted = [...memory.wanted, { at, replicas: asked }]
   const looked: ScalingMemory = { ...memory, wanted, idleSince, readAt: at }
   const decision = step(clampTo(bounds, asked), { ...input, memory: looked }, bounds)
-  return { decision, bounds, claim, memory: remember(looked, decision, input) }
+  return { decision, bounds, memory: remember(looked, decision, input) }
 }
 
-/** The bounds of a pool by its own rules, without cost budgets. */
-export function ownBounds({ rules, hourlyCost, now }: Pick<DecideInput, 'rules' | 'hourlyCost' | 'now'>): Bounds {
-  return capped(boundsAt(rules, now), ownCaps(rules, hourlyCost))
+/**
+ * The bounds of a pool at a time, lowered to its cost cap. A hard cap also limits busy workers; a min number of workers takes precedence
+ * over a soft cap.
+ */
+export function cappedBounds({ rules, hourlyCost, now }: Pick<DecideInput, 'rules' | 'hourlyCost' | 'now'>): Bounds {
+  const bounds = boundsAt(rules, now)
+  const { cost } = rules
+  if (cost === undefined || hourlyCost === 0) return bounds
+  const allowed = affordable(cost.hourlyCap, hourlyCost)
+  const isHard = cost.mode === 'Hard'
+  const setBy = 'cost.hourlyCap'
+  const max = Math.min(bounds.max, isHard ? allowed : Math.max(allowed, bounds.min))
+  return {
+    ...bounds,
+    ...(max < bounds.max && { max, maxSetBy: setBy }),
+    ...(max < bounds.min && { min: max, minSetBy: setBy }),
+    ...(isHard && allowed < bounds.ceiling && { ceiling: allowed, ceilingSetBy: setBy }),
+    ...(isHard && { costCeiling: allowed, costCeilingSetBy: setBy }),
+  }
 }
 
 /** Workers that the demand requires by the target of the policy, before any limit. */
@@ -150,27 +131,6 @@ function clampTo({ min, max, minSetBy, maxSetBy }: Bounds, replicas: number): Li
   if (replicas > max) return { replicas: max, limitedBy: [maxSetBy] }
   if (replicas < min) return { replicas: min, limitedBy: [minSetBy] }
   return { replicas, limitedBy: [] }
-}
-
-function ownCaps({ cost }: ScalingRules, hourlyCost: number): Cap[] {
-  if (cost === undefined || hourlyCost === 0) return []
-  const max = affordable(cost.hourlyCap, { hourlyCost })
-  return [{ max, ceiling: cost.mode === 'Hard' ? max : null, setBy: 'cost.hourlyCap' }]
-}
-
-function capped(bounds: Bounds, caps: readonly Cap[]): Bounds {
-  return caps.reduce(lowered, bounds)
-}
-
-function lowered(bounds: Bounds, { max: allowed, ceiling, setBy }: Cap): Bounds {
-  const max = Math.min(bounds.max, ceiling === null ? Math.max(allowed, bounds.min) : allowed)
-  return {
-    ...bounds,
-    ...(max < bounds.max && { max, maxSetBy: setBy }),
-    ...(max < bounds.min && { min: max, minSetBy: setBy }),
-    ...(ceiling !== null && ceiling < bounds.ceiling && { ceiling, ceilingSetBy: setBy }),
-    ...(ceiling !== null && ceiling < bounds.costCeiling && { costCeiling: ceiling, costCeilingSetBy: setBy }),
-  }
 }
 
 function step(clamped: Limited, input: DecideInput, bounds: Bounds): Decision {

@@ -21,7 +21,7 @@ export interface DemandPageParts extends CapacityParts {
  * demand or the pools are unknown: a missing number must not look like an idle engine.
  */
 export function createDemandPage(parts: DemandPageParts): Page {
-  const divide = createDivision(parts, new Map())
+  const divide = createDivision(parts)
   return async () => {
     const { demand } = parts.isListed() ? await parts.sample() : { demand: null }
     if (demand === null) return { status: 503, body: { status: 'unknown' } }

@@ -1,5 +1,5 @@
 import type { Engines, Rules } from './configuration.ts'
-import { type Claim, type Decision, type Demand, decide, type Outcome, type SharedCap } from './decide.ts'
+import { type Decision, type Demand, decide, type Outcome } from './decide.ts'
 import type { PoolMemory } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
 import { untilNextHours } from './schedule.ts'
@@ -15,18 +15,16 @@ export interface Deciding {
   readonly engines: Engines
   readonly pausedUntil: string | null
   readonly memory: PoolMemory
-  readonly capsFor: (claim: Claim) => readonly SharedCap[]
   readonly now: Date
 }
 
 /** Computes the desired number of workers of a pool in any mode. */
-export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, capsFor, now }: Deciding) {
+export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now }: Deciding) {
   const { desired: from, scaling } = memory
   const fixed = (decision: Decision): Omit<Outcome, 'bounds'> & { bounds: null } => ({
     decision,
     memory: scaling,
     bounds: null,
-    claim: { min: decision.to, wanted: decision.to, isFixed: true },
   })
   const stay = (reason: string, limitedBy: readonly string[]) =>
     fixed({ from, to: from, direction: 'None', reason, limitedBy })
@@ -40,7 +38,7 @@ export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, 
   }
   const { slotsPerReplica } = pool.spec
   const hourlyCost = highestCost(pool)
-  const given = { demand, rules: rules.rules, slotsPerReplica, hourlyCost, capsFor }
+  const given = { demand, rules: rules.rules, slotsPerReplica, hourlyCost }
   return decide({ ...given, replicas: from, memory: scaling, now })
 }
 

@@ -3,29 +3,24 @@ import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { ScalingRules } from '../scaling-policy/resource.ts'
 import { findRules, pausedAt } from './configuration.ts'
-import { type BudgetParts, createSharedBudgets } from './cost-budgets.ts'
-import { type Demand, ownBounds, replicasFor } from './decide.ts'
+import { cappedBounds, type Demand, replicasFor } from './decide.ts'
 import { type DemandByEngine, PREPARE_QUEUE } from './demand.ts'
 import { divideDemand, type PoolCapacity, type Share } from './divide.ts'
-import type { PoolMemory } from './pool-memory.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import { highestCost } from './tiers.ts'
 
 type Objects = Pick<Watched<KubernetesObject>, 'get'>
 
-export interface CapacityParts extends BudgetParts {
+export interface CapacityParts {
+  readonly pools: Pick<Watched<KubernetesObject>, 'list'>
   readonly policies: Objects
   readonly engines: Objects
   readonly now: () => Date
 }
 
 /** Divides each sample of the demand among all pools; caches the division per sample. */
-export function createDivision(
-  parts: CapacityParts,
-  memories: ReadonlyMap<string, PoolMemory>,
-): (demand: DemandByEngine) => ReadonlyMap<string, Share> {
+export function createDivision(parts: CapacityParts): (demand: DemandByEngine) => ReadonlyMap<string, Share> {
   const divided = new WeakMap<DemandByEngine, ReadonlyMap<string, Share>>()
-  const sharedBudgets = createSharedBudgets(parts, memories)
   return (demand) => {
     const known = divided.get(demand)
     if (known) return known
@@ -34,7 +29,6 @@ export function createDivision(
     const shares = divideDemand(
       active.map((pool) => capacityOf(pool, parts)),
       demand,
-      sharedBudgets(pools),
     )
     divided.set(demand, shares)
     return shares
@@ -59,7 +53,6 @@ function capacityOf(pool: WorkerPool, { policies, engines, now }: CapacityParts)
     hourlyCost: highestCost(pool) / spec.slotsPerReplica,
     maxWorkers: isUsable ? maxWorkers : 0,
     workersFor: (demand) => workersFor(demand, rules, spec.slotsPerReplica),
-    idleBuffer: rules?.bounds.idleBuffer ?? 0,
   }
 }
 
@@ -78,7 +71,7 @@ export function slotsFor(pool: WorkerPool, demand: Demand, policies: Objects): n
 
 function maxWorkersOf(pool: WorkerPool, rules: ScalingRules, now: Date): number {
   if (pausedAt(pool, now) !== null) return pool.status?.desiredReplicas ?? 0
-  return ownBounds({ rules, hourlyCost: highestCost(pool), now }).max
+  return cappedBounds({ rules, hourlyCost: highestCost(pool), now }).max
 }
 
 function workersFor(demand: Demand, rules: ScalingRules | null, slotsPerReplica: number): number {

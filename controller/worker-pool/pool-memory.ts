@@ -1,4 +1,4 @@
-import { type Claim, type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
+import { type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
 import type { PoolPod } from './drain.ts'
 import type { ReplicaSet } from './replica-set.ts'
 import type { WorkerPool } from './resource.ts'
@@ -17,10 +17,6 @@ export interface PoolMemory {
   scaling: ScalingMemory
   /** The last decided number of workers. */
   desired: number
-  /** While a decision is carried out, the higher of the old and the new number: both can exist meanwhile. */
-  promised: number
-  /** The pool's claim on shared cost budgets; null before the first reconcile. */
-  claim: Claim | null
   /** The last applied replicas of the ReplicaSet; null before the first apply of this process. */
   replicas: number | null
   pods: ReadonlyMap<string, PoolPod>
@@ -57,8 +53,6 @@ export function firstMemory(pool: WorkerPool, replicaSet: ReplicaSet | undefined
     uid: pool.metadata.uid,
     scaling: memoryFrom(pool, now),
     desired,
-    promised: desired,
-    claim: null,
     replicas: null,
     pods: new Map(),
     reconciledAt: now.getTime(),

@@ -12,8 +12,7 @@ import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { Done } from '../runtime/work-queue.ts'
 import { type Engines, findEngines, findRules, pausedAt, type Rules } from './configuration.ts'
-import { createSharedCaps } from './cost-budgets.ts'
-import type { Claim, Decision, Demand } from './decide.ts'
+import type { Decision, Demand } from './decide.ts'
 import { sumDemand } from './demand.ts'
 import { type DrainPlan, freeze, type PoolPod } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
@@ -68,7 +67,6 @@ export interface PoolParts {
   readonly sample: () => Promise<Sample>
   readonly pools: Pick<Watched<KubernetesObject>, 'get' | 'list'>
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
-  readonly costBudgets: Pick<Watched<KubernetesObject>, 'list'>
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
   readonly replicaSets: Pick<Watched<ReplicaSet>, 'get'>
   readonly budgets: Pick<Watched<Live>, 'get'>
@@ -132,8 +130,7 @@ export function createPoolReconcile(parts: PoolParts): PoolReconcile {
   const memories = new Map<string, PoolMemory>()
   const takeSteps = createSteps(parts)
   const interrupt = createInterrupt(parts)
-  const divide = createDivision(parts, memories)
-  const sharedCaps = createSharedCaps(parts, memories)
+  const divide = createDivision(parts)
 
   return { reconcile, forgetAll: () => memories.clear() }
 
@@ -163,7 +160,6 @@ export function createPoolReconcile(parts: PoolParts): PoolReconcile {
     if (outcome.decision.direction !== 'None') parts.onDecision(outcome.decision)
     memory.scaling = outcome.memory
     memory.desired = outcome.decision.to
-    memory.promised = outcome.decision.to
     memory.reconciledAt = now.getTime()
     memory.unreported = withDecision(memory.unreported, { decision: outcome.decision, at: now })
     await recordDecision(parts, pool, outcome.decision)
@@ -193,11 +189,7 @@ export function createPoolReconcile(parts: PoolParts): PoolReconcile {
     const engines = findEngines(pool, parts.engines)
     const rules = findRules(pool, parts.policies)
     const pausedUntil = pausedAt(pool, now)
-    const capsFor = (claim: Claim) => sharedCaps(pool, claim, memory.desired)
-    const outcome = outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, capsFor, now })
-    // Immediately: another pool must not use the same room meanwhile.
-    memory.claim = outcome.claim
-    memory.promised = Math.max(memory.desired, outcome.decision.to)
+    const outcome = outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now })
     const sick = findSickWorkers({
       pool,
       before: memory.sickWorkers,

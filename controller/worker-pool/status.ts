@@ -271,8 +271,7 @@ function scalingFindings({ pool, queueReachable, decision, pausedUntil }: PoolFa
   const paused = pausedUntil !== null
   const auto = pool.spec.scaling.mode === 'Auto'
   const limited = decision.limitedBy.length > 0
-  const costCaps = decision.limitedBy.filter((rule) => rule === 'cost.hourlyCap' || rule.startsWith('costBudget '))
-  const costCapped = costCaps.length > 0
+  const costCapped = decision.limitedBy.includes('cost.hourlyCap')
   return [
     found(
       'ScalingActive',
@@ -302,7 +301,7 @@ function scalingFindings({ pool, queueReachable, decision, pausedUntil }: PoolFa
       'CostCapped',
       costCapped,
       ['AtCap', 'BelowCap'],
-      costCapped ? `${costCaps.join(', ')} limits the number of workers.` : 'No cost cap limits the number of workers.',
+      costCapped ? 'cost.hourlyCap limits the number of workers.' : 'No cost cap limits the number of workers.',
     ),
     found('Paused', paused, ['Paused', 'Running'], paused ? describePause(pool) : 'Scaling is not paused.'),
   ]

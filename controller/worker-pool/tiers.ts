@@ -20,6 +20,11 @@ export function highestCost(pool: WorkerPool): number {
   return Math.max(...tiersOf(pool).map(({ hourlyCost }) => hourlyCost))
 }
 
+/** Number of workers that an hourly amount pays for. Floating-point errors must not cost a worker if it divides evenly. */
+export function affordable(hourly: number, hourlyCost: number): number {
+  return Math.max(0, Math.floor(hourly / hourlyCost + 1e-9))
+}
+
 /** Restricts pods to nodes of the tiers, and prefers earlier tiers; undefined without a restriction. */
 export function nodeAffinity(tiers: readonly Tier[]) {
   const terms = tiers.map(({ nodeSelector }) => ({

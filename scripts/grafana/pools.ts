@@ -240,18 +240,6 @@ const cost: Row = {
       ],
       width: 6,
     },
-    {
-      kind: 'lines',
-      title: 'Cost budgets',
-      description: 'Cost per hour of the workers of all pools of each cost budget, and its cap.',
-      unit: 'short',
-      queries: [
-        { expr: highest('budget', 'drape_budget_hourly_cost'), legend: '{{budget}}' },
-        { expr: highest('budget', 'drape_budget_hourly_cap'), legend: '{{budget}} cap' },
-      ],
-      width: 24,
-      runbooks: ['budget-above-cap'],
-    },
   ],
 }
 

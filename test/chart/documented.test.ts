@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../../controller/definitions/custom-resources.ts'
-import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { packChart } from '../../scripts/charts/archive.ts'
 import { findHelm } from '../../scripts/charts/helm.ts'
@@ -86,13 +85,6 @@ describe.skipIf(chart === null || kubectl === null)('the examples in the chart d
     const rendered = await chart?.helm('template', 'drape', folder, '--namespace', 'drape', ...values)
     const usual = await chart?.helm('template', 'drape', folder, '--namespace', 'drape')
     expect([rendered?.includes(contains), usual?.includes(contains)], contains).toEqual([true, false])
-  })
-
-  it('show a CostBudget that the controller accepts', () => {
-    const [shown] = readYaml(yamlOf(['gpu.md', 2])) as (KubernetesObject & { kind: string })[]
-    const stored = { ...shown, metadata: { ...shown.metadata, namespace: 'drape', uid: '1', generation: 1 } }
-    const resource = CUSTOM_RESOURCES.find(({ type }) => type.kind === shown.kind)
-    expect(resource?.read(stored)).toMatchObject({ object: { spec: { hourlyCap: 40 } } })
   })
 
   it('name a field of the definitions that Argo CD ignores', async () => {

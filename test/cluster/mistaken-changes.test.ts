@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { costBudgets } from '../../controller/cost-budget/resource.ts'
 import { createClient } from '../../controller/runtime/client.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
@@ -204,53 +203,5 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool with objects chang
     await stage.untilReady('again', 1)
     expect(await stage.statusOf('again')).toMatchObject({ min: 1, desiredReplicas: 1 })
     await stage.remove('again')
-  })
-
-  it('keeps its cost budget across controller crashes and budget changes', async () => {
-    const cap = 4
-    const name = { namespace: stage.namespace, name: 'shared' }
-    const setCap = (hourlyCap: number) => stage.client.apply(costBudgets.type, { metadata: name, spec: { hourlyCap } })
-    const spend = (pool: string, min: number, priority: number) =>
-      stage.apply(pool, {
-        engines: ['mock'],
-        template,
-        priority,
-        capacity: { hourlyCost: 1 },
-        scaling: { policy: { bounds: { min, max: 6 }, target: { backlogPerSlot: 1 } } },
-      })
-    let most = 0
-    const count = () => stage.podsOf('later').length + stage.podsOf('first').length
-    const watching = setInterval(() => {
-      most = Math.max(most, count())
-    }, 20)
-    await setCap(cap)
-    await spend('later', 6, 0)
-    await stage.untilReady('later', cap)
-    const busy = stage.podsOf('later')
-    for (const pod of busy) await until(() => stage.workers.work(pod))
-    await spend('first', 3, 1)
-    await until(() => fenced('later').length === 3)
-    const second = await stage.startController()
-    await stage.controller.end('SIGKILL')
-    for (const pod of busy) {
-      stage.workers.finish(pod)
-      await sleep(1000)
-    }
-    await stage.untilReady('first', 3)
-    await stage.untilReady('later', 1)
-    expect(most).toBe(cap)
-
-    // Nothing may be spent: idle workers leave, whatever the min of their pools.
-    await setCap(0)
-    await until(() => count() === 0)
-    await stage.client.delete(costBudgets.type, name)
-    await stage.untilReady('first', 3)
-    await stage.untilReady('later', 6)
-    clearInterval(watching)
-    expect(stage.workers.interrupted).toEqual([])
-    const metrics = await (await fetch(`${second.probeUrl}/metrics`)).text()
-    expect(metrics).toMatch(/^drape_wrong_victim_total 0$/m)
-    await stage.remove('first')
-    await stage.remove('later')
   })
 })

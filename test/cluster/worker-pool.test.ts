@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
-import { costBudgets } from '../../controller/cost-budget/resource.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import { type KubernetesObject, ownedBy } from '../../controller/runtime/resource.ts'
 import { type ScalingPolicy, scalingPolicies } from '../../controller/scaling-policy/resource.ts'
@@ -385,54 +384,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await until(async () => holds(await get('resumed'), 'Paused'))
     // Five minutes lie between two looks.
     await until(() => isReady('resumed', 2))
-  })
-
-  it('keeps the budget shared with another pool', async () => {
-    const cap = 4
-    const name = { namespace: place.namespace, name: 'shared' }
-    await place.client.apply(costBudgets.type, { metadata: name, spec: { hourlyCap: cap } })
-    const spend = (pool: string, min: number, priority: number) =>
-      apply(pool, {
-        engines: ['mock'],
-        template,
-        priority,
-        capacity: { hourlyCost: 1 },
-        scaling: { policy: { bounds: { min, max: 6 }, target: { backlogPerSlot: 1 } } },
-      })
-    const budget = () =>
-      place.client.get<KubernetesObject & { status?: { pools: number; hourlyCost: number } }>(costBudgets.type, name)
-    const count = () => podsOf('spend-first').length + podsOf('spend-later').length
-    await spend('spend-later', 6, 0)
-    await until(() => isReady('spend-later', cap))
-    expect(await get('spend-later')).toMatchObject({ min: cap, max: cap })
-    await until(async () => (await budget())?.status?.hourlyCost === cap)
-    const busy = podsOf('spend-later').filter((pod) => workers.work(pod))
-    expect(busy).toHaveLength(cap)
-
-    await spend('spend-first', 3, 1)
-    const stopped = await until(async () => {
-      const status = await get('spend-later')
-      return holds(status, 'AboveCap') && status
-    })
-    expect(stopped).toMatchObject({ desiredReplicas: 1 })
-    expect(holds(stopped, 'CostCapped')).toBe(true)
-    const counts: number[] = []
-    for (const pod of busy) {
-      counts.push(count())
-      workers.finish(pod)
-      await sleep(1500)
-    }
-    await until(async () => {
-      counts.push(count())
-      return (await isReady('spend-first', 3)) && (await isReady('spend-later', 1))
-    })
-    expect(Math.max(...counts)).toBeLessThanOrEqual(cap)
-    expect(workers.interrupted).toEqual([])
-    // Its status follows that of the pools.
-    await until(async () => (await budget())?.status?.hourlyCost === cap)
-    for (const pool of ['spend-first', 'spend-later'])
-      await place.client.delete(workerPools.type, { namespace: place.namespace, name: pool })
-    await place.client.delete(costBudgets.type, name)
   })
 
   it('has a valid status with the longest names and reasons', async () => {

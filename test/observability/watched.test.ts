@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
-import { costBudgets } from '../../controller/cost-budget/resource.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import { retentionPolicies } from '../../controller/retention/resource.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
@@ -350,7 +349,6 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
     const pool = { engines: ['mock'], capacity, template: { image: 'drape/worker:test', requests: { cpu: '1' } } }
     await apply(workerPools.type, 'small', { ...pool, scaling })
     await apply(workerPools.type, 'fixed', { ...pool, replicas: 1, scaling: { mode: 'Fixed' } })
-    await apply(costBudgets.type, 'all', { hourlyCap: 100 })
     const labels = { 'app.kubernetes.io/component': 'api' }
     const pod = { metadata: { labels }, spec: { containers: [{ name: 'api', image: 'drape/api:test' }] } }
     await place.client.apply(DEPLOYMENTS, {

@@ -52,7 +52,6 @@ export class ModelCluster {
   downloadSeconds: number | null = null
   /** Nodes whose workers fence themselves. */
   readonly failingNodes = new Set<string>()
-  costBudgets: KubernetesObject[] = []
   /** Whether the engine of the pool exists. */
   hasEngine = true
   /** As far as the controller may read nodes. */
@@ -242,7 +241,6 @@ export class ModelCluster {
       }),
       pools: { get: (key) => ofPool(key, this.pool), list: () => (this.exists ? [this.pool] : []) },
       policies: { get: () => undefined },
-      costBudgets: { list: () => this.costBudgets },
       engines: { get: () => (this.hasEngine ? ENGINE : undefined) },
       replicaSets: { get: (key) => this.replicaSets.get(key.split('/')[1]) },
       budgets: { get: (key) => this.others.get(`budget ${key.split('/')[1]}`) },
