@@ -11,7 +11,7 @@ const schema = Type.Object({
   LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
   /** The only namespace to watch; empty: all namespaces. */
   WATCH_NAMESPACE: Type.String({ default: '' }),
-  /** Whether the controller may read nodes, which prefetch requires. */
+  /** Whether the controller may read nodes: failing accelerators and ending spot nodes. */
   WATCH_NODES: Type.Enum(['true', 'false'], { default: 'true' }),
   /** Namespace of the leader election Lease; empty: the namespace of the credentials. */
   LEASE_NAMESPACE: Type.String({ default: '' }),

@@ -19,7 +19,6 @@ import { readControllerConfig } from './config.ts'
 import { GROUP } from './definitions/custom-resource.ts'
 import { startEnginePublishing } from './engine/publishing.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
-import { createImagePrefetch } from './image-prefetch/reconcile.ts'
 import { listenDatabase } from './listen-database.ts'
 import { createControllerMetrics } from './metrics.ts'
 import { createNodeTaints } from './node-taint/reconcile.ts'
@@ -53,9 +52,6 @@ import { createSampler } from './worker-pool/sampler.ts'
 
 /** Retention policies delete images at their expiration time. The sweep deletes images that no policy covers. */
 const SWEEP_GRACE_SECONDS = 3600
-
-/** Pools change often, the nodes for their images rarely. */
-const IMAGE_MS = 1000
 
 const config = configure(readControllerConfig)
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
@@ -136,7 +132,6 @@ const KINDS = {
   node: 'Node',
   retention: 'RetentionPolicy',
   sweep: 'Sweep',
-  image: 'ImagePrefetch',
 } as const
 /** Tasks whose objects have been listed. A kind that does not exist or cannot be read disables only the tasks that need it. */
 const synced = new Set<Task>()
@@ -154,7 +149,7 @@ const loops: Record<Task, WorkQueue> = {
   engine: loop(
     KINDS.engine,
     () => cluster.engines,
-    (key, failures) => reconcileEngine(key, failures),
+    (key) => reconcileEngine(key),
   ),
   policy: loop(
     KINDS.policy,
@@ -176,23 +171,14 @@ const loops: Record<Task, WorkQueue> = {
     () => cluster.sweeps,
     (key) => requestedSweeps.reconcile(key),
   ),
-  image: loop(
-    KINDS.image,
-    () => cluster.pools,
-    (key) => imagePrefetch.reconcile(key),
-  ),
 }
 const cluster: Cluster = watchCluster({
   connection,
   namespace: config.WATCH_NAMESPACE || undefined,
   mayWatchNodes: config.WATCH_NODES === 'true',
   enqueue: {
-    pool: (key, ms) => {
-      loops.pool.add(key, ms)
-      loops.image.add(key, IMAGE_MS)
-    },
+    pool: loops.pool.add,
     engine: loops.engine.add,
-    image: (key) => loops.image.add(key),
     node: (key) => loops.node.add(key),
     policy: loops.policy.add,
     retention: (key) => {
@@ -242,7 +228,6 @@ const runs = {
 }
 const retention = createRetentionReconcile({ ...runs, reportInvalid })
 const requestedSweeps = createRequestedSweeps({ ...runs, sweeps: cluster.sweeps })
-const imagePrefetch = createImagePrefetch({ client, ...cluster, now, onChange: loops.pool.add })
 const reportReverted = createReportReverted(record)
 const pools = createPoolReconcile({
   client,
@@ -252,7 +237,6 @@ const pools = createPoolReconcile({
   reportInvalid,
   registry,
   sample: sampler.sample,
-  findImagePrefetched: imagePrefetch.find,
   ...cluster,
   now,
   onDecision: ({ direction }) => metrics.decisions.inc({ direction }),
@@ -311,7 +295,7 @@ const sweeping = startSweeping({
 lifecycle.onStop('sweeping', () => sweeping.stop())
 
 for (const task of Object.keys(KINDS) as Task[])
-  (task === 'image' ? cluster.synced.pool : cluster.synced[task]).then(() => {
+  cluster.synced[task].then(() => {
     synced.add(task)
     loops[task].setLeading(election.isLeader())
   })

@@ -10,7 +10,6 @@ import {
   nameRule,
   objectName,
   observedGeneration,
-  texts,
 } from '../definitions/schema-parts.ts'
 
 const LicenseSchema = fields(
@@ -177,20 +176,6 @@ export const engines = defineResource({
             'Classifications of product images that the engine accepts, for example on_model for garments worn by a model. Try-ons of products with only other classifications are rejected. Default: what the workers report.',
         }),
       ),
-      prefetch: fields(
-        {
-          enabled: Type.Boolean({
-            default: false,
-            description:
-              'Pulls the image and checks the files on each selected node before a worker needs them. Requires source.image. Default false.',
-          }),
-          nodeSelector: texts({
-            default: {},
-            description: 'Labels of the nodes to prefetch to. Default empty: every schedulable node.',
-          }),
-        },
-        { default: {}, description: 'Prefetch of the model files to nodes.' },
-      ),
     },
     {
       description: 'Desired state of the engine.',
@@ -200,11 +185,6 @@ export const engines = defineResource({
           message: 'files is required unless source.bundled is set',
           fieldPath: '.files',
         },
-        {
-          rule: '!self.prefetch.enabled || has(self.source.image)',
-          message: 'prefetch requires source.image',
-          fieldPath: '.prefetch',
-        },
       ],
     },
   ),
@@ -212,12 +192,9 @@ export const engines = defineResource({
     {
       observedGeneration: observedGeneration(),
       phase: Type.Optional(
-        choice(['Pending', 'Loading', 'Verified', 'Failed'], {
-          description: 'Phase: Pending, Loading, Verified or Failed.',
+        choice(['Pending', 'Verified', 'Failed'], {
+          description: 'Phase: Pending, Verified or Failed.',
         }),
-      ),
-      nodes: Type.Optional(
-        Type.Integer({ description: 'Number of nodes that have the files. Set only when prefetch is enabled.' }),
       ),
       conditions: conditions(),
     },
@@ -236,13 +213,6 @@ export const engines = defineResource({
   columns: [
     { name: 'License', type: 'string', path: '.spec.license.name', description: 'Licence of the model files' },
     { name: 'Phase', type: 'string', path: '.status.phase', description: 'Phase of the engine' },
-    {
-      name: 'Nodes',
-      type: 'integer',
-      path: '.status.nodes',
-      description: 'Number of nodes that have the files',
-      wide: true,
-    },
     READY_COLUMN,
     AGE_COLUMN,
   ],

@@ -15,7 +15,7 @@ const SIDECAR_CPU = '20m'
 const AUTHORITIES = 'NODE_EXTRA_CA_CERTS'
 const PROGRAM = ['node', 'worker/engines/files/main.ts']
 /** The security context of containers under the Pod Security Standard `restricted`. */
-export const RESTRICTED = {
+const RESTRICTED = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,
@@ -56,7 +56,7 @@ interface VolumeMount {
 }
 
 /** The volume of an engine for a pod of this template; null if the image of the worker contains the files. */
-export function engineVolume(engine: Engine, worker: Worker, probePort = FIRST_SIDECAR_PORT): EngineVolume | null {
+function engineVolume(engine: Engine, worker: Worker, probePort: number): EngineVolume | null {
   const { source } = engine.spec
   if (source.bundled) return null
   const name = `models-${engine.metadata.name}`

@@ -1,5 +1,4 @@
 import { readValid } from '../definitions/custom-resource.ts'
-import { NODES } from '../engine/prefetch.ts'
 import type { Client } from '../runtime/client.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
 import { KubernetesError } from '../runtime/kubernetes-error.ts'
@@ -7,7 +6,7 @@ import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { Done } from '../runtime/work-queue.ts'
 import { workerPools } from '../worker-pool/resource.ts'
-import { isSickTaint, TAINT, type TaintedNode } from './taint.ts'
+import { isSickTaint, NODES, type Node, TAINT } from './taint.ts'
 
 /** Interval at which a node is tried again if the controller may not patch nodes. */
 const FORBIDDEN_MS = 600_000
@@ -27,7 +26,7 @@ export function createNodeTaints({
   client: Pick<Client, 'get' | 'patch'>
   record: RecordEvent
   /** Finds a node by name; undefined if the node does not exist or nodes cannot be read. */
-  findNode: (name: string) => TaintedNode | undefined
+  findNode: (name: string) => Node | undefined
   pools: Pick<Watched<KubernetesObject>, 'list'>
   /** Namespace of the release. */
   owner: string
@@ -68,7 +67,7 @@ export function createNodeTaints({
 
   /** Other writers own taints of the same list: fails with 409 if one of them is faster. */
   async function setTaint(name: string, wanted: boolean): Promise<void> {
-    const node = await client.get<TaintedNode>(NODES, { name })
+    const node = await client.get<Node>(NODES, { name })
     if (node === null) return
     const others = (node.spec?.taints ?? []).filter((taint) => !isSickTaint(taint))
     const taints = wanted ? [...others, { ...TAINT, value: owner }] : others

@@ -1,4 +1,7 @@
-import type { KubernetesObject } from '../runtime/resource.ts'
+import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
+import type { NodeCondition } from '../worker-pool/node-problems.ts'
+
+export const NODES: ResourceType = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false }
 
 export interface Taint {
   readonly key: string
@@ -6,8 +9,10 @@ export interface Taint {
   readonly effect: string
 }
 
-export interface TaintedNode extends KubernetesObject {
-  readonly spec?: { readonly taints?: readonly Taint[] }
+/** The fields of a node that the controller reads. */
+export interface Node extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly NodeCondition[] }
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[] }
 }
 
 /** The taint of a node whose accelerators keep failing. Running pods stay. */

@@ -1,8 +1,8 @@
 import type { Log } from '../../api/shared/telemetry/log.ts'
 import type { ControllerMetrics } from '../metrics.ts'
 import { retentionPolicies, sweeps } from '../retention/resource.ts'
+import { watchNodes } from '../watching/nodes.ts'
 import { watchPools } from '../watching/pools.ts'
-import { watchPrefetching } from '../watching/prefetching.ts'
 import { createWatchKind, type ReconcileQueues, type WatchKind } from '../watching/watch-kind.ts'
 import { watchWorkers } from '../watching/workers.ts'
 import { POOL_LABEL } from '../worker-pool/pods.ts'
@@ -35,10 +35,9 @@ export function watchCluster({
     const owner = pools.get(pool)
     if (owner) enqueueEnginesOf(owner)
   })
-  const { jobs, nodes, listTainted, ...prefetching } = watchPrefetching(watch, {
+  const { nodes, listTainted, findNode } = watchNodes(watch, {
     enqueue,
     mayWatchNodes,
-    engines: engineObjects,
     onNotice: (node) => {
       for (const pod of pods.list())
         if (pod.spec?.nodeName === node)
@@ -54,7 +53,6 @@ export function watchCluster({
     ReplicaSet: replicaSets,
     PodDisruptionBudget: disruptionBudgets,
     Pod: pods,
-    Job: jobs,
     ...(nodes && { Node: nodes }),
   }
   return {
@@ -71,7 +69,7 @@ export function watchCluster({
     retention,
     sweeps: sweepObjects,
     nodes: nodes ?? { list: () => [] },
-    ...prefetching,
+    findNode,
     podsOf,
     /** Resolves, for each kind's reconciler, when all objects that the reconciler reads have been listed once. */
     synced: {

@@ -12,11 +12,8 @@ interface PoolNames extends KubernetesObject {
   readonly status?: { readonly avoidedNodes?: readonly { readonly name: string }[]; readonly hourlyCost?: number }
 }
 
-export interface EngineSettings extends KubernetesObject {
-  readonly spec?: {
-    readonly source?: { readonly bundled?: object }
-    readonly prefetch?: { readonly enabled?: boolean }
-  }
+interface EngineSettings extends KubernetesObject {
+  readonly spec?: { readonly source?: { readonly bundled?: object } }
 }
 
 /** Watches pools and the objects that affect them. A change of such an object affects all pools of its namespace. */

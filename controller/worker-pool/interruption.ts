@@ -1,6 +1,5 @@
 import type { PoolRegistry } from '../../api/shared/engines/pool-registry.ts'
-import type { Node } from '../engine/prefetch.ts'
-import type { Taint } from '../node-taint/taint.ts'
+import type { Node, Taint } from '../node-taint/taint.ts'
 import type { Client } from '../runtime/client.ts'
 import type { RecordEvent } from '../runtime/events.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'

@@ -3,7 +3,7 @@ import type { Engine } from '../engine/resource.ts'
 import type { ApplyOnce, Live, OnReverted } from '../runtime/apply-once.ts'
 import type { Client } from '../runtime/client.ts'
 import { eventsOfChanges } from '../runtime/condition-events.ts'
-import { type Finding, wholeSeconds } from '../runtime/conditions.ts'
+import { wholeSeconds } from '../runtime/conditions.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
 import type { ReportInvalid } from '../runtime/invalid-object.ts'
 import { notLeader } from '../runtime/leader.ts'
@@ -72,8 +72,6 @@ export interface PoolParts {
   readonly budgets: Pick<Watched<Live>, 'get'>
   /** Finds a node by name; undefined if nodes cannot be read. */
   readonly findNode: (name: string) => KubernetesObject | undefined
-  /** The ImagePrefetched condition; null if prefetch is disabled. */
-  readonly findImagePrefetched: (pool: WorkerPool) => Finding | null
   /** The pods of a pool. */
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
   readonly now: () => Date
@@ -266,7 +264,6 @@ async function writeStatus(
     decision: outcome.decision,
     decided: memory.unreported,
     lastStart: memory.lastStart,
-    imagePrefetched: parts.findImagePrefetched(pool),
     enginesMissing: 'missing' in engines ? engines.missing : null,
     rulesMissing: 'missing' in rules ? rules.missing : null,
     cost: countTiers(pool, parts.podsOf(pool), parts.findNode),

@@ -109,17 +109,6 @@ const RolloutSchema = fields(
   },
 )
 
-const PrefetchSchema = fields(
-  {
-    enabled: Type.Boolean({
-      default: true,
-      description:
-        'Pulls the image of the workers on nodes that can run them before a worker needs it: on as many nodes as the pool can have workers, at most 10 at a time. Requires read access to nodes; has no effect with imagePullPolicy Never or template.nextTo. Default true.',
-    }),
-  },
-  { default: {}, description: 'Prefetch of the image of the workers to nodes, for fast starts.' },
-)
-
 const CapacitySchema = fields(CAPACITY_FIELDS, {
   default: {},
   description: 'Nodes that the workers run on. Set either capacity or tiers.',
@@ -225,7 +214,6 @@ export const workerPools = defineResource({
       sickNodes: SickNodesSchema,
       warmup: WarmupSchema,
       rollout: RolloutSchema,
-      prefetch: PrefetchSchema,
       accelerator: Type.Optional(AcceleratorSchema),
       capacity: CapacitySchema,
       tiers: Type.Optional(

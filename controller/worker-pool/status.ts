@@ -49,8 +49,6 @@ export interface PoolFacts {
   /** Placement and cost of the workers. */
   readonly cost: ReturnType<typeof countTiers>
   readonly lastStart: WorkerStart | undefined
-  /** Prefetch progress of the image; null if prefetch is disabled. */
-  readonly imagePrefetched: Finding | null
   readonly now: Date
 }
 
@@ -249,7 +247,6 @@ function findingsOf(facts: PoolFacts): Finding[] {
         ? 'Every worker has the current template.'
         : `${outdated} workers have an earlier template; each is replaced when it has finished its jobs.`,
     ),
-    ...(facts.imagePrefetched ? [facts.imagePrefetched] : []),
     found('EnginesReady', enginesMissing === null, ['Ready', 'NotReady'], enginesMissing ?? 'All engines can be used.'),
     found(
       'AboveCap',

@@ -176,12 +176,6 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     at: 'spec.files',
   },
   {
-    sample: 'from-volume',
-    set: { 'spec.prefetch': { enabled: true } },
-    says: 'prefetch requires source.image',
-    at: 'spec.prefetch',
-  },
-  {
     sample: 'from-url',
     set: { 'spec.files': [{ path: 'model.onnx', sha256: 'b'.repeat(64), bytes: 52428800 }] },
     says: 'files is immutable: create another Engine',

@@ -19,7 +19,6 @@ const spec = {
   engines: ['mock'],
   replicas: WORKERS,
   scaling: { mode: 'Fixed' },
-  prefetch: { enabled: false },
   accelerator: { resource: DEVICE, count: 1 },
   template: { image: 'drape/worker:test', requests: { cpu: '1' } },
 }

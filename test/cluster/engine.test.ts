@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPoolRegistry } from '../../api/shared/engines/pool-registry.ts'
 import { createRedis } from '../../api/shared/queue/redis.ts'
 import { createLog } from '../../api/shared/telemetry/log.ts'
-import { JOBS, type Job } from '../../controller/engine/prefetch.ts'
 import { type Engine, engines } from '../../controller/engine/resource.ts'
-import { PREFETCH_LABEL } from '../../controller/image-prefetch/plan.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { PODS } from '../../controller/worker-pool/pods.ts'
 import { type WorkerPool, workerPools } from '../../controller/worker-pool/resource.ts'
@@ -12,7 +10,7 @@ import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
-import { NAMESPACES, NODES, REPLICA_SETS } from './kinds.ts'
+import { NAMESPACES } from './kinds.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
@@ -20,7 +18,6 @@ import { findSharedControlPlane } from './shared-control-plane.ts'
 const controlPlane = await findSharedControlPlane()
 const FILES = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1000 }]
 const LICENSE = { name: 'Apache-2.0', commercialUse: true }
-const REFERENCE = `registry.example/models@sha256:${'b'.repeat(64)}`
 
 const SILENT = createLog({ process: 'test', level: 'silent' })
 const BEGIN = Date.now()
@@ -85,8 +82,6 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await place.client.patch(NAMESPACES, { name: place.namespace }, { metadata: { labels } })
     drape = await startDrape()
     nodes = await startFakeNodes(place, ['engine-a', 'engine-b'])
-    for (const name of ['engine-a', 'engine-b'])
-      await place.client.patch(NODES, { name }, { metadata: { labels: { accelerated: place.namespace } } })
     controller = await startProgram('controller', {
       ...drape.env,
       KUBECONFIG: controlPlane.kubeconfig,
@@ -229,157 +224,4 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
     await until(async () => (await conditionOf('checked', 'Conformant'))?.status === 'True')
   })
-
-  it('with the longest valid name is prefetched to nodes', async () => {
-    const name = 'e'.repeat(48)
-    await applyEngine(name, {
-      source: { image: { reference: REFERENCE, mount: 'Copy' } },
-      prefetch: { enabled: true, nodeSelector: { accelerated: place.namespace } },
-    })
-    const metadata = { namespace: place.namespace, name: 'long' }
-    const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
-    const spec = { engines: [name], replicas: 0, scaling: { mode: 'Fixed' }, template }
-    await place.client.apply(workerPools.type, { metadata, spec })
-    await until(async () => (await podsOf(`drape.dev/engine=${name}`)).length === 2)
-    await until(async () => (await conditionOf(name, 'Reconciling'))?.status === 'True')
-    await place.client.delete(workerPools.type, metadata)
-    await place.client.delete(engines.type, { namespace: place.namespace, name })
-  })
-
-  it('is prefetched to every selected node before its pool starts', async () => {
-    await applyEngine('ahead', {
-      source: { image: { reference: REFERENCE, mount: 'Copy' } },
-      prefetch: { enabled: true, nodeSelector: { accelerated: place.namespace } },
-    })
-    await until(async () => (await conditionOf('ahead', 'Prefetched'))?.message === 'No pool names this engine yet.')
-    await applyPool('ahead', 1)
-    const pods = await until(async () => {
-      const found = await podsOf('drape.dev/engine=ahead')
-      return found.length === 2 && found.every(({ spec }) => spec.nodeName) && found
-    })
-    expect(pods.map(({ spec }) => spec.nodeName).sort()).toEqual(['engine-a', 'engine-b'])
-    expect(pods[0].spec.initContainers?.map(({ name, image }) => [name, image])).toEqual([
-      ['copy-models-ahead', REFERENCE],
-    ])
-    const loading = await until(async () => {
-      const found = await statusOf('ahead')
-      return found?.phase === 'Loading' && found
-    })
-    expect(loading.nodes).toBe(0)
-    expect(await replicaSetOf('ahead')).toBeNull()
-    await setPodStatus(pods[0], { phase: 'Succeeded', containerStatuses: [ending(pods[0], 0, '')] })
-    await until(async () => (await statusOf('ahead'))?.nodes === 1)
-    // One node is enough to begin with.
-    await until(() => replicaSetOf('ahead'))
-    await setPodStatus(pods[1], { phase: 'Succeeded', containerStatuses: [ending(pods[1], 0, '')] })
-    await until(async () => (await conditionOf('ahead', 'Prefetched'))?.status === 'True')
-    expect(await statusOf('ahead')).toMatchObject({ phase: 'Verified', nodes: 2 })
-  })
-
-  it('deletes the Job of a node that it no longer selects', async () => {
-    await place.client.patch(NODES, { name: 'engine-b' }, { metadata: { labels: { accelerated: 'no' } } })
-    const jobs = await until(async () => {
-      const found = await place.client.list<Job>(JOBS, {
-        namespace: place.namespace,
-        labelSelector: 'drape.dev/engine=ahead',
-      })
-      return found.length === 1 && found
-    })
-    expect(jobs[0].metadata.annotations).toMatchObject({ 'drape.dev/node': 'engine-a' })
-    await until(async () => (await statusOf('ahead'))?.nodes === 1)
-  })
-
-  it('prepulls the worker image on suitable nodes, at most as many as workers', async () => {
-    const { client, namespace } = place
-    const gpu = 'example.com/gpu'
-    const names = ['image-a', 'image-b', 'image-c', 'image-cordoned', 'image-tainted', 'image-small', 'image-other']
-    const more = await startFakeNodes(place, names, { [gpu]: '2' })
-    for (const name of names.slice(0, -1))
-      await client.patch(NODES, { name }, { metadata: { labels: { image: namespace } } })
-    await client.patch(NODES, { name: 'image-cordoned' }, { spec: { unschedulable: true } })
-    const taints = [{ key: 'reserved', effect: 'NoSchedule' }]
-    await client.patch(NODES, { name: 'image-tainted' }, { spec: { taints } })
-    const status = { capacity: { [gpu]: '1' }, allocatable: { [gpu]: '1' } }
-    await client.patch(NODES, { name: 'image-small' }, { status }, { subresource: 'status' })
-    await client.apply(engines.type, {
-      metadata: { namespace, name: 'mock' },
-      spec: { license: LICENSE, source: { bundled: {} } },
-    })
-    const expression = { key: 'image', operator: 'In', values: [namespace] }
-    const nodeSelectorTerms = [{ matchExpressions: [expression] }]
-    const applyPulled = (max: number, image: string, spec: object = {}) =>
-      client.apply(workerPools.type, {
-        metadata: { namespace, name: 'pulled' },
-        spec: {
-          engines: ['mock'],
-          accelerator: { resource: gpu, count: 2 },
-          scaling: { policy: { bounds: { max }, target: { backlogPerSlot: 1 } } },
-          template: { image, requests: { cpu: '1' } },
-          podTemplate: {
-            spec: {
-              affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
-            },
-          },
-          ...spec,
-        },
-      })
-    const jobs = () => client.list<Job>(JOBS, { namespace, labelSelector: `${PREFETCH_LABEL}=pulled` })
-    const podsWith = (image: string, count: number) =>
-      until(async () => {
-        const found = await podsOf(`${PREFETCH_LABEL}=pulled`)
-        const these = found.filter(({ spec }) => spec.nodeName && spec.containers[0].image === image)
-        return these.length === count && these
-      })
-    const condition = async () => {
-      const pool = await client.get<WorkerPool>(workerPools.type, { namespace, name: 'pulled' })
-      return pool?.status?.conditions.find(({ type }) => type === 'ImagePrefetched')
-    }
-    const finish = async (pods: readonly FoundPod[]) => {
-      for (const pod of pods)
-        await setPodStatus(pod, { phase: 'Succeeded', containerStatuses: [ending(pod, 0, 'v24')] })
-    }
-
-    await applyPulled(2, 'drape/worker:1')
-    const first = await podsWith('drape/worker:1', 2)
-    for (const { spec } of first) expect(['image-a', 'image-b', 'image-c']).toContain(spec.nodeName)
-    await until(async () => (await condition())?.message === '0 of 2 nodes have the image.')
-    // They bring the files of no engine.
-    expect((await jobs()).flatMap(({ metadata }) => metadata.labels?.['drape.dev/engine'] ?? [])).toEqual([])
-    await finish(first)
-    await until(async () => (await condition())?.status === 'True')
-
-    await applyPulled(9, 'drape/worker:1')
-    const all = await podsWith('drape/worker:1', 3)
-    expect(all.map(({ spec }) => spec.nodeName).sort()).toEqual(['image-a', 'image-b', 'image-c'])
-    await finish(all)
-    await until(async () => (await condition())?.message === '3 of 3 nodes have the image.')
-
-    await applyPulled(9, 'drape/worker:2')
-    await podsWith('drape/worker:2', 3)
-    await until(async () => (await jobs()).length === 3)
-    await applyPulled(9, 'drape/worker:2', { prefetch: { enabled: false } })
-    await until(async () => (await jobs()).length === 0 && (await condition()) === undefined)
-    await applyPulled(9, 'drape/worker:2')
-    await until(async () => (await jobs()).length === 3)
-    await client.delete(workerPools.type, { namespace, name: 'pulled' })
-    await until(async () => (await jobs()).length === 0)
-    await more.close()
-  })
-
-  function replicaSetOf(engine: string) {
-    return place.client.get(REPLICA_SETS, { namespace: place.namespace, name: `of-${engine}-workers` })
-  }
 })
-
-function ending({ spec }: FoundPod, exitCode: number, message: string) {
-  const [{ name }] = spec.containers
-  return {
-    name,
-    image: 'i',
-    imageID: 'i',
-    ready: false,
-    started: false,
-    restartCount: 0,
-    state: { terminated: { exitCode, message } },
-  }
-}

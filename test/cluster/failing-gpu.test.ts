@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines } from '../../controller/engine/resource.ts'
 import { createNodeTaints } from '../../controller/node-taint/reconcile.ts'
-import type { TaintedNode } from '../../controller/node-taint/taint.ts'
+import type { Node } from '../../controller/node-taint/taint.ts'
 import { createClient } from '../../controller/runtime/client.ts'
 import { openConnection } from '../../controller/runtime/connection.ts'
 import type { Happening } from '../../controller/runtime/events.ts'
@@ -92,7 +92,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
         scaling: { mode: 'Fixed' },
         accelerator: { resource: GPU, count: 1 },
         // Only workers are to be on the nodes.
-        prefetch: { enabled: false },
         template: { image: 'drape/worker:test', requests: { cpu: '1' } },
       },
     })
@@ -226,7 +225,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
   it('is tainted while a pool with tainting avoids it, and keeps other taints', async () => {
     const { client, namespace } = place
     const taintsOf = async (name: string) => {
-      const node = await client.get<TaintedNode>(NODES, { name })
+      const node = await client.get<Node>(NODES, { name })
       return (node?.spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`)
     }
     const [first, second] = (await statusOf())?.avoidedNodes.map(({ name }) => name) ?? []
@@ -289,7 +288,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     connection.close()
 
     const taint = { key: 'drape.dev/failing-accelerator', value: 'another-release', effect: 'NoSchedule' }
-    const node = await place.client.patch<TaintedNode>(NODES, { name: 'gpu-a' }, { spec: { taints: [taint] } })
+    const node = await place.client.patch<Node>(NODES, { name: 'gpu-a' }, { spec: { taints: [taint] } })
     const of = (pools: KubernetesObject[], owner: string) =>
       createNodeTaints({
         ...parts,
@@ -300,8 +299,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
       })('/gpu-a')
     await of([], namespace)
     await of([pool], namespace)
-    expect((await place.client.get<TaintedNode>(NODES, { name: 'gpu-a' }))?.spec?.taints).toEqual([taint])
+    expect((await place.client.get<Node>(NODES, { name: 'gpu-a' }))?.spec?.taints).toEqual([taint])
     await of([], 'another-release')
-    expect((await place.client.get<TaintedNode>(NODES, { name: 'gpu-a' }))?.spec?.taints ?? []).toEqual([])
+    expect((await place.client.get<Node>(NODES, { name: 'gpu-a' }))?.spec?.taints ?? []).toEqual([])
   })
 })

@@ -35,7 +35,6 @@ const spec = {
   engines: ['mock'],
   replicas: WORKERS,
   scaling: { mode: 'Fixed' },
-  prefetch: { enabled: false },
   capacity: { hourlyCost: 3 },
   accelerator: { resource: DEVICE, count: 1 },
   template: { image: 'drape/worker:test', requests: { cpu: '1' }, labels: { [LABEL]: 'borrower' } },

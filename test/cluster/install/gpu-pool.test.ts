@@ -104,7 +104,6 @@ describe.skipIf(programs === null)(
       const start = await readStart()
       console.log(`The first GPU worker, in seconds: ${JSON.stringify(start)}`)
       expect(start.claimed).toBeLessThan(CLAIM_SECONDS)
-      expect(start.prefetched).toBe('True')
       const [gpu, cpu] = [
         jobs.find(({ engine }) => engine === ENGINES.gpu),
         jobs.find(({ engine }) => engine === ENGINES.cpu),
@@ -160,12 +159,10 @@ describe.skipIf(programs === null)(
       const first = await query(
         `select extract(epoch from min(started_at)) from generations where engine = '${ENGINES.gpu}' and worker like '${name}-%'`,
       )
-      const isPrefetched = ({ type }: { type: string }) => type === 'ImagePrefetched'
       return {
         ...phases,
         total: Object.values(phases).reduce((sum, seconds) => sum + seconds, 0),
         claimed: Math.round(Number(first) * 1000 - Date.parse(ready)) / 1000,
-        prefetched: pool.status.conditions.find(isPrefetched)?.status,
       }
     }
 

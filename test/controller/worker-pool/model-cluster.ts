@@ -245,7 +245,6 @@ export class ModelCluster {
       replicaSets: { get: (key) => this.replicaSets.get(key.split('/')[1]) },
       budgets: { get: (key) => this.others.get(`budget ${key.split('/')[1]}`) },
       findNode: (name) => this.nodes.get(name),
-      findImagePrefetched: () => null,
       podsOf: () => [...this.pods.values()].map(({ object }) => object),
       now: () => new Date(this.now),
       onDecision: () => {},
