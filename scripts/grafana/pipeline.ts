@@ -50,7 +50,7 @@ const glance: Row = {
         [0.1, 'yellow'],
         [0.5, 'red'],
       ],
-      runbooks: ['generations-fail', 'refusals-unusual'],
+      runbooks: ['refusals-unusual'],
     },
     {
       kind: 'number',
@@ -73,7 +73,7 @@ const glance: Row = {
         [30, 'yellow'],
         [120, 'red'],
       ],
-      runbooks: ['backlog-old', 'no-workers', 'backlog-without-pool'],
+      runbooks: ['backlog-old', 'no-workers'],
     },
     {
       kind: 'number',
@@ -136,7 +136,7 @@ const time: Row = {
       unit: 's',
       queries: [0.5, 0.95].map((q) => ({ expr: quantile(q, '', 'drape_queue_wait_seconds'), legend: `p${q * 100}` })),
       width: 12,
-      runbooks: ['backlog-old', 'pool-at-maximum'],
+      runbooks: ['backlog-old'],
     },
     {
       kind: 'areas',
@@ -209,7 +209,7 @@ const backlog: Row = {
         { expr: sumRate('reason', 'drape_relay_recovered_total'), legend: 'recovered: {{reason}}' },
       ],
       width: 12,
-      runbooks: ['nothing-dispatched', 'workers-lost', 'queue-forgets'],
+      runbooks: ['nothing-dispatched'],
     },
   ],
 }
@@ -224,7 +224,7 @@ const outcomes: Row = {
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('status, code', FINISHED, ENGINE)}`, legend: '{{status}} {{code}}' }],
       width: 12,
-      runbooks: ['generations-fail', 'refusals-unusual'],
+      runbooks: ['refusals-unusual'],
     },
     {
       kind: 'bars',
@@ -238,7 +238,6 @@ const outcomes: Row = {
         },
       ],
       width: 12,
-      runbooks: ['generations-fail'],
     },
     {
       kind: 'areas',
@@ -262,7 +261,6 @@ const outcomes: Row = {
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('outcome', 'drape_jobs_total')}`, legend: '{{outcome}}' }],
       width: 12,
-      runbooks: ['workers-lost'],
     },
     {
       kind: 'lines',
@@ -274,7 +272,6 @@ const outcomes: Row = {
         { expr: `sum(increase(${of('drape_inference_restarts_total')}[10m]))`, legend: 'after a crash' },
       ],
       width: 12,
-      runbooks: ['inference-restarts', 'inference-not-ready'],
     },
     {
       kind: 'lines',

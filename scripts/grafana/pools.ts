@@ -33,7 +33,6 @@ const glance: Row = {
       unit: 'short',
       queries: [{ expr: `sum(${highest('namespace, pool', 'drape_pool_hourly_cost', POOL)})`, legend: '' }],
       width: 4,
-      runbooks: ['pool-cost-capped', 'pool-above-cap'],
     },
     {
       kind: 'number',
@@ -46,7 +45,6 @@ const glance: Row = {
         [30, 'yellow'],
         [60, 'red'],
       ],
-      runbooks: ['pool-at-maximum'],
     },
     {
       kind: 'number',
@@ -55,7 +53,7 @@ const glance: Row = {
       unit: 'short',
       queries: [{ expr: `sum(${of('drape_leader')})`, legend: '' }],
       width: 4,
-      runbooks: ['no-leader', 'leader-flaps', 'controller-absent'],
+      runbooks: ['no-leader', 'controller-absent'],
     },
     {
       kind: 'number',
@@ -65,7 +63,6 @@ const glance: Row = {
       queries: [{ expr: `sum(increase(${of('drape_wrong_victim_total')}[$__range]))`, legend: '' }],
       width: 4,
       thresholds: [[1, 'red']],
-      runbooks: ['wrong-victim'],
     },
   ],
 }
@@ -89,7 +86,6 @@ const demand: Row = {
       queries: [{ expr: highest('pool', 'drape_pool_oldest_wait_seconds', POOL), legend: '{{pool}}' }],
       width: 12,
       thresholds: [[60, 'red']],
-      runbooks: ['pool-at-maximum', 'pool-cost-capped'],
     },
   ],
 }
@@ -131,7 +127,6 @@ const decisions: Row = {
       unit: 'short',
       queries: [{ expr: highest('pool, by', 'drape_pool_limited', POOL), legend: '{{pool}}: {{by}}' }],
       width: 12,
-      runbooks: ['pool-at-maximum', 'pool-cost-capped'],
     },
     {
       kind: 'states',
@@ -140,7 +135,7 @@ const decisions: Row = {
       unit: 'short',
       queries: [{ expr: highest('pool, type', 'drape_pool_condition', POOL), legend: '{{pool}}: {{type}}' }],
       width: 12,
-      runbooks: ['pool-stalled', 'pool-unschedulable'],
+      runbooks: ['pool-stalled'],
     },
     {
       kind: 'lines',
@@ -163,7 +158,6 @@ const decisions: Row = {
       queries: [0.5, 0.95].map((q) => ({ expr: quantile(q, '', 'drape_decision_seconds'), legend: `p${q * 100}` })),
       width: 8,
       thresholds: [[5, 'red']],
-      runbooks: ['decisions-slow'],
     },
     {
       kind: 'lines',
@@ -209,7 +203,6 @@ const cost: Row = {
       unit: 'short',
       queries: [{ expr: highest('pool', 'drape_pool_hourly_cost', POOL), legend: '{{pool}}' }],
       width: 12,
-      runbooks: ['pool-cost-capped', 'pool-above-cap'],
     },
     {
       kind: 'bars',
@@ -254,7 +247,6 @@ const controller: Row = {
       unit: 'ops',
       queries: [{ expr: sumRate('kind, outcome', 'drape_reconcile_seconds_count'), legend: '{{kind}} {{outcome}}' }],
       width: 12,
-      runbooks: ['reconciles-fail'],
     },
     {
       kind: 'lines',
@@ -290,7 +282,6 @@ const controller: Row = {
       unit: 'short',
       queries: [{ expr: `sum by (part) (increase(${of('drape_stale_samples_total')}[5m]))`, legend: '{{part}}' }],
       width: 8,
-      runbooks: ['demand-unreadable'],
     },
   ],
 }

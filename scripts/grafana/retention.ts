@@ -101,7 +101,6 @@ const dates: Row = {
       unit: 'short',
       queries: [{ expr: `sum by (outcome) (increase(${of('drape_sweep_seconds_count')}[1h]))`, legend: '{{outcome}}' }],
       width: 8,
-      runbooks: ['sweeps-fail'],
     },
     {
       kind: 'lines',
@@ -169,7 +168,6 @@ const policies: Row = {
         },
       ],
       width: 12,
-      runbooks: ['retention-runs-fail'],
     },
     {
       kind: 'lines',
@@ -184,7 +182,6 @@ const policies: Row = {
       ],
       width: 12,
       thresholds: [[3, 'red']],
-      runbooks: ['retention-runs-fail'],
     },
   ],
 }
@@ -214,7 +211,6 @@ const erasure: Row = {
         { expr: sumRate('outcome', 'drape_storage_seconds_count', 'operation="delete"'), legend: '{{outcome}}' },
       ],
       width: 12,
-      runbooks: ['object-storage-fails'],
     },
   ],
 }

@@ -185,7 +185,7 @@ const credits: Row = {
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('code', 'drape_credits_refunded_total')}`, legend: '{{code}}' }],
       width: 12,
-      runbooks: ['generations-fail', 'refusals-unusual'],
+      runbooks: ['refusals-unusual'],
     },
   ],
 }
@@ -220,7 +220,6 @@ const resources: Row = {
       unit: 's',
       queries: [{ expr: quantile(0.95, 'operation', 'drape_storage_seconds'), legend: '{{operation}}' }],
       width: 12,
-      runbooks: ['object-storage-fails'],
     },
     {
       kind: 'areas',
@@ -231,7 +230,6 @@ const resources: Row = {
         { expr: sumRate('operation, outcome', 'drape_storage_seconds_count'), legend: '{{operation}} {{outcome}}' },
       ],
       width: 12,
-      runbooks: ['object-storage-fails'],
     },
     {
       kind: 'lines',
@@ -240,7 +238,6 @@ const resources: Row = {
       unit: 'short',
       queries: [{ expr: `sum by (state) (${of('drape_database_connections')})`, legend: '{{state}}' }],
       width: 12,
-      runbooks: ['database-saturated'],
     },
     {
       kind: 'areas',
@@ -326,7 +323,6 @@ const shops: Row = {
       unit: 'ops',
       queries: [{ expr: sumRate('instance', 'drape_rate_limit_local_total'), legend: '{{instance}}' }],
       width: 8,
-      runbooks: ['rate-limits-local'],
     },
     {
       kind: 'lines',

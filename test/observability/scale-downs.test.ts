@@ -14,7 +14,6 @@ import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { createRandom } from '../faults/support/random.ts'
 import { startDrape } from '../support/drape.ts'
 import { startProgram } from '../support/process.ts'
-import { until } from '../support/until.ts'
 import { findPrometheusProgram } from './programs.ts'
 import { startPrometheus } from './prometheus-server.ts'
 
@@ -88,9 +87,6 @@ describe.skipIf(!controlPlane?.hasControllers)('1,000 scale-downs', () => {
       const [counted] = await prometheus.query('drape_wrong_victim_total')
       expect(counted.values.length).toBeGreaterThan(100)
       expect(new Set(counted.values.map(([, value]) => value))).toEqual(new Set(['0']))
-      // The rules are evaluated: the alert would be pending or firing.
-      await until(async () => (await prometheus.rules()).every(({ health }) => health === 'ok'))
-      expect(await prometheus.query('ALERTS{alertname="DrapeWrongVictim"}')).toEqual([])
       const [decided] = await prometheus.query('drape_scaling_decisions_total{direction="Down"}')
       expect(Number(decided.values.at(-1)?.[1])).toBeGreaterThanOrEqual(POOLS * ROUNDS)
     },

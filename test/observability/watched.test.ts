@@ -246,7 +246,6 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
       expect(during.map(({ alert }) => alert).sort()).toEqual([
         'DrapeAvailabilityBurnsFast',
         'DrapeAvailabilityBurnsSlowly',
-        'DrapeGenerationsFail',
         'DrapeSuccessBurnsFast',
         'DrapeSuccessBurnsSlowly',
         'DrapeTimeToResultBurnsFast',
