@@ -23,9 +23,9 @@ describe.skipIf(chart === null)('the chart', () => {
     for (const kind of monitors) expect(kinds(never)).not.toContain(kind)
   })
 
-  it('gives the API its budgets and limits as whole numbers, and workers the DNS servers', async () => {
+  it('gives the API large numbers without an exponent, and workers the DNS servers', async () => {
     const objects = await render({
-      'config.events.bytesPerDay': 2_000_000_000,
+      'config.storageQuotaMegabytes': 1_000_000_000,
       'config.fetchDnsServers[0]': '10.0.0.10',
       'config.captcha.verifyUrl': 'https://captcha.example/siteverify',
       'config.captcha.existingSecret': 'captcha',
@@ -33,17 +33,9 @@ describe.skipIf(chart === null)('the chart', () => {
     const { containers } = named(objects, 'Deployment', 'drape-api').spec.template.spec
     const values = Object.fromEntries(containers[0].env.map(({ name, value }: Rendered) => [name, value]))
     expect(values).toMatchObject({
-      EVENTS_PER_MINUTE: '12000',
-      EVENT_BYTES_PER_MINUTE: '16000000',
-      EVENT_BYTES_PER_DAY: '2000000000',
-      ADDRESS_EVENTS_PER_MINUTE: '1200',
-      ADDRESS_EVENT_BYTES_PER_MINUTE: '2000000',
-      STORAGE_QUOTA_MB: '102400',
+      STORAGE_QUOTA_MB: '1000000000',
       ...{
         LEAD_RETENTION_DAYS: '730',
-        ATTEMPTS_PER_TRY_ON: '3',
-        UPLOAD_DISK_MB: '1024',
-        SHOP_PROXY_HOPS: '1',
         FETCH_DNS_SERVERS: '10.0.0.10',
       },
       CAPTCHA_VERIFY_URL: 'https://captcha.example/siteverify',
@@ -186,7 +178,6 @@ describe.skipIf(chart === null)('the chart', () => {
     const objects = await render({
       commonLabels: { team: 'shop' },
       namespaceOverride: 'elsewhere',
-      'api.nameOverride': 'front-door',
       'api.extraEnv': [{ name: 'EXTRA', value: '1' }],
       'api.extraVolumes': [{ name: 'more', emptyDir: {} }],
       'api.extraVolumeMounts': [{ name: 'more', mountPath: '/more' }],
@@ -204,7 +195,7 @@ describe.skipIf(chart === null)('the chart', () => {
       expect(metadata.labels, `${kind} ${metadata.name}`).toMatchObject({ team: 'shop' })
       if (!kind.startsWith('Cluster')) expect(metadata.namespace, `${kind} ${metadata.name}`).toBe('elsewhere')
     }
-    const { template } = named(objects, 'Deployment', 'front-door').spec
+    const { template } = named(objects, 'Deployment', 'drape-api').spec
     expect(template.metadata.labels).toMatchObject({ tier: 'front', team: 'shop' })
     expect(template.spec.volumes).toContainEqual({ name: 'more', emptyDir: {} })
     expect(template.spec.containers[0].env).toContainEqual({ name: 'EXTRA', value: '1' })

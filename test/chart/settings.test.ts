@@ -20,6 +20,7 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const PORTS = 'Services, probes and NetworkPolicies name the ports of pods'
 const DEVELOPMENT = 'development turns checks off'
+const TUNED = 'the default suits every installation; extraEnv'
 
 /** Variables that no value of the chart sets, with the reason. */
 const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -29,14 +30,37 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     DASHBOARD_PORT: PORTS,
     DASHBOARD_HOST: PORTS,
     NODE_ENV: DEVELOPMENT,
-    RECONCILE_HOURS: 'the controller, which every release has, reconciles: controller.reconcileHours',
+    RECONCILE_HOURS: 'the controller, which every release has, reconciles',
     SECRETS_KEY_FILE: 'the Secret comes as a variable',
     RECEIPT_KEY_FILE: 'the Secret comes as a variable',
     SECRETS_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
     SMTP_URL_FILE: 'the Secret comes as a variable',
+    PROBE_HOST: TUNED,
+    ATTEMPTS_PER_TRY_ON: TUNED,
+    UPLOAD_DISK_MB: TUNED,
+    SHOP_PROXY_HOPS: TUNED,
+    EVENTS_PER_MINUTE: TUNED,
+    EVENT_BYTES_PER_MINUTE: TUNED,
+    EVENT_BYTES_PER_DAY: TUNED,
+    ADDRESS_EVENTS_PER_MINUTE: TUNED,
+    ADDRESS_EVENT_BYTES_PER_MINUTE: TUNED,
+    MAX_JSON_MB: TUNED,
+    MAX_WEBHOOK_MB: TUNED,
+    UNPROVEN_BODIES_MB: TUNED,
+    UNPROVEN_ADDRESS_MB: TUNED,
+    UNPROVEN_SHOP_MB: TUNED,
+    BODY_SECONDS: TUNED,
+    BODY_MIN_KB_PER_SECOND: TUNED,
+    SECRETS_REWRAP_DELAY: TUNED,
     RECEIPT_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
   },
-  controller: { PROBE_PORT: PORTS },
+  controller: {
+    PROBE_PORT: PORTS,
+    PROBE_HOST: TUNED,
+    LEASE_SECONDS: TUNED,
+    RECONCILE_HOURS: TUNED,
+    CONCURRENCY: TUNED,
+  },
   worker: {
     NODE_ENV: DEVELOPMENT,
     SIGNING_SECRET: 'workers sign nothing',
@@ -237,11 +261,9 @@ describe.skipIf(chart === null)('a provider of the API', () => {
       ...URLS,
       'config.captcha.existingSecret': 'mine',
       'config.analytics.existingSecret': 'mine',
-      'encryption.rewrapDelaySeconds': 30,
     })
     expect(secretOf(objects, 'CAPTCHA_SECRET')).toEqual({ name: 'mine', key: 'captcha-secret' })
     expect(secretOf(objects, 'ANALYTICS_KEY')).toEqual({ name: 'mine', key: 'analytics-key' })
-    expect(envOf(objects)).toContainEqual({ name: 'SECRETS_REWRAP_DELAY', value: '30' })
   })
 
   it('for e-mail gets its URL from an existing Secret, and requires a sender', async () => {

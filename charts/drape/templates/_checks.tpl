@@ -64,7 +64,7 @@
 {{- end -}}
 {{- if .networkPolicy.enabled -}}
 {{- $allowed := dict "config.fetchAllowCidrs" .config.fetchAllowCidrs -}}
-{{- range $name, $cidrs := omit .networkPolicy "deniedCidrs" "privateCidrs" "specialCidrs" "dnsCidrs" -}}
+{{- range $name, $cidrs := omit .networkPolicy "deniedCidrs" "privateCidrs" "dnsCidrs" -}}
 {{- if hasSuffix "Cidrs" $name }}{{ $_ := set $allowed (print "networkPolicy." $name) $cidrs }}{{ end -}}
 {{- end -}}
 {{- range $name, $cidrs := $allowed -}}

@@ -14,8 +14,7 @@
 
 {{- /* The name of a component: (dict "root" $ "component" "api"). */ -}}
 {{- define "drape.componentName" -}}
-{{- $override := dig .component "nameOverride" "" (omit .root.Values "global") -}}
-{{- default (printf "%s-%s" (include "drape.fullname" .root) .component) $override | trunc 52 | trimSuffix "-" -}}
+{{- printf "%s-%s" (include "drape.fullname" .root) .component | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- /* Selector labels of a component's pods. Must never change, because the selector of a Deployment is immutable. */ -}}
