@@ -3,6 +3,7 @@ import type { Database } from '../../api/shared/database/database.ts'
 import { SAFETY_LEVELS } from '../../api/shared/generations/generation.ts'
 import { createNamedRule } from '../../api/shared/network/addresses.ts'
 import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/process/config.ts'
+import { adminUrlProblem } from '../../api/shops/admin-url.ts'
 import { parseDomains } from '../../api/shops/domains.ts'
 import {
   createShops,
@@ -12,7 +13,6 @@ import {
   type ShopRecord,
   type ShopSettings,
 } from '../../api/shops/shops.store.ts'
-import { adminUrlProblem } from '../../api/shops/admin-url.ts'
 import { createShopPrivacy } from '../../api/storefront/shops/shop-privacy.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { readDefaultEngine, warnAboutEngines } from './engine-options.ts'
