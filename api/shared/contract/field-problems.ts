@@ -99,9 +99,9 @@ const NOUNS: Readonly<Record<string, string>> = {
   date: 'a date such as 2026-11-25',
   'date-time': 'an ISO 8601 date and time',
   'iso-time': 'an ISO 8601 date and time',
-  'end-user-id': 'an ID of your own: not the ID of a shopper of a shop (shop_…), nor . or .., which no URL can contain',
+  'end-user-id': 'a string, but neither the ID of a shopper of a shop (shop_…) nor . or .., which no URL can contain',
   'web-address': 'an http or https address',
-  'caller-id': 'an ID other than . and .., which no URL can contain',
+  'caller-id': 'a string other than . and .., which no URL can contain',
   'image-address': 'an http or https address, or the upload:// name of a stored image',
 }
 

@@ -149,7 +149,7 @@ describe('POST /try-on', () => {
     expect((await problemsOf(old)).sort()).toEqual([
       'customer.id must not be empty',
       'customerId must not be empty',
-      'product.externalId must be a string',
+      'product.externalId must be a string other than . and .., which no URL can contain',
       'product.images[0].url must be an http or https address, or the upload:// name of a stored image',
       'product.images[1] must have exactly one of url and fileKey',
       'product.validForDays must be a whole number from 1 to 365 or null',

@@ -33,7 +33,7 @@ describe('engines that only workers name', () => {
       }
       await redis.client.hSet('drape:engines', value, value)
     }
-    expect(await redis.findTryOnWorkers()).toEqual([{ worker: 'good', slots: 2, engines: ['studio'], isOld: false }])
+    expect(await redis.findTryOnWorkers()).toEqual([{ worker: 'good', slots: 2, engines: ['studio'] }])
     expect(await redis.countSlots('try-on')).toBe(2)
     expect(await createEngineCards(redis).find()).toEqual(new Map())
     await redis.close()

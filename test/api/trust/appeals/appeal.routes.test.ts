@@ -266,7 +266,7 @@ describe('the page on which a shopper appeals a refusal', () => {
       typeof value === 'string'
         ? [path]
         : Object.entries(value as object).flatMap(([name, inner]) => keysOf(inner, `${path}.${name}`))
-    const folder = 'routes/storefront/appeal-texts'
+    const folder = 'trust/appeals/appeal-texts'
     const readTexts = (name: string) => JSON.parse(readFileSync(new URL(`${folder}/${name}`, root), 'utf8'))
     const names = globSync('*.json', { cwd: new URL(folder, root) }).sort()
     expect(names).toEqual(globSync('*.json', { cwd: new URL('widget/texts', root) }).sort())
