@@ -106,8 +106,8 @@ export function createConsents(database: Database) {
         select case
           when exists (select from images where ${isTheirs}) or exists (select from objects where ${isTheirs})
             or exists (select from generations where ${isTheirs} or account_id = ${accountId} and photo_user_id = ${externalUserId})
-            or exists (select from leads where external_user_id = ${externalUserId})
-            or exists (select from lead_outbox where external_user_id = ${externalUserId}) then 'data'
+            or exists (select from leads where owner_ids @> array[${externalUserId}])
+            or exists (select from lead_outbox where owner_ids @> array[${externalUserId}]) then 'data'
           when exists (select from consents where visitor = customer_hash(${accountId}, ${externalUserId})) then 'consent'
           else 'nothing' end as known`)
     },

@@ -14,7 +14,7 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     {
       email: 'e-mail address',
       marketing_consent: 'consent to marketing e-mails',
-      external_user_id: 'ID of the shopper',
+      owner_ids: 'IDs of the shoppers who left it',
       tags: 'labels of the shopper',
       segments: 'segments of the shopper',
     },
@@ -30,7 +30,7 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     {
       email: 'e-mail address',
       marketing_consent: 'consent to marketing e-mails',
-      external_user_id: 'ID of the shopper',
+      owner_ids: 'IDs of the shoppers who left it',
       reason: 'answer of the platform',
     },
     'id shop_id created_at attempts available_at dead_at',

@@ -146,10 +146,10 @@ describe('an erased end user', () => {
         ownerIds: null,
       })
       await drape.database.query(sql.unsafe`
-        insert into leads (shop_id, email, external_user_id) values (${shopId}, ${EMAIL}, ${externalUserId})`)
+        insert into leads (shop_id, email, owner_ids) values (${shopId}, ${EMAIL}, array[${externalUserId}, 'another'])`)
       await drape.database.query(sql.unsafe`
-        insert into lead_outbox (shop_id, email, marketing_consent, external_user_id, dead_at)
-        values (${shopId}, ${EMAIL}, true, ${externalUserId}, now())`)
+        insert into lead_outbox (shop_id, email, marketing_consent, owner_ids, dead_at)
+        values (${shopId}, ${EMAIL}, true, array[${externalUserId}], now())`)
       const visitor = { accountId: drape.accountId, shopId, shopperId: externalUserId }
       await createConsents(drape.database).give(visitor, { version: '1', language: 'en' })
       await drape.database.query(sql.unsafe`

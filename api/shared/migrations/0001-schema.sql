@@ -150,15 +150,15 @@ create table leads (
   -- As it was written first; compared without case.
   email text not null,
   marketing_consent boolean not null default false,
-  -- The shopper who left it, as in `images`.
-  external_user_id text,
+  -- The shoppers who left it, as in `images`: an erasure of any of them deletes it.
+  owner_ids text[] not null default '{}',
   tags jsonb not null default '[]',
   segments jsonb not null default '[]',
   created_at timestamptz not null default now_ms(),
   updated_at timestamptz not null default now_ms()
 );
 create unique index leads_email on leads (shop_id, lower(email));
-create index leads_shopper on leads (external_user_id) where external_user_id is not null;
+create index leads_owners on leads using gin (owner_ids);
 
 -- E-mail addresses to be delivered to shops: written before the shopper is thanked, deleted when the platform of the shop has them.
 create table lead_outbox (
@@ -167,7 +167,7 @@ create table lead_outbox (
   -- Compared without case. An address that is left again while it waits is one row.
   email text not null,
   marketing_consent boolean not null,
-  external_user_id text,
+  owner_ids text[] not null default '{}',
   created_at timestamptz not null default now_ms(),
   attempts integer not null default 0,
   available_at timestamptz not null default now(),
@@ -177,7 +177,7 @@ create table lead_outbox (
 );
 create unique index lead_outbox_email on lead_outbox (shop_id, lower(email));
 create index lead_outbox_waiting on lead_outbox (available_at) where dead_at is null;
-create index lead_outbox_shopper on lead_outbox (external_user_id) where external_user_id is not null;
+create index lead_outbox_owners on lead_outbox using gin (owner_ids);
 
 -- Stored data of a customer, collected when the platform of a shop requests it, for an operator to send to the merchant. Deleted with the
 -- customer.

@@ -33,7 +33,7 @@ export function createCustomerTraces(database: Database) {
       const { accountId, externalUserId } = customer
       const isTheirs = sql.fragment`account_id = ${accountId} and external_user_id = any(${idsOf(customer)})`
       const isTheirLead = sql.fragment`
-        external_user_id = any(${idsOf(customer)}) and shop_id in (select id from shops where account_id = ${accountId})`
+        owner_ids && ${idsOf(customer)} and shop_id in (select id from shops where account_id = ${accountId})`
       const consents = sql.fragment`array(
           select distinct encode(visitor, 'hex') from consents
           where visitor = any(array(select customer_hash(${accountId}, id) from unnest(${idsOf(customer)}) as id)))`
@@ -58,8 +58,8 @@ export function createCustomerTraces(database: Database) {
               union select account_id, external_user_id from objects
               union select account_id, external_user_id from generations
               union select account_id, photo_user_id from generations
-              union select account_id, external_user_id from leads join shops on shops.id = shop_id
-              union select account_id, external_user_id from lead_outbox join shops on shops.id = shop_id
+              union select account_id, unnest(owner_ids) from leads join shops on shops.id = shop_id
+              union select account_id, unnest(owner_ids) from lead_outbox join shops on shops.id = shop_id
               union select account_id, coalesce(shop_id, ${NO_SHOP}) || ':customer:' || customer_id from event_batches
               union select account_id, coalesce(shop_id, ${NO_SHOP}) || ':browser:' || anonymous_id from event_batches
             ) as stored
@@ -82,7 +82,7 @@ function createTraceDeletions(database: Database) {
           with gone as (
             delete from ${name} where ctid = any(array(
               select ${name}.ctid from ${name} join shops on shops.id = shop_id
-              where account_id = ${accountId} and external_user_id = any(${idsOf(customer)})
+              where account_id = ${accountId} and owner_ids && ${idsOf(customer)}
                 and ${name}.created_at <= ${before.toISOString()}
               limit ${limit}))
             returning 1

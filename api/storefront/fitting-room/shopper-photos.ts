@@ -71,7 +71,11 @@ export async function storePhoto(
     imageId,
     signal,
   } as const
-  const photo = await photos.store(file, call)
+  const photo = await photos.store(file, call).catch(async (error) => {
+    // A withdrawal erases, so the photo may be refused as that of an erased shopper.
+    if (await isConsentValid(requester, { consents })) throw error
+    throw notAgreed()
+  })
   if (await isConsentValid(requester, { consents })) return photo
   await photos.discard(photo.imageId)
   await uploads.disown(photo.objectKey)

@@ -25,6 +25,9 @@ export interface NewLead {
   readonly marketingConsent: boolean
 }
 
+/** Shoppers whose erasure deletes one address. */
+const MAX_OWNERS = 100
+
 export interface LeadClaim {
   readonly limit: number
   readonly leaseSeconds: number
@@ -32,6 +35,13 @@ export interface LeadClaim {
 }
 
 export type LeadOutbox = ReturnType<typeof createLeadOutbox>
+
+/** The owners of a row that is left again. Beyond the limit, inventors of browsers replace each other. */
+export function mergedOwners(table: 'waits' | 'leads') {
+  const owners = sql.identifier([table, 'owner_ids'])
+  return sql.fragment`(excluded.owner_ids || array(
+              select owner from unnest(${owners}) as owner where owner <> all(excluded.owner_ids) limit ${MAX_OWNERS}))`
+}
 
 /** Outbox of e-mail addresses for the platforms of their shops. */
 export function createLeadOutbox(database: Database) {
@@ -44,11 +54,12 @@ export function createLeadOutbox(database: Database) {
         with waiting as (
           select count(*) from (select from lead_outbox where shop_id = ${lead.shopId} limit ${max}) as counted
         ), stored as (
-          insert into lead_outbox as waits (shop_id, email, marketing_consent, external_user_id)
-          select ${lead.shopId}, ${lead.email}, ${lead.marketingConsent}, ${lead.externalUserId}
+          insert into lead_outbox as waits (shop_id, email, marketing_consent, owner_ids)
+          select ${lead.shopId}, ${lead.email}, ${lead.marketingConsent}, array[${lead.externalUserId}]
           from waiting where count < ${max}
           on conflict (shop_id, lower(email)) do update set
             marketing_consent = waits.marketing_consent or excluded.marketing_consent,
+            owner_ids = ${mergedOwners('waits')},
             available_at = least(waits.available_at, now()), dead_at = null, reason = null
           returning id
         )

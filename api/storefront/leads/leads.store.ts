@@ -1,5 +1,6 @@
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../../shared/database/database.ts'
+import { mergedOwners } from './lead-outbox.store.ts'
 
 const LeadRow = Type.Object({
   email: Type.String(),
@@ -44,13 +45,13 @@ export function createLeads(database: Database) {
     take: async (outboxId: number, { tag, segment }: { tag: string; segment: string }): Promise<void> => {
       await database.query(sql.unsafe`
         with taken as (
-          delete from lead_outbox where id = ${outboxId} returning shop_id, email, marketing_consent, external_user_id
+          delete from lead_outbox where id = ${outboxId} returning shop_id, email, marketing_consent, owner_ids
         )
-        insert into leads (shop_id, email, marketing_consent, external_user_id, tags, segments)
-        select shop_id, email, marketing_consent, external_user_id, ${sql.jsonb([tag])}, ${sql.jsonb([segment])} from taken
+        insert into leads (shop_id, email, marketing_consent, owner_ids, tags, segments)
+        select shop_id, email, marketing_consent, owner_ids, ${sql.jsonb([tag])}, ${sql.jsonb([segment])} from taken
         on conflict (shop_id, lower(email)) do update set
           marketing_consent = leads.marketing_consent or excluded.marketing_consent,
-          external_user_id = coalesce(excluded.external_user_id, leads.external_user_id),
+          owner_ids = ${mergedOwners('leads')},
           tags = case when leads.tags @> excluded.tags then leads.tags else leads.tags || excluded.tags end,
           segments = case when leads.segments @> excluded.segments then leads.segments
             else leads.segments || excluded.segments end,

@@ -22,7 +22,10 @@ export async function eraseShopCustomer(
   { privacy, erase }: ShopErasureParts,
 ): Promise<void> {
   if (customer.id !== null) {
-    await erase({ accountId: shop.accountId, externalUserId: customerShopperId(shop.id, customer.id) })
+    // The server of the account names customers by the ID alone, which is that of one customer if the account has one shop.
+    const isOnly = await privacy.isOnlyShop(shop)
+    const externalUserId = isOnly ? customer.id : customerShopperId(shop.id, customer.id)
+    await erase({ accountId: shop.accountId, externalUserId })
   }
   await privacy.forgetCustomer(shop, customer)
 }

@@ -22,6 +22,7 @@ const DataRequest = Type.Object({
 })
 export type DataRequest = Static<typeof DataRequest>
 
+const IsOnly = rowType(Type.Object({ isOnly: Type.Boolean() }))
 const Id = rowType(Type.Object({ id: Type.String() }))
 
 export type ShopPrivacy = ReturnType<typeof createShopPrivacy>
@@ -74,6 +75,10 @@ export function createShopPrivacy(database: Database) {
         from data_requests join shops on shops.id = shop_id
         where ${shop}::text is null or shops.id = ${shop} or domain = lower(${shop})
         order by data_requests.id desc`),
+
+    isOnlyShop: ({ id, accountId }: ShopRecord): Promise<boolean> =>
+      database.oneFirst(sql.type(IsOnly)`
+        select not exists (select from shops where account_id = ${accountId} and id <> ${id}) as "isOnly"`),
 
     /** Deletes the customer's lead and data requests, and reduces the customer's events to what statistics count. */
     forgetCustomer: async (shop: ShopRecord, customer: ShopCustomer): Promise<void> => {

@@ -71,10 +71,10 @@ describe('POST /webhooks/shopify', () => {
   })
   afterAll(() => drape.stop())
 
-  const createShop = async (platform: 'shopify' | 'plugin' = 'shopify') => {
+  const createShop = async (platform: 'shopify' | 'plugin' = 'shopify', accountId = drape.accountId) => {
     const domain = `shop-${shops++}.myshopify.com`
     const { id } = await createShops(drape.database).insert({
-      accountId: drape.accountId,
+      accountId,
       platform,
       domain,
       secret: 'hush',
@@ -430,6 +430,24 @@ describe('POST /webhooks/shopify', () => {
       expect(await eventsOf(shop.id)).toEqual([
         expect.objectContaining({ name: 'order:created', customer_id: null, properties: {} }),
       ])
+    })
+
+    it('erases what the server stored under the ID of the customer, if the account has no other shop', async () => {
+      const photo = await readSample('persons/astronaut.jpg')
+      for (const [shopCount, left] of [
+        [1, 0],
+        [2, 1],
+      ]) {
+        const { id: accountId, apiKey: key } = await drape.createAccount(5)
+        const made = []
+        for (let i = 0; i < shopCount; i++) made.push(await createShop('shopify', accountId))
+        const body = formOf(undefined, { file: photo })
+        body.set('externalUserId', '905')
+        expect((await drape.call('POST', '/tryon/v1/images/upload', { key, body })).status).toBe(201)
+        const request = { shop_domain: made[0].domain, customer: { id: 905 } }
+        expect(await sendWebhook(made[0].domain, 'customers/redact', request)).toMatchObject(DONE)
+        expect(await count(sql.fragment`images where account_id = ${accountId}`)).toBe(left)
+      }
     })
 
     it('refuses a payload that names another shop', async () => {
