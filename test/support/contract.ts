@@ -74,8 +74,10 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`)
 }
 
+/** Whether the bytes of a path are UTF-8. Clients encode other characters than ASCII as UTF-8. */
 function isText(path: string): boolean {
-  const bytes = path.replaceAll(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
+  const sent = path.toWellFormed().replaceAll(/[^\x20-\x7e]+/g, encodeURIComponent)
+  const bytes = sent.replaceAll(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
   return isUtf8(Buffer.from(bytes, 'latin1'))
 }
 
