@@ -154,7 +154,7 @@ describe('a shop request with an invalid signature', () => {
       check: 'site',
       hint: 'No shop has the domain unknown.example.',
     })
-    expect((await findRefused(shopify)).hint).toContain('platform shopify')
+    expect((await findRefused(shopify)).hint).toContain('platform is shopify')
     expect((await findRefused(inactive)).hint).toContain('not active')
   })
 

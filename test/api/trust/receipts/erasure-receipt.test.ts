@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../../../api/shared/database/database.ts'
 import { jobId, resultKeyOf } from '../../../../api/shared/generations/generation.ts'
+import { engineQueueName } from '../../../../api/shared/queue/engine-queues.ts'
 import { createRedis } from '../../../../api/shared/queue/redis.ts'
 import { createLegalHolds } from '../../../../api/shared/retention/legal-holds.store.ts'
 import { createStorage, type ObjectStorage } from '../../../../api/shared/storage/storage.ts'
@@ -152,7 +153,9 @@ describe('the receipt of an erasure', () => {
     })
     await until(async () => redis.isReady())
     // As a worker holds a job that it has taken.
-    const lock = `bull:try-on:${jobId(generationId, 1)}:lock`
+    const queue = engineQueueName(['studio'])
+    const lock = `bull:${queue}:${jobId(generationId, 1)}:lock`
+    await redis.client.sAdd('drape:try-on-queues', queue)
     await redis.client.set(lock, 'worker')
     const path = await erase('running')
     await settleUploads()
