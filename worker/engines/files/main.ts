@@ -7,7 +7,7 @@ import { readSettings } from './settings.ts'
 import { verifyFiles } from './verify.ts'
 
 // Verifies or downloads the files that the Engine lists. With PROBE_PORT it is a sidecar: it runs beside the worker, and marks the
-// folder when all files are verified. Otherwise it runs before a worker starts, or in a prefetch pod, and exits.
+// folder when all files are verified. Otherwise it runs before a worker starts, and exits.
 
 /** Exit code of a process that SIGTERM ends. */
 const SIGTERM_CODE = 143

@@ -45,6 +45,7 @@ describe('a request that reaches no handler', () => {
     ['a broken chunk', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400],
     ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
     ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: nonsense\r\n\r\n', 417],
+    ['an absolute URL that cannot be parsed', 'GET http://[::1 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['a path in Latin-1', 'GET /zo%EB HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['a query in Latin-1', 'GET /?q=%C3%AB&r=%eb HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['a cut character', 'GET /%E0%A4%A HTTP/1.1\r\nHost: a\r\n\r\n', 400],

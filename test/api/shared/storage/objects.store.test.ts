@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { createImages } from '../../../../api/shared/image/images.store.ts'
 import { createDueObjects } from '../../../../api/shared/retention/due-objects.ts'
 import { createObjects } from '../../../../api/shared/storage/objects.store.ts'
 import { createTestDatabase } from '../../../support/postgres.ts'
@@ -35,6 +36,16 @@ describe('the record of an object', () => {
     await insert('dated', 30, inAnHour())
     await insert('dated', null, inAnHour())
     expect(await find('dated')).toEqual({ bytes: 30, isKept: false })
+  })
+
+  it('counts no bytes of a photo that was not stored', async () => {
+    const images = createImages(database)
+    const before = await createObjects(database).sumBytes(accountId)
+    const size = { width: 1, height: 1, cropMode: 'none', expiresAt: inAnHour() } as const
+    await images.insert({ id: 'img_lost', accountId, objectKey: 'lost', bytes: 1000, externalUserId: null, ...size })
+    expect(await createObjects(database).sumBytes(accountId)).toBe(before + 1000)
+    await images.abandon('img_lost')
+    expect(await createObjects(database).sumBytes(accountId)).toBe(before)
   })
 
   it('is deleted with its size on expiry, also above 4 GiB', async () => {
