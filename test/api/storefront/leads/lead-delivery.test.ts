@@ -82,6 +82,22 @@ describe('a lead that a shopper leaves', () => {
       (await metrics.leads.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0
   }
 
+  it('belongs to every shopper who left the address, waiting and delivered', async () => {
+    const shopId = await openShop({ isLocal: true })
+    const leaveAs = (externalUserId: string) =>
+      outbox().insert({ shopId, email: 'both@example.com', marketingConsent: false, externalUserId })
+    const ownersIn = (table: 'lead_outbox' | 'leads') =>
+      database.anyFirst(sql.unsafe`
+        select unnest(owner_ids) from ${sql.identifier([table])} where email = 'both@example.com' order by 1`)
+    for (const name of ['anna', 'browser', 'anna']) await leaveAs(name)
+    expect(await ownersIn('lead_outbox')).toEqual(['anna', 'browser'])
+    start()
+    await isDelivered(shopId)
+    await leaveAs('again')
+    await isDelivered(shopId)
+    expect(await ownersIn('leads')).toEqual(['again', 'anna', 'browser'])
+  })
+
   it('is delivered once, even by a process that starts later', async () => {
     const shopId = await openShop()
     expect(await leave(shopId)).toBe(true)
