@@ -1,6 +1,6 @@
 import type { ApiConfig } from './config.ts'
 import { createDatabase } from './shared/database/database.ts'
-import { createLifecycle } from './shared/process/lifecycle.ts'
+import { createLifecycle, type Surroundings } from './shared/process/lifecycle.ts'
 import { createSubscriptions } from './shared/queue/pub-sub.ts'
 import { createRedis } from './shared/queue/redis.ts'
 import type { SecretBox } from './shared/signing/secret-box.ts'
@@ -14,13 +14,13 @@ import { startTelemetry } from './shared/telemetry/telemetry.ts'
 export type Connections = Awaited<ReturnType<typeof openConnections>>
 
 /** Opens the connections of the process and registers their ends. */
-export async function openConnections(config: ApiConfig, secrets: SecretBox) {
-  const log = createLog({ process: 'api', level: config.LOG_LEVEL })
-  const lifecycle = createLifecycle({ log, graceSeconds: 20 })
+export async function openConnections(config: ApiConfig, secrets: SecretBox, { host, lines }: Surroundings) {
+  const log = createLog({ process: 'api', level: config.LOG_LEVEL, lines })
+  const lifecycle = createLifecycle({ log, graceSeconds: 20, host })
   const metrics = createMetrics('api')
   const telemetry = await startTelemetry({
     service: 'drape-api',
-    env: process.env,
+    env: host.env,
     onFault: (reason) => log.warn({ reason }, 'telemetry export failed'),
   })
   lifecycle.onStop('telemetry', () => telemetry.stop())

@@ -26,104 +26,111 @@ import { requireSecretBox } from './secrets/read-keys.ts'
 import { startRewrap } from './secrets/start-rewrap.ts'
 import { createStoredSecrets } from './secrets/stored-secrets.store.ts'
 import { configure } from './shared/process/config.ts'
+import type { Surroundings } from './shared/process/lifecycle.ts'
 import { startStorageReconciling } from './shared/storage/start-reconciling.ts'
 import { createReconciling } from './shared/storage/storage-reconciling.ts'
 import { createShopGuards } from './shops/start.ts'
 import { startWebhooks } from './webhooks/start.ts'
 
-const config = configure(readApiConfig)
-const features = configure(() => chooseFeatures(config.FEATURES))
-const secrets = configure((env) => requireSecretBox(env, { development: isDevelopment(config) }))
-const connections = await openConnections(config, secrets)
-const { log, lifecycle, metrics, database, backgroundDatabase, storage } = connections
-const extensions: Extension[] = []
+if (import.meta.main) await startApi({ host: process })
 
-const tryOns = createTryOns(connections, {
-  appealUrlOf: (refusal) => answerOf(extensions, 'appealUrlOf')?.(refusal) ?? null,
-})
-const repeating = repeatErasures(connections, tryOns)
-const server = startServer(connections, { checkErasures: () => repeating.check() })
-// A restored database contains people who were erased after the backup. Until they are erased again, nothing below may serve or
-// dispatch anything: every request is refused.
-await repeating.repeated
+/** Resolves when it serves. It ends when its host does. */
+export async function startApi(surroundings: Surroundings): Promise<void> {
+  const { host } = surroundings
+  const config = configure(readApiConfig, host)
+  const features = configure(() => chooseFeatures(config.FEATURES), host)
+  const secrets = configure((env) => requireSecretBox(env, { development: isDevelopment(config) }), host)
+  const connections = await openConnections(config, secrets, surroundings)
+  const { log, lifecycle, metrics, database, backgroundDatabase, storage } = connections
+  const extensions: Extension[] = []
 
-const relay = startRelay(connections, tryOns)
-const rewrap = startRewrap(
-  { stored: createStoredSecrets(backgroundDatabase), delaySeconds: config.SECRETS_REWRAP_DELAY },
-  log,
-)
-lifecycle.onStop('rewrap', () => rewrap.stop())
-const reconciling = startStorageReconciling(
-  createReconciling({ database: backgroundDatabase, storage, metrics, log, everyHours: config.RECONCILE_HOURS }),
-  { log },
-)
-lifecycle.onStop('storage reconciling', () => reconciling.stop())
-const photos = createPhotos(connections, tryOns)
-const webhooks = startWebhooks(connections, photos)
-const accounts = startAccounts(connections, {
-  guard: features.find(({ guard }) => guard !== undefined)?.guard ?? refuseTestKeys,
-})
-const products = startProducts(connections, { ...photos, ...accounts })
-const erasing = createErasing(connections, tryOns, {
-  onErased: () => {
-    for (const { onErased } of extensions) onErased?.()
-  },
-})
-const document = createDocument(operationsOf(features), {
-  publicUrl: config.PUBLIC_URL,
-  serviceName: config.SERVICE_NAME,
-})
-const core: Core = {
-  ...connections,
-  ...tryOns,
-  ...photos,
-  ...accounts,
-  ...products,
-  ...erasing,
-  ...createShopGuards(connections, accounts),
-  document,
-  wake: () => {
-    relay.wake()
-    for (const { onAccepted } of extensions) onAccepted?.()
-  },
+  const tryOns = createTryOns(connections, {
+    appealUrlOf: (refusal) => answerOf(extensions, 'appealUrlOf')?.(refusal) ?? null,
+  })
+  const repeating = repeatErasures(connections, tryOns)
+  const server = startServer(connections, { checkErasures: () => repeating.check() })
+  // A restored database contains people who were erased after the backup. Until they are erased again, nothing below may serve or
+  // dispatch anything: every request is refused.
+  await repeating.repeated
+
+  const relay = startRelay(connections, tryOns)
+  const rewrap = startRewrap(
+    { stored: createStoredSecrets(backgroundDatabase), delaySeconds: config.SECRETS_REWRAP_DELAY },
+    log,
+  )
+  lifecycle.onStop('rewrap', () => rewrap.stop())
+  const reconciling = startStorageReconciling(
+    createReconciling({ database: backgroundDatabase, storage, metrics, log, everyHours: config.RECONCILE_HOURS }),
+    { log },
+  )
+  lifecycle.onStop('storage reconciling', () => reconciling.stop())
+  const photos = createPhotos(connections, tryOns)
+  const webhooks = startWebhooks(connections, photos)
+  const accounts = startAccounts(connections, {
+    guard: features.find(({ guard }) => guard !== undefined)?.guard ?? refuseTestKeys,
+  })
+  const products = startProducts(connections, { ...photos, ...accounts })
+  const erasing = createErasing(connections, tryOns, {
+    onErased: () => {
+      for (const { onErased } of extensions) onErased?.()
+    },
+  })
+  const document = createDocument(operationsOf(features), {
+    publicUrl: config.PUBLIC_URL,
+    serviceName: config.SERVICE_NAME,
+  })
+  const core: Core = {
+    ...connections,
+    ...tryOns,
+    ...photos,
+    ...accounts,
+    ...products,
+    ...erasing,
+    ...createShopGuards(connections, accounts),
+    document,
+    wake: () => {
+      relay.wake()
+      for (const { onAccepted } of extensions) onAccepted?.()
+    },
+  }
+  for (const feature of features) extensions.push(await feature.start(core))
+
+  const recorder = createRequestRecorder({
+    requestLog: createRequestLog(backgroundDatabase),
+    onDrop: (reason, count) => metrics.requestLogDrops.inc({ reason }, count),
+    log,
+  })
+  lifecycle.onStop('request log', () => recorder.stop())
+  const app = createApp({
+    log,
+    metrics,
+    development: isDevelopment(config),
+    proxyHops: config.PROXY_HOPS,
+    record: recorder.record,
+    routes: [
+      mount(CORE_ROUTES, {
+        ...core,
+        ...webhooks,
+        consents: createConsents(database),
+        openResponse: createOpenResponses(),
+        orderReceiptMail: answerOf(extensions, 'orderReceiptMail') ?? refuseReceiptMail,
+        signingSecret: config.SIGNING_SECRET,
+        document: serveDocument(document),
+      }),
+      ...extensions.flatMap(({ routes = [] }) => routes),
+      startRoutes({
+        serviceName: config.SERVICE_NAME,
+        publicUrl: config.PUBLIC_URL,
+        links: features.flatMap(({ links = [] }) => links),
+      }),
+      objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
+    ],
+  })
+
+  const listener = extensions.reduce<RequestListener>((next, { before }) => before?.(next) ?? next, app.callback())
+  // Only event streams of generations and listeners are still open when the process stops.
+  server.serve(listener, () => {
+    core.watch.stop()
+    webhooks.listenerWatch.stop()
+  })
 }
-for (const feature of features) extensions.push(await feature.start(core))
-
-const recorder = createRequestRecorder({
-  requestLog: createRequestLog(backgroundDatabase),
-  onDrop: (reason, count) => metrics.requestLogDrops.inc({ reason }, count),
-  log,
-})
-lifecycle.onStop('request log', () => recorder.stop())
-const app = createApp({
-  log,
-  metrics,
-  development: isDevelopment(config),
-  proxyHops: config.PROXY_HOPS,
-  record: recorder.record,
-  routes: [
-    mount(CORE_ROUTES, {
-      ...core,
-      ...webhooks,
-      consents: createConsents(database),
-      openResponse: createOpenResponses(),
-      orderReceiptMail: answerOf(extensions, 'orderReceiptMail') ?? refuseReceiptMail,
-      signingSecret: config.SIGNING_SECRET,
-      document: serveDocument(document),
-    }),
-    ...extensions.flatMap(({ routes = [] }) => routes),
-    startRoutes({
-      serviceName: config.SERVICE_NAME,
-      publicUrl: config.PUBLIC_URL,
-      links: features.flatMap(({ links = [] }) => links),
-    }),
-    objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
-  ],
-})
-
-const listener = extensions.reduce<RequestListener>((next, { before }) => before?.(next) ?? next, app.callback())
-// Only event streams of generations and listeners are still open when the process stops.
-server.serve(listener, () => {
-  core.watch.stop()
-  webhooks.listenerWatch.stop()
-})

@@ -1,4 +1,15 @@
-// The inference processes open their models while the rest of the code loads, which takes about as long.
-import './inference/first-processes.ts'
+import { configure } from '../api/shared/process/config.ts'
+import type { Surroundings } from '../api/shared/process/lifecycle.ts'
+import { forkFirst } from './inference/first-processes.ts'
+import { readWorkerConfig } from './job/config.ts'
 
-await import('./job/work.ts')
+if (import.meta.main) await startWorker({ host: process })
+
+/** Resolves when the worker takes jobs. It ends when its host does. */
+export async function startWorker(surroundings: Surroundings): Promise<void> {
+  const config = configure(readWorkerConfig, surroundings.host)
+  // They open their models while the rest of the code loads, which takes about as long.
+  const first = forkFirst(config, surroundings.host.env)
+  const { work } = await import('./job/work.ts')
+  await work(config, first, surroundings)
+}

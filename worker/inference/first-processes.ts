@@ -1,25 +1,29 @@
-import { configure } from '../../api/shared/process/config.ts'
-import { readWorkerConfig } from '../job/config.ts'
+import type { WorkerConfig } from '../job/config.ts'
+import { childEnvironment } from './child-environment.ts'
 import { forkInference } from './fork.ts'
 
-export const config = configure(readWorkerConfig)
+export type FirstProcesses = ReturnType<typeof forkFirst>
 
-/** Program and environment of every inference process. */
-export const inferenceProgram = {
-  program: new URL('process.ts', import.meta.url),
-  env: {
-    ENGINES: config.ENGINES.join(','),
-    MODEL_DIR: config.MODEL_DIR,
-    MARK_DIR: config.MARK_DIR,
-    AGE_CHECK: config.AGE_CHECK,
-    ENGINE_DIR: config.ENGINE_DIR,
-    DOWNLOADED_ENGINES: config.DOWNLOADED_ENGINES,
-    EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
-    ACKNOWLEDGE_NON_COMMERCIAL: config.ACKNOWLEDGE_NON_COMMERCIAL,
-    SELF_TEST_TOLERANCE: config.SELF_TEST_TOLERANCE,
-    SELF_TEST_GOLDEN: config.SELF_TEST_GOLDEN,
-  },
+/** Starts the first process of each slot. `inferenceProgram`: program and environment of every inference process. */
+export function forkFirst(config: WorkerConfig, inherited: NodeJS.ProcessEnv) {
+  const inferenceProgram = {
+    program: new URL('process.ts', import.meta.url),
+    env: {
+      ...childEnvironment(inherited),
+      ENGINES: config.ENGINES.join(','),
+      MODEL_DIR: config.MODEL_DIR,
+      MARK_DIR: config.MARK_DIR,
+      AGE_CHECK: config.AGE_CHECK,
+      ENGINE_DIR: config.ENGINE_DIR,
+      DOWNLOADED_ENGINES: config.DOWNLOADED_ENGINES,
+      EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
+      ACKNOWLEDGE_NON_COMMERCIAL: config.ACKNOWLEDGE_NON_COMMERCIAL,
+      SELF_TEST_TOLERANCE: config.SELF_TEST_TOLERANCE,
+      SELF_TEST_GOLDEN: config.SELF_TEST_GOLDEN,
+    },
+  }
+  return {
+    inferenceProgram,
+    firstProcesses: Array.from({ length: config.CONCURRENCY }, () => forkInference(inferenceProgram)),
+  }
 }
-
-/** The first process of each slot. */
-export const firstProcesses = Array.from({ length: config.CONCURRENCY }, () => forkInference(inferenceProgram))

@@ -9,13 +9,7 @@ export interface InferenceProcess {
 }
 
 /** Starts a process that runs the module `program` with the environment `env`. */
-export function forkInference({
-  program,
-  env,
-}: {
-  program: URL
-  env: Readonly<Record<string, string>>
-}): InferenceProcess {
+export function forkInference({ program, env }: { program: URL; env: NodeJS.ProcessEnv }): InferenceProcess {
   const startedAt = { clock: performance.now(), date: Date.now() }
   const child = fork(program, [], {
     serialization: 'advanced',

@@ -22,7 +22,7 @@ export interface SupervisedProcess {
 export interface SupervisedProcessOptions {
   /** The module that the process runs. */
   readonly program: URL
-  readonly env: Readonly<Record<string, string>>
+  readonly env: NodeJS.ProcessEnv
   /** The first process, where it has been started already. */
   readonly first?: InferenceProcess
   /** A process that is not ready after this many seconds is killed. Time in which the process waits for files does not count. */

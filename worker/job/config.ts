@@ -82,6 +82,8 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
   }
 }
 
+export type WorkerConfig = ReturnType<typeof readWorkerConfig>
+
 function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { username, password } = new URL(text)

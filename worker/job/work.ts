@@ -8,7 +8,7 @@ import { createImages } from '../../api/shared/image/images.store.ts'
 import { createImageFetcher } from '../../api/shared/network/fetch-image.ts'
 import { createHostLookup } from '../../api/shared/network/host-lookup.ts'
 import { createProbeServer } from '../../api/shared/network/probes.ts'
-import { createLifecycle } from '../../api/shared/process/lifecycle.ts'
+import { createLifecycle, type Surroundings } from '../../api/shared/process/lifecycle.ts'
 import { createProvenanceKeys } from '../../api/shared/provenance/provenance-keys.store.ts'
 import { engineQueueName, WORKERS_CHANNEL } from '../../api/shared/queue/engine-queues.ts'
 import { createPublish } from '../../api/shared/queue/pub-sub.ts'
@@ -30,7 +30,7 @@ import { startTelemetry } from '../../api/shared/telemetry/telemetry.ts'
 import type { EngineManifest } from '../engines/engine.ts'
 import { DEVICE_FAULT_REASONS } from '../inference/device-fault.ts'
 import { createDeviceHealth } from '../inference/device-health.ts'
-import { config, firstProcesses, inferenceProgram } from '../inference/first-processes.ts'
+import type { FirstProcesses } from '../inference/first-processes.ts'
 import { createInferenceHost } from '../inference/host.ts'
 import { measureInference } from '../inference/measured.ts'
 import { createInferencePool } from '../inference/pool.ts'
@@ -43,6 +43,7 @@ import { createFindSigningKey } from '../outputs/provenance/signing-key.ts'
 import { createListClient } from '../outputs/safety/list.ts'
 import { createSafetyRefusals } from '../outputs/safety/refusals.ts'
 import { createCachedGarments } from './cached-garments.ts'
+import type { WorkerConfig } from './config.ts'
 import { consumeTryOn } from './consume.ts'
 import { createDetections } from './detections.ts'
 import { createHandBack } from './hand-back.ts'
@@ -60,282 +61,292 @@ const CHECK_KEY_INTERVAL_MS = 5000
 /** Max time for the pool's controller to replace a sick worker. */
 const REPLACEMENT_TIMEOUT_MS = 600_000
 
-const worker = `${hostname()}-${process.pid}`
-const log = createLog({ process: 'worker', level: config.LOG_LEVEL })
-const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10 })
-const metrics = createMetrics('worker')
-zeroGenerations(metrics, config.ENGINES)
-const telemetry = await startTelemetry({
-  service: 'drape-worker',
-  env: process.env,
-  onFault: (reason) => log.warn({ reason }, 'telemetry export failed'),
-})
-lifecycle.onStop('telemetry', () => telemetry.stop())
+/** Takes jobs until its host ends. Resolves when the worker has started. */
+export async function work(
+  config: WorkerConfig,
+  { inferenceProgram, firstProcesses }: FirstProcesses,
+  { host, lines }: Surroundings,
+): Promise<void> {
+  const worker = `${hostname()}-${host.pid}`
+  const log = createLog({ process: 'worker', level: config.LOG_LEVEL, lines })
+  const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10, host })
+  const metrics = createMetrics('worker')
+  zeroGenerations(metrics, config.ENGINES)
+  const telemetry = await startTelemetry({
+    service: 'drape-worker',
+    env: host.env,
+    onFault: (reason) => log.warn({ reason }, 'telemetry export failed'),
+  })
+  lifecycle.onStop('telemetry', () => telemetry.stop())
 
-// One connection: a worker runs few and short statements.
-const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
-lifecycle.onStop('database', () => database.end())
-watchConnections(database, metrics)
-const redis = createRedis(config.REDIS_URL, { role: 'consumer', log })
-lifecycle.onStop('redis', () => redis.close())
-const storage = measureStorage(
-  await createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
-  metrics,
-)
-lifecycle.onStop('storage', () => storage.close())
-
-const deviceFaults = metrics.known('reason', DEVICE_FAULT_REASONS, {
-  name: 'drape_device_faults_total',
-  help: 'Failures of the accelerator of the worker, by reason: DeviceError, OutOfMemory, SelfTestDrift, Hang',
-})
-const health = createDeviceHealth({
-  onSick: (sickness) => {
-    log.error(sickness, 'worker fenced: its device keeps failing')
-    // A restart starts a new process, often on another device. In a pool the controller replaces the pod first.
-    const exit = () => lifecycle.stop('the device keeps failing', 1)
-    if (config.POOL === '') exit()
-    else setTimeout(exit, REPLACEMENT_TIMEOUT_MS).unref()
-  },
-})
-metrics.watch(
-  { name: 'drape_worker_sick', help: '1 while the worker is fenced because its device keeps failing, otherwise 0' },
-  () => [{ value: health.sickness() === null ? 0 : 1 }],
-)
-
-let manifests: readonly EngineManifest[] = []
-/** Called when the worker starts or stops accepting jobs. No-op until the consumers exist. */
-let noteReadiness = () => {}
-const inference = measureInference(
-  createInferencePool(
-    firstProcesses.map((first) =>
-      createInferenceHost({
-        ...inferenceProgram,
-        first,
-        workSeconds: config.WORK_SECONDS,
-        startSeconds: config.START_SECONDS,
-        hasDevice: config.EXECUTION_PROVIDER !== 'cpu',
-        log,
-        onReady: ({ seconds, startedAt }, found) => {
-          health.noteReady(startedAt)
-          manifests = found
-          metrics.inferenceStart.observe(seconds)
-          noteReadiness()
-        },
-        onRestart: () => metrics.inferenceRestarts.inc(),
-        onDeviceFault: (fault) => {
-          deviceFaults.inc({ reason: fault.reason })
-          health.note(fault)
-          // Immediately: the next job is taken as soon as this one is returned.
-          noteReadiness()
-        },
-      }),
-    ),
-    health.assertHealthy,
-  ),
-  metrics,
-)
-lifecycle.onStop('inference', () => inference.stop())
-metrics.watch(
-  { name: 'drape_inference_ready', help: 'Inference processes that are idle or busy, without those that are starting' },
-  () => [{ value: inference.countReady() }],
-)
-
-metrics.watch(
-  {
-    name: 'drape_inference_waiting',
-    help: 'Engines that the worker cannot open yet because their files are downloaded',
-  },
-  () => [{ value: inference.findWaiting().length }],
-)
-
-metrics.watch(
-  { name: 'drape_kept_garments', help: 'Garments cached in the inference processes for later try-ons' },
-  () => [{ value: inference.countCachedGarments() }],
-)
-const cachedGarments = createCachedGarments({ database, evict: (hashes) => inference.evict(hashes), log })
-const evicting = setInterval(() => cachedGarments.sweep(), EVICT_INTERVAL_MS)
-lifecycle.onStop('evicting', () => clearInterval(evicting))
-
-const keyring = readKeyring({
-  prefix: 'PROVENANCE',
-  pem: config.PROVENANCE_KEY,
-  transitKey: config.PROVENANCE_TRANSIT_KEY,
-  token: config.PROVENANCE_TRANSIT_TOKEN,
-  tokenFile: config.PROVENANCE_TRANSIT_TOKEN_FILE,
-})
-const provenanceKeys = createProvenanceKeys(database)
-const signer = createSigner({
-  findKey: createFindSigningKey(keyring, config.PROVENANCE_CERTIFICATE),
-  onKey: (key) => {
-    announceSigningKey(key, log)
-    noteSigningKey(key, provenanceKeys, log)
-  },
-  onChange: (fault) => {
-    if (fault === null) log.info('the signing key can sign')
-    else log.error({ err: fault }, 'results cannot be signed: no job is taken until the signing key is available')
-    noteReadiness()
-  },
-})
-const isFirstCheckPassed = await signer.check()
-// A key in a PEM does not become valid by waiting.
-if (!isFirstCheckPassed && keyring.origin !== 'service') throw signer.fault()?.cause
-const checking = setInterval(() => signer.check(), CHECK_KEY_INTERVAL_MS)
-lifecycle.onStop('signing key', () => clearInterval(checking))
-const createMark = (engine: string): string | null => {
-  const manifest = manifests.find(({ name }) => name === engine)
-  // A test engine returns the photo unchanged, to the last bit.
-  return config.MARK_DIR === '' || !manifest || manifest.kind === 'test' ? null : createMarkId()
-}
-const images = createImages(database)
-const publish = createPublish(redis, log)
-const handBack = createHandBack()
-const parts = {
-  worker,
-  pauseTaking: async () => {
-    // Random: two workers with equal pauses would each receive their own job again and again.
-    pausedUntil = performance.now() + MAX_PAUSE_MS * (1 / 3 + (Math.random() * 2) / 3)
-    await setTaking()
-  },
-  isFenced: health.isFenced,
-  handBack,
-  findWorkersWith: redis.findWorkersWith,
-  generations: createGenerations(
-    database,
-    countEnds((change) => publish(generationChannel(change.id), change), metrics),
-  ),
-  objects: createObjects(database),
-  storage,
-  inference,
-  fetchImage: measureFetch(
-    createImageFetcher({
-      lookup: createHostLookup({ servers: config.FETCH_DNS_SERVERS }),
-      allowCidrs: config.FETCH_ALLOW_CIDRS,
-      allowPorts: config.FETCH_ALLOW_PORTS,
-      failureCode: 'PRODUCT_IMAGE_FETCH_FAILED',
-    }),
+  // One connection: a worker runs few and short statements.
+  const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
+  lifecycle.onStop('database', () => database.end())
+  watchConnections(database, metrics)
+  const redis = createRedis(config.REDIS_URL, { role: 'consumer', log })
+  lifecycle.onStop('redis', () => redis.close())
+  const storage = measureStorage(
+    await createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
     metrics,
-  ),
-  loadLogo: createLogoLoader(storage),
-  signResult: signer.sign,
-  createMark,
-  resultMarks: createResultMarks(database),
-  maySign: signer.check,
-  refusals: createSafetyRefusals(database),
-  askList: config.SAFETY_LIST_URL
-    ? createListClient({ url: config.SAFETY_LIST_URL, secret: config.SAFETY_LIST_SECRET })
-    : null,
-  findWeights: (engine: string) => manifests.find(({ name }) => name === engine)?.weights ?? null,
-  cachedGarments,
-  recordDetections: createRecordDetections({ images, detections: createDetections(database), log }),
-  log,
-  metrics,
-}
-const parseTryOn = compileParser(QueuedTryOnSchema)
-const parsePrepare = compileParser(PrepareJobSchema)
-const handlers: Readonly<Record<QueueName, (data: unknown) => Promise<void>>> = {
-  'try-on': (data) => consumeTryOn(parseTryOn(data), parts),
-  prepare: (data) => prepareUpload(parsePrepare(data), { images, storage, inference }),
-}
-const refusals: typeof handlers = {
-  'try-on': async (data) => {
-    const { generationId, attempt } = parseTryOn(data)
-    await parts.generations.handBack({ id: generationId, attempt })
-  },
-  // The waiting upload continues without the result.
-  prepare: async () => {},
-}
-const consumers = config.QUEUES.map((name) =>
-  createConsumer({
+  )
+  lifecycle.onStop('storage', () => storage.close())
+
+  const deviceFaults = metrics.known('reason', DEVICE_FAULT_REASONS, {
+    name: 'drape_device_faults_total',
+    help: 'Failures of the accelerator of the worker, by reason: DeviceError, OutOfMemory, SelfTestDrift, Hang',
+  })
+  const health = createDeviceHealth({
+    onSick: (sickness) => {
+      log.error(sickness, 'worker fenced: its device keeps failing')
+      // A restart starts a new process, often on another device. In a pool the controller replaces the pod first.
+      const exit = () => lifecycle.stop('the device keeps failing', 1)
+      if (config.POOL === '') exit()
+      else setTimeout(exit, REPLACEMENT_TIMEOUT_MS).unref()
+    },
+  })
+  metrics.watch(
+    { name: 'drape_worker_sick', help: '1 while the worker is fenced because its device keeps failing, otherwise 0' },
+    () => [{ value: health.sickness() === null ? 0 : 1 }],
+  )
+
+  let manifests: readonly EngineManifest[] = []
+  /** Called when the worker starts or stops accepting jobs. No-op until the consumers exist. */
+  let noteReadiness = () => {}
+  const inference = measureInference(
+    createInferencePool(
+      firstProcesses.map((first) =>
+        createInferenceHost({
+          ...inferenceProgram,
+          first,
+          workSeconds: config.WORK_SECONDS,
+          startSeconds: config.START_SECONDS,
+          hasDevice: config.EXECUTION_PROVIDER !== 'cpu',
+          log,
+          onReady: ({ seconds, startedAt }, found) => {
+            health.noteReady(startedAt)
+            manifests = found
+            metrics.inferenceStart.observe(seconds)
+            noteReadiness()
+          },
+          onRestart: () => metrics.inferenceRestarts.inc(),
+          onDeviceFault: (fault) => {
+            deviceFaults.inc({ reason: fault.reason })
+            health.note(fault)
+            // Immediately: the next job is taken as soon as this one is returned.
+            noteReadiness()
+          },
+        }),
+      ),
+      health.assertHealthy,
+    ),
+    metrics,
+  )
+  lifecycle.onStop('inference', () => inference.stop())
+  metrics.watch(
+    {
+      name: 'drape_inference_ready',
+      help: 'Inference processes that are idle or busy, without those that are starting',
+    },
+    () => [{ value: inference.countReady() }],
+  )
+
+  metrics.watch(
+    {
+      name: 'drape_inference_waiting',
+      help: 'Engines that the worker cannot open yet because their files are downloaded',
+    },
+    () => [{ value: inference.findWaiting().length }],
+  )
+
+  metrics.watch(
+    { name: 'drape_kept_garments', help: 'Garments cached in the inference processes for later try-ons' },
+    () => [{ value: inference.countCachedGarments() }],
+  )
+  const cachedGarments = createCachedGarments({ database, evict: (hashes) => inference.evict(hashes), log })
+  const evicting = setInterval(() => cachedGarments.sweep(), EVICT_INTERVAL_MS)
+  lifecycle.onStop('evicting', () => clearInterval(evicting))
+
+  const keyring = readKeyring({
+    prefix: 'PROVENANCE',
+    pem: config.PROVENANCE_KEY,
+    transitKey: config.PROVENANCE_TRANSIT_KEY,
+    token: config.PROVENANCE_TRANSIT_TOKEN,
+    tokenFile: config.PROVENANCE_TRANSIT_TOKEN_FILE,
+  })
+  const provenanceKeys = createProvenanceKeys(database)
+  const signer = createSigner({
+    findKey: createFindSigningKey(keyring, config.PROVENANCE_CERTIFICATE),
+    onKey: (key) => {
+      announceSigningKey(key, log)
+      noteSigningKey(key, provenanceKeys, log)
+    },
+    onChange: (fault) => {
+      if (fault === null) log.info('the signing key can sign')
+      else log.error({ err: fault }, 'results cannot be signed: no job is taken until the signing key is available')
+      noteReadiness()
+    },
+  })
+  const isFirstCheckPassed = await signer.check()
+  // A key in a PEM does not become valid by waiting.
+  if (!isFirstCheckPassed && keyring.origin !== 'service') throw signer.fault()?.cause
+  const checking = setInterval(() => signer.check(), CHECK_KEY_INTERVAL_MS)
+  lifecycle.onStop('signing key', () => clearInterval(checking))
+  const createMark = (engine: string): string | null => {
+    const manifest = manifests.find(({ name }) => name === engine)
+    // A test engine returns the photo unchanged, to the last bit.
+    return config.MARK_DIR === '' || !manifest || manifest.kind === 'test' ? null : createMarkId()
+  }
+  const images = createImages(database)
+  const publish = createPublish(redis, log)
+  const handBack = createHandBack()
+  const parts = {
+    worker,
+    pauseTaking: async () => {
+      // Random: two workers with equal pauses would each receive their own job again and again.
+      pausedUntil = performance.now() + MAX_PAUSE_MS * (1 / 3 + (Math.random() * 2) / 3)
+      await setTaking()
+    },
+    isFenced: health.isFenced,
+    handBack,
+    findWorkersWith: redis.findWorkersWith,
+    generations: createGenerations(
+      database,
+      countEnds((change) => publish(generationChannel(change.id), change), metrics),
+    ),
+    objects: createObjects(database),
+    storage,
+    inference,
+    fetchImage: measureFetch(
+      createImageFetcher({
+        lookup: createHostLookup({ servers: config.FETCH_DNS_SERVERS }),
+        allowCidrs: config.FETCH_ALLOW_CIDRS,
+        allowPorts: config.FETCH_ALLOW_PORTS,
+        failureCode: 'PRODUCT_IMAGE_FETCH_FAILED',
+      }),
+      metrics,
+    ),
+    loadLogo: createLogoLoader(storage),
+    signResult: signer.sign,
+    createMark,
+    resultMarks: createResultMarks(database),
+    maySign: signer.check,
+    refusals: createSafetyRefusals(database),
+    askList: config.SAFETY_LIST_URL
+      ? createListClient({ url: config.SAFETY_LIST_URL, secret: config.SAFETY_LIST_SECRET })
+      : null,
+    findWeights: (engine: string) => manifests.find(({ name }) => name === engine)?.weights ?? null,
+    cachedGarments,
+    recordDetections: createRecordDetections({ images, detections: createDetections(database), log }),
+    log,
+    metrics,
+  }
+  const parseTryOn = compileParser(QueuedTryOnSchema)
+  const parsePrepare = compileParser(PrepareJobSchema)
+  const handlers: Readonly<Record<QueueName, (data: unknown) => Promise<void>>> = {
+    'try-on': (data) => consumeTryOn(parseTryOn(data), parts),
+    prepare: (data) => prepareUpload(parsePrepare(data), { images, storage, inference }),
+  }
+  const refusals: typeof handlers = {
+    'try-on': async (data) => {
+      const { generationId, attempt } = parseTryOn(data)
+      await parts.generations.handBack({ id: generationId, attempt })
+    },
+    // The waiting upload continues without the result.
+    prepare: async () => {},
+  }
+  const consumers = config.QUEUES.map((name) =>
+    createConsumer({
+      redis,
+      name: name === 'try-on' ? engineQueueName(config.ENGINES) : name,
+      concurrency: config.CONCURRENCY,
+      handle: ({ data }) => handlers[name](data),
+      refuse: ({ data }) => refusals[name](data),
+    }),
+  )
+
+  const membership =
+    config.POOL === ''
+      ? null
+      : joinPool({
+          registry: createPoolRegistry(redis),
+          host: config.POD_NAME || hostname(),
+          facts: { slots: config.CONCURRENCY, provider: config.EXECUTION_PROVIDER, engines: config.ENGINES },
+          consumers,
+          findSickness: health.sickness,
+          findDownloadSeconds: inference.downloadSeconds,
+          onChange: () => noteReadiness(),
+          handBack: handBack.now,
+          log,
+        })
+  lifecycle.onStop('membership', () => membership?.leave())
+  const mayTake = () =>
+    inference.countReady() > 0 && !health.isFenced() && signer.fault() === null && (membership?.mayTake() ?? true)
+
+  // Jobs are taken only while a process can run them, so that a crashing process does not consume attempts.
+  let taking = false
+  let pausedUntil = Number.NEGATIVE_INFINITY
+  const setTaking = async () => {
+    const wanted = mayTake() && performance.now() >= pausedUntil
+    if (wanted === taking) return
+    taking = wanted
+    await Promise.all(consumers.map((consumer) => consumer.setTaking(wanted)))
+  }
+  const gate = setInterval(setTaking, 100)
+  lifecycle.onStop('gate', () => clearInterval(gate))
+
+  const probes = createProbeServer({
+    log,
+    metrics,
+    isWaiting: () => inference.findWaiting().length > 0,
+    checks: {
+      postgres: () => pingDatabase(database),
+      redis: () => redis.ping(),
+      storage: () => storage.check(),
+      inference: async () => {
+        health.assertHealthy()
+        if (inference.countReady() > 0) return
+        const waiting = inference.findWaiting()
+        const reason =
+          waiting.length > 0 ? `the files of ${waiting.join(', ')} are downloaded` : 'no inference process is ready'
+        throw new Error(inference.problem() ?? reason)
+      },
+      signing: async () => {
+        const fault = signer.fault()
+        if (fault !== null) throw fault
+      },
+    },
+  })
+  probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
+  lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
+
+  const announcement = announceWorker({
     redis,
-    name: name === 'try-on' ? engineQueueName(config.ENGINES) : name,
-    concurrency: config.CONCURRENCY,
-    handle: ({ data }) => handlers[name](data),
-    refuse: ({ data }) => refusals[name](data),
-  }),
-)
-
-const membership =
-  config.POOL === ''
-    ? null
-    : joinPool({
-        registry: createPoolRegistry(redis),
-        host: config.POD_NAME || hostname(),
-        facts: { slots: config.CONCURRENCY, provider: config.EXECUTION_PROVIDER, engines: config.ENGINES },
-        consumers,
-        findSickness: health.sickness,
-        findDownloadSeconds: inference.downloadSeconds,
-        onChange: () => noteReadiness(),
-        handBack: handBack.now,
-        log,
-      })
-lifecycle.onStop('membership', () => membership?.leave())
-const mayTake = () =>
-  inference.countReady() > 0 && !health.isFenced() && signer.fault() === null && (membership?.mayTake() ?? true)
-
-// Jobs are taken only while a process can run them, so that a crashing process does not consume attempts.
-let taking = false
-let pausedUntil = Number.NEGATIVE_INFINITY
-const setTaking = async () => {
-  const wanted = mayTake() && performance.now() >= pausedUntil
-  if (wanted === taking) return
-  taking = wanted
-  await Promise.all(consumers.map((consumer) => consumer.setTaking(wanted)))
-}
-const gate = setInterval(setTaking, 100)
-lifecycle.onStop('gate', () => clearInterval(gate))
-
-const probes = createProbeServer({
-  log,
-  metrics,
-  isWaiting: () => inference.findWaiting().length > 0,
-  checks: {
-    postgres: () => pingDatabase(database),
-    redis: () => redis.ping(),
-    storage: () => storage.check(),
-    inference: async () => {
-      health.assertHealthy()
-      if (inference.countReady() > 0) return
-      const waiting = inference.findWaiting()
-      const reason =
-        waiting.length > 0 ? `the files of ${waiting.join(', ')} are downloaded` : 'no inference process is ready'
-      throw new Error(inference.problem() ?? reason)
+    worker,
+    queues: config.QUEUES,
+    engines: config.ENGINES,
+    slots: config.CONCURRENCY,
+    canWork: mayTake,
+    findManifests: () => (config.QUEUES.includes('try-on') ? manifests : []),
+    onArrival: () => publish(WORKERS_CHANNEL, { worker }),
+    log,
+  })
+  lifecycle.onStop('announcement', () => announcement.withdraw())
+  noteReadiness = () => {
+    setTaking()
+    announcement.renew()
+  }
+  noteReadiness()
+  const watchdog = watchQueues({
+    redis,
+    consumers,
+    canWork: mayTake,
+    onStuck: (queue) => {
+      log.fatal({ queue }, 'jobs are waiting but none is consumed')
+      lifecycle.stop('a queue is stuck', 1)
     },
-    signing: async () => {
-      const fault = signer.fault()
-      if (fault !== null) throw fault
-    },
-  },
-})
-probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
-lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
-
-const announcement = announceWorker({
-  redis,
-  worker,
-  queues: config.QUEUES,
-  engines: config.ENGINES,
-  slots: config.CONCURRENCY,
-  canWork: mayTake,
-  findManifests: () => (config.QUEUES.includes('try-on') ? manifests : []),
-  onArrival: () => publish(WORKERS_CHANNEL, { worker }),
-  log,
-})
-lifecycle.onStop('announcement', () => announcement.withdraw())
-noteReadiness = () => {
-  setTaking()
-  announcement.renew()
+  })
+  lifecycle.onStop('watchdog', () => watchdog.stop())
+  // Registered last, so stopped first: no new jobs from now on, then the running jobs finish.
+  lifecycle.onStop('consumers', () => Promise.all(consumers.map((consumer) => consumer.close())))
+  log.info({ worker, queues: config.QUEUES, engines: config.ENGINES }, 'working')
 }
-noteReadiness()
-const watchdog = watchQueues({
-  redis,
-  consumers,
-  canWork: mayTake,
-  onStuck: (queue) => {
-    log.fatal({ queue }, 'jobs are waiting but none is consumed')
-    lifecycle.stop('a queue is stuck', 1)
-  },
-})
-lifecycle.onStop('watchdog', () => watchdog.stop())
-// Registered last, so stopped first: no new jobs from now on, then the running jobs finish.
-lifecycle.onStop('consumers', () => Promise.all(consumers.map((consumer) => consumer.close())))
-log.info({ worker, queues: config.QUEUES, engines: config.ENGINES }, 'working')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { compileCheck, readNumber, type Static, type TSchema, Type } from '../contract/schema.ts'
 import { findUrlProblem } from '../network/service-urls.ts'
+import type { Host } from './lifecycle.ts'
 
 /** Variables that every process reads. */
 export const SHARED_VARIABLES = {
@@ -35,13 +36,15 @@ export class InvalidConfiguration extends Error {
 }
 
 /** Reads the environment of a process at its start; if it is not valid, prints the reason in one line and exits with 2. */
-export function configure<T>(read: (env: NodeJS.ProcessEnv) => T): T {
+export function configure<T>(read: (env: NodeJS.ProcessEnv) => T, host: Host = process): T {
   try {
-    return read(process.env)
+    return read(host.env)
   } catch (error) {
-    if (!(error instanceof InvalidConfiguration)) throw error
-    console.error(error.line)
-    process.exit(2)
+    if (error instanceof InvalidConfiguration) {
+      console.error(error.line)
+      host.exit(2)
+    }
+    throw error
   }
 }
 

@@ -1,7 +1,23 @@
+import type { DestinationStream } from 'pino'
 import type { ProcessLog } from '../telemetry/log.ts'
 import { InvalidConfiguration } from './config.ts'
 
 const FLUSH_TIMEOUT_MS = 5000
+
+/** What a program uses of the process that it runs in. */
+export interface Host {
+  readonly env: NodeJS.ProcessEnv
+  readonly pid: number
+  on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown
+  once(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
+  exit(code: number): unknown
+}
+
+/** Where a program runs, and what receives its log; default: stdout. */
+export interface Surroundings {
+  readonly host: Host
+  readonly lines?: DestinationStream
+}
 
 export interface Lifecycle {
   /** Registers a cleanup. Cleanups run in reverse order of registration. */
@@ -14,7 +30,15 @@ export interface Lifecycle {
  * Owns the exit of a process: SIGTERM, SIGINT and uncaught errors lead to `stop`. A stop that takes longer than
  * `graceSeconds` exits anyway.
  */
-export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceSeconds: number }): Lifecycle {
+export function createLifecycle({
+  log,
+  graceSeconds,
+  host = process,
+}: {
+  log: ProcessLog
+  graceSeconds: number
+  host?: Host
+}): Lifecycle {
   const undos: { name: string; undo: () => unknown }[] = []
   let stopping: Promise<void> | null = null
 
@@ -51,18 +75,21 @@ export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceS
    * `FLUSH_TIMEOUT_MS`: even an exit would wait for the reader again.
    */
   function end(exitCode: number): void {
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), FLUSH_TIMEOUT_MS)
-    log.flush(() => process.exit(exitCode))
+    const late = setTimeout(() => process.kill(process.pid, 'SIGKILL'), FLUSH_TIMEOUT_MS)
+    log.flush(() => {
+      clearTimeout(late)
+      host.exit(exitCode)
+    })
   }
 
-  process.once('SIGTERM', () => lifecycle.stop('SIGTERM'))
-  process.once('SIGINT', () => lifecycle.stop('SIGINT'))
-  process.on('uncaughtException', (error) => {
+  host.once('SIGTERM', () => lifecycle.stop('SIGTERM'))
+  host.once('SIGINT', () => lifecycle.stop('SIGINT'))
+  host.on('uncaughtException', (error) => {
     if (error instanceof InvalidConfiguration) log.fatal(error.line)
     else log.fatal({ err: error }, 'uncaught exception')
     lifecycle.stop('uncaught exception', error instanceof InvalidConfiguration ? 2 : 1)
   })
-  process.on('unhandledRejection', (error) => {
+  host.on('unhandledRejection', (error) => {
     log.fatal({ err: error }, 'unhandled rejection')
     lifecycle.stop('unhandled rejection', 1)
   })

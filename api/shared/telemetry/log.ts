@@ -1,4 +1,4 @@
-import { type LoggerOptions, pino } from 'pino'
+import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import { activeTraceIds } from './telemetry.ts'
 
 export type Log = Pick<ReturnType<typeof pino>, 'fatal' | 'error' | 'warn' | 'info' | 'debug'> & {
@@ -12,17 +12,18 @@ export interface ProcessLog extends Log {
 }
 
 /**
- * JSON lines on stdout. Redacts credentials and links. Batches lines for up to 100 ms. Within a span, lines carry its
+ * JSON lines on stdout, or in `lines`. Redacts credentials and links. Batches lines for up to 100 ms. Within a span, lines carry its
  * `trace_id` and `span_id`.
  */
-export function createLog({ process: name, level }: { process: string; level: string }): ProcessLog {
-  const lines = pino.destination({
-    dest: process.stdout.fd,
-    sync: false,
-    minLength: BATCH_BYTES,
-    periodicFlush: BATCH_MS,
-  })
-  process.on('exit', () => lines.flushSync())
+export function createLog({
+  process: name,
+  level,
+  lines = openStdout(),
+}: {
+  process: string
+  level: string
+  lines?: DestinationStream
+}): ProcessLog {
   const options: LoggerOptions = {
     level,
     base: { process: name },
@@ -35,6 +36,17 @@ export function createLog({ process: name, level }: { process: string; level: st
     },
   }
   return pino(options, lines)
+}
+
+function openStdout(): DestinationStream {
+  const lines = pino.destination({
+    dest: process.stdout.fd,
+    sync: false,
+    minLength: BATCH_BYTES,
+    periodicFlush: BATCH_MS,
+  })
+  process.on('exit', () => lines.flushSync())
+  return lines
 }
 
 const BATCH_BYTES = 8192
