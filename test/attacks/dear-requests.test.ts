@@ -198,6 +198,7 @@ describe('a request blocks the event loop only briefly', () => {
     await dashboard.release()
     const limits = { ADDRESS_EVENTS_PER_MINUTE: '10000000', ADDRESS_EVENT_BYTES_PER_MINUTE: '1000000000' }
     drape = await startDrape({
+      separate: true,
       env: {
         PROXY_HOPS: '1',
         DASHBOARD_PORT: String(dashboard.port),

@@ -137,7 +137,7 @@ describe('a body of 1 MB', () => {
   let drape: Drape
   let publishableKey: string
   beforeAll(async () => {
-    drape = await startDrape({ credits: 10, env: { PROXY_HOPS: '1', ...BUDGETS } })
+    drape = await startDrape({ separate: true, credits: 10, env: { PROXY_HOPS: '1', ...BUDGETS } })
     const accounts = createAccounts(drape.database)
     publishableKey = await accounts.insertKey(drape.accountId, 'publishable')
   })

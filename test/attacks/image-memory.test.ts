@@ -34,7 +34,7 @@ describe('images that take much memory or time to decode', () => {
   let photo: Buffer
   const large = heicImage('large')
   beforeAll(async () => {
-    drape = await startDrape()
+    drape = await startDrape({ separate: true })
     photo = await readSample('persons/down-half-teal.jpg')
     for (let i = 0; i < 4; i++) await upload(photo)
   })

@@ -14,7 +14,7 @@ describe('uploaded images', () => {
   let person: Buffer
 
   beforeAll(async () => {
-    drape = await startDrape()
+    drape = await startDrape({ separate: true })
     person = await readSample('persons/astronaut.jpg')
   })
   afterAll(() => drape.stop())

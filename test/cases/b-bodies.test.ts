@@ -355,7 +355,7 @@ describe('request bodies', () => {
       }
       await utimes(old, 0, 0)
       // Even a clock that is an hour fast does not make the young folder old.
-      const api = await startProgram('api', { ...drape.env, ...wrongClock(3600) })
+      const api = await startProgram('api', { ...drape.env, ...wrongClock(3600) }, { separate: true })
       await until(async () => !(await temporaryFiles()).includes('drape-uploads/upload-old'))
       await api.end()
       expect((await temporaryFiles()).sort()).toEqual([

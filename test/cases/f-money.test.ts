@@ -155,7 +155,7 @@ describe('credits under concurrency', () => {
   describe('an API killed between commit and response', () => {
     let api: TestProgram
     beforeAll(async () => {
-      api = await startProgram('api', drape.env)
+      api = await startProgram('api', drape.env, { separate: true })
     })
     afterAll(() => api.end())
 
@@ -184,7 +184,7 @@ describe('credits under concurrency', () => {
       await until(async () => (await countGenerations(account.id)) === 1)
       await api.end('SIGKILL')
       expect(await dying).toBe('broken off')
-      api = await startProgram('api', drape.env)
+      api = await startProgram('api', drape.env, { separate: true })
     }
 
     it('has accepted the generation: a retry without Idempotency-Key makes another one', async () => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import sharp from 'sharp'
 import { type AccountSettings, createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import { type Contract, createContract } from './contract.ts'
@@ -24,7 +25,8 @@ export interface Drape {
   readonly env: Readonly<Record<string, string>>
   readonly accountId: string
   readonly apiKey: string
-  startWorker(env?: Readonly<Record<string, string>>): Promise<TestProgram>
+  /** `separate`: in a process of its own, which the test can kill. */
+  startWorker(env?: Readonly<Record<string, string>>, options?: { separate?: boolean }): Promise<TestProgram>
   createAccount(credits: number, settings?: AccountSettings): Promise<{ id: string; apiKey: string }>
   /**
    * A request with the account's key. A plain object is sent as JSON, FormData as multipart. Throws when the OpenAPI document
@@ -57,10 +59,13 @@ export async function startDrape({
   credits = 20,
   env = {},
   defaultEngines = false,
+  separate = false,
 }: {
   credits?: number
   env?: Record<string, string>
   defaultEngines?: boolean
+  /** The API in a process of its own, which the test can kill. */
+  separate?: boolean
 } = {}): Promise<Drape> {
   const [testDatabase, redisUrl, folder] = await Promise.all([
     createTestDatabase(),
@@ -84,7 +89,7 @@ export async function startDrape({
     credits,
     settings: PLENTY,
   })
-  const api = await startProgram('api', variables)
+  const api = await startProgram('api', variables, { separate })
   const contract = await readContract(api.url, env.PUBLIC_URL ?? api.url)
   const workers: TestProgram[] = []
 
@@ -94,9 +99,9 @@ export async function startDrape({
     env: variables,
     accountId,
     apiKey,
-    startWorker: async (more = {}) => {
+    startWorker: async (more = {}, options) => {
       const engines = defaultEngines ? {} : { ENGINES: 'mock' }
-      const worker = await startProgram('worker', { ...variables, ...engines, PUBLIC_URL: api.url, ...more })
+      const worker = await startProgram('worker', { ...variables, ...engines, PUBLIC_URL: api.url, ...more }, options)
       workers.push(worker)
       return worker
     },
@@ -167,6 +172,15 @@ export function formOf(data: unknown, files: Readonly<Record<string, Uint8Array>
 /** An image of `scripts/samples`, for example `persons/astronaut.jpg`. */
 export function readSample(path: string): Promise<Buffer> {
   return readFile(new URL(`../../scripts/samples/${path}`, import.meta.url))
+}
+
+/** An image of the clone with at most 640 rows, of which a try-on by `warp` takes a third of the processor time. */
+export async function shrink(path: string): Promise<Buffer> {
+  // The API allows no files as sources of images.
+  return sharp(await readFile(path))
+    .resize({ height: 640, withoutEnlargement: true })
+    .jpeg({ quality: 95 })
+    .toBuffer()
 }
 
 /** The person of the workers' self-test, 200 px wide, for tests of anything but results: a worker analyses it in half the time. */

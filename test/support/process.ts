@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startApi } from '../../api/main.ts'
 import { readImageVariables } from '../../scripts/stack/image-variables.ts'
 import type { Part } from '../../scripts/stack/part.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { inspectProcess, killGroup } from '../../scripts/stack/processes.ts'
+import { startWorker } from '../../worker/main.ts'
 import { asProcess } from './process-roles.ts'
 import { requestService } from './request-service.ts'
 import { until } from './until.ts'
@@ -31,38 +33,82 @@ export interface TestProgram extends TestProcess {
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
+/** Variables that only the start of a process can set. */
+const OF_PROCESS = /^(NODE_OPTIONS|TZ|TMPDIR|LD_PRELOAD|(AWS|FAKETIME|OTEL|PG)\w*)$/
+
 /**
  * Starts `api`, `worker` or `controller` with these variables on free ports and resolves when it is ready. Throws with its output if it
- * ends.
+ * ends. API and worker run inside the process of the test, which has their modules already, unless they need a process of their own: because
+ * of their variables, or because the test kills them (`separate`).
  */
 export async function startProgram(
   name: 'api' | 'worker' | 'controller',
   env: NodeJS.ProcessEnv,
+  { separate = false } = {},
 ): Promise<TestProgram> {
   const [port, probePort] = [await reserveFreePort(), await reserveFreePort()]
   await Promise.all([port.release(), probePort.release()])
   const url = `http://127.0.0.1:${port.port}`
   const probeUrl = `http://127.0.0.1:${probePort.port}`
-  const started = await spawnProcess({
-    command: process.execPath,
-    args: [`${name}/main.ts`],
-    cwd: ROOT,
-    env: {
-      ...process.env,
-      ...readImageVariables(name),
-      NODE_ENV: 'development',
-      PUBLIC_URL: url,
-      ...env,
-      // With minimal database rights, as recommended for installations.
-      ...(env.DATABASE_URL !== undefined && { DATABASE_URL: asProcess(env.DATABASE_URL, name) }),
-      PORT: String(port.port),
-      PROBE_PORT: String(probePort.port),
-    },
-  })
+  const variables = {
+    NODE_ENV: 'development',
+    PUBLIC_URL: url,
+    ...env,
+    // With minimal database rights, as recommended for installations.
+    ...(env.DATABASE_URL !== undefined && { DATABASE_URL: asProcess(env.DATABASE_URL, name) }),
+    PORT: String(port.port),
+    PROBE_PORT: String(probePort.port),
+  }
+  const isInside = !separate && !Object.keys(env).some((key) => OF_PROCESS.test(key))
+  const started = isInside && name !== 'controller' ? startInside(name, variables) : await startOutside(name, variables)
   await untilReady(probeUrl, started.ended).catch((error) => {
     throw new Error(`${name} ${error.message}\n${started.output()}`)
   })
-  return { ...started, url, probeUrl }
+  return Object.assign(started, { url, probeUrl })
+}
+
+function startOutside(name: string, variables: NodeJS.ProcessEnv): Promise<TestProcess> {
+  return spawnProcess({
+    command: process.execPath,
+    args: [`${name}/main.ts`],
+    cwd: ROOT,
+    env: { ...process.env, ...readImageVariables(name), ...variables },
+  })
+}
+
+const PROGRAMS = { api: startApi, worker: startWorker }
+let lastPid = 0
+
+function startInside(name: keyof typeof PROGRAMS, env: NodeJS.ProcessEnv): TestProcess {
+  let output = ''
+  const { promise: ended, resolve: end } = Promise.withResolvers<number | null>()
+  const host = Object.assign(new EventEmitter(), {
+    env: { ...process.env, ...readImageVariables(name), ...env },
+    // Part of the names of workers.
+    pid: process.pid * 1000 + lastPid++,
+    exit: end,
+  })
+  const lines = {
+    write: (line: string) => {
+      output += line
+    },
+  }
+  PROGRAMS[name]({ host, lines }).catch((error) => {
+    if (!host.emit('uncaughtException', error)) end(1)
+  })
+  return {
+    get pid(): number {
+      throw new Error('This program has no process of its own. Start it with `separate`.')
+    },
+    ended,
+    output: () => output,
+    end: async (signal = 'SIGTERM') => {
+      if (signal !== 'SIGTERM' && signal !== 'SIGINT')
+        throw new Error(`This program has no process of its own for ${signal}. Start it with \`separate\`.`)
+      host.emit(signal)
+      return ended
+    },
+  }
 }
 
 /** Longer than any process needs to finish its work and exit. */

@@ -124,7 +124,7 @@ describe('batches of products', () => {
   it('return the first response again, and continue after a kill without repeating work', async () => {
     const body = lines(Array.from({ length: 500 }, (_, i) => ({ externalId: `r-${i}`, images, title: `${i}` })))
     const headers = { 'x-api-key': drape.apiKey, 'content-type': NDJSON, 'idempotency-key': 'resumed' }
-    const replica = await startProgram('api', drape.env)
+    const replica = await startProgram('api', drape.env, { separate: true })
     const broken = fetch(`${replica.url}${PATH}`, { method: 'POST', headers, body }).catch(() => null)
     const countStored = () =>
       drape.database.oneFirst(sql.unsafe`

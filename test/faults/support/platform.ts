@@ -98,7 +98,7 @@ export async function startPlatform({
   const launch =
     (program: 'api' | 'worker', more: Readonly<Record<string, string>> = {}) =>
     async () => {
-      const started = await startProgram(program, { ...envOf(program), ...more })
+      const started = await startProgram(program, { ...envOf(program), ...more }, { separate: true })
       programs.push(started)
       return started
     }

@@ -97,7 +97,7 @@ describe('drape debug', () => {
 
   it('shows both workers of a generation retried after a worker crash', async () => {
     images.hold()
-    const first = await drape.startWorker()
+    const first = await drape.startWorker({}, { separate: true })
     const id = await tryOn({ url: images.url() })
     const running = await until(async () => {
       const seen = await debug(id)

@@ -200,7 +200,7 @@ describe('a request with an Idempotency-Key', () => {
   describe('while the API is killed', () => {
     let api: TestProgram
     beforeAll(async () => {
-      api = await startProgram('api', drape.env)
+      api = await startProgram('api', drape.env, { separate: true })
     })
     afterAll(() => api.end())
 
@@ -214,7 +214,7 @@ describe('a request with an Idempotency-Key', () => {
     }
     const killAndRestart = async () => {
       await api.end('SIGKILL')
-      api = await startProgram('api', drape.env)
+      api = await startProgram('api', drape.env, { separate: true })
     }
     const untilAnswered = async (key: string, body: unknown) => {
       for (;;) {

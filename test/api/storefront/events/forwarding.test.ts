@@ -192,9 +192,9 @@ describe('event forwarding without a provider', () => {
 
   it('refuses to start the API with an incomplete provider configuration', async () => {
     const drape = await startDrape()
-    await expect(startProgram('api', { ...drape.env, ANALYTICS_URL: 'http://127.0.0.1:9' })).rejects.toThrow(
-      'ANALYTICS_URL and ANALYTICS_KEY must be set together',
-    )
+    await expect(
+      startProgram('api', { ...drape.env, ANALYTICS_URL: 'http://127.0.0.1:9' }, { separate: true }),
+    ).rejects.toThrow('ANALYTICS_URL and ANALYTICS_KEY must be set together')
     await drape.stop()
   })
 })

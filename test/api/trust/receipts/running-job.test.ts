@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createRedis, type Redis } from '../../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
-import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { type Drape, shrink, startDrape } from '../../../support/drape.ts'
 import { until } from '../../../support/until.ts'
 
 describe('a worker whose customer is erased during a job', () => {
@@ -19,7 +19,7 @@ describe('a worker whose customer is erased during a job', () => {
   })
 
   it('stops, stores nothing, and the receipt waits for it', async () => {
-    const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
+    const [me, shirt] = [await shrink('scripts/samples/persons/down-half-teal.jpg'), await shrink('scripts/samples/garments/tshirt-navy.jpg')]
     const id = await drape.tryOn(
       {
         products: [{ externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }],

@@ -152,13 +152,11 @@ describe('a request to remove an image', () => {
     const decide = async () => {
       const candidates = createRemovalCandidates(database)
       const { found, isCut } = await candidates.find((await removals.find(id))?.hashes ?? [])
-      expect(
-        await candidates.assign(
-          id,
-          found.map((candidate) => candidate.id),
-          { isCut },
-        ),
-      ).toBe(true)
+      const ids = found.map((candidate) => candidate.id)
+      const assigned = database.transaction((transaction) =>
+        createRemovalCandidates(withinTransaction(database, transaction)).assign(id, ids, { isCut }),
+      )
+      expect(await assigned).toBe(true)
       await until(async () => (await removals.find(id))?.state !== 'ERASING')
       return [found.length, await stateOf(body.reference)]
     }
