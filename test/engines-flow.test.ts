@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AccountSettings, createAccounts } from '../api/accounts/accounts.store.ts'
 import { sql } from '../api/shared/database/database.ts'
 import { encodeImage } from '../api/shared/image/image.ts'
-import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
+import { type Drape, formOf, shrink, startDrape } from './support/drape.ts'
 import { addParser, changeEngineManifest, copyTinyEngine } from './support/tiny-engine.ts'
 import { until } from './support/until.ts'
 import { wornPhoto } from './support/worn-photo.ts'
@@ -16,8 +16,8 @@ describe('engines of the installation', () => {
 
   beforeAll(async () => {
     files = {
-      me: await readSample('persons/down-half-teal.jpg'),
-      shirt: await readSample('garments/tshirt-navy.jpg'),
+      me: await shrink('scripts/samples/persons/down-half-teal.jpg'),
+      shirt: await shrink('scripts/samples/garments/tshirt-navy.jpg'),
       worn: Buffer.from(await encodeImage(await wornPhoto(['top']), { format: 'png' })),
     }
     // The engine of each order decides here, so none is replaced.

@@ -1,18 +1,15 @@
-import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { decodeImage } from '../api/shared/image/image.ts'
-import { type Drape, readSample, startDrape } from './support/drape.ts'
-import type { TestProgram } from './support/process.ts'
+import { type Drape, shrink, startDrape } from './support/drape.ts'
 import { until } from './support/until.ts'
 
 /** A try-on as a caller sees it, from the HTTP request to the result. */
 describe('a try-on from end to end', () => {
   let drape: Drape
-  let worker: TestProgram
   let person: Buffer
   let shirt: Buffer
   let shop: Server
@@ -20,8 +17,8 @@ describe('a try-on from end to end', () => {
   const visits: string[] = []
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
-    shirt = await readSample('garments/tshirt-mustard.jpg')
+    person = await shrink('scripts/samples/persons/down-half-teal.jpg')
+    shirt = await shrink('scripts/samples/garments/tshirt-mustard.jpg')
     const pages: Readonly<Record<string, string | Buffer>> = {
       '/shirt.jpg': shirt,
       '/page.jpg': '<html>no image</html>',
@@ -37,7 +34,7 @@ describe('a try-on from end to end', () => {
     const { port } = shop.address() as AddressInfo
     shopUrl = `http://127.0.0.1:${port}`
     drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` }, defaultEngines: true })
-    worker = await drape.startWorker()
+    await drape.startWorker()
   })
   afterAll(async () => {
     await drape.stop()
@@ -100,7 +97,7 @@ describe('a try-on from end to end', () => {
     const body = inline({ fileKey: 'dress' })
     const id = await drape.tryOn(
       { ...body, products: [{ images: [{ source: { fileKey: 'dress' } }] }] },
-      { me: person, dress: await readSample('garments/dress-blue.jpg') },
+      { me: person, dress: await shrink('scripts/samples/garments/dress-blue.jpg') },
     )
     expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED', category: 'one-pieces' })
   })
@@ -198,7 +195,7 @@ describe('a try-on from end to end', () => {
       errorCode: 'MISSING_REQUIRED_CLASSIFICATION',
     })
     const [portrait, trousers] = await Promise.all(
-      ['persons/astronaut.jpg', 'garments/trousers-black.jpg'].map(readSample),
+      ['scripts/samples/persons/astronaut.jpg', 'scripts/samples/garments/trousers-black.jpg'].map(shrink),
     )
     const lower = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: portrait, shirt: trousers })
     expect(await drape.finish(lower)).toMatchObject({ status: 'FAILED', errorCode: 'RESULT_REJECTED' })
@@ -216,7 +213,7 @@ describe('a try-on from end to end', () => {
   ])('refunds the credit, also in the ledger, if an image %s', async (_, images, message) => {
     const before = await drape.balance()
     const files = { me: person, shirt }
-    for (const [name, path] of Object.entries(images)) files[name as keyof typeof files] = await readFile(path)
+    for (const [name, path] of Object.entries(images)) files[name as keyof typeof files] = await shrink(path)
     const id = await drape.tryOn(inline({ fileKey: 'shirt' }), files)
     const result = await drape.finish(id)
     expect(result).toMatchObject({
@@ -247,39 +244,5 @@ describe('a try-on from end to end', () => {
     expect(await warningsOf({})).toEqual([])
     expect(await warningsOf({ seed: 42, mode: 'balanced' })).toEqual([])
     expect(await warningsOf({ seed: 7, mode: 'fast' })).toEqual(['SEED_IGNORED', 'MODE_IGNORED'])
-  })
-
-  it('keeps the pixels of the photo outside of the garment', async () => {
-    const output = { format: 'png' }
-    const [mock, warped] = await Promise.all(
-      ['mock', 'warp'].map(async (engine) => {
-        const id = await drape.tryOn(inline({ fileKey: 'shirt' }, { output: { ...output, engine } }), {
-          me: person,
-          shirt,
-        })
-        const { resultImageUrl } = await drape.finish(id)
-        return decodeImage(new Uint8Array(await (await fetch(resultImageUrl)).arrayBuffer()))
-      }),
-    )
-    expect([warped.width, warped.height]).toEqual([mock.width, mock.height])
-    const rowBytes = mock.width * 3
-    const topRows = Math.round(mock.height * 0.12) * rowBytes
-    expect(Buffer.from(warped.data.subarray(0, topRows)).equals(Buffer.from(mock.data.subarray(0, topRows)))).toBe(true)
-    let same = 0
-    for (let i = 0; i < mock.data.length; i++) same += mock.data[i] === warped.data[i] ? 1 : 0
-    expect(same / mock.data.length).toBeGreaterThan(0.3)
-    expect(same / mock.data.length).toBeLessThan(0.97)
-  })
-
-  it('completes on another worker after its worker is killed, charged once', async () => {
-    const before = await drape.balance()
-    const ids = await Promise.all(
-      Array.from({ length: 2 }, () => drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt })),
-    )
-    await worker.end('SIGKILL')
-    worker = await drape.startWorker()
-    for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
-    expect(await drape.balance()).toBe(before - 2)
-    expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Type } from '../api/shared/contract/schema.ts'
 import { rowType, sql } from '../api/shared/database/database.ts'
-import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { type Drape, shrink, startDrape } from './support/drape.ts'
 import { copyTinyEngine } from './support/tiny-engine.ts'
 
 const Row = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer(), dispatched: Type.Boolean() }))
@@ -19,8 +19,8 @@ describe('jobs of an engine that no live worker runs', () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-lanes-'))
     await copyTinyEngine(join(folder, 'fashn-vton'))
     files = {
-      me: await readSample('persons/down-half-teal.jpg'),
-      shirt: await readSample('garments/tshirt-navy.jpg'),
+      me: await shrink('scripts/samples/persons/down-half-teal.jpg'),
+      shirt: await shrink('scripts/samples/garments/tshirt-navy.jpg'),
     }
     // The engine of each order decides here, so none is replaced.
     drape = await startDrape({ defaultEngines: true, env: { ENGINES: 'warp,mock,fashn-vton,studio' } })

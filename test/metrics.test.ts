@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../api/accounts/accounts.store.ts'
 import { sql } from '../api/shared/database/database.ts'
 import { copyGeneration } from './support/accepted.ts'
-import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { type Drape, shrink, startDrape } from './support/drape.ts'
 import type { TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
 
@@ -18,7 +18,7 @@ describe('metrics', () => {
   }
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
+    person = await shrink('scripts/samples/persons/down-half-teal.jpg')
     drape = await startDrape({ defaultEngines: true })
   })
   afterAll(() => drape.stop())
@@ -71,7 +71,10 @@ describe('metrics', () => {
 
   it('report reserved and refunded credits', async () => {
     const before = await scrape(drape.api)
-    const id = await drape.tryOn({ ...call, output: {} }, { me: await readSample('garments/tshirt-mustard.jpg') })
+    const id = await drape.tryOn(
+      { ...call, output: {} },
+      { me: await shrink('scripts/samples/garments/tshirt-mustard.jpg') },
+    )
     expect(await drape.finish(id)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
     const [after, atWorker] = await Promise.all([scrape(drape.api), scrape(worker)])
     const reserved = 'drape_credits_reserved_total'

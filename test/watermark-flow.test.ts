@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../api/shared/database/database.ts'
 import { type Bitmap, decodeImage } from '../api/shared/image/image.ts'
 import { createCommandLine } from './support/command-line.ts'
-import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { type Drape, shrink, startDrape } from './support/drape.ts'
 
 function expectEqualBitmaps(bitmap: Bitmap, other: Bitmap): void {
   expect([bitmap.width, bitmap.height]).toEqual([other.width, other.height])
@@ -44,8 +44,8 @@ describe('the watermark of an account', () => {
   }
 
   beforeAll(async () => {
-    person = await readSample('persons/down-half-teal.jpg')
-    shirt = await readSample('garments/tshirt-mustard.jpg')
+    person = await shrink('scripts/samples/persons/down-half-teal.jpg')
+    shirt = await shrink('scripts/samples/garments/tshirt-mustard.jpg')
     drape = await startDrape({ defaultEngines: true })
     await drape.startWorker()
     plain = await tryOn({})

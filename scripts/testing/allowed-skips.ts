@@ -65,7 +65,7 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
   {
     file: 'test/clients/python.test.ts',
     test: 'on Python 3.',
-    reason: `versions between the oldest and the newest; ${IS_LONG}`,
+    reason: `a short run tests the oldest version and installs the newest; ${IS_LONG}`,
     when: inShortForm,
   },
   {

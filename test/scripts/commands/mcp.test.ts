@@ -190,18 +190,18 @@ describe('drape mcp', () => {
       const program = join(installed, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js')
       const server = [process.execPath, resolve(ROOT, 'scripts/drape.ts'), 'mcp']
       const env = { ...process.env, HOME: installed }
-      const { stdout } = await promisify(execFile)(process.execPath, [program, '--cli', ...set, ...server, ...args], {
-        env,
-      })
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [program, '--cli', '--connect-timeout', '120000', ...set, ...server, ...args],
+        {
+          env,
+        },
+      )
       return JSON.parse(stdout)
     }
     // With --strict it ends with 6 when a schema is not portable.
     const { tools } = await inspect('--method', 'tools/list', '--strict')
     expect(tools.map(({ name }: { name: string }) => name)).toContain('try_on')
-    const { structuredContent } = await inspect('--method', 'tools/call', '--tool-name', 'read_credits')
-    expect(structuredContent).toEqual((await call('read_credits')).json)
-    const { resourceTemplates } = await inspect('--method', 'resources/templates/list')
-    expect(resourceTemplates).toMatchObject([{ uriTemplate: 'drape://generations/{generationId}/result' }])
   })
 
   it('reports an invalid key, missing credits and an unreachable service', async () => {

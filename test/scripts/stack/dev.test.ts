@@ -12,9 +12,9 @@ import { until } from '../../support/until.ts'
 const ROOT = resolve(import.meta.dirname, '../../..')
 
 describe('scripts/dev', () => {
-  it('prints one line when ready, restarts crashed processes, and leaves no process behind', async () => {
+  it('prints one line when ready, restarts crashed processes, leaves no process behind, and starts again with replicas and retention', async () => {
     const dataFolder = join((await requestService('folder', null)).path, 'with a space')
-    const { dev, report } = await startDev(dataFolder)
+    const { dev, report } = await startDev(dataFolder, { ENGINES: 'mock' })
     expect(report).toEqual({
       ready: true,
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -44,38 +44,21 @@ describe('scripts/dev', () => {
     await dev.end('SIGKILL')
     await until(() => first.every((pid) => inspectProcess(pid) === undefined))
 
-    const again = await startDev(dataFolder, { ENGINES: 'mock' })
-    expect(again.report).toMatchObject({ databaseUrl: report.databaseUrl, redisUrl: report.redisUrl })
+    const again = await startDev(dataFolder, {
+      API_REPLICAS: '2',
+      WORKER_REPLICAS: '0',
+      RETENTION_FILE: 'crds/samples/retention.yaml',
+    })
+    const { databaseUrl, redisUrl } = report
+    const pids = { api: [expect.any(Number), expect.any(Number)], worker: [] }
+    expect(again.report).toMatchObject({ databaseUrl, redisUrl, probeUrls: { worker: null }, pids })
     expect(await readAccount(again.report.url, key)).toMatchObject({ creditBalance: 3 })
-    const last = await partPids(dataFolder)
-    expect(await again.dev.end('SIGTERM')).toBe(0)
-    expect(last.filter((pid) => inspectProcess(pid) !== undefined)).toEqual([])
-  })
-
-  it('runs the retention policies of a file, without workers when WORKER_REPLICAS is 0', async () => {
-    const dataFolder = (await requestService('folder', null)).path
-    const { url: redisUrl } = await requestService('redis', null)
-    const env = { REDIS_URL: redisUrl, WORKER_REPLICAS: '0', RETENTION_FILE: 'crds/samples/retention.yaml' }
-    const { dev, report } = await startDev(dataFolder, env)
-    expect(report).toMatchObject({ probeUrls: { worker: null }, pids: { worker: [] } })
     const log = () => readFile(join(dataFolder, 'logs/retention.log'), 'utf8')
     await until(async () => (await log()).includes('"policy":"three-days"'))
     expect(await log()).toContain('"policies":["expired","three-days","careful","nightly"]')
-    expect(await dev.end('SIGTERM')).toBe(0)
-  })
-
-  it('runs replicas and uses the services of its environment', async () => {
-    const dataFolder = (await requestService('folder', null)).path
-    const { url: redisUrl } = await requestService('redis', null)
-    const env = { REDIS_URL: redisUrl, API_REPLICAS: '2', WORKER_REPLICAS: '2', ENGINES: 'mock' }
-    const { dev, report } = await startDev(dataFolder, env)
-    expect(report.redisUrl).toBe(redisUrl)
-    expect(report.pids).toEqual({
-      api: [expect.any(Number), expect.any(Number)],
-      worker: [expect.any(Number), expect.any(Number)],
-    })
-    expect(await partPids(dataFolder)).toHaveLength(5)
-    expect(await dev.end('SIGINT')).toBe(0)
+    const last = await partPids(dataFolder)
+    expect(await again.dev.end('SIGTERM')).toBe(0)
+    expect(last.filter((pid) => inspectProcess(pid) !== undefined)).toEqual([])
   })
 
   it('exits with the error of a program that cannot start', async () => {
