@@ -1,4 +1,5 @@
-import { type ErrorCode, SERVICE_FAILURE_CODES } from '../shared/contract/errors.ts'
+import { SERVICE_FAILURE_CODES } from '../shared/contract/error-codes.ts'
+import type { ErrorCode } from '../shared/contract/errors.ts'
 import { type Static, Type } from '../shared/contract/schema.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'

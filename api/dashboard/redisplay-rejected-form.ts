@@ -1,4 +1,4 @@
-import { HTTP_STATUS } from '../http/middleware/errors.ts'
+import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError, type FieldProblem } from '../shared/contract/errors.ts'
 import { findFormPage, isSearchPage } from './form-pages.ts'
 import { seeOther } from './layout.ts'
@@ -15,7 +15,7 @@ export function redisplayRejectedForm(show: DashboardMiddleware): DashboardMiddl
     try {
       await next()
     } catch (error) {
-      const place = error instanceof DrapeError && HTTP_STATUS[error.code] < 500 ? findPlace(ctx) : null
+      const place = error instanceof DrapeError && ERRORS[error.code].status < 500 ? findPlace(ctx) : null
       if (place === null || ctx.state.kept !== null) throw error
       ctx.state.kept = keep(ctx, error as DrapeError)
       const { method, url } = ctx
@@ -27,7 +27,7 @@ export function redisplayRejectedForm(show: DashboardMiddleware): DashboardMiddl
       } finally {
         Object.assign(ctx, { method, url })
       }
-      ctx.status = HTTP_STATUS[(error as DrapeError).code]
+      ctx.status = ERRORS[(error as DrapeError).code].status
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type Html, html } from '../http/answers/html.ts'
-import { HTTP_STATUS } from '../http/middleware/errors.ts'
+import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { translateDatabaseError } from '../shared/database/errors.ts'
 import { facts, section, when } from './elements.ts'
@@ -17,7 +17,7 @@ export function refuseByPage(): DashboardMiddleware {
         translated instanceof DrapeError
           ? translated
           : new DrapeError('INTERNAL_ERROR', 'An internal error occurred.', { cause: thrown })
-      const status = HTTP_STATUS[error.code]
+      const status = ERRORS[error.code].status
       if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'dashboard page failed')
       ctx.status = status
       const problems = Array.isArray(error.details) ? error.details : []

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import Router from '@koa/router'
 import { html } from '../http/answers/html.ts'
 import type { Budget } from '../http/limits/budget.ts'
-import { HTTP_STATUS } from '../http/middleware/errors.ts'
+import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import type { Claims, IdentityProvider } from './identity-provider.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -69,7 +69,7 @@ async function orSignIn(
     await work()
   } catch (error) {
     if (!(error instanceof DrapeError)) throw error
-    ctx.status = HTTP_STATUS[error.code]
+    ctx.status = ERRORS[error.code].status
     if (ctx.status >= 500) ctx.state.log.error({ err: error, provider }, 'sign-in provider failed')
     showSignIn(ctx, { provider, passwords, problem: error.message })
   }

@@ -3,7 +3,6 @@ import { assertScope } from '../accounts/restrictions.ts'
 import { checkConsent } from '../consents/check-consent.ts'
 import type { Consents } from '../consents/consents.store.ts'
 import { disconnectSignal } from '../http/answers/disconnect-signal.ts'
-import { HTTP_STATUS } from '../http/middleware/errors.ts'
 import type { Translated } from '../http/route-body.ts'
 import type { AppContext } from '../http/state.ts'
 import type { PersonPhotos } from '../photos/person-photos.ts'
@@ -12,6 +11,7 @@ import type { ReserveStorage } from '../photos/storage-quota.ts'
 import { imageField } from '../products/legacy.routes.ts'
 import type { ProductBody } from '../products/products.schema.ts'
 import type { Products } from '../products/products.store.ts'
+import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { formatPath } from '../shared/contract/schema.ts'
 import type { ProductInput } from '../shared/database/product-merge.store.ts'
@@ -188,7 +188,7 @@ async function acceptOnce(
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof DrapeError && HTTP_STATUS[error.code] < 500
+  return error instanceof DrapeError && ERRORS[error.code].status < 500
 }
 
 /** Maximum `Retry-After` in seconds. The delay equals the time by which the backlog must shrink. */

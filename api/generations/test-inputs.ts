@@ -1,4 +1,5 @@
-import { DrapeError, type ErrorCode, FAILURE_CODES } from '../shared/contract/errors.ts'
+import { FAILURE_CODES } from '../shared/contract/error-codes.ts'
+import { DrapeError, type ErrorCode } from '../shared/contract/errors.ts'
 
 /** Behaviour of a try-on with a test key, as its `externalUserId` requests. */
 export interface TestInput {

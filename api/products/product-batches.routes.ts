@@ -4,9 +4,9 @@ import { assertStorable } from '../http/bodies/bounded-json.ts'
 import { reading } from '../http/guards.ts'
 import { isObject } from '../http/json-object.ts'
 import type { AccountLimiter } from '../http/limits/account-limiter.ts'
-import { HTTP_STATUS } from '../http/middleware/errors.ts'
 import { type Guards, route } from '../http/route.ts'
 import type { AppContext } from '../http/state.ts'
+import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { type CatalogFormat, readEntries } from './entries.ts'
 import type { CatalogEntry } from './entry.ts'
@@ -144,7 +144,7 @@ async function storeEntry(
     if (result === null) throw imagesRequired('images')
     onItem?.(result)
   } catch (error) {
-    if (!(error instanceof DrapeError) || HTTP_STATUS[error.code] >= 500) throw error
+    if (!(error instanceof DrapeError) || ERRORS[error.code].status >= 500) throw error
     const { code, message, details } = error
     const externalId = 'product' in entry && isObject(entry.product) ? entry.product.externalId : null
     const shown = typeof externalId === 'string' && externalId.isWellFormed() ? externalId.slice(0, 255) : null

@@ -1,10 +1,10 @@
 import type { Middleware } from 'koa'
 import { isObject } from '../http/json-object.ts'
 import { codesOf } from '../http/openapi/answers.ts'
-import { ERROR_CONDITIONS } from '../http/openapi/error-conditions.ts'
 import { isBehindKey, nameOf, type Operation } from '../http/openapi/operation.ts'
 import type { AppContext, AppState } from '../http/state.ts'
-import { DrapeError, ERROR_CODES, type ErrorCode, FAILURE_CODES } from '../shared/contract/errors.ts'
+import { ERROR_CODES, ERRORS, FAILURE_CODES } from '../shared/contract/error-codes.ts'
+import { DrapeError, type ErrorCode } from '../shared/contract/errors.ts'
 
 /** Header that requests an error from any route. */
 const TEST_HEADER = 'x-drape-test'
@@ -56,7 +56,7 @@ function readIds({ params, state }: AppContext): unknown[] {
 const RETRIED: readonly ErrorCode[] = ['RATE_LIMITED', 'IDEMPOTENCY_KEY_IN_USE', 'SERVICE_UNAVAILABLE']
 
 function simulatedError(code: ErrorCode): DrapeError {
-  const message = `Test mode: ${ERROR_CONDITIONS[code]}.`
+  const message = `Test mode: ${ERRORS[code].condition}.`
   const details = code === 'VALIDATION_FAILED' ? { details: [{ path: '', message: 'is a test input' }] } : {}
   return new DrapeError(code, message, { ...details, ...(RETRIED.includes(code) && { retryAfterSeconds: 1 }) })
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startOutboxConsumer } from '../delivery/outbox-consumer.ts'
 import { readTestInput } from '../generations/test-inputs.ts'
-import { ERROR_EXAMPLES } from '../http/openapi/examples/error-examples.ts'
+import { ERRORS } from '../shared/contract/error-codes.ts'
 import { TEST_ENGINE } from '../shared/contract/test-mode.ts'
 import { resultKeyOf, type TryOnJob } from '../shared/generations/generation.ts'
 import type { Generations } from '../shared/generations/generations.store.ts'
@@ -81,7 +81,7 @@ async function runTest(job: TryOnJob, waitedSeconds: number, options: TestModeOp
   if (delaySeconds > waitedSeconds) return testMode.postpone(id, delaySeconds - waitedSeconds)
   if ((await generations.start({ id, attempt, worker: 'api' })) === null) return
   const fail = async () =>
-    code !== null && generations.fail({ id, attempt, code, message: `${ERROR_EXAMPLES[code].message} (Test mode.)` })
+    code !== null && generations.fail({ id, attempt, code, message: `${ERRORS[code].example.message} (Test mode.)` })
   if (code !== null && !isLate) return void (await fail())
   for (const progress of [0.3, 0.6, 0.9]) {
     await sleep(STEP_MS)

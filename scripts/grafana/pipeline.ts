@@ -1,4 +1,4 @@
-import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
+import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/error-codes.ts'
 import { STAGES } from '../../api/shared/engines/stage-order.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'

@@ -1,4 +1,4 @@
-import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
+import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/error-codes.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Row } from './panel.ts'
 import { highest, mean, of, ofProcess, quantile, rate, ratio, sumRate } from './promql.ts'

@@ -6,8 +6,7 @@ import {
   DrapeConnectionError,
   DrapeTimeoutError,
 } from '../../api/client/index.ts'
-import { HTTP_STATUS } from '../../api/http/middleware/errors.ts'
-import { ERROR_CODES } from '../../api/shared/contract/errors.ts'
+import { ERROR_CODES, ERRORS } from '../../api/shared/contract/error-codes.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { APP_CONTEXT } from '../support/analytics-events.ts'
 import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
@@ -146,10 +145,10 @@ describe('the client on an unreliable connection', () => {
     const { proxy, client } = await start({ retries: 0 })
     await using _ = proxy
     for (const code of ERROR_CODES) {
-      proxy.fail('/account', errorResponse(HTTP_STATUS[code], code))
+      proxy.fail('/account', errorResponse(ERRORS[code].status, code))
       const failure = await client.account.get().catch((error) => error)
       expect(failure).toBeInstanceOf(DrapeApiError)
-      expect(failure).toMatchObject({ code, status: HTTP_STATUS[code], message: 'Not now.', requestId: 'r-1' })
+      expect(failure).toMatchObject({ code, status: ERRORS[code].status, message: 'Not now.', requestId: 'r-1' })
     }
     for (const body of ['<html>bad gateway</html>', '', 'null', '{"code":5}']) {
       proxy.fail('/account', { answer: 502, body })

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/errors.ts'
+import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/error-codes.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts'
 

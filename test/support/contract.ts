@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { HTTP_STATUS } from '../../api/http/middleware/errors.ts'
+import { ERRORS } from '../../api/shared/contract/error-codes.ts'
 import { type DocumentedOperation, openDocument } from './openapi-document.ts'
 
 /** A response of the service to a request. */
@@ -86,7 +86,7 @@ function isRefusal({ method, status, body }: Observed): boolean {
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown }
   // Invalid URLs are refused before routes are looked up.
   const isKnown = code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED' || code === 'VALIDATION_FAILED'
-  return isKnown && HTTP_STATUS[code] === status && typeof message === 'string'
+  return isKnown && ERRORS[code].status === status && typeof message === 'string'
 }
 
 /** A preflight request of a browser. The server API allows no cross-origin requests. */

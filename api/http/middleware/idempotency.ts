@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Context, Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
+import { ERRORS } from '../../shared/contract/error-codes.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import {
   CLAIM_SECONDS,
@@ -10,7 +11,6 @@ import {
 } from '../../shared/database/idempotency.store.ts'
 import { shopperId } from '../../shops/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
-import { HTTP_STATUS } from './errors.ts'
 
 const MAX_KEY_LENGTH = 255
 const RENEW_MS = (CLAIM_SECONDS * 1000) / 3
@@ -62,7 +62,7 @@ async function run(
     if (first) respond(ctx, first)
   } catch (error) {
     // After a fault the work may have been done, and a resumed request may be running elsewhere: both keep their ID.
-    const refused = error instanceof DrapeError && HTTP_STATUS[error.code] < 500 && !ctx.state.resumed
+    const refused = error instanceof DrapeError && ERRORS[error.code].status < 500 && !ctx.state.resumed
     await (refused ? keys.delete(claim) : keys.release(claim)).catch(ignore)
     throw error
   } finally {

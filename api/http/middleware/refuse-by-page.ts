@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
+import { ERRORS } from '../../shared/contract/error-codes.ts'
 import { DrapeError, type ErrorCode } from '../../shared/contract/errors.ts'
 import type { AppContext, AppState } from '../state.ts'
-import { HTTP_STATUS } from './errors.ts'
 
 export interface RefusalPages {
   /** The page for a code; null leaves the error to others. */
@@ -25,7 +25,7 @@ export function refuseByPage({ present, isWanted = wantsPage, policy }: RefusalP
     } catch (error) {
       const page = error instanceof DrapeError && isWanted(ctx) ? present(error.code, ctx) : null
       if (!(error instanceof DrapeError) || page === null) throw error
-      ctx.status = HTTP_STATUS[error.code]
+      ctx.status = ERRORS[error.code].status
       if (policy !== undefined) ctx.set('Content-Security-Policy', policy)
       ctx.type = 'html'
       ctx.body = page

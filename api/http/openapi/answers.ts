@@ -1,8 +1,5 @@
-import { ERROR_CODES, type ErrorCode } from '../../shared/contract/errors.ts'
-import { HTTP_STATUS } from '../middleware/errors.ts'
-import { ERROR_CONDITIONS } from './error-conditions.ts'
-import { ERROR_CURES } from './error-cures.ts'
-import { ERROR_EXAMPLES } from './examples/error-examples.ts'
+import { ERROR_CODES, ERRORS } from '../../shared/contract/error-codes.ts'
+import type { ErrorCode } from '../../shared/contract/errors.ts'
 import { OPERATION_EXAMPLES } from './examples/operation-examples.ts'
 import { describeOrRefer, type JsonSchema, type Names, refTo } from './json-schema.ts'
 import { type Access, isBehindKey, type Operation, type Success } from './operation.ts'
@@ -27,7 +24,7 @@ const RATE_LIMIT: readonly HeaderName[] = ['RateLimit-Limit', 'RateLimit-Remaini
 
 /** Responses of an operation, by HTTP status. */
 export function describeAnswers(operation: Operation, names: Names): Record<string, JsonSchema> {
-  const statuses = Map.groupBy(codesOf(operation), (code) => HTTP_STATUS[code])
+  const statuses = Map.groupBy(codesOf(operation), (code) => ERRORS[code].status)
   return {
     ...Object.fromEntries(
       Object.keys(operation.answers).map((status) => [
@@ -98,8 +95,8 @@ function asExamples(values: Readonly<Record<string, unknown>> | undefined): { ex
 export function describeErrorExample(code: ErrorCode): JsonSchema {
   return {
     summary: code,
-    description: ERROR_CURES[code],
-    value: { code, status: HTTP_STATUS[code], ...ERROR_EXAMPLES[code] },
+    description: ERRORS[code].cure,
+    value: { code, status: ERRORS[code].status, ...ERRORS[code].example },
   }
 }
 
@@ -115,7 +112,7 @@ function describeErrors(status: number, codes: readonly ErrorCode[], operation: 
     ...(status === 405 ? ['Allow' as const] : []),
   ]
   return {
-    description: codes.map((code) => `- \`${code}\`: ${ERROR_CONDITIONS[code]}`).join('\n'),
+    description: codes.map((code) => `- \`${code}\`: ${ERRORS[code].condition}`).join('\n'),
     headers: refsTo(headers),
     content: {
       'application/json': {

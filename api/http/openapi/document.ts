@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '../../shared/contract/errors.ts'
+import { ERROR_CODES } from '../../shared/contract/error-codes.ts'
 import { codesOf, describeAnswers, describeErrorExample, HEADERS } from './answers.ts'
 import { ErrorBody } from './error-body.ts'
 import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'

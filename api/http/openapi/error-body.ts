@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '../../shared/contract/errors.ts'
+import { ERROR_CODES } from '../../shared/contract/error-codes.ts'
 import { Type } from '../../shared/contract/schema.ts'
 import { named } from './named-schema.ts'
 

@@ -1,13 +1,10 @@
-import { ERROR_CODES } from '../../shared/contract/errors.ts'
-import { HTTP_STATUS } from '../middleware/errors.ts'
-import { ERROR_CONDITIONS } from './error-conditions.ts'
-import { ERROR_CURES } from './error-cures.ts'
+import { ERROR_CODES, ERRORS } from '../../shared/contract/error-codes.ts'
 import { WARNING_CATALOGUE } from './warning-catalogue.ts'
 
 /** Error code table of `docs/errors.md`. */
 export function describeErrorTable(): string {
   const rows = ERROR_CODES.map(
-    (code) => `| \`${code}\` | ${HTTP_STATUS[code]} | ${sentence(ERROR_CONDITIONS[code])} | ${ERROR_CURES[code]} |`,
+    (code) => `| \`${code}\` | ${ERRORS[code].status} | ${sentence(ERRORS[code].condition)} | ${ERRORS[code].cure} |`,
   )
   return ['| Code | Status | Cause | Cure |', '|---|---|---|---|', ...rows].join('\n')
 }

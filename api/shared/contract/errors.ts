@@ -1,94 +1,6 @@
-/** Codes of failed generations that no request gets. */
-const GENERATION_CODES = [
-  'GENERATION_FAILED',
-  'GENERATION_TIMEOUT',
-  'GENERATION_CANCELLED',
-  'NO_PERSON_DETECTED',
-  'RESULT_REJECTED',
-  'NUDITY_DETECTED',
-  'EXPOSURE_NOT_ALLOWED',
-  'SEVERAL_PEOPLE',
-  'AGE_REVIEW',
-  'IMAGE_LISTED',
-  'SAFETY_UNAVAILABLE',
-] as const
+import type { ErrorCode } from './error-codes.ts'
 
-/** All public error codes. The API maps each to one HTTP status (`api/http/middleware/errors.ts`). */
-export const ERROR_CODES = [
-  'MISSING_API_KEY',
-  'INVALID_API_KEY',
-  'FORBIDDEN',
-  'VALIDATION_FAILED',
-  'EXTERNAL_ID_REQUIRED',
-  'PRODUCT_IMAGES_REQUIRED',
-  'CUSTOMER_IMAGE_REQUIRED',
-  'FILE_REQUIRED',
-  'MULTIPART_FILE_NOT_FOUND',
-  'INVALID_IMAGE_INPUT',
-  'INVALID_IMAGE',
-  'UNSUPPORTED_IMAGE_TYPE',
-  'CUSTOMER_IMAGE_FETCH_FAILED',
-  'PRODUCT_IMAGE_FETCH_FAILED',
-  'MISSING_REQUIRED_CLASSIFICATION',
-  'FILE_TOO_LARGE',
-  'INSUFFICIENT_CREDITS',
-  'QUOTA_EXCEEDED',
-  'RATE_LIMITED',
-  'PRODUCT_NOT_FOUND',
-  'GENERATION_NOT_FOUND',
-  'ACCOUNT_NOT_FOUND',
-  'BATCH_NOT_FOUND',
-  'EVENT_NOT_FOUND',
-  'ERASURE_NOT_FOUND',
-  'LISTENER_NOT_FOUND',
-  'APPEAL_NOT_FOUND',
-  'ROUTE_NOT_FOUND',
-  'METHOD_NOT_ALLOWED',
-  'HEADERS_TOO_LARGE',
-  'RESERVED_EXTERNAL_ID',
-  'IDEMPOTENCY_KEY_IN_USE',
-  'IDEMPOTENCY_KEY_REUSED',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-  ...GENERATION_CODES,
-  // Storefront API.
-  'PROXY_SIGNATURE_INVALID',
-  'WEBHOOK_SIGNATURE_INVALID',
-  'BILLING_NOT_ALLOWED',
-  'RATE_LIMIT_EXCEEDED',
-  'GENERATION_NOT_COMPLETED',
-  'SHARE_LINK_NOT_FOUND',
-  'SHARE_LINK_GONE',
-  'IMAGE_NOT_FOUND',
-  'UPLOAD_NOT_FOUND',
-  'CAPTCHA_REQUIRED',
-  'VISITOR_TOKEN_REQUIRED',
-  'CONSENT_REQUIRED',
-  'CONSENT_OUTDATED',
-  'CONSENT_POLICY_UNKNOWN',
-] as const
-
-export type ErrorCode = (typeof ERROR_CODES)[number]
-
-/**
- * Codes of generations that failed because of the service, not of the images or the caller. The statistics, objectives and alerts
- * count only these as failures.
- */
-export const SERVICE_FAILURE_CODES: readonly ErrorCode[] = [
-  'GENERATION_FAILED',
-  'GENERATION_TIMEOUT',
-  'SAFETY_UNAVAILABLE',
-]
-
-/** Codes with which a generation can fail after the API accepted it. */
-export const FAILURE_CODES: readonly ErrorCode[] = [
-  ...GENERATION_CODES,
-  'INVALID_IMAGE',
-  'UNSUPPORTED_IMAGE_TYPE',
-  'FILE_TOO_LARGE',
-  'PRODUCT_IMAGE_FETCH_FAILED',
-  'MISSING_REQUIRED_CLASSIFICATION',
-]
+export type { ErrorCode } from './error-codes.ts'
 
 export interface FieldProblem {
   readonly path: string
@@ -110,12 +22,6 @@ export const SAFETY_CHECKS = [
   'result-skin',
 ] as const
 export type SafetyCheck = (typeof SAFETY_CHECKS)[number]
-
-/** Codes of failed generations that a check of the safety policy can have refused. */
-export const APPEALABLE_CODES: readonly ErrorCode[] = [
-  ...(['NUDITY_DETECTED', 'EXPOSURE_NOT_ALLOWED', 'SEVERAL_PEOPLE', 'AGE_REVIEW'] as const),
-  ...(['IMAGE_LISTED', 'RESULT_REJECTED'] as const),
-]
 
 /** A check that an operator has allowed for a pair of images. */
 export interface SafetyAllowance {

@@ -1,5 +1,6 @@
 import type { QuerySqlToken } from 'slonik'
-import { APPEALABLE_CODES, type ErrorCode, type FieldProblem } from '../contract/errors.ts'
+import { APPEALABLE_CODES } from '../contract/error-codes.ts'
+import type { ErrorCode, FieldProblem } from '../contract/errors.ts'
 import { Nullable, type RowType, type Static, Type } from '../contract/schema.ts'
 import { type Database, Json, rowType, sql, Timestamp } from '../database/database.ts'
 import { type Customer, isGenerationOf } from '../retention/customer.ts'

@@ -1,4 +1,5 @@
-import { type ErrorCode, SERVICE_FAILURE_CODES } from '../contract/errors.ts'
+import { SERVICE_FAILURE_CODES } from '../contract/error-codes.ts'
+import type { ErrorCode } from '../contract/errors.ts'
 import { TEST_ENGINE } from '../contract/test-mode.ts'
 import type { Database } from '../database/database.ts'
 import { SERVICE_CLASSES, type ServiceClass } from '../generations/generation.ts'

@@ -1,9 +1,9 @@
 import type { Middleware } from 'koa'
 import { within } from '../../http/limits/time-limit.ts'
 import { parseJsonBody } from '../../http/middleware/body.ts'
-import { HTTP_STATUS } from '../../http/middleware/errors.ts'
 import { route } from '../../http/route.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
+import { ERRORS } from '../../shared/contract/error-codes.ts'
 import { DrapeError, type FieldProblem } from '../../shared/contract/errors.ts'
 import { compileInputCheck, type Static } from '../../shared/contract/schema.ts'
 import { browserId, parseShopperId } from '../../shared/shopper-id.ts'
@@ -222,7 +222,7 @@ function answerAnyway(metrics: Metrics): Middleware<AppState> {
     try {
       await next()
     } catch (error) {
-      const status = error instanceof DrapeError ? HTTP_STATUS[error.code] : 500
+      const status = error instanceof DrapeError ? ERRORS[error.code].status : 500
       if (status === 401) throw error
       if (status >= 500) ctx.state.log.warn({ err: error }, 'storing events failed')
       else metrics.events.inc({ outcome: 'refused' }, countEvents(ctx.state.body))

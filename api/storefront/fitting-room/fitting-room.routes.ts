@@ -3,10 +3,10 @@ import { type Acceptance, unknownPhoto } from '../../generations/acceptance.stor
 import { type ChosenEngine, defaultDeadline, type EngineChoice } from '../../generations/engines/choice.ts'
 import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../../generations/shop-limits.store.ts'
 import { Output } from '../../generations/try-on.schema.ts'
-import { HTTP_STATUS } from '../../http/middleware/errors.ts'
 import { route } from '../../http/route.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
 import type { Products } from '../../products/products.store.ts'
+import { ERRORS } from '../../shared/contract/error-codes.ts'
 import { DrapeError, type ErrorCode } from '../../shared/contract/errors.ts'
 import { compileParser, type Static, Type } from '../../shared/contract/schema.ts'
 import type { ProductInput } from '../../shared/database/product-merge.store.ts'
@@ -225,7 +225,7 @@ const answerBlocked: Middleware<AppState> = async (ctx, next) => {
   } catch (error) {
     const code = error instanceof DrapeError ? BLOCKS[error.code] : undefined
     if (!(error instanceof DrapeError) || code === undefined) throw error
-    ctx.status = HTTP_STATUS[code]
+    ctx.status = ERRORS[code].status
     const message = messageOf(error, { code, isAddressShared: ctx.state.shopper?.isAddressShared ?? false })
     if (code !== 'RATE_LIMIT_EXCEEDED') {
       ctx.body = { jobId: '', message, code } satisfies BlockedJob

@@ -1,8 +1,8 @@
 import type { Middleware } from 'koa'
 import { within } from '../../http/limits/time-limit.ts'
-import { HTTP_STATUS } from '../../http/middleware/errors.ts'
 import { route } from '../../http/route.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
+import { ERRORS } from '../../shared/contract/error-codes.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { cacheBriefly } from '../../shared/process/brief-cache.ts'
 import type { BudgetedGuards } from '../../shops/behind-proxy.ts'
@@ -49,7 +49,7 @@ const failOpen: Middleware<AppState> = async (ctx, next) => {
   try {
     await within(ANSWER_MS, next())
   } catch (error) {
-    if (error instanceof DrapeError && HTTP_STATUS[error.code] < 500) throw error
+    if (error instanceof DrapeError && ERRORS[error.code].status < 500) throw error
     ctx.state.log.warn({ err: error }, 'low credits check failed')
     answer(ctx, true)
   }

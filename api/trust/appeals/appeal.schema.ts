@@ -1,5 +1,6 @@
 import { named } from '../../http/openapi/named-schema.ts'
-import { APPEALABLE_CODES, TRY_ON_IMAGES } from '../../shared/contract/errors.ts'
+import { APPEALABLE_CODES } from '../../shared/contract/error-codes.ts'
+import { TRY_ON_IMAGES } from '../../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
 import { REVIEW_STATES } from './safety-reviews.store.ts'
 

@@ -4,11 +4,10 @@ import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
 import { TEST_WARNINGS } from '../../../api/generations/test-inputs.ts'
-import { HTTP_STATUS } from '../../../api/http/middleware/errors.ts'
 import { codesOf } from '../../../api/http/openapi/answers.ts'
 import { isBehindKey } from '../../../api/http/openapi/operation.ts'
 import { ROUTES } from '../../../api/routes.ts'
-import { ERROR_CODES } from '../../../api/shared/contract/errors.ts'
+import { ERROR_CODES, ERRORS } from '../../../api/shared/contract/error-codes.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { describeTestWays, listTestWays, type TestWay } from '../../../api/test-mode/refusals.ts'
 import { PHOTO_WARNINGS } from '../../../worker/vision/person/photo-gate.ts'
@@ -109,7 +108,7 @@ describe('a test key', () => {
         expect(await ended(body.generationId)).toMatchObject({ status: 'FAILED', errorCode: way.code })
         return
       }
-      expect([status, body]).toEqual([HTTP_STATUS[way.code], expect.objectContaining({ code: way.code, status })])
+      expect([status, body]).toEqual([ERRORS[way.code].status, expect.objectContaining({ code: way.code, status })])
       if ([429, 503].includes(status)) expect(headers.get('retry-after')).toBe('1')
     })
 

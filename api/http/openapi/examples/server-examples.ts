@@ -1,6 +1,6 @@
-import { type ErrorCode, FAILURE_CODES } from '../../../shared/contract/errors.ts'
+import { ERRORS, FAILURE_CODES } from '../../../shared/contract/error-codes.ts'
+import type { ErrorCode } from '../../../shared/contract/errors.ts'
 import type { OperationExamples } from '../operation.ts'
-import { ERROR_EXAMPLES } from './error-examples.ts'
 
 const GENERATION_ID = 'gen_4fVx2mQ8sLb1'
 const BATCH_ID = 'batch_7Hc3nWq0ZtKe'
@@ -93,7 +93,7 @@ const COMPLETED = {
 }
 
 function failedWith(code: ErrorCode) {
-  const { message, details } = ERROR_EXAMPLES[code]
+  const { message, details } = ERRORS[code].example
   return {
     generationId: GENERATION_ID,
     status: 'FAILED',

@@ -1,6 +1,6 @@
+import { ERRORS } from '../../../shared/contract/error-codes.ts'
 import type { ErrorCode } from '../../../shared/contract/errors.ts'
 import type { OperationExamples } from '../operation.ts'
-import { ERROR_EXAMPLES } from './error-examples.ts'
 
 const GENERATION_ID = 'gen_8dRu5yKp2Wxa'
 const UPLOAD_KEY = 'upl_3NbX7eLs9Vqg'
@@ -206,11 +206,11 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
       200: { accepted: { jobId: GENERATION_ID, message: 'The image is being generated.' } },
       402: {
         QUOTA_EXCEEDED: blocked('QUOTA_EXCEEDED', 'The shop has reached its monthly limit of try-ons.'),
-        BILLING_NOT_ALLOWED: blocked('BILLING_NOT_ALLOWED', ERROR_EXAMPLES.BILLING_NOT_ALLOWED.message),
+        BILLING_NOT_ALLOWED: blocked('BILLING_NOT_ALLOWED', ERRORS.BILLING_NOT_ALLOWED.example.message),
       },
       429: {
         RATE_LIMIT_EXCEEDED: {
-          ...blocked('RATE_LIMIT_EXCEEDED', ERROR_EXAMPLES.RATE_LIMIT_EXCEEDED.message),
+          ...blocked('RATE_LIMIT_EXCEEDED', ERRORS.RATE_LIMIT_EXCEEDED.example.message),
           period: 'week',
         },
       },

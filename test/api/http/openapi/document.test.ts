@@ -2,12 +2,12 @@ import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { TryOnBody } from '../../../../api/generations/try-on.schema.ts'
-import { HTTP_STATUS } from '../../../../api/http/middleware/errors.ts'
 import { createDocument } from '../../../../api/http/openapi/document.ts'
 import { isBehindKey, nameOf, type Operation } from '../../../../api/http/openapi/operation.ts'
 import { translateProduct, translateTryOn } from '../../../../api/products/legacy.routes.ts'
 import { CatalogProductBody } from '../../../../api/products/products.schema.ts'
 import { ROUTES } from '../../../../api/routes.ts'
+import { ERRORS } from '../../../../api/shared/contract/error-codes.ts'
 import { compileCheck } from '../../../../api/shared/contract/schema.ts'
 import { openDocument } from '../../../support/openapi-document.ts'
 
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
   it('lists each code under its status', () => {
     for (const { id, answers } of document.operations) {
       for (const [status, { codes }] of answers) {
-        for (const code of codes) expect(HTTP_STATUS[code], `${id} ${code}`).toBe(status)
+        for (const code of codes) expect(ERRORS[code].status, `${id} ${code}`).toBe(status)
       }
     }
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createDocument } from '../../../../api/http/openapi/document.ts'
 import { OPERATION_EXAMPLES } from '../../../../api/http/openapi/examples/operation-examples.ts'
 import { ROUTES } from '../../../../api/routes.ts'
-import { ERROR_CODES } from '../../../../api/shared/contract/errors.ts'
+import { ERROR_CODES } from '../../../../api/shared/contract/error-codes.ts'
 import { WEBHOOK_EVENTS } from '../../../../api/webhooks/webhooks.store.ts'
 import { type JsonSchema, openDocument } from '../../../support/openapi-document.ts'
 
@@ -55,7 +55,10 @@ describe('the examples of the OpenAPI document', () => {
   it('show every error code, in a response or in a failed generation', () => {
     const shown = new Set(bodies.flatMap(({ body }) => Object.keys(body.examples ?? {})))
     const unused = ERROR_CODES.filter((code) => !shown.has(code))
-    expect(unused, 'add them to `errors` of a route or to FAILURE_CODES of api/shared/contract/errors.ts').toEqual([])
+    expect(
+      unused,
+      'add them to `errors` of a route or give them `failure` in api/shared/contract/error-codes.ts',
+    ).toEqual([])
   })
 
   it('show every webhook', () => {
