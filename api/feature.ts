@@ -18,6 +18,7 @@ import type { ShopGuards } from './shops/start.ts'
 export interface Core extends Connections, TryOns, Photos, Accounts, Products, Erasing, ShopGuards {
   /** Notifies all that run try-ons of new work. */
   readonly wake: () => void
+  readonly hasFeature: (name: string) => boolean
   /** The OpenAPI document of the installation. */
   readonly document: object
 }

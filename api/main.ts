@@ -88,6 +88,7 @@ export async function startApi(surroundings: Surroundings): Promise<void> {
     ...erasing,
     ...createShopGuards(connections, accounts),
     document,
+    hasFeature: (wanted) => features.some(({ name }) => name === wanted),
     wake: () => {
       relay.wake()
       for (const { onAccepted } of extensions) onAccepted?.()

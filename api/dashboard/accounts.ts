@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import {
   type AccountChanges,
   type Accounts,
@@ -32,7 +31,8 @@ import { assertEngine, type Engines, findEngineNames, readFallbackEngines } from
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface AccountPagesOptions {
   readonly accounts: Accounts
@@ -46,18 +46,49 @@ export interface AccountPagesOptions {
 }
 
 /** Accounts, their settings, their credits and their ledger. */
-export function accountPages(options: AccountPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/accounts', (ctx: DashboardContext) => showAccounts(ctx, options))
-  router.get('/accounts/new', (ctx: DashboardContext) => showNewAccount(ctx, options))
-  router.post('/accounts', (ctx: DashboardContext) => createAccount(ctx, options))
-  router.get('/accounts/:id', (ctx: DashboardContext) => showAccount(ctx, options))
-  router.post('/accounts/:id', (ctx: DashboardContext) => changeAccount(ctx, options))
-  router.post('/accounts/:id/active', (ctx: DashboardContext) => changeActive(ctx, options))
-  router.post('/accounts/:id/credits', (ctx: DashboardContext) => addCredits(ctx, options))
-  router.get('/accounts/:id/ledger', (ctx: DashboardContext) => showLedger(ctx, options))
-  return router
-}
+export const accountPages = pages<AccountPagesOptions>([
+  { route: 'GET /accounts', role: 'viewer', menu: 'Accounts', isSearch: true, run: showAccounts },
+  { route: 'GET /accounts/new', role: 'admin', run: showNewAccount },
+  {
+    route: 'POST /accounts',
+    role: 'admin',
+    form: '/accounts/new',
+    done: {
+      'account.create': {
+        message: 'The account was created, with its first keys.',
+        at: '/accounts/:object',
+        showsSecret: true,
+      },
+    },
+    run: createAccount,
+  },
+  { route: 'GET /accounts/:id', role: 'viewer', run: showAccount },
+  {
+    route: 'POST /accounts/:id',
+    role: 'admin',
+    form: '/accounts/:id',
+    done: { 'account.update': { message: 'The settings of the account were saved.', at: '/accounts/:object' } },
+    run: changeAccount,
+  },
+  {
+    route: 'POST /accounts/:id/active',
+    role: 'admin',
+    form: '/accounts/:id',
+    done: {
+      'account.activate': { message: 'The account was activated.', at: '/accounts/:object' },
+      'account.deactivate': { message: 'The account was deactivated.', at: '/accounts/:object' },
+    },
+    run: changeActive,
+  },
+  {
+    route: 'POST /accounts/:id/credits',
+    role: 'billing',
+    form: '/accounts/:id',
+    done: { 'credits.add': { message: 'The balance was changed.', at: '/accounts/:object' } },
+    run: addCredits,
+  },
+  { route: 'GET /accounts/:id/ledger', role: 'viewer', run: showLedger },
+])
 
 /** Entries per page of a list. */
 export const PAGE = 50

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import { csvLine } from '../http/answers/csv.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { attachment } from '../shared/storage/attachment.ts'
@@ -7,7 +6,8 @@ import { type EventAnalytics, lastDays } from '../storefront/events/event-analyt
 import { ANALYTICS_COLUMNS, ANALYTICS_SPANS, presentAnalytics } from './analytics.view.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
-import type { DashboardContext, DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import type { DashboardContext } from './state.ts'
 
 export interface AnalyticsPagesOptions {
   readonly analytics: EventAnalytics
@@ -15,12 +15,10 @@ export interface AnalyticsPagesOptions {
 }
 
 /** Funnel, conversion and e-mail addresses of a shop's visitors, as a page and as a file, without visitor names. */
-export function analyticsPages(options: AnalyticsPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/shops/:id/analytics', (ctx: DashboardContext) => showAnalytics(ctx, options))
-  router.get('/shops/:id/analytics.csv', (ctx: DashboardContext) => exportAnalytics(ctx, options))
-  return router
-}
+export const analyticsPages = pages<AnalyticsPagesOptions>([
+  { route: 'GET /shops/:id/analytics', role: 'viewer', run: showAnalytics },
+  { route: 'GET /shops/:id/analytics.csv', role: 'viewer', run: exportAnalytics },
+])
 
 async function showAnalytics(ctx: DashboardContext, options: AnalyticsPagesOptions): Promise<void> {
   const { shop, span, days } = await findAnalytics(ctx, options)

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { Accounts } from '../accounts/accounts.store.ts'
 import { type Html, html } from '../http/answers/html.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -9,7 +8,8 @@ import { searchForm } from './form-elements.ts'
 import { shortId } from './ids.ts'
 import { showPage } from './layout.ts'
 import type { AuditEntry, OperatorAudit } from './operator-audit.store.ts'
-import type { DashboardContext, DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import type { DashboardContext } from './state.ts'
 
 export interface AuditPagesOptions {
   readonly audit: OperatorAudit
@@ -17,11 +17,9 @@ export interface AuditPagesOptions {
 }
 
 /** GET /audit: the audit log. */
-export function auditPages({ audit, accounts }: AuditPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/audit', (ctx: DashboardContext) => showAudit(ctx, { audit, accounts }))
-  return router
-}
+export const auditPages = pages<AuditPagesOptions>([
+  { route: 'GET /audit', role: 'viewer', menu: 'Audit log', isSearch: true, run: showAudit },
+])
 
 const readSearch = fieldsReader(
   Type.Object({

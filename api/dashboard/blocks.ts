@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { createSafetyBlocks, type SafetyBlocks } from '../trust/appeals/safety-blocks.store.ts'
@@ -6,7 +5,8 @@ import { presentBlocks } from './blocks.view.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface BlockPagesOptions {
   readonly blocks: SafetyBlocks
@@ -14,12 +14,16 @@ export interface BlockPagesOptions {
 }
 
 /** Images that operators blocked: their list and their removal. */
-export function blockPages(options: BlockPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/blocks', (ctx: DashboardContext) => showBlocks(ctx, options))
-  router.post('/blocks/remove', (ctx: DashboardContext) => removeBlock(ctx, options))
-  return router
-}
+export const blockPages = pages<BlockPagesOptions>([
+  { route: 'GET /blocks', role: 'viewer', run: showBlocks },
+  {
+    route: 'POST /blocks/remove',
+    role: 'support',
+    form: '/blocks',
+    done: { 'block.remove': { message: 'The block was removed.', at: '/blocks' } },
+    run: removeBlock,
+  },
+])
 
 const LISTED = 200
 

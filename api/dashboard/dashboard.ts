@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import Router from '@koa/router'
 import Koa from 'koa'
 import { createAccounts } from '../accounts/accounts.store.ts'
 import { createApiKeys } from '../accounts/api-keys.store.ts'
@@ -49,7 +48,8 @@ import { createOperatorSessions, type OperatorSessions } from './operator-sessio
 import { createOperatorSignIns } from './operator-sign-ins.store.ts'
 import { createOperators } from './operators.store.ts'
 import { operatorPages } from './operators.ts'
-import { overviewRoutes } from './overview.ts'
+import { overviewPages } from './overview.ts'
+import { type BoundPage, indexPages, mountPages } from './pages.ts'
 import { verifyPassword } from './password.ts'
 import { policyPages } from './policies.ts'
 import { productPages } from './products.ts'
@@ -73,9 +73,9 @@ import {
   type SecondFactorPolicy,
 } from './session.ts'
 import { shopPages } from './shops.ts'
-import { signInRoutes } from './sign-in.ts'
-import { type SingleSignOn, singleSignOnRoutes } from './single-sign-on.ts'
-import type { DashboardContext, DashboardMiddleware, DashboardState } from './state.ts'
+import { signInPages } from './sign-in.ts'
+import { type SingleSignOn, singleSignOnPages } from './single-sign-on.ts'
+import type { DashboardMiddleware, DashboardState } from './state.ts'
 import { webhookPages } from './webhooks.ts'
 
 export interface DashboardOptions {
@@ -100,6 +100,8 @@ export interface DashboardOptions {
   readonly issuer?: string
   /** Publishes the end of a generation. */
   readonly announce?: Announce
+  /** Whether an extension is on: the pages of the others do not exist. Default: all are. */
+  readonly hasFeature?: (name: string) => boolean
   /** Clock for the codes of authenticator apps. */
   readonly now?: () => number
   readonly verifyPassword?: typeof verifyPassword
@@ -112,8 +114,10 @@ const TRIES = {
   code: { points: 5, seconds: 900 },
 } as const
 
-const STYLE = pageStyle(readFileSync(new URL('dashboard.css', import.meta.url), 'utf8'))
-const SCRIPT = readFileSync(new URL('browser/copy.js', import.meta.url))
+const ASSETS = new Map([
+  ['/dashboard.css', { type: 'css', body: pageStyle(readFileSync(new URL('dashboard.css', import.meta.url), 'utf8')) }],
+  ['/dashboard.js', { type: 'js', body: readFileSync(new URL('browser/copy.js', import.meta.url)) }],
+])
 
 /** The dashboard for operators, a separate application that is never part of the public API. */
 export function createDashboard(options: DashboardOptions): Koa<DashboardState> {
@@ -122,9 +126,13 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   const app = new Koa<DashboardState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
   app.use(trimForwarded)
   const sessions = createOperatorSessions(database)
+  const [signIns, pages] = [createSignIns(options, { sessions, isSecure }), createPages(options)]
+  const index = indexPages([...signIns, ...pages])
+  const [runSignIns, runPages] = [mountPages(signIns), mountPages(pages)]
   app.use(async (ctx, next) => {
     Object.assign(ctx.state, {
       log,
+      pages: index,
       operator: null,
       formKey: null,
       kept: null,
@@ -141,13 +149,12 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   })
   app.use(setHeaders({ isSecure }))
   app.use(refuseByPage())
-  app.use(assetRoutes().routes())
+  app.use(assets)
   app.use(requireSameOrigin({ origin }))
   app.use(readSession({ sessions, isSecure }))
   app.use(readForm())
-  const signIns = createSignIns(options, { sessions, isSecure })
-  app.use(redisplayRejectedForm(inTurn(signIns)))
-  for (const group of signIns) app.use(group.routes())
+  app.use(redisplayRejectedForm(runSignIns))
+  app.use(runSignIns)
   const savedForms = createSavedForms(database)
   app.use(saveFormOfExpiredSession({ sessions, savedForms }))
   // Require a session first, so that strangers cannot probe which pages exist.
@@ -156,10 +163,9 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(openFormPages)
   app.use(requireRole)
   app.use(recallForms({ savedForms }))
-  const pages = createPages(options)
-  app.use(redisplayRejectedForm(inTurn(pages)))
+  app.use(redisplayRejectedForm(runPages))
   app.use(reportDuplicateSubmission({ audit: createOperatorAudit(database) }))
-  for (const group of pages) app.use(group.routes())
+  app.use(runPages)
   app.use(() => {
     throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
   })
@@ -167,16 +173,10 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   return app
 }
 
-/** Combines the routers into one middleware. */
-function inTurn(routers: readonly Router<DashboardState>[]): DashboardMiddleware {
-  const all = routers.map((router) => router.routes() as unknown as DashboardMiddleware)
-  return (ctx, next) => all.reduceRight<() => Promise<unknown>>((rest, routes) => () => routes(ctx, rest), next)()
-}
-
 function createSignIns(
   { database, redis, singleSignOn = null, ...options }: DashboardOptions,
   { sessions, isSecure }: { sessions: OperatorSessions; isSecure: boolean },
-): Router<DashboardState>[] {
+): BoundPage[] {
   const operators = createOperators(database)
   const audit = createOperatorAudit(database)
   const budgets = {
@@ -185,7 +185,7 @@ function createSignIns(
   }
   const { passwords = true } = options
   const provider = singleSignOn?.provider.name ?? null
-  const password = signInRoutes({
+  const password = signInPages({
     operators,
     sessions,
     audit,
@@ -198,25 +198,30 @@ function createSignIns(
     factors: createSecondFactors(database),
     checkCode: createSecondFactorCheck({ budget: createCodeBudget(redis), now: options.now }),
   })
-  if (singleSignOn === null) return [password]
+  if (singleSignOn === null) return password
   const budget = createBudget({ redis, name: 'sign-on:address', ...TRIES.address })
-  return [password, singleSignOnRoutes({ ...singleSignOn, passwords, operators, sessions, audit, budget, isSecure })]
+  return [
+    ...password,
+    ...singleSignOnPages({ ...singleSignOn, passwords, operators, sessions, audit, budget, isSecure }),
+  ]
 }
 
 function createCodeBudget(redis: Redis) {
   return createBudget({ redis, name: 'second-factor', ...TRIES.code })
 }
 
-function createPages(options: DashboardOptions): Router<DashboardState>[] {
+/** All pages behind the sign-in. */
+export function createPages(options: DashboardOptions): BoundPage[] {
   const { database, redis, storage, engines, endpointRules, passwords = true, secondFactor = 'optional' } = options
+  const of = (feature: string, pages: () => BoundPage[]) => ((options.hasFeature?.(feature) ?? true) ? pages() : [])
   const accounts = createAccounts(database)
   const audit = createOperatorAudit(database)
   const usage = createUsage(database)
   const shops = createShops(database)
   const webhooks = createWebhooks(database)
   return [
-    overviewRoutes({ usage, redis, backlog: createBacklog(database), pools: createPoolRegistry(redis) }),
-    accountPages({
+    ...overviewPages({ usage, redis, backlog: createBacklog(database), pools: createPoolRegistry(redis) }),
+    ...accountPages({
       accounts,
       audit,
       usage,
@@ -226,10 +231,10 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
       keys: createApiKeys(database),
       ledger: createLedger(database),
     }),
-    keyPages({ accounts, audit }),
-    requestPages({ accounts, requestLog: createRequestLog(database), keys: createApiKeys(database) }),
-    logoPages({ accounts, audit, storage, objects: createObjects(database) }),
-    shopPages({
+    ...keyPages({ accounts, audit }),
+    ...requestPages({ accounts, requestLog: createRequestLog(database), keys: createApiKeys(database) }),
+    ...logoPages({ accounts, audit, storage, objects: createObjects(database) }),
+    ...shopPages({
       shops,
       accounts,
       audit,
@@ -239,9 +244,9 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
       listRefused: (shop) => listRefusedRequests(redis, shop),
       isPlainAllowed: createNamedRule(endpointRules.allowCidrs),
     }),
-    policyPages({ shops, audit }),
-    analyticsPages({ shops, analytics: createEventAnalytics(database) }),
-    generationPages({
+    ...policyPages({ shops, audit }),
+    ...of('storefront', () => analyticsPages({ shops, analytics: createEventAnalytics(database) })),
+    ...generationPages({
       storage,
       accounts,
       audit,
@@ -249,21 +254,23 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
       generations: createGenerations(database),
       announce: options.announce ?? (() => {}),
     }),
-    productPages({ accounts, searches: createProductSearches(database) }),
-    leadPages({ leads: createLeads(database), shops, audit }),
-    removalPages({
-      storage,
-      accounts,
-      audit,
-      removals: createRemovals(database),
-      candidates: createRemovalCandidates(database),
-    }),
-    blockPages({ audit, blocks: createSafetyBlocks(database) }),
-    reviewPages({ audit, reviews: createSafetyReviews(database) }),
-    webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
-    auditPages({ audit, accounts }),
-    operatorPages({ audit, passwords, operators: createOperators(database) }),
-    secondFactorPages({
+    ...productPages({ accounts, searches: createProductSearches(database) }),
+    ...of('storefront', () => leadPages({ leads: createLeads(database), shops, audit })),
+    ...of('trust', () => [
+      ...removalPages({
+        storage,
+        accounts,
+        audit,
+        removals: createRemovals(database),
+        candidates: createRemovalCandidates(database),
+      }),
+      ...blockPages({ audit, blocks: createSafetyBlocks(database) }),
+      ...reviewPages({ audit, reviews: createSafetyReviews(database) }),
+    ]),
+    ...webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
+    ...auditPages({ audit, accounts }),
+    ...operatorPages({ audit, passwords, operators: createOperators(database) }),
+    ...secondFactorPages({
       audit,
       policy: secondFactor,
       issuer: options.issuer ?? 'Drape',
@@ -273,17 +280,13 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
   ]
 }
 
-function assetRoutes(): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/dashboard.css', (ctx: DashboardContext) => {
-    ctx.type = 'css'
-    ctx.set('Cache-Control', 'no-cache')
-    ctx.body = STYLE
-  })
-  router.get('/dashboard.js', (ctx: DashboardContext) => {
-    ctx.type = 'js'
-    ctx.set('Cache-Control', 'no-cache')
-    ctx.body = SCRIPT
-  })
-  return router
+const assets: DashboardMiddleware = async function assets(ctx, next) {
+  const asset = ctx.method === 'GET' || ctx.method === 'HEAD' ? ASSETS.get(ctx.path) : undefined
+  if (asset === undefined) {
+    await next()
+    return
+  }
+  ctx.type = asset.type
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.body = asset.body
 }

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { GenerationDetail, GenerationSearches } from '../generations/generation-search.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -11,8 +10,8 @@ import { fieldsReader, queryOf } from './form.ts'
 import { presentGeneration, presentGenerationActions, presentGenerations, presentImage } from './generations.view.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { isPermitted } from './roles.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 import { Minute, readTime } from './times.ts'
 
 export interface GenerationPagesOptions {
@@ -26,14 +25,24 @@ export interface GenerationPagesOptions {
 }
 
 /** Generations, their outcomes and, with a reason, their images. */
-export function generationPages(options: GenerationPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/generations', (ctx: DashboardContext) => showGenerations(ctx, options))
-  router.get('/generations/:id', (ctx: DashboardContext) => showGeneration(ctx, options))
-  router.post('/generations/:id/image', (ctx: DashboardContext) => showImage(ctx, options))
-  router.post('/generations/:id/cancel', (ctx: DashboardContext) => cancelGeneration(ctx, options))
-  return router
-}
+export const generationPages = pages<GenerationPagesOptions>([
+  { route: 'GET /generations', role: 'viewer', menu: 'Generations', isSearch: true, run: showGenerations },
+  { route: 'GET /generations/:id', role: 'viewer', run: showGeneration },
+  {
+    route: 'POST /generations/:id/image',
+    role: 'support',
+    form: '/generations/:id',
+    done: { 'picture.view': { message: 'The image was shown.', at: '/generations/:object' } },
+    run: showImage,
+  },
+  {
+    route: 'POST /generations/:id/cancel',
+    role: 'support',
+    form: '/generations/:id',
+    done: { 'generation.cancel': { message: 'The generation was cancelled.', at: '/generations/:object' } },
+    run: cancelGeneration,
+  },
+])
 
 const readSearch = fieldsReader(
   Type.Object({
@@ -81,7 +90,9 @@ async function showGeneration(ctx: DashboardContext, options: GenerationPagesOpt
   const { operator, forms } = ctx.state
   showPage(ctx, {
     title: 'Generation',
-    actions: presentGenerationActions(generation, (path) => isPermitted(operator?.role ?? 'viewer', 'POST', path)),
+    actions: presentGenerationActions(generation, (path) =>
+      ctx.state.pages.isPermitted(operator?.role ?? 'viewer', 'POST', path),
+    ),
     body: presentGeneration(generation, { events, record, forms }),
   })
 }

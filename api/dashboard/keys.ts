@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import { createApiKeys, type KeySettings } from '../accounts/api-keys.store.ts'
 import type { KeyKind } from '../accounts/credentials.ts'
 import { type KeyRestrictions, readRestrictions, SCOPES } from '../accounts/restrictions.ts'
@@ -9,18 +8,37 @@ import { presentNewKeys } from './accounts.view.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 type Options = Pick<AccountPagesOptions, 'accounts'> & { readonly audit: OperatorAudit }
 
 /** Actions on the keys of an account. */
-export function keyPages(options: Options): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.post('/accounts/:id/keys', (ctx: DashboardContext) => createKey(ctx, options))
-  router.post('/accounts/:id/keys/:key/rotate', (ctx: DashboardContext) => rotateKey(ctx, options))
-  router.post('/accounts/:id/keys/:key/revoke', (ctx: DashboardContext) => revokeKey(ctx, options))
-  return router
-}
+export const keyPages = pages<Options>([
+  {
+    route: 'POST /accounts/:id/keys',
+    role: 'admin',
+    form: '/accounts/:id',
+    done: { 'key.create': { message: 'The key was created.', at: '/accounts/:account', showsSecret: true } },
+    run: createKey,
+  },
+  {
+    route: 'POST /accounts/:id/keys/:key/rotate',
+    role: 'admin',
+    form: '/accounts/:id',
+    done: {
+      'key.rotate': { message: 'The key was replaced with a new one.', at: '/accounts/:account', showsSecret: true },
+    },
+    run: rotateKey,
+  },
+  {
+    route: 'POST /accounts/:id/keys/:key/revoke',
+    role: 'admin',
+    form: '/accounts/:id',
+    done: { 'key.revoke': { message: 'The key was revoked.', at: '/accounts/:account' } },
+    run: revokeKey,
+  },
+])
 
 const readNew = fieldsReader(
   Type.Object({

@@ -7,10 +7,9 @@ import type { Forms } from './issued-forms.ts'
 import type { SignedIn } from './operator-sessions.store.ts'
 import type { Role } from './operators.store.ts'
 import { KEPT_MARK, type RejectedForm } from './rejected-form.ts'
-import { isPermitted, rolesFor } from './roles.ts'
-import type { DashboardContext } from './state.ts'
+import type { DashboardContext, PageIndex } from './state.ts'
 
-export interface Page {
+export interface ShownPage {
   readonly title: string
   readonly body: Content
   /** Main actions of the page, beside its title. */
@@ -21,21 +20,6 @@ export interface Page {
 
 /** Mark of a copy button, which needs a script. Quotes in values are escaped, so it comes from a view. */
 const COPY_MARK = ' data-copy="'
-
-/** Pages in the menu, in its order. */
-const PLACES = [
-  ['/', 'Overview'],
-  ['/accounts', 'Accounts'],
-  ['/shops', 'Shops'],
-  ['/generations', 'Generations'],
-  ['/products', 'Products'],
-  ['/leads', 'Leads'],
-  ['/removals', 'Removals'],
-  ['/reviews', 'Reviews'],
-  ['/webhooks', 'Webhooks'],
-  ['/audit', 'Audit log'],
-  ['/operators', 'Operators'],
-] as const
 
 /** Messages about the last action, by the keyword in the URL. */
 const NOTICES: Readonly<Record<string, string>> = {
@@ -48,11 +32,11 @@ const NOTICES: Readonly<Record<string, string>> = {
 }
 
 /** Responds with a page. */
-export function showPage(ctx: DashboardContext, { title, body, actions, notice }: Page): void {
+export function showPage(ctx: DashboardContext, { title, body, actions, notice }: ShownPage): void {
   const content = html`${body}`.markup
   const copies = content.includes(COPY_MARK)
   if (copies) allowScript(ctx)
-  const { operator, forms, kept } = ctx.state
+  const { operator, forms, kept, pages } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
   const shownNotice = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
   ctx.type = 'html'
@@ -68,15 +52,15 @@ export function showPage(ctx: DashboardContext, { title, body, actions, notice }
 ${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
 <body${when(operator, html` class="framed"`)}>
 <a class="skip" href="#content">Skip to content</a>
-${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
+${operator === null ? html`` : header({ operator, forms, pages, path: ctx.path })}
 ${operator === null ? html`<main id="content" class="door" tabindex="-1">${BRAND}` : html`<main id="content" tabindex="-1">`}
-${listAbove(ctx.path)}${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), explainLostForm(kept))}
+${listAbove(ctx.path, pages)}${when(shownNotice, html`<p class="notice" role="status">${shownNotice}</p>`)}${when(kept && !content.includes(KEPT_MARK), explainLostForm(kept))}
 ${actions === undefined ? html`<h1>${title}</h1>` : html`<div class="head"><h1>${title}</h1><div class="actions">${actions}</div></div>`}
 ${{ markup: content }}
 </main>
 </body>
 </html>`.markup
-  ctx.body = operator === null ? page : removeForbiddenLinks(page, operator.role)
+  ctx.body = operator === null ? page : removeForbiddenLinks(page, { role: operator.role, pages })
 }
 
 const LOGO = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="true"><rect width="32" height="32" rx="9" fill="#1f4f8a"/><path d="M11 7 5 11l2.5 4.5L10 14v11h12V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-10 0z" fill="#fff"/><path d="M16 12.5V25h6V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-5 5.5z" fill="#8fbdf0"/></svg>`
@@ -85,8 +69,8 @@ const LOGO = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="t
 const BRAND = html`<p class="face">${LOGO}<span><strong>Drape</strong> Operators’ dashboard</span></p>`
 
 /** Link to the list that the page belongs to; nothing on pages of the menu. */
-function listAbove(path: string): Html {
-  const list = PLACES.find(([place]) => place !== '/' && path.startsWith(`${place}/`))
+function listAbove(path: string, { menu }: PageIndex): Html {
+  const list = menu.find(([place]) => place !== '/' && path.startsWith(`${place}/`))
   return list === undefined ? html`` : html`<p class="within"><a href="${list[0]}">${list[1]}</a></p>`
 }
 
@@ -102,20 +86,29 @@ function explainLostForm(kept: RejectedForm | null): Html {
 /** Values are escaped, so every tag comes from a view. */
 const LINK = /(<td[^>]*>)?<a\b[^>]* href="(\/[^"?#]*)[^"]*"[^>]*>(.*?)<\/a>/gs
 
-/** Removes links to pages that the role may not open. The cells of tables keep the text of their links. */
-function removeForbiddenLinks(page: string, role: Role): string {
+/** Removes links to pages that the role may not open, or whose extension is off. The cells of tables keep the text of their links. */
+function removeForbiddenLinks(page: string, { role, pages }: { role: Role; pages: PageIndex }): string {
   return page
     .replaceAll(LINK, (link, cell: string | undefined, path: string, text: string) => {
-      const isForbidden = rolesFor('GET', path).length > 0 && !isPermitted(role, 'GET', path)
-      if (!isForbidden) return link
+      if (pages.isPermitted(role, 'GET', path)) return link
       return cell === undefined ? '' : `${cell}${text}`
     })
     .replaceAll('<p></p>', '')
 }
 
 /** Phones show the menu as a popover, which needs no script. */
-function header({ operator, forms, path }: { operator: SignedIn; forms: Forms; path: string }): Html {
-  const places = PLACES.filter(([place]) => isPermitted(operator.role, 'GET', place))
+function header({
+  operator,
+  forms,
+  pages,
+  path,
+}: {
+  operator: SignedIn
+  forms: Forms
+  pages: PageIndex
+  path: string
+}): Html {
+  const places = pages.menu.filter(([place]) => pages.isPermitted(operator.role, 'GET', place))
   const links = places.map(([place, name]) => {
     const isHere = place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`)
     return html`<li><a href="${place}"${when(isHere, html` aria-current="page"`)}>${name}</a></li>`

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import Router from '@koa/router'
 import { csvLine } from '../http/answers/csv.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -11,7 +10,8 @@ import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { presentLeads, presentShopLeads } from './leads.view.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface LeadPagesOptions {
   readonly leads: Leads
@@ -20,15 +20,31 @@ export interface LeadPagesOptions {
 }
 
 /** E-mail addresses that shoppers left: counts and, with a reason, the addresses of a shop as a file. */
-export function leadPages(options: LeadPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/leads', (ctx: DashboardContext) => showLeads(ctx, options))
-  router.get('/leads/:shop', (ctx: DashboardContext) => showShopLeads(ctx, options))
-  router.post('/leads/:shop/export', (ctx: DashboardContext) => exportLeads(ctx, options))
-  router.post('/leads/:shop/retry', (ctx: DashboardContext) => retryLeads(ctx, options))
-  router.post('/leads/:shop/delete', (ctx: DashboardContext) => deleteLead(ctx, options))
-  return router
-}
+export const leadPages = pages<LeadPagesOptions>([
+  { route: 'GET /leads', role: 'viewer', menu: 'Leads', run: showLeads },
+  { route: 'GET /leads/:shop', role: 'viewer', run: showShopLeads },
+  {
+    route: 'POST /leads/:shop/export',
+    role: 'support',
+    form: '/leads/:shop',
+    done: { 'leads.export': { message: 'The addresses were exported.', at: '/leads/:object' } },
+    run: exportLeads,
+  },
+  {
+    route: 'POST /leads/:shop/retry',
+    role: 'support',
+    form: '/leads/:shop',
+    done: { 'leads.retry': { message: 'The rejected deliveries are retried.', at: '/leads/:object' } },
+    run: retryLeads,
+  },
+  {
+    route: 'POST /leads/:shop/delete',
+    role: 'support',
+    form: '/leads/:shop',
+    done: { 'leads.delete': { message: 'The address was deleted.', at: '/leads/:object' } },
+    run: deleteLead,
+  },
+])
 
 async function showLeads(ctx: DashboardContext, { leads }: LeadPagesOptions): Promise<void> {
   showPage(ctx, { title: 'Leads', body: presentLeads(await leads.countByShop()) })

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import Router from '@koa/router'
 import type { Accounts } from '../accounts/accounts.store.ts'
 import { storeLogo } from '../photos/account-logo.ts'
 import { createLogos } from '../photos/logos.store.ts'
@@ -9,7 +8,8 @@ import type { Objects } from '../shared/storage/objects.store.ts'
 import { findAccount } from './accounts.ts'
 import { seeOther } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface LogoOptions {
   readonly accounts: Accounts
@@ -19,13 +19,23 @@ export interface LogoOptions {
 }
 
 /** The logo of an account. */
-export function logoPages(options: LogoOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/accounts/:id/logo', (ctx: DashboardContext) => getLogo(ctx, options))
-  router.post('/accounts/:id/logo', (ctx: DashboardContext) => changeLogo(ctx, options))
-  router.post('/accounts/:id/logo/remove', (ctx: DashboardContext) => removeLogo(ctx, options))
-  return router
-}
+export const logoPages = pages<LogoOptions>([
+  { route: 'GET /accounts/:id/logo', role: 'viewer', run: getLogo },
+  {
+    route: 'POST /accounts/:id/logo',
+    role: 'admin',
+    form: '/accounts/:id',
+    done: { 'logo.set': { message: 'The logo was set.', at: '/accounts/:object' } },
+    run: changeLogo,
+  },
+  {
+    route: 'POST /accounts/:id/logo/remove',
+    role: 'admin',
+    form: '/accounts/:id',
+    done: { 'logo.remove': { message: 'The logo was removed.', at: '/accounts/:object' } },
+    run: removeLogo,
+  },
+])
 
 async function getLogo(ctx: DashboardContext, options: LogoOptions): Promise<void> {
   const { logoKey } = await findAccount(ctx, options)

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -8,9 +7,10 @@ import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { createOperators, type OperatorRecord, type Operators, ROLES } from './operators.store.ts'
 import { presentNewPassword, presentOperators } from './operators.view.ts'
+import { pages } from './pages.ts'
 import { hashPassword } from './password.ts'
 import { createSecondFactors } from './second-factors.store.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface OperatorPagesOptions {
   readonly operators: Operators
@@ -20,14 +20,30 @@ export interface OperatorPagesOptions {
 }
 
 /** Operators and their roles. */
-export function operatorPages(options: OperatorPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/operators', (ctx: DashboardContext) => showOperators(ctx, options))
-  router.post('/operators', (ctx: DashboardContext) => createOperator(ctx, options))
-  router.post('/operators/:id', (ctx: DashboardContext) => changeOperator(ctx, options))
-  router.post('/operators/:id/second-factor/reset', (ctx: DashboardContext) => resetSecondFactor(ctx, options))
-  return router
-}
+export const operatorPages = pages<OperatorPagesOptions>([
+  { route: 'GET /operators', role: 'admin', menu: 'Operators', run: showOperators },
+  {
+    route: 'POST /operators',
+    role: 'admin',
+    form: '/operators',
+    done: { 'operator.create': { message: 'The operator was created.', at: '/operators', showsSecret: true } },
+    run: createOperator,
+  },
+  {
+    route: 'POST /operators/:id',
+    role: 'admin',
+    form: '/operators',
+    done: { 'operator.update': { message: 'The operator was changed.', at: '/operators' } },
+    run: changeOperator,
+  },
+  {
+    route: 'POST /operators/:id/second-factor/reset',
+    role: 'admin',
+    form: '/operators',
+    done: { 'second-factor.reset': { message: 'The second factor of the operator was removed.', at: '/operators' } },
+    run: resetSecondFactor,
+  },
+])
 
 async function showOperators(ctx: DashboardContext, { operators }: OperatorPagesOptions): Promise<void> {
   const own = ctx.state.operator?.id ?? ''

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { FailureCount, Usage, UsageStep } from '../accounts/usage.store.ts'
 import type { Backlog, Unfinished } from '../generations/backlog.store.ts'
 import { html } from '../http/answers/html.ts'
@@ -7,8 +6,9 @@ import { QUEUES, type QueueName, type Redis } from '../shared/queue/redis.ts'
 import { badge, code, count, section, type Tone, table, when } from './elements.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
+import { pages } from './pages.ts'
 import { plotBars } from './plot.ts'
-import type { DashboardContext, DashboardState } from './state.ts'
+import type { DashboardContext } from './state.ts'
 
 export interface OverviewOptions {
   readonly usage: Usage
@@ -18,11 +18,9 @@ export interface OverviewOptions {
 }
 
 /** GET /: the overview. */
-export function overviewRoutes(options: OverviewOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/', (ctx: DashboardContext) => showOverview(ctx, options))
-  return router
-}
+export const overviewPages = pages<OverviewOptions>([
+  { route: 'GET /', role: 'viewer', menu: 'Overview', run: showOverview },
+])
 
 /** Selectable time ranges. */
 const SPANS = {

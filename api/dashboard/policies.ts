@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import { type Consents, createConsents, type PolicyVersion } from '../consents/consents.store.ts'
 import { currentPolicy } from '../consents/policies.ts'
 import { readPolicy } from '../consents/read-policy.ts'
@@ -8,8 +7,9 @@ import type { ShopRecord, Shops } from '../shops/shops.store.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
+import { pages } from './pages.ts'
 import { POLICY_LANGUAGES } from './policies.view.ts'
-import type { DashboardContext, DashboardState } from './state.ts'
+import type { DashboardContext } from './state.ts'
 import { actorOf } from './state.ts'
 
 export interface PolicyPagesOptions {
@@ -25,11 +25,15 @@ export interface ShopConsents {
 }
 
 /** The texts that visitors of a shop agree to. */
-export function policyPages(options: PolicyPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.post('/shops/:id/policies', (ctx: DashboardContext) => publish(ctx, options))
-  return router
-}
+export const policyPages = pages<PolicyPagesOptions>([
+  {
+    route: 'POST /shops/:id/policies',
+    role: 'admin',
+    form: '/shops/:id',
+    done: { 'policy.publish': { message: 'The version of the policy was published.', at: '/shops/:object' } },
+    run: publish,
+  },
+])
 
 export async function findConsents(shop: ShopRecord, consents: Consents): Promise<ShopConsents> {
   const [current, counts] = await Promise.all([currentPolicy(shop, consents), consents.count(shop.id)])

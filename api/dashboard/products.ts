@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import { html } from '../http/answers/html.ts'
 import type { FoundProduct, ProductSearches } from '../products/product-search.store.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -10,7 +9,8 @@ import { fieldsReader, queryOf } from './form.ts'
 import { searchForm } from './form-elements.ts'
 import { accountLink } from './ids.ts'
 import { showPage } from './layout.ts'
-import type { DashboardContext, DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import type { DashboardContext } from './state.ts'
 
 export interface ProductPagesOptions {
   readonly searches: ProductSearches
@@ -18,11 +18,9 @@ export interface ProductPagesOptions {
 }
 
 /** GET /products: the catalogs of all accounts. */
-export function productPages(options: ProductPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/products', (ctx: DashboardContext) => showProducts(ctx, options))
-  return router
-}
+export const productPages = pages<ProductPagesOptions>([
+  { route: 'GET /products', role: 'viewer', menu: 'Products', isSearch: true, run: showProducts },
+])
 
 const readSearch = fieldsReader(
   Type.Object({

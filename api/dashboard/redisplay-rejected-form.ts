@@ -1,9 +1,7 @@
 import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError, type FieldProblem } from '../shared/contract/errors.ts'
-import { findFormPage, isSearchPage } from './form-pages.ts'
 import { seeOther } from './layout.ts'
 import { type RejectedForm, typedValues } from './rejected-form.ts'
-import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 /**
@@ -34,16 +32,16 @@ export function redisplayRejectedForm(show: DashboardMiddleware): DashboardMiddl
 
 /** Redirects a GET of an action's path, e.g. after a form was shown again, to the page of the form. */
 export const openFormPages: DashboardMiddleware = function formPages(ctx, next) {
-  const isAction = ctx.method === 'GET' && rolesFor('GET', ctx.path).length === 0
-  const page = isAction ? findFormPage(ctx.path) : null
+  const isAction = ctx.method === 'GET' && ctx.state.pages.rolesFor('GET', ctx.path).length === 0
+  const page = isAction ? ctx.state.pages.findFormPage(ctx.path) : null
   return page === null ? next() : seeOther(ctx, `${page}${ctx.search}`)
 }
 
 /** Page that shows the form of this request; null when there is none or the operator may not see it. */
-function findPlace({ method, path, state: { operator } }: DashboardContext): string | null {
-  const page = method === 'POST' ? findFormPage(path) : isSearchPage(path) ? path : null
+function findPlace({ method, path, state: { operator, pages } }: DashboardContext): string | null {
+  const page = method === 'POST' ? pages.findFormPage(path) : pages.isSearchPage(path) ? path : null
   if (page === null || operator === null) return page
-  return isPermitted(operator.role, 'GET', page) ? page : null
+  return pages.isPermitted(operator.role, 'GET', page) ? page : null
 }
 
 function keep(ctx: DashboardContext, { message, details }: DrapeError): RejectedForm {

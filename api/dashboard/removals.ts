@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { Accounts } from '../accounts/accounts.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -9,8 +8,9 @@ import { createRemovals, type Removal, type Removals } from '../trust/removals/r
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
+import { pages } from './pages.ts'
 import { presentCandidates, presentRemoval, presentRemovals } from './removals.view.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface RemovalPagesOptions {
   readonly accounts: Pick<Accounts, 'findNames'>
@@ -21,15 +21,31 @@ export interface RemovalPagesOptions {
 }
 
 /** Requests to remove images: the clock, the candidates and, with a reason, their previews; erase or decline. */
-export function removalPages(options: RemovalPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/removals', (ctx: DashboardContext) => showRemovals(ctx, options))
-  router.get('/removals/:id', (ctx: DashboardContext) => showRemoval(ctx, options))
-  router.post('/removals/:id/images', (ctx: DashboardContext) => showImages(ctx, options))
-  router.post('/removals/:id/erase', (ctx: DashboardContext) => erase(ctx, options))
-  router.post('/removals/:id/decline', (ctx: DashboardContext) => decline(ctx, options))
-  return router
-}
+export const removalPages = pages<RemovalPagesOptions>([
+  { route: 'GET /removals', role: 'viewer', menu: 'Removals', run: showRemovals },
+  { route: 'GET /removals/:id', role: 'support', run: showRemoval },
+  {
+    route: 'POST /removals/:id/images',
+    role: 'support',
+    form: '/removals/:id',
+    done: { 'removal.view': { message: 'The images were shown.', at: '/removals/:object' } },
+    run: showImages,
+  },
+  {
+    route: 'POST /removals/:id/erase',
+    role: 'support',
+    form: '/removals/:id',
+    done: { 'removal.erase': { message: 'The erasure was started.', at: '/removals/:object' } },
+    run: erase,
+  },
+  {
+    route: 'POST /removals/:id/decline',
+    role: 'support',
+    form: '/removals/:id',
+    done: { 'removal.decline': { message: 'The request was declined.', at: '/removals/:object' } },
+    run: decline,
+  },
+])
 
 const LISTED = 100
 const PREVIEW_SIDE = 240

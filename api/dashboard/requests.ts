@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { Accounts } from '../accounts/accounts.store.ts'
 import type { ApiKeys } from '../accounts/api-keys.store.ts'
 import type { LoggedRequest, RequestLog } from '../http/request-log.store.ts'
@@ -6,8 +5,9 @@ import { Type } from '../shared/contract/schema.ts'
 import { findAccount, PAGE } from './accounts.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { showPage } from './layout.ts'
+import { pages } from './pages.ts'
 import { presentRequests, STATUS_CLASSES } from './requests.view.ts'
-import type { DashboardContext, DashboardState } from './state.ts'
+import type { DashboardContext } from './state.ts'
 import { Minute, readTime } from './times.ts'
 
 export interface RequestPagesOptions {
@@ -17,11 +17,9 @@ export interface RequestPagesOptions {
 }
 
 /** GET /accounts/:id/requests: the latest requests of an account, those of its test keys too. */
-export function requestPages(options: RequestPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/accounts/:id/requests', (ctx: DashboardContext) => showRequests(ctx, options))
-  return router
-}
+export const requestPages = pages<RequestPagesOptions>([
+  { route: 'GET /accounts/:id/requests', role: 'viewer', isSearch: true, run: showRequests },
+])
 
 const readSearch = fieldsReader(
   Type.Object({

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { createSafetyReviews, type Review, type SafetyReviews } from '../trust/appeals/safety-reviews.store.ts'
@@ -6,8 +5,9 @@ import { REVIEW_DECISIONS } from '../webhooks/messages.schema.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
+import { pages } from './pages.ts'
 import { presentReview, presentReviews } from './reviews.view.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface ReviewPagesOptions {
   readonly reviews: SafetyReviews
@@ -15,13 +15,17 @@ export interface ReviewPagesOptions {
 }
 
 /** Appeals against refusals by safety checks: allow once, refuse or block. */
-export function reviewPages(options: ReviewPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/reviews', (ctx: DashboardContext) => showReviews(ctx, options))
-  router.get('/reviews/:id', (ctx: DashboardContext) => showReview(ctx, options))
-  router.post('/reviews/:id/decide', (ctx: DashboardContext) => decide(ctx, options))
-  return router
-}
+export const reviewPages = pages<ReviewPagesOptions>([
+  { route: 'GET /reviews', role: 'viewer', menu: 'Reviews', run: showReviews },
+  { route: 'GET /reviews/:id', role: 'support', run: showReview },
+  {
+    route: 'POST /reviews/:id/decide',
+    role: 'support',
+    form: '/reviews/:id',
+    done: { 'review.decide': { message: 'The decision was saved.', at: '/reviews/:object' } },
+    run: decide,
+  },
+])
 
 const LISTED = 100
 

@@ -1,4 +1,3 @@
-import { findFormPage } from './form-pages.ts'
 import { readIssuedForm } from './issued-forms.ts'
 import { seeOther } from './layout.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
@@ -17,7 +16,7 @@ export interface SavedFormOptions {
  */
 export function saveFormOfExpiredSession(options: SavedFormOptions): DashboardMiddleware {
   return async function endedForms(ctx, next) {
-    const page = ctx.method === 'POST' ? findFormPage(ctx.path) : null
+    const page = ctx.method === 'POST' ? ctx.state.pages.findFormPage(ctx.path) : null
     const issued = page === null ? null : await findIssued(ctx, options)
     if (issued === null) return next()
     const fields = typedValues(ctx.state.form).toString()
@@ -49,7 +48,7 @@ export function recallForms({ savedForms }: Pick<SavedFormOptions, 'savedForms'>
     if (operator === null) return next()
     const name = ctx.method === 'GET' ? new URLSearchParams(ctx.querystring).get('kept') : null
     const found = name === null || name.includes('\0') ? null : await savedForms.find(name, operator.id)
-    if (found !== null && findFormPage(found.action) === ctx.path) {
+    if (found !== null && ctx.state.pages.findFormPage(found.action) === ctx.path) {
       const message =
         'The session in which you opened this form had ended, so the form was not executed. Check the values, and submit the form again.'
       ctx.state.kept = { action: found.action, values: new URLSearchParams(found.fields), message, problems: [] }

@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto'
-import Router from '@koa/router'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { createOperatorSessions, type SignedIn } from './operator-sessions.store.ts'
+import { pages } from './pages.ts'
 import { presentEnrolment, presentRecoveryCodes, presentSecondFactor } from './second-factor.view.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
 import { createSecondFactors, type SecondFactors } from './second-factors.store.ts'
 import type { SecondFactorPolicy } from './session.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 import { generateTotpSecret, presentTotpUri } from './totp.ts'
 
 export interface SecondFactorOptions {
@@ -22,15 +22,47 @@ export interface SecondFactorOptions {
 }
 
 /** Second factor of the signed-in operator. */
-export function secondFactorPages(options: SecondFactorOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/second-factor', (ctx: DashboardContext) => showSecondFactor(ctx, options))
-  router.post('/second-factor/start', (ctx: DashboardContext) => startEnrolment(ctx, options))
-  router.post('/second-factor/confirm', (ctx: DashboardContext) => confirmEnrolment(ctx, options))
-  router.post('/second-factor/recovery-codes', (ctx: DashboardContext) => replaceRecoveryCodes(ctx, options))
-  router.post('/second-factor/remove', (ctx: DashboardContext) => removeSecondFactor(ctx, options))
-  return router
-}
+export const secondFactorPages = pages<SecondFactorOptions>([
+  { route: 'GET /second-factor', role: 'viewer', run: showSecondFactor },
+  {
+    route: 'POST /second-factor/start',
+    role: 'viewer',
+    form: '/second-factor',
+    done: {
+      'second-factor.start': { message: 'The set-up of an authenticator app was started.', at: '/second-factor' },
+    },
+    run: startEnrolment,
+  },
+  {
+    route: 'POST /second-factor/confirm',
+    role: 'viewer',
+    form: '/second-factor',
+    done: {
+      'second-factor.confirm': { message: 'The second factor was set up.', at: '/second-factor', showsSecret: true },
+    },
+    run: confirmEnrolment,
+  },
+  {
+    route: 'POST /second-factor/recovery-codes',
+    role: 'viewer',
+    form: '/second-factor',
+    done: {
+      'second-factor.recovery-codes': {
+        message: 'The recovery codes were replaced.',
+        at: '/second-factor',
+        showsSecret: true,
+      },
+    },
+    run: replaceRecoveryCodes,
+  },
+  {
+    route: 'POST /second-factor/remove',
+    role: 'viewer',
+    form: '/second-factor',
+    done: { 'second-factor.remove': { message: 'The second factor was removed.', at: '/second-factor' } },
+    run: removeSecondFactor,
+  },
+])
 
 function operatorOf({ state }: DashboardContext): SignedIn {
   if (state.operator === null) throw new DrapeError('FORBIDDEN', 'Sign in first.')

@@ -24,11 +24,12 @@ export interface ServeOptions {
   readonly secrets: SecretBox
   /** Publishes the end of a generation. */
   readonly announce: Announce
+  readonly hasFeature: (name: string) => boolean
 }
 
 /** Serves the dashboard on its own port, if one is configured; otherwise its modules are not loaded. */
 export async function serveDashboard(options: ServeOptions): Promise<void> {
-  const { config, log, metrics, lifecycle, redis, storage, engines, secrets, announce } = options
+  const { config, log, metrics, lifecycle, redis, storage, engines, secrets, announce, hasFeature } = options
   const { DASHBOARD_PORT, DASHBOARD_HOST, DASHBOARD_URL, DASHBOARD_PROXY_HOPS } = config
   if (DASHBOARD_PORT === undefined) return
   const { createDashboard } = await import('./dashboard.ts')
@@ -48,6 +49,7 @@ export async function serveDashboard(options: ServeOptions): Promise<void> {
     secondFactor: config.DASHBOARD_SECOND_FACTOR,
     issuer: config.SERVICE_NAME,
     announce,
+    hasFeature,
     endpointRules: { allowCidrs: config.FETCH_ALLOW_CIDRS, allowPorts: config.FETCH_ALLOW_PORTS },
   })
   const server = createHttpServer(app.callback(), { name: 'dashboard', log, metrics })

@@ -1,9 +1,7 @@
 import { DrapeError } from '../shared/contract/errors.ts'
-import { findFormPage } from './form-pages.ts'
 import { createFormIssuer, readIssuedForm } from './issued-forms.ts'
 import { seeOther } from './layout.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
-import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 /** With TLS, browsers accept the cookie only from this host. */
@@ -27,7 +25,7 @@ export function readSession({
     Object.assign(ctx.state, { operator, formKey })
     ctx.state.forms = {
       ...ctx.state.forms,
-      issue: (action) => (isPermitted(operator.role, 'POST', action) ? issue(action) : null),
+      issue: (action) => (ctx.state.pages.isPermitted(operator.role, 'POST', action) ? issue(action) : null),
     }
     return next()
   }
@@ -64,7 +62,7 @@ export function requireSameOrigin({ origin }: { origin: string | null }): Dashbo
 export const requireOperator: DashboardMiddleware = function operators(ctx, next) {
   const { operator, formKey: key, form } = ctx.state
   if (operator === null || key === null) {
-    const place = ctx.method === 'GET' ? ctx.url : findFormPage(ctx.path)
+    const place = ctx.method === 'GET' ? ctx.url : ctx.state.pages.findFormPage(ctx.path)
     const query = new URLSearchParams({
       ...(ctx.method !== 'GET' && { ended: 'true' }),
       ...(place !== null && { next: place }),
@@ -99,12 +97,12 @@ export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddle
   }
 }
 
-/** Refuses requests that the operator's role does not permit, and every path that is missing in `ROUTE_ROLES`. */
+/** Refuses requests that the operator's role does not permit, and every path without a page. */
 export const requireRole: DashboardMiddleware = function roles(ctx, next) {
-  const needed = rolesFor(ctx.method, ctx.path)
+  const needed = ctx.state.pages.rolesFor(ctx.method, ctx.path)
   if (ctx.state.operator === null || needed.length === 0)
     throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
-  if (isPermitted(ctx.state.operator.role, ctx.method, ctx.path)) return next()
+  if (ctx.state.pages.isPermitted(ctx.state.operator.role, ctx.method, ctx.path)) return next()
   const names = [...new Set(needed)].filter((role) => role !== 'viewer').join(' and ')
   throw new DrapeError('FORBIDDEN', `This action requires the role ${names}. Your role is ${ctx.state.operator.role}.`)
 }

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { Consents } from '../consents/consents.store.ts'
 import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
@@ -23,9 +22,10 @@ import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
+import { pages } from './pages.ts'
 import { findConsents } from './policies.ts'
 import { presentNewShop, presentShop, presentShopSecret, presentShops, SHOP_SETTINGS } from './shops.view.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface ShopPagesOptions {
   readonly accounts: AccountSearch
@@ -41,17 +41,39 @@ export interface ShopPagesOptions {
 }
 
 /** Shops, and the secrets with which their proxies sign. */
-export function shopPages(options: ShopPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/shops', (ctx: DashboardContext) => showShops(ctx, options))
-  router.get('/shops/new', (ctx: DashboardContext) => showNewShop(ctx, options))
-  router.post('/shops', (ctx: DashboardContext) => createShop(ctx, options))
-  router.get('/shops/:id', (ctx: DashboardContext) => showShop(ctx, options))
-  router.post('/shops/:id', (ctx: DashboardContext) => changeShop(ctx, options))
-  router.post('/shops/:id/secrets', (ctx: DashboardContext) => addSecret(ctx, options))
-  router.post('/shops/:id/secrets/remove', (ctx: DashboardContext) => removeSecret(ctx, options))
-  return router
-}
+export const shopPages = pages<ShopPagesOptions>([
+  { route: 'GET /shops', role: 'viewer', menu: 'Shops', run: showShops },
+  { route: 'GET /shops/new', role: 'admin', run: showNewShop },
+  {
+    route: 'POST /shops',
+    role: 'admin',
+    form: '/shops/new',
+    done: { 'shop.create': { message: 'The shop was created.', at: '/shops/:object', showsSecret: true } },
+    run: createShop,
+  },
+  { route: 'GET /shops/:id', role: 'viewer', run: showShop },
+  {
+    route: 'POST /shops/:id',
+    role: 'admin',
+    form: '/shops/:id',
+    done: { 'shop.update': { message: 'The settings of the shop were saved.', at: '/shops/:object' } },
+    run: changeShop,
+  },
+  {
+    route: 'POST /shops/:id/secrets',
+    role: 'admin',
+    form: '/shops/:id',
+    done: { 'shop.secret.add': { message: 'The secret was added.', at: '/shops/:object', showsSecret: true } },
+    run: addSecret,
+  },
+  {
+    route: 'POST /shops/:id/secrets/remove',
+    role: 'admin',
+    form: '/shops/:id',
+    done: { 'shop.secret.remove': { message: 'The older secret was removed.', at: '/shops/:object' } },
+    run: removeSecret,
+  },
+])
 
 async function showShops(ctx: DashboardContext, { shops, accounts, listRefused }: ShopPagesOptions): Promise<void> {
   const [found, refused] = await Promise.all([shops.list(queryOf(ctx).get('account')), listRefused(null)])

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import Router from '@koa/router'
 import { type Html, html } from '../http/answers/html.ts'
 import type { Budget } from '../http/limits/budget.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -12,12 +11,13 @@ import type { OperatorAudit } from './operator-audit.store.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
 import { type OperatorSignIns, SIGN_IN_MINUTES } from './operator-sign-ins.store.ts'
 import type { Operators } from './operators.store.ts'
+import { type BoundPage, pages } from './pages.ts'
 import { PASSWORD_LENGTH } from './password.ts'
 import type { RejectedForm } from './rejected-form.ts'
 import type { SecondFactorCheck } from './second-factor-check.ts'
 import type { SecondFactors } from './second-factors.store.ts'
 import { requireOperator, setCookie } from './session.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface SignInOptions {
   readonly operators: Pick<Operators, 'findSecret'>
@@ -37,17 +37,24 @@ export interface SignInOptions {
 }
 
 /** GET and POST /sign-in and /sign-in/code, POST /sign-out; only GET /sign-in and POST /sign-out without passwords. */
-export function signInRoutes(options: SignInOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/sign-in', (ctx: DashboardContext) => showSignIn(ctx, options))
-  if (options.passwords) {
-    router.post('/sign-in', (ctx: DashboardContext) => signIn(ctx, options))
-    router.get('/sign-in/code', (ctx: DashboardContext) => showCode(ctx))
-    router.post('/sign-in/code', (ctx: DashboardContext) => sendCode(ctx, options))
-  }
-  router.post('/sign-out', requireOperator, (ctx: DashboardContext) => signOut(ctx, options))
-  return router
+export function signInPages(options: SignInOptions): BoundPage[] {
+  return [...always(options), ...(options.passwords ? withPasswords(options) : [])]
 }
+
+const always = pages<SignInOptions>([
+  { route: 'GET /sign-in', role: null, run: showSignIn },
+  {
+    route: 'POST /sign-out',
+    role: 'viewer',
+    run: (ctx, options) => requireOperator(ctx, () => signOut(ctx, options)),
+  },
+])
+
+const withPasswords = pages<SignInOptions>([
+  { route: 'POST /sign-in', role: null, form: '/sign-in', run: signIn },
+  { route: 'GET /sign-in/code', role: null, run: (ctx) => showCode(ctx) },
+  { route: 'POST /sign-in/code', role: null, form: '/sign-in/code', run: sendCode },
+])
 
 const readFields = fieldsReader(
   Type.Object({

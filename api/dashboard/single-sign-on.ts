@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import Router from '@koa/router'
 import { html } from '../http/answers/html.ts'
 import type { Budget } from '../http/limits/budget.ts'
 import { ERRORS } from '../shared/contract/error-codes.ts'
@@ -9,10 +8,11 @@ import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import type { OperatorSessions } from './operator-sessions.store.ts'
 import type { OperatorRecord, Operators, Role } from './operators.store.ts'
+import { pages } from './pages.ts'
 import { hashPassword } from './password.ts'
 import { setCookie } from './session.ts'
 import { isOwnPath, showSignIn } from './sign-in.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 
 export interface SingleSignOn {
   readonly provider: IdentityProvider
@@ -52,12 +52,18 @@ export const CALLBACK_PATH = '/sign-in/provider/callback'
 const TICKET_SECONDS = 600
 
 /** GET /sign-in/provider: redirects to the provider; GET /sign-in/provider/callback: handles the return. */
-export function singleSignOnRoutes(options: SingleSignOnOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get(SIGN_ON_PATH, (ctx: DashboardContext) => orSignIn(ctx, options, () => leave(ctx, options)))
-  router.get(CALLBACK_PATH, (ctx: DashboardContext) => orSignIn(ctx, options, () => comeBack(ctx, options)))
-  return router
-}
+export const singleSignOnPages = pages<SingleSignOnOptions>([
+  {
+    route: `GET ${SIGN_ON_PATH}`,
+    role: null,
+    run: (ctx, options) => orSignIn(ctx, options, () => leave(ctx, options)),
+  },
+  {
+    route: `GET ${CALLBACK_PATH}`,
+    role: null,
+    run: (ctx, options) => orSignIn(ctx, options, () => comeBack(ctx, options)),
+  },
+])
 
 /** Shows failures on the sign-in page. */
 async function orSignIn(

@@ -4,11 +4,37 @@ import type { Log } from '../shared/telemetry/log.ts'
 import type { Forms } from './issued-forms.ts'
 import type { Actor } from './operator-audit.store.ts'
 import type { SignedIn } from './operator-sessions.store.ts'
+import type { Role } from './operators.store.ts'
 import type { RejectedForm } from './rejected-form.ts'
+
+/** What an operator reads who submits a form again that has run. */
+export interface Done {
+  readonly message: string
+  /** Page with the result; `:object` and `:account` are those of the audit log. */
+  readonly at: string
+  /** Whether the first response showed a secret. */
+  readonly showsSecret?: boolean
+}
+
+/** What the declarations of all pages say about a request. */
+export interface PageIndex {
+  /** Roles that may use the routes of this method and path; empty for an unknown path. */
+  rolesFor(method: string, path: string): Role[]
+  /** Whether the role may send this request. */
+  isPermitted(role: Role, method: string, path: string): boolean
+  /** Path of the page that shows the form of this action; null for a path without a form. */
+  findFormPage(action: string): string | null
+  isSearchPage(path: string): boolean
+  findDone(action: string): Done | undefined
+  /** Path and name of each page in the menu. */
+  readonly menu: readonly (readonly [path: string, name: string])[]
+}
 
 /** State that the dashboard's middleware sets for pages. */
 export interface DashboardState {
   log: Log
+  /** The declarations of all pages. */
+  pages: PageIndex
   /** Fields of a submitted form; empty otherwise. */
   form: URLSearchParams
   /** Plain fields and files of a multipart form. */

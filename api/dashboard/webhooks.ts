@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -10,7 +9,8 @@ import { keepConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
-import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { pages } from './pages.ts'
+import { actorOf, type DashboardContext } from './state.ts'
 import {
   ENDPOINT_SETTINGS,
   presentEndpoint,
@@ -27,20 +27,60 @@ export interface WebhookPagesOptions {
 }
 
 /** Endpoints, their events, their deliveries, and redelivery. */
-export function webhookPages(options: WebhookPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/webhooks', (ctx: DashboardContext) => showEndpoints(ctx, options))
-  router.get('/webhooks/new', (ctx: DashboardContext) => showNewEndpoint(ctx, options))
-  router.post('/webhooks', (ctx: DashboardContext) => createEndpoint(ctx, options))
-  router.get('/webhooks/:id', (ctx: DashboardContext) => showEndpoint(ctx, options))
-  router.post('/webhooks/:id', (ctx: DashboardContext) => changeEndpoint(ctx, options))
-  router.post('/webhooks/:id/test', (ctx: DashboardContext) => testEndpoint(ctx, options))
-  router.post('/webhooks/:id/delete', (ctx: DashboardContext) => deleteEndpoint(ctx, options))
-  router.post('/webhooks/:id/secrets', (ctx: DashboardContext) => addSecret(ctx, options))
-  router.post('/webhooks/:id/secrets/remove', (ctx: DashboardContext) => removeSecret(ctx, options))
-  router.post('/webhooks/:id/deliveries/:delivery/retry', (ctx: DashboardContext) => retryDelivery(ctx, options))
-  return router
-}
+export const webhookPages = pages<WebhookPagesOptions>([
+  { route: 'GET /webhooks', role: 'viewer', menu: 'Webhooks', run: showEndpoints },
+  { route: 'GET /webhooks/new', role: 'admin', run: showNewEndpoint },
+  {
+    route: 'POST /webhooks',
+    role: 'admin',
+    form: '/webhooks/new',
+    done: { 'webhook.create': { message: 'The endpoint was created.', at: '/webhooks/:object', showsSecret: true } },
+    run: createEndpoint,
+  },
+  { route: 'GET /webhooks/:id', role: 'viewer', run: showEndpoint },
+  {
+    route: 'POST /webhooks/:id',
+    role: 'admin',
+    form: '/webhooks/:id',
+    done: { 'webhook.update': { message: 'The settings of the endpoint were saved.', at: '/webhooks/:object' } },
+    run: changeEndpoint,
+  },
+  {
+    route: 'POST /webhooks/:id/test',
+    role: 'support',
+    form: '/webhooks/:id',
+    done: { 'webhook.test': { message: 'The delivery of a test was scheduled.', at: '/webhooks/:object' } },
+    run: testEndpoint,
+  },
+  {
+    route: 'POST /webhooks/:id/delete',
+    role: 'admin',
+    form: '/webhooks/:id',
+    done: { 'webhook.delete': { message: 'The endpoint was deleted.', at: '/webhooks' } },
+    run: deleteEndpoint,
+  },
+  {
+    route: 'POST /webhooks/:id/secrets',
+    role: 'admin',
+    form: '/webhooks/:id',
+    done: { 'webhook.secret.add': { message: 'A new secret was added.', at: '/webhooks/:object', showsSecret: true } },
+    run: addSecret,
+  },
+  {
+    route: 'POST /webhooks/:id/secrets/remove',
+    role: 'admin',
+    form: '/webhooks/:id',
+    done: { 'webhook.secret.remove': { message: 'The older secret was removed.', at: '/webhooks/:object' } },
+    run: removeSecret,
+  },
+  {
+    route: 'POST /webhooks/:id/deliveries/:delivery/retry',
+    role: 'support',
+    form: '/webhooks/:id',
+    done: { 'webhook.replay': { message: 'The delivery was scheduled again.', at: '/webhooks/:object' } },
+    run: retryDelivery,
+  },
+])
 
 async function showEndpoints(ctx: DashboardContext, { webhooks, accounts }: WebhookPagesOptions): Promise<void> {
   const endpoints = await webhooks.list(queryOf(ctx).get('account'))

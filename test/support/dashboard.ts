@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type Router from '@koa/router'
-import { createDashboard, type DashboardOptions } from '../../api/dashboard/dashboard.ts'
+import { createDashboard, createPages, type DashboardOptions } from '../../api/dashboard/dashboard.ts'
 import { createOperatorSessions } from '../../api/dashboard/operator-sessions.store.ts'
 import { createOperators } from '../../api/dashboard/operators.store.ts'
 import { hashPassword, verifyPassword } from '../../api/dashboard/password.ts'
@@ -45,6 +44,7 @@ export interface TestDashboard {
   readonly database: Database
   readonly databaseUrl: string
   readonly storage: DashboardOptions['storage']
+  readonly options: DashboardOptions
   /** Every route behind the sign-in, as `GET /accounts/:id`. */
   readonly routes: readonly string[]
   /** Number of computed password hashes. */
@@ -78,7 +78,7 @@ export async function startDashboard({
     now: Date.now,
   })
   let hashes = 0
-  const app = createDashboard({
+  const all = {
     log,
     database,
     redis,
@@ -87,12 +87,13 @@ export async function startDashboard({
     origin: null,
     proxyHops: 0,
     endpointRules: { allowCidrs: ['127.0.0.0/8'], allowPorts: [80, 443] },
-    verifyPassword: (...given) => {
+    verifyPassword: (...given: Parameters<typeof verifyPassword>) => {
       hashes++
       return verifyPassword(...given)
     },
     ...options,
-  })
+  } satisfies DashboardOptions
+  const app = createDashboard(all)
   const { server, url } = await listen(createServer(app.callback()), port)
   const openBrowser = () => createOperatorBrowser(url)
   return {
@@ -101,7 +102,8 @@ export async function startDashboard({
     databaseUrl: created.url,
     storage,
     openBrowser,
-    routes: listRoutes(app),
+    options: all,
+    routes: createPages(all).map(({ route }) => route),
     countHashes: () => hashes,
     signIn: async (email = OPERATOR.email) => {
       const operator = await createOperators(database).findSecret(email)
@@ -119,14 +121,6 @@ export async function startDashboard({
       await created.drop()
     },
   }
-}
-
-/** Routers add themselves to the middleware that they create. */
-function listRoutes({ middleware }: ReturnType<typeof createDashboard>): string[] {
-  const routers = middleware.flatMap((one) => ('router' in one ? [one.router as Router] : []))
-  return routers
-    .flatMap(({ stack }) => stack.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`)))
-    .filter((route) => !/^HEAD | \/sign-in| \/dashboard\.(css|js)$/.test(route))
 }
 
 async function listen(server: Server, port: number): Promise<{ server: Server; url: string }> {
