@@ -369,6 +369,11 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
       const asked = { products: [{ images: [{ source }] }], person: { image: { source: { fileKey: 'me' } } } }
       return drape.tryOn({ ...asked, output: { engine } }, files)
     }
+    // The controller has published that a pool can start the engine.
+    await until(async () => {
+      const { engines } = (await drape.call('GET', '/tryon/v1/engines')).body
+      return engines.some(({ name, state }: Record<string, string>) => name === 'mock' && state !== 'unavailable')
+    })
     const finishAll = (ids: readonly string[]) => Promise.all(ids.map(drape.finish))
     const waiting = await Promise.all(Array.from({ length: 6 }, () => tryOn('mock')))
     await seen('drape_generations_unfinished{state="waiting"}')
