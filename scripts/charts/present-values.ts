@@ -90,17 +90,13 @@ function typeOf(path: readonly string[], fallback: unknown): string | readonly s
   throw new Error(`${path.join('.')} has a default of no known type`)
 }
 
-/** A table of all values in Markdown. */
+/** A table of the first level of values in Markdown. The values below it are described in values.yaml alone. */
 export function presentTable(values: readonly Value[]): string {
-  const rows = values.flatMap(leavesOf).map(({ path, fallback, description }) => {
-    const cells = [`\`${path.join('.')}\``, `\`${JSON.stringify(fallback)}\``, description]
+  const rows = values.map(({ path, description }) => {
+    const cells = [`\`${path.join('.')}\``, description]
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   })
-  return ['| Value | Default | Description |', '|---|---|---|', ...rows, ''].join('\n')
-}
-
-function leavesOf(value: Value): Value[] {
-  return value.children === null || value.children.length === 0 ? [value] : value.children.flatMap(leavesOf)
+  return ['| Value | Description |', '|---|---|', ...rows, ''].join('\n')
 }
 
 const BEGIN = '<!-- values: written by scripts/chart document -->'
