@@ -12,8 +12,7 @@ const WHERE = { context: 'address of the page, browser, screen and time zone' }
 const about = (purpose: string, lifetime: string): DataMap => ({
   purpose,
   lifetime,
-  erasure:
-    '`customers/redact`, `DELETE /tryon/v1/customers/{id}` with the customer ID or the ID of the browser: only name, time, shop and product of the event stay; waiting events are deleted',
+  erasure: 'redaction: only name, time, shop and product of the event stay; waiting events are deleted',
 })
 
 /** What shoppers did, as their browsers and shops report it. */

@@ -45,7 +45,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
       purpose: 'state, price and statistics of a try-on',
       lifetime:
         'the record stays, without its images once they expire; `visitor_address` 2 days; `shopper_hash` until the ISO week ends; records of test keys 1 day. The IDs of the end users stay until they are erased',
-      erasure: `${ERASE} sets the ID of the end user, of the photo, of the result and the salt to null and cancels unfinished work, also of what others made of a photo of the end user; the record stays, with the keyed hash of the shopper until the ISO week ends: an erasure must not reset the weekly limit`,
+      erasure: `${ERASE} sets the IDs of end user, photo and result and the salt to null and cancels unfinished work, also of what others made of a photo of the end user; the record stays, with the hash of the shopper until the ISO week ends, because an erasure must not reset the weekly limit`,
     },
     {
       image_id: 'ID of the photo',

@@ -1,15 +1,12 @@
 import { nonPersonal, personal, type TableMap } from './table-map.ts'
 
-const REDACT =
-  '`customers/redact` of Shopify, `DELETE /tryon/v1/customers/{id}` with the customer ID or the ID of the browser'
-
 /** What is stored of shoppers beside their images. */
 export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
   leads: personal(
     {
       purpose: 'e-mail addresses that shoppers left for a shop without a platform of its own',
       lifetime: '`LEAD_RETENTION_DAYS` (730) after the address was last left',
-      erasure: `${REDACT}; the page *Leads* of the dashboard`,
+      erasure: 'redaction; the page *Leads* of the dashboard',
     },
     {
       email: 'e-mail address',
@@ -25,7 +22,7 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
       purpose: 'e-mail addresses to be delivered to the platform of the shop',
       lifetime:
         'until the platform has the address; an address that the platform rejects at most `LEAD_RETENTION_DAYS` (730)',
-      erasure: `${REDACT}; the page *Leads* of the dashboard`,
+      erasure: 'redaction; the page *Leads* of the dashboard',
     },
     {
       email: 'e-mail address',
@@ -39,7 +36,8 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'proves who agreed to which text, and who withdrew',
       lifetime: '3 years after the consent was given or withdrawn',
-      erasure: `${REDACT}, \`POST /public/withdraw-consent\`: the consent ends. The proof stays (GDPR, article 7 paragraph 1); it names no person`,
+      erasure:
+        'redaction, `POST /public/withdraw-consent`: the consent ends. The proof stays (GDPR, article 7 paragraph 1); it names no person',
     },
     {
       visitor: 'SHA-256 of account and shopper',
@@ -55,7 +53,7 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'answers the request of a customer for their data, which Shopify passes on',
       lifetime: '90 days',
-      erasure: REDACT,
+      erasure: 'redaction',
     },
     { customer_id: 'ID at the platform', email: 'e-mail address', held: 'stored data of the customer' },
     'id shop_id request_id created_at',

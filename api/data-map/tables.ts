@@ -16,9 +16,12 @@ function describeTables(tables: Readonly<Record<string, TableMap>>): string {
   const rows = Object.entries(tables).flatMap(([name, { about, personal }]) =>
     about === null ? [] : [[`\`${name}\``, columnsOf(personal), about.purpose, about.lifetime, about.erasure]],
   )
-  const without = Object.entries(tables).filter(([, { about }]) => about === null)
-  const none = without.length === 0 ? '' : `\n\nNo personal data: ${without.map(([name]) => `\`${name}\``).join(', ')}.`
-  return `${tableOf(['Table', 'Personal data', 'Purpose', 'Lifetime', 'Erased by'], rows)}${none}`
+  return `${tableOf(['Table', 'Personal data', 'Purpose', 'Lifetime', 'Erased by'], rows)}${withoutData(tables)}`
+}
+
+function withoutData(maps: Readonly<Record<string, Pick<TableMap, 'about'>>>): string {
+  const names = Object.entries(maps).flatMap(([name, { about }]) => (about === null ? [`\`${name}\``] : []))
+  return names.length === 0 ? '' : `\n\nNo personal data: ${names.join(', ')}.`
 }
 
 function columnsOf(personal: TableMap['personal']): string {
@@ -28,11 +31,10 @@ function columnsOf(personal: TableMap['personal']): string {
 }
 
 function describePlaces(kind: string, places: Readonly<Record<string, PlaceMap>>): string {
-  const rows = Object.entries(places).map(([key, { content, about }]) => {
-    const { purpose, lifetime, erasure } = about ?? { purpose: 'no personal data', lifetime: '–', erasure: '–' }
-    return [`\`${key}\``, content, purpose, lifetime, erasure]
-  })
-  return tableOf([kind, 'Content', 'Purpose', 'Lifetime', 'Erased by'], rows)
+  const rows = Object.entries(places).flatMap(([key, { content, about }]) =>
+    about === null ? [] : [[`\`${key}\``, content, about.purpose, about.lifetime, about.erasure]],
+  )
+  return `${tableOf([kind, 'Content', 'Purpose', 'Lifetime', 'Erased by'], rows)}${withoutData(places)}`
 }
 
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {

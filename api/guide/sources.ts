@@ -21,7 +21,7 @@ const FOLDERS = {
 
 export const GALLERY = new URL('../../docs/gallery/', import.meta.url)
 
-/** Pages by section, in the order of the navigation. All pages of `decisions`, the chart and the built-in engines are included. */
+/** Pages by section, in the order of the navigation. All pages of the chart and the built-in engines are included. */
 const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Start: ['docs/index.md', 'docs/start/api.md', 'docs/start/shop.md', 'docs/start/platform.md', 'docs/cookbook.md'],
   'Call the API': [
@@ -46,7 +46,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   Kubernetes: pagesIn('charts/drape/docs/'),
   Engines: BUILT_IN_ENGINES.map((name) => `docs/engines/${name}.md`).filter((file) => existsSync(urlOf(file))),
-  Contribute: ['docs/contributing.md', ...pagesIn('docs/decisions/')],
+  Contribute: ['docs/contributing.md'],
 }
 
 /** The existing pages with their texts. */

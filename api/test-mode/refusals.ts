@@ -85,9 +85,15 @@ export function listTestWays(operations: readonly Operation[]): TestWay[] {
   })
 }
 
-/** Table of `docs/test-mode.md`. */
+const [USUAL] = TEST_FIELDS
+
+/** Table of `docs/test-mode.md`: the codes that `externalUserId` of a try-on does not select. */
 export function describeTestWays(operations: readonly Operation[]): string {
-  const rows = listTestWays(operations).map((way) => `| \`${way.code}\` | ${describeWay(way)} |`)
+  const ways = listTestWays(operations)
+  const own = ways.filter((way) => way.by !== 'none' && !('field' in way && way.route === USUAL[0]))
+  const without = ways.filter(({ by }) => by === 'none').map(({ code }) => `\`${code}\``)
+  const rows = own.map((way) => `| \`${way.code}\` | ${describeWay(way)} |`)
+  rows.push(`| ${without.join(', ')} | routes of shops only, which have no test mode |`)
   return ['| Code | With a test key |', '|---|---|', ...rows].join('\n')
 }
 
@@ -95,7 +101,6 @@ function describeWay(way: TestWay): string {
   const input = `test_${way.code}`
   switch (way.by) {
     case 'failure':
-      return `\`${way.route}\` with \`${way.field}: ${input}\`; the generation fails`
     case 'field':
       return `\`${way.route}\` with \`${way.field}: ${input}\``
     case 'parameter':
@@ -103,8 +108,7 @@ function describeWay(way: TestWay): string {
     case 'header':
       return `\`${way.route}\` with the header \`${TEST_HEADER}: ${input}\``
     case 'request':
-      return way.code === 'METHOD_NOT_ALLOWED' ? '`PUT /tryon/v1/account`' : 'more than 16 KB of headers'
     case 'none':
-      return 'routes of shops only, which have no test mode'
+      return way.code === 'METHOD_NOT_ALLOWED' ? '`PUT /tryon/v1/account`' : 'more than 16 KB of headers'
   }
 }

@@ -9,10 +9,12 @@ export function describeErrorTable(): string {
   return ['| Code | Status | Cause | Cure |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/** Warning table of `docs/errors.md`. */
+/** Warning table of `docs/errors.md`. A cure is written once for consecutive warnings. */
 export function describeWarningTable(): string {
-  const rows = Object.entries(WARNING_CATALOGUE).map(
-    ([code, { cause, cure }]) => `| \`${code}\` | ${cause} | ${cure} |`,
+  const entries = Object.entries(WARNING_CATALOGUE)
+  const rows = entries.map(
+    ([code, { cause, cure }], i) =>
+      `| \`${code}\` | ${cause} | ${cure === entries[i - 1]?.[1].cure ? 'The same.' : cure} |`,
   )
   return ['| Warning | Cause | Cure |', '|---|---|---|', ...rows].join('\n')
 }
