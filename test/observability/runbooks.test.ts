@@ -20,14 +20,12 @@ const pages = new Map(
   globSync(`${CHART}/runbooks/*.md`).map((path) => [basename(path, '.md'), readFileSync(path, 'utf8')]),
 )
 
-it('every alert has a runbook with meaning, impact, diagnosis and mitigation', () => {
+it('every alert has a runbook with meaning, diagnosis and mitigation', () => {
   for (const { alert, annotations } of alerts) {
     const name = basename(annotations.runbook_url, '.md')
     expect(annotations.runbook_url).toBe(`runbooks/${name}.md`)
     const page = pages.get(name) ?? ''
-    expect(page).toMatch(
-      new RegExp(`^# ${alert}\n\n\\*\\*Meaning:\\*\\* .+\n\n\\*\\*Impact:\\*\\* .+\n\n## Diagnosis\n\n`),
-    )
+    expect(page).toMatch(new RegExp(`^# ${alert}\n\n.+\n\n## Diagnosis\n\n`))
     expect(page).toMatch(/```(sh|promql)\n.*\n## Mitigation\n\n1\. /s)
     expect(pages.get('README')).toContain(`[${alert}](${name}.md)`)
   }
