@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { ROOT } from '../stack/session.ts'
 import type { ChartName } from './build.ts'
-import { presentSchema, presentTable, replaceTable } from './present-values.ts'
+import { presentSchema } from './present-values.ts'
 import { presentTargets } from './targets.ts'
 import { readValues } from './values.ts'
 
 /**
- * Generates the files that derive from the values of the chart in a folder, by path in the repository: the schema, the page with
- * its table, and rules.
+ * Generates the files that derive from the values of the chart in a folder, by path in the repository: the schema and rules.
  */
 export async function documentChart(
   name: ChartName,
@@ -21,7 +20,6 @@ export async function documentChart(
   const otherNames = name === 'drape' ? parse(await read('files/other-names.yaml')) : {}
   return new Map([
     [path('values.schema.json'), presentSchema(values, otherNames)],
-    [path('README.md'), replaceTable(await read('README.md'), presentTable(values))],
     ...(name === 'drape' ? [[path('rules/targets.yaml'), await presentTargets(folder)] as const] : []),
   ])
 }

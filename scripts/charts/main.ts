@@ -14,7 +14,7 @@ const USAGE = `usage: scripts/chart <command> [--output FOLDER]
   build       builds the charts as folders, including the custom resource definitions
   package     packages the charts as archives
   images      lists every image that the chart drape can use
-  document    generates the schemas and value tables from each values.yaml
+  document    generates the schemas from each values.yaml, and rules
   helm        prints the path of Helm, and builds Helm if necessary
   record      records the immutable fields of this version, once per release`
 

@@ -89,22 +89,3 @@ function typeOf(path: readonly string[], fallback: unknown): string | readonly s
   if (['string', 'number', 'boolean', 'object'].includes(type)) return type
   throw new Error(`${path.join('.')} has a default of no known type`)
 }
-
-/** A table of the first level of values in Markdown. The values below it are described in values.yaml alone. */
-export function presentTable(values: readonly Value[]): string {
-  const rows = values.map(({ path, description }) => {
-    const cells = [`\`${path.join('.')}\``, description]
-    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  })
-  return ['| Value | Description |', '|---|---|', ...rows, ''].join('\n')
-}
-
-const BEGIN = '<!-- values: written by scripts/chart document -->'
-const END = '<!-- end of values -->'
-
-/** Replaces the table in the page. Throws if the page has no markers. */
-export function replaceTable(page: string, table: string): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (begin === -1 || end < begin) throw new Error(`The page has no "${BEGIN}" before "${END}"`)
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${table}\n${page.slice(end)}`
-}
