@@ -6,7 +6,7 @@ const WHO = {
   customer_id: 'ID at the platform of the shop',
   customer_email: 'e-mail address at the platform of the shop',
 }
-const WHAT = { properties: 'values that the shop’s page reports, such as the ID of an order' }
+const WHAT = { properties: 'values of the shop’s page, such as the ID of an order' }
 const WHERE = { context: 'address of the page, browser, screen and time zone' }
 
 const about = (purpose: string, lifetime: string): DataMap => ({

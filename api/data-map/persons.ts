@@ -8,7 +8,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'finds every object of the storage, for erasure and expiry',
       lifetime:
-        'the lifetime of its object (see object storage); the row of an upload that may still arrive stays 10 more minutes, without its owner',
+        'the lifetime of its object; the row of an upload that may still arrive stays 10 more minutes, without its owner',
       erasure: `${ERASE}. Under a legal hold the row stays until the hold ends`,
     },
     { external_user_id: 'ID of the end user', key: 'ID of the photo or the result' },
@@ -136,19 +136,19 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'requests of people to remove images that show them',
       lifetime: 'until 90 days after the decision; the hashes until the decision',
-      erasure: 'only the end of the lifetime; the row proves that the request was answered',
+      erasure: 'none: the row proves that the request was answered',
     },
     {
       email: 'e-mail address of the requester',
-      reason: 'reason, as the requester wrote it',
-      hashes: 'perceptual hashes of the image that the requester sent; the image is not stored',
+      reason: 'as the requester wrote it',
+      hashes: 'perceptual hashes of the sent image, which is not stored',
       answer: 'why an operator declined',
     },
     'id reference state created_at due_at decided_at check_at',
   ),
   safety_refusals: personal(
     {
-      purpose: 'lets the account appeal the refusal of a try-on, and an allowed pair of images pass',
+      purpose: 'lets the account appeal a refusal, and an allowed pair of images pass',
       lifetime: '90 days; with an appeal, until 90 days after the decision',
       erasure: 'deleted with the appeal',
     },
@@ -168,7 +168,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
       erasure: 'deleted with the refusal',
     },
     {
-      reason: 'reason of the appeal, as the account or the shopper wrote it',
+      reason: 'as the account or the shopper wrote it',
       answer: 'answer of the operator',
       generation_id: 'ID of the try-on',
       used_by: 'ID of the try-on in which the allowed pair passed',
@@ -178,12 +178,12 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   safety_blocks: personal(
     {
       purpose: 'images that operators blocked after a review',
-      lifetime: 'until the expiry that an operator set, or until an operator removes the block',
+      lifetime: 'until the expiry that an operator set, or the removal of the block',
       erasure: 'none: the hash identifies no person, and keeps the image refused',
     },
     {
       hash: 'perceptual hash of a photo or a product image',
-      product_hash: 'perceptual hash of the product image that is blocked together with the photo',
+      product_hash: 'of the product image that is blocked together with the photo',
     },
     'id image account_id created_at expires_at',
   ),

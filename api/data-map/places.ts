@@ -9,13 +9,12 @@ export interface PlaceMap {
 }
 
 const ERASE = '`DELETE /tryon/v1/customers/{id}`'
-const IMAGE_DAYS = '`keepForDays` of the call, otherwise the days of the account (1 to 90, 7 by default)'
 
 /** Prefixes of keys in the object storage. */
 export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
   'persons/': {
     content: 'photos of persons and their cropped views, without metadata of the camera',
-    about: { purpose: 'the input of a try-on', lifetime: IMAGE_DAYS, erasure: ERASE },
+    about: { purpose: 'the input of a try-on', lifetime: 'that of the table `images`', erasure: ERASE },
   },
   'results/': {
     content: 'results of try-ons',
