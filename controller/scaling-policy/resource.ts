@@ -41,14 +41,14 @@ const TargetSchema = fields(
       seconds({
         minimum: 1,
         description:
-          'Target number of seconds in which the workers finish all waiting and running jobs. Range 1 to 86400.',
+          'Target number of seconds in which the workers finish all waiting and running jobs, with at most one slot for each job. Range 1 to 86400.',
       }),
     ),
     oldestWaitSeconds: Type.Optional(
       seconds({
         minimum: 1,
         description:
-          'Target for the max number of seconds that a job waits before a worker starts the job. Range 1 to 86400.',
+          'Target for the max number of seconds that a job waits before a worker starts the job, with at most one slot for each job. The measured time that a worker needs to start is added: more workers would not shorten it. Range 1 to 86400.',
       }),
     ),
   },

@@ -43,6 +43,8 @@ export interface DecideInput {
   readonly slotsPerReplica: number
   /** Cost of one worker per hour; 0 if unknown. */
   readonly hourlyCost: number
+  /** Seconds from the creation of a worker until it accepts jobs; 0 until measured. */
+  readonly startSeconds: number
   /** The current desired number of workers. */
   readonly replicas: number
   readonly memory: ScalingMemory
@@ -105,21 +107,29 @@ export function cappedBounds({ rules, hourlyCost, now }: Pick<DecideInput, 'rule
 
 /** Workers that the demand requires by the target of the policy, before any limit. */
 export function replicasFor(
-  { waiting, inFlight, oldestWaitSeconds, secondsPerJob }: Demand,
-  { rules: { target, bounds }, slotsPerReplica }: Pick<DecideInput, 'rules' | 'slotsPerReplica'>,
+  demand: Demand,
+  { rules, slotsPerReplica, startSeconds }: Pick<DecideInput, 'rules' | 'slotsPerReplica' | 'startSeconds'>,
 ): number {
-  if (waiting + inFlight === 0) return 0
-  let slots = 0
-  if (target.backlogPerSlot !== undefined) slots = (waiting + inFlight) / target.backlogPerSlot
-  else if (target.drainWithinSeconds !== undefined)
-    slots = ((waiting + inFlight) * secondsPerJob) / target.drainWithinSeconds
-  else if (target.oldestWaitSeconds !== undefined) {
-    // Running jobs keep their slots; waiting jobs must start before the oldest has waited too long.
-    const left = Math.max(1, target.oldestWaitSeconds - oldestWaitSeconds)
-    slots = inFlight + (waiting * secondsPerJob) / left
-  }
+  if (demand.waiting + demand.inFlight === 0) return 0
+  const slots = slotsFor(demand, rules.target, startSeconds)
   // A floating-point error must not add a worker if the division is even.
-  return Math.max(1, Math.ceil(slots / slotsPerReplica - 1e-9)) + bounds.idleBuffer
+  return Math.max(1, Math.ceil(slots / slotsPerReplica - 1e-9)) + rules.bounds.idleBuffer
+}
+
+/** Slots by the target. For a target in seconds at most one for each job: a second slot would have nothing to run. */
+function slotsFor(
+  { waiting, inFlight, oldestWaitSeconds, secondsPerJob }: Demand,
+  target: ScalingRules['target'],
+  startSeconds: number,
+): number {
+  const jobs = waiting + inFlight
+  if (target.backlogPerSlot !== undefined) return jobs / target.backlogPerSlot
+  const slotsToRun = (some: number, seconds: number) => some * (seconds > secondsPerJob ? secondsPerJob / seconds : 1)
+  if (target.drainWithinSeconds !== undefined) return slotsToRun(jobs, target.drainWithinSeconds)
+  // Workers that start already take the jobs: more of them would not end a wait that the start itself causes.
+  const waited = Math.max(0, oldestWaitSeconds - startSeconds)
+  // Running jobs keep their slots; waiting jobs must start before the oldest has waited too long.
+  return inFlight + slotsToRun(waiting, (target.oldestWaitSeconds ?? 0) - waited)
 }
 
 interface Limited {

@@ -1,6 +1,6 @@
 import type { Engines, Rules } from './configuration.ts'
 import { type Decision, type Demand, decide, type Outcome } from './decide.ts'
-import type { PoolMemory } from './pool-memory.ts'
+import { type PoolMemory, startSecondsOf } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
 import { untilNextHours } from './schedule.ts'
 import { highestCost } from './tiers.ts'
@@ -38,7 +38,8 @@ export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, 
   }
   const { slotsPerReplica } = pool.spec
   const hourlyCost = highestCost(pool)
-  const given = { demand, rules: rules.rules, slotsPerReplica, hourlyCost }
+  const startSeconds = startSecondsOf(memory.lastStart)
+  const given = { demand, rules: rules.rules, slotsPerReplica, hourlyCost, startSeconds }
   return decide({ ...given, replicas: from, memory: scaling, now })
 }
 

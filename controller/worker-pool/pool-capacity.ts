@@ -6,6 +6,7 @@ import { findRules, pausedAt } from './configuration.ts'
 import { cappedBounds, type Demand, replicasFor } from './decide.ts'
 import { type DemandByEngine, PREPARE_QUEUE } from './demand.ts'
 import { divideDemand, type PoolCapacity, type Share } from './divide.ts'
+import { startSecondsOf } from './pool-memory.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import { highestCost } from './tiers.ts'
 
@@ -52,7 +53,7 @@ function capacityOf(pool: WorkerPool, { policies, engines, now }: CapacityParts)
     priority: spec.priority,
     hourlyCost: highestCost(pool) / spec.slotsPerReplica,
     maxWorkers: isUsable ? maxWorkers : 0,
-    workersFor: (demand) => workersFor(demand, rules, spec.slotsPerReplica),
+    workersFor: (demand) => workersFor(demand, rules, pool),
   }
 }
 
@@ -65,8 +66,7 @@ function isReady(engine: (KubernetesObject & { status?: unknown }) | undefined):
 /** The slots of the workers that jobs require by the target of the pool, without its bounds. */
 export function slotsFor(pool: WorkerPool, demand: Demand, policies: Objects): number {
   const found = findRules(pool, policies)
-  const { slotsPerReplica } = pool.spec
-  return workersFor(demand, 'rules' in found ? found.rules : null, slotsPerReplica) * slotsPerReplica
+  return workersFor(demand, 'rules' in found ? found.rules : null, pool) * pool.spec.slotsPerReplica
 }
 
 function maxWorkersOf(pool: WorkerPool, rules: ScalingRules, now: Date): number {
@@ -74,8 +74,10 @@ function maxWorkersOf(pool: WorkerPool, rules: ScalingRules, now: Date): number 
   return cappedBounds({ rules, hourlyCost: highestCost(pool), now }).max
 }
 
-function workersFor(demand: Demand, rules: ScalingRules | null, slotsPerReplica: number): number {
+function workersFor(demand: Demand, rules: ScalingRules | null, { spec, status }: WorkerPool): number {
+  const { slotsPerReplica } = spec
   if (rules === null) return Math.ceil((demand.waiting + demand.inFlight) / slotsPerReplica)
   const bounds = { ...rules.bounds, idleBuffer: 0 }
-  return replicasFor(demand, { rules: { ...rules, bounds }, slotsPerReplica })
+  const startSeconds = startSecondsOf(status?.lastStart)
+  return replicasFor(demand, { rules: { ...rules, bounds }, slotsPerReplica, startSeconds })
 }

@@ -68,6 +68,13 @@ export function firstMemory(pool: WorkerPool, replicaSet: ReplicaSet | undefined
   }
 }
 
+/** Measured seconds from the creation of a worker until it accepts jobs; 0 before the first measurement. */
+export function startSecondsOf(start: WorkerStart | undefined): number {
+  if (start === undefined) return 0
+  const { schedulingSeconds, initializationSeconds, imageSeconds, warmupSeconds } = start
+  return schedulingSeconds + initializationSeconds + imageSeconds + warmupSeconds
+}
+
 /** Appends a decision to those that are not in the status yet; skips a decision that changes nothing and equals the last one. */
 export function withDecision(unreported: readonly TimedDecision[], next: TimedDecision): readonly TimedDecision[] {
   const last = unreported.at(-1)?.decision

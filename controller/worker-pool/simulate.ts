@@ -105,7 +105,7 @@ function look(state: State, second: number, options: SimulateOptions): void {
   const oldestWaitSeconds = waiting.length > 0 ? second - waiting[0] : 0
   const demand = { waiting: waiting.length, inFlight: ends.length, oldestWaitSeconds, secondsPerJob }
   const now = new Date(startsAt.getTime() + second * 1000)
-  const outcome = decide({ demand, rules, slotsPerReplica, hourlyCost, replicas: desired, memory, now })
+  const outcome = decide({ demand, rules, slotsPerReplica, hourlyCost, startSeconds, replicas: desired, memory, now })
   state.memory = outcome.memory
   state.desired = outcome.decision.to
   if (outcome.decision.direction !== 'None') state.decisions.push({ second, decision: outcome.decision })

@@ -13,32 +13,57 @@ import { anyDemand, anyRules, scalingRules } from './scaling-rules.ts'
 const START = new Date('2026-05-04T12:00:00Z')
 const NOTHING: Demand = { waiting: 0, inFlight: 0, oldestWaitSeconds: 0, secondsPerJob: 2 }
 
+const ONE_SLOT = { slotsPerReplica: 1, startSeconds: 0 }
+
 describe('a decision', () => {
   it('follows the backlog per slot', () => {
     const rules = scalingRules({ bounds: { max: 20 }, target: { backlogPerSlot: 2 } })
-    expect(replicasFor({ ...NOTHING, waiting: 7, inFlight: 1 }, { rules, slotsPerReplica: 2 })).toBe(2)
-    expect(replicasFor({ ...NOTHING, waiting: 9 }, { rules, slotsPerReplica: 2 })).toBe(3)
+    expect(replicasFor({ ...NOTHING, waiting: 7, inFlight: 1 }, { rules, slotsPerReplica: 2, startSeconds: 0 })).toBe(2)
+    expect(replicasFor({ ...NOTHING, waiting: 9 }, { rules, slotsPerReplica: 2, startSeconds: 0 })).toBe(3)
   })
 
   it('follows the target drain time', () => {
     const rules = scalingRules({ bounds: { max: 20 }, target: { drainWithinSeconds: 30 } })
-    expect(replicasFor({ ...NOTHING, waiting: 60 }, { rules, slotsPerReplica: 1 })).toBe(4)
-    expect(replicasFor({ ...NOTHING, waiting: 60, inFlight: 30 }, { rules, slotsPerReplica: 1 })).toBe(6)
+    expect(replicasFor({ ...NOTHING, waiting: 60 }, { rules, ...ONE_SLOT })).toBe(4)
+    expect(replicasFor({ ...NOTHING, waiting: 60, inFlight: 30 }, { rules, ...ONE_SLOT })).toBe(6)
   })
 
   it('follows the longest wait, and scales faster as it grows', () => {
     const rules = scalingRules({ bounds: { max: 20 }, target: { oldestWaitSeconds: 20 } })
     const demand = { ...NOTHING, waiting: 20, inFlight: 2 }
-    expect(replicasFor(demand, { rules, slotsPerReplica: 1 })).toBe(4)
-    expect(replicasFor({ ...demand, oldestWaitSeconds: 15 }, { rules, slotsPerReplica: 1 })).toBe(10)
-    // What is late has a second left.
-    expect(replicasFor({ ...NOTHING, waiting: 3, oldestWaitSeconds: 25 }, { rules, slotsPerReplica: 1 })).toBe(6)
+    expect(replicasFor(demand, { rules, ...ONE_SLOT })).toBe(4)
+    expect(replicasFor({ ...demand, oldestWaitSeconds: 15 }, { rules, ...ONE_SLOT })).toBe(10)
+    // What is late has a slot of its own.
+    expect(replicasFor({ ...NOTHING, waiting: 3, oldestWaitSeconds: 25 }, { rules, ...ONE_SLOT })).toBe(3)
+  })
+
+  it('asks for no more slots than there are jobs, however late and long the jobs are', () => {
+    const oldestWait = scalingRules({ bounds: { max: 90 }, target: { oldestWaitSeconds: 15 } })
+    const drain = scalingRules({ bounds: { max: 90 }, target: { drainWithinSeconds: 10 } })
+    const late = { ...NOTHING, oldestWaitSeconds: 14, secondsPerJob: 30 }
+    for (const rules of [oldestWait, drain]) {
+      expect(replicasFor({ ...late, waiting: 1 }, { rules, ...ONE_SLOT })).toBe(1)
+      expect(replicasFor({ ...late, waiting: 3, inFlight: 2 }, { rules, ...ONE_SLOT })).toBe(5)
+      expect(replicasFor({ ...late, waiting: 3 }, { rules, ...ONE_SLOT, slotsPerReplica: 2 })).toBe(2)
+    }
+  })
+
+  it('asks for no more workers because of a wait that the start of a worker causes', () => {
+    const rules = scalingRules({ bounds: { max: 20 }, target: { oldestWaitSeconds: 15 } })
+    const workersAfter = (oldestWaitSeconds: number) =>
+      replicasFor(
+        { waiting: 6, inFlight: 0, oldestWaitSeconds, secondsPerJob: 5 },
+        { rules, ...ONE_SLOT, startSeconds: 90 },
+      )
+    expect([0, 14, 60, 90].map(workersAfter)).toEqual([2, 2, 2, 2])
+    // The start takes longer than it did, or the workers are too few.
+    expect([95, 100, 500].map(workersAfter)).toEqual([3, 6, 6])
   })
 
   it('keeps idle workers on top of demand', () => {
     const rules = scalingRules({ bounds: { max: 20, idleBuffer: 2 }, target: { backlogPerSlot: 1 } })
-    expect(replicasFor({ ...NOTHING, waiting: 3 }, { rules, slotsPerReplica: 1 })).toBe(5)
-    expect(replicasFor(NOTHING, { rules, slotsPerReplica: 1 })).toBe(0)
+    expect(replicasFor({ ...NOTHING, waiting: 3 }, { rules, ...ONE_SLOT })).toBe(5)
+    expect(replicasFor(NOTHING, { rules, ...ONE_SLOT })).toBe(0)
   })
 
   it('starts the first worker at once', () => {
@@ -300,6 +325,7 @@ function simulate(rules: ScalingRules, replicas: number, { hourlyCost = 0 }: { h
     demand,
     rules,
     slotsPerReplica: 1,
+    startSeconds: 0,
     hourlyCost,
     replicas: current,
     memory,

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { type Arrival, type SimulateOptions, simulate } from '../../../controller/worker-pool/simulate.ts'
 import { createRandom } from '../../faults/support/random.ts'
 import { scalingRules } from './scaling-rules.ts'
@@ -37,6 +39,16 @@ describe('a simulation', () => {
       expect(turns, `seed ${seed}`).toBeLessThanOrEqual(6)
       expect(waits.length).toBe(arrivals.reduce((sum, { jobs }) => sum + jobs, 0))
     }
+  })
+
+  it('of the GPU policy and a job an hour starts one worker for each job', async () => {
+    const { pools } = parse(await readFile('charts/drape/values-gpu.yaml', 'utf8'))
+    const rules = scalingRules(pools.gpu.scaling)
+    const arrivals = [0, 3600].map((second) => ({ second, jobs: 1 }))
+    const { moments, waits } = simulate({ ...OPTIONS, rules, arrivals, seconds: 3601, startSeconds: 90 })
+    expect(waits).toEqual([90, 90])
+    const workerSeconds = moments.reduce((sum, { workers }) => sum + workers, 0)
+    expect(workerSeconds / 3600).toBeLessThan(0.45)
   })
 
   it('is deterministic', () => {
