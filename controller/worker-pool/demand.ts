@@ -1,6 +1,7 @@
-import { Type } from '../../api/shared/contract/schema.ts'
+import { Nullable, Type } from '../../api/shared/contract/schema.ts'
 import { TEST_ENGINE } from '../../api/shared/contract/test-mode.ts'
 import { type Database, rowType, sql } from '../../api/shared/database/database.ts'
+import { engineFacts } from '../../api/shared/engines/engine-catalogue.ts'
 import type { Demand } from './decide.ts'
 
 const DemandRow = rowType(
@@ -9,14 +10,12 @@ const DemandRow = rowType(
     waiting: Type.Integer(),
     inFlight: Type.Integer(),
     oldestWaitSeconds: Type.Number(),
+    secondsPerJob: Nullable(Type.Number()),
   }),
 )
-const PaceRow = rowType(Type.Object({ engine: Type.String(), seconds: Type.Number() }))
 
-/** Number of completed generations for the mean duration. */
+/** Number of completed generations of an engine for the mean duration. */
 const SAMPLE = 200
-/** Default seconds of a generation without a measurement. */
-const UNMEASURED_SECONDS = 3
 
 /** Assumed slot seconds per prepared photo; not measured. */
 const PREPARE_SECONDS = 1
@@ -28,33 +27,44 @@ export const PREPARE_QUEUE = '_prepare'
 export type DemandByEngine = ReadonlyMap<string, Demand>
 
 /**
- * Reads the waiting and running generations and the duration of recent generations from Postgres, and the photos to prepare
- * through `countPrepare`.
+ * Reads the waiting and running generations and their expected duration from Postgres, and the photos to prepare through `countPrepare`.
+ * A generation is expected to take as long as recent ones of its engine, mode and resolution; without them, as long as recent ones of
+ * its engine; without any, as the catalogue of engines says.
  */
 export async function readDemand(
   database: Database,
   countPrepare: () => Promise<Pick<Demand, 'waiting' | 'inFlight'>>,
 ): Promise<DemandByEngine> {
-  const [prepare, work, paces] = await Promise.all([
+  const [prepare, work] = await Promise.all([
     countPrepare(),
     database.any(sql.type(DemandRow)`
-      select generations.engine, count(*) filter (where status = 'PENDING') as waiting,
-        count(*) filter (where status = 'PROCESSING') as "inFlight",
-        coalesce(greatest(extract(epoch from clock_timestamp()
-          - min(outbox.created_at) filter (where status = 'PENDING')), 0), 0)::float8 as "oldestWaitSeconds"
-      from outbox join generations on generations.id = outbox.generation_id
-      where generations.engine <> ${TEST_ENGINE}
-      group by generations.engine`),
-    database.any(sql.type(PaceRow)`
-      select engine, avg(extract(epoch from finished_at - started_at))::float8 as seconds from (
-        select engine, started_at, finished_at from generations
-        where status = 'COMPLETED' and started_at is not null and engine <> ${TEST_ENGINE} order by finished_at desc limit ${SAMPLE}) as recent
+      with unfinished as (
+        select engine, options->'mode' as mode, options->'fullResolution' as resolution,
+          count(*) filter (where status = 'PENDING') as waiting, count(*) filter (where status = 'PROCESSING') as in_flight,
+          min(outbox.created_at) filter (where status = 'PENDING') as oldest
+        from outbox join generations on generations.id = outbox.generation_id
+        where engine <> ${TEST_ENGINE}
+        group by 1, 2, 3
+      ), paced as (
+        select unfinished.*, (
+          select coalesce(
+            avg(seconds) filter (where recent.mode = unfinished.mode and recent.resolution = unfinished.resolution), avg(seconds))
+          from (
+            select options->'mode' as mode, options->'fullResolution' as resolution,
+              extract(epoch from finished_at - started_at) as seconds
+            from generations where engine = unfinished.engine and status = 'COMPLETED' and started_at is not null
+            order by finished_at desc limit ${SAMPLE}) as recent) as seconds
+        from unfinished
+      )
+      select engine, sum(waiting)::int as waiting, sum(in_flight)::int as "inFlight",
+        coalesce(greatest(extract(epoch from clock_timestamp() - min(oldest)), 0), 0)::float8 as "oldestWaitSeconds",
+        (sum((waiting + in_flight) * seconds) / nullif(sum(waiting + in_flight), 0))::float8 as "secondsPerJob"
+      from paced
       group by engine`),
   ])
-  const seconds = new Map(paces.map((pace) => [pace.engine, pace.seconds]))
-  const queues = work.map(({ engine, ...counts }): [string, Demand] => [
+  const queues = work.map(({ engine, secondsPerJob, ...counts }): [string, Demand] => [
     engine,
-    { ...counts, secondsPerJob: seconds.get(engine) ?? UNMEASURED_SECONDS },
+    { ...counts, secondsPerJob: secondsPerJob ?? engineFacts(engine).secondsPerJob },
   ])
   return new Map([...queues, [PREPARE_QUEUE, { ...prepare, oldestWaitSeconds: 0, secondsPerJob: PREPARE_SECONDS }]])
 }
@@ -67,6 +77,7 @@ export function sumDemand(parts: readonly Demand[]): Demand {
     waiting: parts.reduce((sum, { waiting }) => sum + waiting, 0),
     inFlight: parts.reduce((sum, { inFlight }) => sum + inFlight, 0),
     oldestWaitSeconds: Math.max(0, ...parts.map(({ oldestWaitSeconds }) => oldestWaitSeconds)),
-    secondsPerJob: jobs === 0 ? UNMEASURED_SECONDS : work / jobs,
+    // Without jobs nothing depends on it.
+    secondsPerJob: jobs === 0 ? 0 : work / jobs,
   }
 }

@@ -35,7 +35,7 @@ const RIGHTS = {
   ],
   /** Measures the demand and deletes expired data. Locking a row before its deletion requires the privilege to update a column. */
   controller: [
-    'select (id, account_id, external_user_id, image_id, status, engine, started_at, finished_at) on generations',
+    'select (id, account_id, external_user_id, image_id, status, engine, options, started_at, finished_at) on generations',
     'select (generation_id, created_at) on outbox',
     'select, delete, update (expires_at) on objects, proxy_nonces',
     'select (id, object_key) on images',

@@ -1,4 +1,5 @@
 import { within } from '../../http/limits/time-limit.ts'
+import { engineFacts } from '../../shared/engines/engine-catalogue.ts'
 import type { KnownEngine } from './directory.ts'
 import type { Line, Place, Waiting } from './waiting.store.ts'
 
@@ -47,8 +48,8 @@ const CACHE_MS = 250
 const CACHE_FACTOR = 20
 /** Time limit for Redis, which may be unavailable. */
 const CAPACITY_TIMEOUT_MS = 200
-/** Assumed seconds of a generation, and of the start of a worker, before any measurement. */
-const UNMEASURED = { generation: 3, start: 60 }
+/** Assumed seconds of the start of a worker, before any measurement. */
+const UNMEASURED_START = 60
 /** 9 of 10 values of a normal distribution are within this many standard deviations. */
 const DEVIATIONS = 1.645
 /** Relative standard deviations of the engine's pace and of a worker's start. */
@@ -71,7 +72,7 @@ export function createWaitEstimate({
     const slots = known?.slots ?? 0
     return {
       slots: Math.max(1, slots),
-      startSeconds: slots > 0 ? 0 : (known?.published?.startSeconds ?? UNMEASURED.start),
+      startSeconds: slots > 0 ? 0 : (known?.published?.startSeconds ?? UNMEASURED_START),
     }
   }
   const readSituation = async (engine: string): Promise<Situation> => {
@@ -80,7 +81,7 @@ export function createWaitEstimate({
       waiting.measureSeconds(engine),
       findCapacity(engine).catch(() => ({ slots: 1, startSeconds: 0 })),
     ])
-    const seconds = measured.mean ?? UNMEASURED.generation
+    const seconds = measured.mean ?? engineFacts(engine).secondsPerJob
     return { lines, seconds, deviation: measured.deviation ?? seconds, ...capacity }
   }
   const read = (engine: string) => {

@@ -37,9 +37,8 @@ const SecondsRow = Type.Object({ mean: Nullable(Type.Number()), deviation: Nulla
 
 /** Maximum number of waiting jobs counted per account. */
 const MAX_COUNTED = 10_000
-/** Maximum number of completed generations in the mean, taken from the latest generations of all engines. */
+/** Maximum number of completed generations in the mean. */
 const MAX_SAMPLES = 50
-const MAX_SEARCHED = 1000
 
 export type Waiting = ReturnType<typeof createWaiting>
 
@@ -85,9 +84,7 @@ export function createWaiting(database: Database) {
     measureSeconds: (engine: string): Promise<Static<typeof SecondsRow>> =>
       database.one(sql.type(rowType(SecondsRow))`
         select avg(seconds)::float8 as mean, stddev_samp(seconds)::float8 as deviation from (
-          select extract(epoch from finished_at - started_at) as seconds from (
-            select engine, started_at, finished_at from generations where status = 'COMPLETED'
-            order by finished_at desc limit ${MAX_SEARCHED}) as latest
-          where engine = ${engine} limit ${MAX_SAMPLES}) as recent`),
+          select extract(epoch from finished_at - started_at) as seconds from generations
+          where engine = ${engine} and status = 'COMPLETED' order by finished_at desc limit ${MAX_SAMPLES}) as recent`),
   }
 }

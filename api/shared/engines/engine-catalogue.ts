@@ -15,6 +15,8 @@ export interface EngineFacts {
   readonly garmentTypes: readonly (typeof GARMENT_TYPES)[number][]
   /** Price of a try-on. */
   readonly credits: number
+  /** Seconds of a worker's slot per try-on, until completed ones show it. */
+  readonly secondsPerJob: number
 }
 
 interface BuiltIn extends EngineFacts {
@@ -35,6 +37,7 @@ export const ENGINE_CATALOGUE = {
     categories: CATEGORIES,
     garmentTypes: ['flat_lay', 'ghost_mannequin'],
     credits: 1,
+    secondsPerJob: 3,
   },
   'fashn-vton': {
     source: 'export',
@@ -43,6 +46,7 @@ export const ENGINE_CATALOGUE = {
     categories: ['tops', 'bottoms', 'one-pieces'],
     garmentTypes: ['flat_lay', 'ghost_mannequin'],
     credits: 1,
+    secondsPerJob: 10,
   },
   mock: {
     source: 'worker',
@@ -51,6 +55,7 @@ export const ENGINE_CATALOGUE = {
     categories: CATEGORIES,
     garmentTypes: GARMENT_TYPES,
     credits: 0,
+    secondsPerJob: 3,
   },
 } as const satisfies Readonly<Record<string, BuiltIn>>
 
@@ -80,6 +85,7 @@ const UNKNOWN: EngineFacts = {
   categories: CATEGORIES,
   garmentTypes: ['flat_lay', 'ghost_mannequin'],
   credits: 1,
+  secondsPerJob: 10,
 }
 
 export function engineFacts(name: string): EngineFacts {

@@ -405,7 +405,7 @@ create index generations_product_name on generations (account_id, product_extern
 -- An erasure asks for each photo without an end user.
 create index generations_image on generations (image_id) where image_id is not null;
 -- The pace of workers.
-create index generations_finished on generations (finished_at desc) where status = 'COMPLETED';
+create index generations_finished on generations (engine, finished_at desc) where status = 'COMPLETED';
 -- Limits count what did not fail.
 create index generations_counted on generations (account_id, created_at) where status <> 'FAILED';
 create index generations_shop on generations (shop_id, created_at) where shop_id is not null and status <> 'FAILED';
