@@ -21,7 +21,6 @@ import { startEnginePublishing } from './engine/publishing.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
 import { listenDatabase } from './listen-database.ts'
 import { createControllerMetrics } from './metrics.ts'
-import { createNodeTaints } from './node-taint/reconcile.ts'
 import { createRetentionGauges } from './retention/gauges.ts'
 import { createPublishHolds } from './retention/holds.ts'
 import { createRetentionReconcile } from './retention/reconcile.ts'
@@ -129,7 +128,6 @@ const KINDS = {
   pool: 'WorkerPool',
   engine: 'Engine',
   policy: 'ScalingPolicy',
-  node: 'Node',
   retention: 'RetentionPolicy',
   sweep: 'Sweep',
 } as const
@@ -156,11 +154,6 @@ const loops: Record<Task, WorkQueue> = {
     () => cluster.policies,
     (key) => reconcilePolicy(key),
   ),
-  node: loop(
-    KINDS.node,
-    () => cluster.nodes,
-    (key) => reconcileNode(key),
-  ),
   retention: loop(
     KINDS.retention,
     () => cluster.retention,
@@ -179,7 +172,6 @@ const cluster: Cluster = watchCluster({
   enqueue: {
     pool: loops.pool.add,
     engine: loops.engine.add,
-    node: (key) => loops.node.add(key),
     policy: loops.policy.add,
     retention: (key) => {
       retention.noteChange(key)
@@ -208,7 +200,6 @@ const reconcilePolicy = createPolicyReconcile({
 })
 // Write access to policies is control over images of all accounts: another namespace must not grant it.
 const ownNamespace = config.WATCH_NAMESPACE || config.LEASE_NAMESPACE || connection.namespace
-const reconcileNode = createNodeTaints({ client, record, ...cluster, owner: ownNamespace, now })
 const publishHolds = createPublishHolds({
   legalHolds: createLegalHolds(database),
   policies: () => cluster.retention.list().filter(({ metadata }) => metadata.namespace === ownNamespace),

@@ -31,8 +31,8 @@ export interface Client {
     patch: object,
     options?: WriteOptions,
   ): Promise<T | null>
-  /** Deletes an object and its dependents, or only the object (`orphan`). Succeeds if the object does not exist. */
-  delete(type: ResourceType, name: ObjectName, options?: { orphan?: boolean }): Promise<void>
+  /** Deletes an object and its dependents. Succeeds if the object does not exist. */
+  delete(type: ResourceType, name: ObjectName): Promise<void>
 }
 
 export interface ListOptions {
@@ -114,8 +114,8 @@ export function createClient(
     replace: (type, object) => write('replace', type, { name: object.metadata, body: typed(type, object) }),
     patch: (type, name, body, { subresource } = {}) =>
       nullWhenGone(write('patch', type, { name, body, subresource, contentType: PatchStrategy.MergePatch })),
-    delete: async (type, name, { orphan = false } = {}) => {
-      const request = { ...placeOf(type, name), propagationPolicy: orphan ? 'Orphan' : 'Background' }
+    delete: async (type, name) => {
+      const request = { ...placeOf(type, name), propagationPolicy: 'Background' }
       const call = (options: ConfigurationOptions) => api[`delete${scopeOf(type, name)}CustomObject`](request, options)
       await nullWhenGone(send('DELETE', type, call))
     },

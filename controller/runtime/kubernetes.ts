@@ -29,14 +29,13 @@ export function watchCluster({
   metrics: Pick<ControllerMetrics, 'watchAge'>
 }) {
   const watch = createWatchKind({ connection, namespace, log })
-  const { pools, policies, engines: engineObjects, enqueueEnginesOf } = watchPools(watch, enqueue, () => listTainted())
+  const { pools, policies, engines: engineObjects, enqueueEnginesOf } = watchPools(watch, enqueue)
   const { retention, sweeps: sweepObjects } = watchRetention(watch, enqueue)
   const { replicaSets, disruptionBudgets, pods, podsOf } = watchWorkers(watch, enqueue, (pool) => {
     const owner = pools.get(pool)
     if (owner) enqueueEnginesOf(owner)
   })
-  const { nodes, listTainted, findNode } = watchNodes(watch, {
-    enqueue,
+  const { nodes, findNode } = watchNodes(watch, {
     mayWatchNodes,
     onNotice: (node) => {
       for (const pod of pods.list())
@@ -68,7 +67,6 @@ export function watchCluster({
     budgets: disruptionBudgets,
     retention,
     sweeps: sweepObjects,
-    nodes: nodes ?? { list: () => [] },
     findNode,
     podsOf,
     /** Resolves, for each kind's reconciler, when all objects that the reconciler reads have been listed once. */
@@ -76,7 +74,6 @@ export function watchCluster({
       pool: listedOnce(pools, policies, engineObjects, replicaSets, disruptionBudgets, pods),
       engine: listedOnce(engineObjects, pools, pods),
       policy: listedOnce(policies, pools),
-      node: listedOnce(pools, ...(nodes ? [nodes] : [])),
       retention: listedOnce(retention),
       sweep: listedOnce(sweepObjects, retention),
     },

@@ -9,7 +9,6 @@ interface PoolNames extends KubernetesObject {
     readonly engines?: readonly string[]
     readonly scaling?: { readonly policyRef?: { readonly name?: string } }
   }
-  readonly status?: { readonly avoidedNodes?: readonly { readonly name: string }[]; readonly hourlyCost?: number }
 }
 
 interface EngineSettings extends KubernetesObject {
@@ -17,7 +16,7 @@ interface EngineSettings extends KubernetesObject {
 }
 
 /** Watches pools and the objects that affect them. A change of such an object affects all pools of its namespace. */
-export function watchPools(watch: WatchKind, enqueue: ReconcileQueues, listTainted: () => readonly string[]) {
+export function watchPools(watch: WatchKind, enqueue: ReconcileQueues) {
   const enqueuePoolsOf = ({ metadata: { namespace } }: KubernetesObject) => {
     for (const { metadata } of pools.list()) if (metadata.namespace === namespace) enqueue.pool(keyOf(metadata))
   }
@@ -32,9 +31,6 @@ export function watchPools(watch: WatchKind, enqueue: ReconcileQueues, listTaint
     const { namespace } = pool.metadata
     enqueue.pool(keyOf(pool.metadata))
     enqueueEnginesOf(pool)
-    // A pool that is deleted or avoids a node no more may have been the only reason for a taint.
-    const avoided = (pool.status?.avoidedNodes ?? []).map(({ name }) => keyOf({ name }))
-    for (const node of new Set([...avoided, ...listTainted()])) enqueue.node(node)
     const policy = pool.spec?.scaling?.policyRef?.name
     if (policy !== undefined) enqueue.policy(keyOf({ namespace, name: policy }))
   })

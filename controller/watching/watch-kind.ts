@@ -9,8 +9,6 @@ export interface ReconcileQueues {
   /** Immediately, or after `ms`. */
   pool(key: string, ms?: number): void
   engine(key: string): void
-  /** Taint of a node. */
-  node(key: string): void
   policy(key: string): void
   retention(key: string): void
   sweep(key: string): void

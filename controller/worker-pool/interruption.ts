@@ -1,9 +1,8 @@
 import type { PoolRegistry } from '../../api/shared/engines/pool-registry.ts'
-import type { Node, Taint } from '../node-taint/taint.ts'
 import type { Client } from '../runtime/client.ts'
 import type { RecordEvent } from '../runtime/events.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
-import type { NodeCondition } from './node-problems.ts'
+import type { Node, NodeCondition, Taint } from './node.ts'
 import { annotationsFor, interruptedBy, isEnded, isEvicted, PODS, type Pod } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
 

@@ -1,21 +1,10 @@
 import type { KubernetesObject } from '../runtime/resource.ts'
+import type { Node, NodeCondition } from './node.ts'
 
 /** A node condition that reports a failing accelerator. */
 export interface NodeProblem {
   readonly type: string
   readonly message: string
-}
-
-export interface NodeCondition {
-  readonly type: string
-  readonly status: string
-  readonly reason?: string
-  readonly message?: string
-  readonly lastTransitionTime?: string
-}
-
-interface NodeWithConditions extends KubernetesObject {
-  readonly status?: { readonly conditions?: readonly NodeCondition[] }
 }
 
 /**
@@ -24,7 +13,7 @@ interface NodeWithConditions extends KubernetesObject {
  * (node-problem-detector). Null if no condition reports a failure.
  */
 export function findNodeProblem(node: KubernetesObject | undefined): NodeProblem | null {
-  const conditions = (node as NodeWithConditions | undefined)?.status?.conditions ?? []
+  const conditions = (node as Node | undefined)?.status?.conditions ?? []
   const problem = conditions.find(isAcceleratorProblem)
   return problem ? { type: problem.type, message: problem.message ?? '' } : null
 }

@@ -54,7 +54,6 @@ import { presentStatus } from './status.ts'
 import type { WorkerStart } from './status-schema.ts'
 import { untilStatusWrite } from './status-writes.ts'
 import { createSteps } from './steps.ts'
-import { takeOverPods } from './take-over.ts'
 import { countTiers } from './tiers.ts'
 
 export interface PoolParts {
@@ -303,7 +302,6 @@ async function reportSick(parts: PoolParts, { pool, sick, workers, memory }: Obs
 
 async function applyObjects(parts: PoolParts, observation: Observation, engines: readonly Engine[]): Promise<boolean> {
   const { pool, plan, replicaSet, memory, replicas } = observation
-  if (replicaSet === undefined && !(await takeOverPods(pool, parts.client))) return false
   // The workers that another writer added leave one after the other, so that the apply reverts nothing.
   const isRaised = memory.replicas !== null && replicas > Math.max(memory.replicas, observation.outcome.decision.to)
   if (isRaised && replicaSet && plan.replicas !== memory.replicas) await parts.reportReverted(REPLICA_SETS, replicaSet)

@@ -76,11 +76,6 @@ const SickNodesSchema = fields(
       description:
         'Seconds that the controller avoids the node after the last of the sick workers. Default 3600, range 60 to 86400.',
     }),
-    taint: Type.Boolean({
-      default: false,
-      description:
-        'Taints an avoided node with drape.dev/failing-accelerator:NoSchedule when true, so that no new pod of any kind gets its accelerators. Running pods stay. Requires read access to nodes and the right to patch nodes. Default false.',
-    }),
   },
   {
     default: {},

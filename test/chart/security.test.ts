@@ -128,11 +128,6 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(named(seeing, 'ClusterRole', 'shop-drape-controller-nodes').rules).toEqual([
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
     ])
-    const tainting = await render({ 'rbac.taintNodes': true })
-    expect(variable(tainting, 'controller', 'WATCH_NODES')).toBe('true')
-    expect(named(tainting, 'ClusterRole', 'shop-drape-controller-nodes').rules).toEqual([
-      { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
-    ])
     expect(kinds(rolesOf(await render({ 'rbac.scope': 'cluster' })))).toEqual(new Set(['Role', 'ClusterRole']))
   })
 

@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines } from '../../controller/engine/resource.ts'
-import { createNodeTaints } from '../../controller/node-taint/reconcile.ts'
-import type { Node } from '../../controller/node-taint/taint.ts'
-import { createClient } from '../../controller/runtime/client.ts'
-import { openConnection } from '../../controller/runtime/connection.ts'
-import type { Happening } from '../../controller/runtime/events.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { type Pod, TEMPLATE_DIGEST } from '../../controller/worker-pool/pods.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
@@ -13,11 +8,10 @@ import { type Drape, startDrape } from '../support/drape.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
-import type { ControlPlane } from './control-plane.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
 import { EVENTS, NODES, PODS, REPLICA_SETS } from './kinds.ts'
 import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
-import { createTestNamespace, type TestNamespace, writeKubeconfig } from './namespace.ts'
+import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
 
@@ -220,87 +214,5 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     })
     expect(status.avoidedNodes).toContainEqual({ name: node, workers: 1, until: expect.any(String) })
     expect(podsOn(node)).toEqual([pod])
-  })
-
-  it('is tainted while a pool with tainting avoids it, and keeps other taints', async () => {
-    const { client, namespace } = place
-    const taintsOf = async (name: string) => {
-      const node = await client.get<Node>(NODES, { name })
-      return (node?.spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`)
-    }
-    const [first, second] = (await statusOf())?.avoidedNodes.map(({ name }) => name) ?? []
-    const foreign = { key: 'example.com/maintenance', effect: 'NoSchedule' }
-    await client.patch(NODES, { name: first }, { spec: { taints: [foreign] } })
-    expect(await taintsOf(second)).toEqual([])
-    const setTaint = (taint: boolean) =>
-      client.patch(workerPools.type, { namespace, name: 'gpu' }, { spec: { sickNodes: { taint } } })
-    await setTaint(true)
-    const ours = 'drape.dev/failing-accelerator:NoSchedule'
-    await until(async () => (await taintsOf(first)).length === 2 && (await taintsOf(second)).length === 1)
-    expect(await taintsOf(first)).toEqual(['example.com/maintenance:NoSchedule', ours])
-    expect(await taintsOf(second)).toEqual([ours])
-    // Recorded after the taint.
-    await until(async () => {
-      const events = await client.list<KubernetesObject & { reason?: string; message?: string }>(EVENTS, { namespace })
-      const messages = events.filter(({ reason }) => reason === 'NodeTainted').map(({ message }) => message)
-      return messages.includes(`${first} has the taint ${ours} while the pool avoids the node.`)
-    })
-    // The workers that hold the devices of these nodes stay.
-    expect(podsOn(first)).toHaveLength(1)
-
-    await setTaint(false)
-    await until(async () => (await taintsOf(second)).length === 0)
-    expect(await taintsOf(first)).toEqual(['example.com/maintenance:NoSchedule'])
-    await setTaint(true)
-    await until(async () => (await taintsOf(second)).length === 1)
-    await client.delete(workerPools.type, { namespace, name: 'gpu' })
-    await until(async () => (await taintsOf(second)).length === 0 && (await taintsOf(first)).length === 1)
-  })
-
-  it('is not tainted without permission, and keeps the taint of another release', async () => {
-    const { namespace } = place
-    const kubeconfig = await writeKubeconfig(controlPlane as ControlPlane, { user: 'reader-of-nodes' })
-    const connection = openConnection({ kubeconfig })
-    const events: Happening[] = []
-    const metadata = { namespace, name: 'gpu', uid: 'u', generation: 1, resourceVersion: '1', creationTimestamp: '' }
-    const avoidedNodes = [{ name: 'gpu-a', workers: 2, until: new Date(Date.now() + 3_600_000).toISOString() }]
-    const pool = {
-      metadata,
-      spec: {
-        engines: ['mock'],
-        replicas: 1,
-        scaling: { mode: 'Fixed' },
-        sickNodes: { taint: true },
-        template: { image: 'drape/worker:test', requests: { cpu: '1' } },
-      },
-      status: { avoidedNodes },
-    }
-    const parts = { record: async (_: unknown, event: Happening) => void events.push(event), now: () => new Date() }
-    const reconcile = createNodeTaints({
-      ...parts,
-      client: createClient(connection, { fieldManager: 'test' }),
-      findNode: (name) => ({ metadata: { name } }),
-      pools: { list: () => [pool] },
-      owner: namespace,
-    })
-    expect(await reconcile('/gpu-a')).toEqual({ againMs: 600_000 })
-    expect(events).toMatchObject([{ reason: 'NodeNotTainted', message: expect.stringContaining('rbac.taintNodes') }])
-    connection.close()
-
-    const taint = { key: 'drape.dev/failing-accelerator', value: 'another-release', effect: 'NoSchedule' }
-    const node = await place.client.patch<Node>(NODES, { name: 'gpu-a' }, { spec: { taints: [taint] } })
-    const of = (pools: KubernetesObject[], owner: string) =>
-      createNodeTaints({
-        ...parts,
-        client: place.client,
-        findNode: () => node ?? undefined,
-        pools: { list: () => pools },
-        owner,
-      })('/gpu-a')
-    await of([], namespace)
-    await of([pool], namespace)
-    expect((await place.client.get<Node>(NODES, { name: 'gpu-a' }))?.spec?.taints).toEqual([taint])
-    await of([], 'another-release')
-    expect((await place.client.get<Node>(NODES, { name: 'gpu-a' }))?.spec?.taints ?? []).toEqual([])
   })
 })

@@ -30,7 +30,7 @@ describe.skipIf(controlPlane === null)('a controller without permission for rete
     const allow = (apiGroup: string, ...resources: string[]) => ({ apiGroups: [apiGroup], resources, verbs: ['*'] })
     const rules = [
       allow('drape.dev', 'workerpools', 'workerpools/status', 'scalingpolicies', 'engines', 'engines/status'),
-      allow('apps', 'deployments', 'replicasets'),
+      allow('apps', 'replicasets'),
       allow('policy', 'poddisruptionbudgets'),
       allow('coordination.k8s.io', 'leases'),
       allow('', 'pods', 'events'),

@@ -237,5 +237,5 @@ key: {{ $provider.key }}
 {{- end -}}
 
 {{- define "drape.seesNodes" -}}
-{{- or .Values.rbac.nodes .Values.rbac.taintNodes (eq .Values.rbac.scope "cluster") -}}
+{{- or .Values.rbac.nodes (eq .Values.rbac.scope "cluster") -}}
 {{- end -}}
