@@ -1,5 +1,9 @@
+import type { Applied } from './apply.ts'
+import type { Changes } from './changes.ts'
 import { type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
-import type { PoolPod } from './drain.ts'
+import type { DrainPlan, PoolPod } from './drain.ts'
+import type { Observation } from './observe.ts'
+import type { PoolPlan } from './plan.ts'
 import type { ReplicaSet } from './replica-set.ts'
 import type { WorkerPool } from './resource.ts'
 import { MAX_DECISIONS, type SickWorker, type WorkerStart } from './status-schema.ts'
@@ -10,36 +14,36 @@ export interface TimedDecision {
   readonly at: Date
 }
 
-/** State of a pool between two reconciles. The controller can lose it safely. */
+/** State of a pool between two reconciles. The controller can lose it safely. Times in ms since 1970. */
 export interface PoolMemory {
   /** UID of the pool. A new pool of the same name starts with an empty memory. */
   readonly uid: string | undefined
-  scaling: ScalingMemory
+  readonly scaling: ScalingMemory
   /** The last decided number of workers. */
-  desired: number
+  readonly desired: number
   /** The last applied replicas of the ReplicaSet; null before the first apply of this process. */
-  replicas: number | null
-  pods: ReadonlyMap<string, PoolPod>
-  /** Time of the last reconcile (ms since 1970). */
-  reconciledAt: number
+  readonly replicas: number | null
+  readonly pods: ReadonlyMap<string, PoolPod>
+  /** Time of the last reconcile. */
+  readonly reconciledAt: number
   /** Number of marked pods whose deletion is pending since the replicas were lowered. */
-  expected: number
-  /** Time of the last known reduction of the replicas (ms since 1970). */
-  loweredAt: number
+  readonly expected: number
+  /** Time of the last known reduction of the replicas. */
+  readonly loweredAt: number
   /** Decisions that are not in the status yet, oldest first. */
-  unreported: readonly TimedDecision[]
-  /** Time of the first write that is not in the status yet (ms since 1970); null if all are. */
-  unreportedSince: number | null
+  readonly unreported: readonly TimedDecision[]
+  /** Time of the first write that is not in the status yet; null if all are. */
+  readonly unreportedSince: number | null
   /** Sick workers, newest first. */
-  sickWorkers: readonly SickWorker[]
-  /** When the notice of each ending node was first seen (ms since 1970). */
-  notices: ReadonlyMap<string, number>
+  readonly sickWorkers: readonly SickWorker[]
+  /** When the notice of each ending node was first seen. */
+  readonly notices: ReadonlyMap<string, number>
   /** Names of the pods that have been ready in a previous reconcile. */
-  readyPods: Set<string>
+  readonly readyPods: ReadonlySet<string>
   /** The last worker start with known phases. */
-  lastStart: WorkerStart | undefined
-  /** Time of this process's last status write (ms since 1970). */
-  statusWrittenAt: number
+  readonly lastStart: WorkerStart | undefined
+  /** Time of this process's last status write. */
+  readonly statusWrittenAt: number
 }
 
 /** After the replicas are lowered, pods can be selected by the state at that time for this long. */
@@ -68,6 +72,65 @@ export function firstMemory(pool: WorkerPool, replicaSet: ReplicaSet | undefined
   }
 }
 
+/** The memory before a plan is carried out: the pods of this pass do not have the plan's marks yet, and the cluster can act on them. */
+export function withPlan(
+  memory: PoolMemory,
+  seen: Observation,
+  { removals, starts }: Changes,
+  plan: PoolPlan,
+): PoolMemory {
+  return {
+    ...memory,
+    expected: removals.expected,
+    readyPods: starts.readyPods,
+    lastStart: starts.last,
+    pods: podsAfter(seen, plan.drain),
+    notices: seen.interruptions.seenAt,
+  }
+}
+
+/** The memory after a plan was carried out, or as far as the API server allowed. */
+export function withApplied(
+  memory: PoolMemory,
+  { replicas: before, now }: Pick<Observation, 'replicas' | 'now'>,
+  { outcome }: PoolPlan,
+  { wrote, replicas }: Applied,
+): PoolMemory {
+  const { decision } = outcome
+  return {
+    ...memory,
+    scaling: outcome.memory,
+    desired: decision.to,
+    reconciledAt: now.getTime(),
+    unreported: withDecision(memory.unreported, { decision, at: now }),
+    unreportedSince: memory.unreportedSince ?? (wrote ? now.getTime() : null),
+    ...(replicas !== null && { replicas, ...afterReplicas(memory, before, replicas, now) }),
+  }
+}
+
+function afterReplicas({ expected, loweredAt }: PoolMemory, before: number, after: number, now: Date) {
+  if (after < before) return { expected: expected + before - after, loweredAt: now.getTime() }
+  return { expected: after > before ? 0 : expected, loweredAt }
+}
+
+/** The remaining pods as they will be after the plan is carried out. */
+function podsAfter({ pods, interruptions, now }: Observation, plan: DrainPlan): ReadonlyMap<string, PoolPod> {
+  const staying = pods.filter(({ name }) => !plan.remove.includes(name))
+  const isInterrupted = ({ name }: PoolPod) => interruptions.begin.some(({ pod }) => pod === name)
+  return new Map(
+    staying.map((pod) => [
+      pod.name,
+      { ...withMarks(plan, pod, now), ...(isInterrupted(pod) && { interrupted: true }) },
+    ]),
+  )
+}
+
+/** A pod as it will be after the plan is carried out. */
+function withMarks({ mark, release, refuse }: DrainPlan, pod: PoolPod, now: Date): PoolPod {
+  if (mark.includes(pod.name)) return { ...pod, markedAt: now.getTime() }
+  return release.includes(pod.name) || refuse.includes(pod.name) ? { ...pod, markedAt: null } : pod
+}
+
 /** Measured seconds from the creation of a worker until it accepts jobs; 0 before the first measurement. */
 export function startSecondsOf(start: WorkerStart | undefined): number {
   if (start === undefined) return 0
@@ -76,7 +139,7 @@ export function startSecondsOf(start: WorkerStart | undefined): number {
 }
 
 /** Appends a decision to those that are not in the status yet; skips a decision that changes nothing and equals the last one. */
-export function withDecision(unreported: readonly TimedDecision[], next: TimedDecision): readonly TimedDecision[] {
+function withDecision(unreported: readonly TimedDecision[], next: TimedDecision): readonly TimedDecision[] {
   const last = unreported.at(-1)?.decision
   const { direction, to, limitedBy } = next.decision
   const isSame = direction === 'None' && last?.to === to && last.limitedBy.join() === limitedBy.join()

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { type KubernetesObject, pathOf } from '../../controller/runtime/resource.ts'
 import { BUDGETS, REPLICA_SETS } from '../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { until } from '../support/until.ts'
+import { askApiServer } from './ask-api-server.ts'
 import { PODS } from './kinds.ts'
 import { type PoolStage, startPoolStage } from './pool-stage.ts'
 import { saturate } from './saturate.ts'
@@ -37,8 +38,12 @@ describe.skipIf(!controlPlane?.hasControllers)('the deletion of a pool', () => {
     await stage?.[Symbol.asyncDispose]()
   })
 
-  const deletePool = (name: string, options: { orphan?: boolean } = {}) =>
-    stage.client.delete(workerPools.type, { namespace: stage.namespace, name }, options)
+  const deletePool = (name: string, propagationPolicy: 'Background' | 'Orphan' = 'Background') =>
+    askApiServer(stage.connection, {
+      method: 'DELETE',
+      path: pathOf(workerPools.type, { namespace: stage.namespace, name }),
+      body: { propagationPolicy },
+    })
 
   it('drains all workers: each finishes its job, takes no other and stops', async () => {
     await using pool = await saturate(stage, 'deleted', { workers: WORKERS, jobMs: JOB_MS, spec })
@@ -73,7 +78,7 @@ describe.skipIf(!controlPlane?.hasControllers)('the deletion of a pool', () => {
     await using pool = await saturate(stage, 'again', { workers: 4, jobMs: JOB_MS, spec: { ...spec, replicas: 4 } })
     const before = stage.podsOf('again')
     const interruptedCount = stage.workers.interrupted.length
-    await deletePool('again', { orphan: true })
+    await deletePool('again', 'Orphan')
     await until(async () => (await stage.get(workerPools.type, 'again')) === null)
     await stage.apply('again', { ...spec, replicas: 4 })
     await stage.untilReady('again', 4)

@@ -13,7 +13,7 @@ import type { PublishedEngine, PublishedEngines } from './published-engines.stor
 export type EngineState = 'ready' | 'scaling_from_zero' | 'unavailable'
 
 /** Described by its Engine resource, else by its workers, else by the catalogue. */
-export interface KnownEngine extends Omit<EngineFacts, 'license'> {
+export interface KnownEngine extends Omit<EngineFacts, 'license' | 'secondsPerJob'> {
   readonly name: string
   readonly state: EngineState
   /** Slots of live workers. */

@@ -1,0 +1,92 @@
+import type { Live } from '../runtime/apply-once.ts'
+import type { KubernetesObject } from '../runtime/resource.ts'
+import type { Watched } from '../runtime/watch.ts'
+import { type Engines, findEngines, findRules, pausedAt, type Rules } from './configuration.ts'
+import type { Demand } from './decide.ts'
+import { sumDemand } from './demand.ts'
+import type { Share } from './divide.ts'
+import type { LiveWorker, PoolPod } from './drain.ts'
+import { findInterruptions, type Interruptions } from './interruption.ts'
+import { findPlacement, type Placement } from './placement.ts'
+import { liveWorkers, type Pod, readPod, TEMPLATE_DIGEST } from './pods.ts'
+import type { PoolMemory } from './pool-memory.ts'
+import { type ReplicaSet, renderTemplate, workersName } from './replica-set.ts'
+import type { WorkerPool } from './resource.ts'
+import type { Sample } from './sampler.ts'
+import { findSickWorkers, type SickWorkers } from './sick-workers.ts'
+
+/** The objects of the cluster that a pool depends on, as last read from the API server. */
+export interface PoolObjects {
+  readonly policies: Pick<Watched<KubernetesObject>, 'get'>
+  readonly engines: Pick<Watched<KubernetesObject>, 'get'>
+  readonly replicaSets: Pick<Watched<ReplicaSet>, 'get'>
+  readonly budgets: Pick<Watched<Live>, 'get'>
+  /** Finds a node by name; undefined if nodes cannot be read. */
+  readonly findNode: (name: string) => KubernetesObject | undefined
+  /** The pods of a pool. */
+  readonly podsOf: (pool: WorkerPool) => readonly Pod[]
+}
+
+/** The state of a pool at one moment. */
+export interface Observation {
+  readonly pool: WorkerPool
+  /** The pods as the API server has them. */
+  readonly found: readonly Pod[]
+  readonly pods: readonly PoolPod[]
+  readonly placement: Placement
+  readonly workers: ReadonlyMap<string, LiveWorker>
+  readonly sick: SickWorkers
+  readonly interruptions: Interruptions
+  readonly queueReachable: boolean
+  readonly demand: Demand | null
+  readonly engines: Engines
+  readonly rules: Rules
+  readonly pausedUntil: string | null
+  /** Digest of the template of new pods; null while unknown. */
+  readonly template: string | null
+  readonly replicaSet: ReplicaSet | undefined
+  readonly disruptionBudget: Live | undefined
+  /** Replicas of the ReplicaSet. */
+  readonly replicas: number
+  readonly now: Date
+}
+
+export interface Observing {
+  readonly pool: WorkerPool
+  readonly sample: Sample
+  /** The pool's part of the demand by queue. */
+  readonly share: Share | undefined
+  readonly memory: Pick<PoolMemory, 'sickWorkers' | 'notices'>
+  readonly now: Date
+}
+
+/** Reads the state of a pool from the caches and the last sample. Writes nothing. */
+export function observe(
+  { policies, engines: engineObjects, replicaSets, budgets, findNode, podsOf }: PoolObjects,
+  { pool, sample: { demand, workers: reports }, share, memory, now }: Observing,
+): Observation {
+  const found = podsOf(pool)
+  const workers = liveWorkers(reports ?? new Map())
+  const nameOfWorkers = `${pool.metadata.namespace}/${workersName(pool)}`
+  const replicaSet = replicaSets.get(nameOfWorkers)
+  const engines = findEngines(pool, engineObjects)
+  return {
+    pool,
+    found,
+    pods: found.map(readPod),
+    workers,
+    queueReachable: reports !== null,
+    demand: demand && sumDemand([...(share?.values() ?? [])]),
+    engines,
+    rules: findRules(pool, policies),
+    pausedUntil: pausedAt(pool, now),
+    template: 'list' in engines ? renderTemplate(pool, engines.list).metadata.annotations[TEMPLATE_DIGEST] : null,
+    replicaSet,
+    disruptionBudget: budgets.get(nameOfWorkers),
+    replicas: replicaSet?.spec.replicas ?? 0,
+    sick: findSickWorkers({ pool, before: memory.sickWorkers, pods: found, workers, findNode, now }),
+    interruptions: findInterruptions({ pods: found, findNode, seenBefore: memory.notices, now }),
+    placement: findPlacement(found, replicaSet ? [replicaSet] : [], now),
+    now,
+  }
+}
