@@ -124,7 +124,7 @@ export function conditions() {
         status: choice(['True', 'False', 'Unknown'], {
           description: 'Status of the condition: True, False or Unknown.',
         }),
-        reason: Type.String({ maxLength: 64, description: 'Machine-readable reason for the status, in CamelCase.' }),
+        reason: Type.String({ maxLength: 256, description: 'Machine-readable reason for the status, in CamelCase.' }),
         message: Type.String({ maxLength: 1024, description: 'Human-readable reason for the status.' }),
         observedGeneration: Type.Integer({ description: 'Generation of the spec that the condition refers to.' }),
         lastTransitionTime: moment('Time of the last change of the status.'),

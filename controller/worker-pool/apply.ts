@@ -31,6 +31,9 @@ export interface Applying {
   readonly isCurrent: () => boolean
 }
 
+/** Max ended pods to delete in one reconcile. */
+const MAX_DELETIONS = 50
+
 /** The result of a plan that was carried out. */
 export interface Applied {
   /** Whether an object of the pool was written. */
@@ -48,6 +51,11 @@ export function createApply(parts: ApplyParts) {
     await takeSteps({ pool, plan: plan.drain, pods, workers })
     await interrupt(pool, interruptions)
     if (!isCurrent()) throw notLeader()
+    await Promise.all(
+      seen.failures.obsolete
+        .slice(0, MAX_DELETIONS)
+        .map((name) => parts.client.delete(PODS, { namespace: pool.metadata.namespace, name })),
+    )
     if (!('list' in engines)) return { wrote: false, replicas: null }
     return applyObjects(parts, { seen, plan, memory, engines: engines.list })
   }
@@ -58,12 +66,12 @@ async function applyObjects(
   { seen, plan, memory, engines }: Omit<Applying, 'isCurrent'> & { engines: readonly Engine[] },
 ): Promise<Applied> {
   const { pool, replicaSet, replicas } = seen
-  const { drain, outcome, avoidsSick } = plan
+  const { drain, outcome, hint } = plan
   // The workers that another writer added leave one after the other, so that the apply reverts nothing.
   const isRaised = memory.replicas !== null && replicas > Math.max(memory.replicas, outcome.decision.to)
   if (isRaised && replicaSet && drain.replicas !== memory.replicas) await reportReverted(REPLICA_SETS, replicaSet)
   const wroteBudget = await applyOnce(BUDGETS, renderBudget(pool), seen.disruptionBudget)
-  const rendered = renderReplicaSet(pool, engines, drain.replicas, { avoidsSick })
+  const rendered = renderReplicaSet(pool, engines, drain.replicas, hint)
   const wroteReplicaSet = await applyOnce(REPLICA_SETS, rendered, replicaSet)
   return { wrote: wroteBudget || wroteReplicaSet, replicas: drain.replicas }
 }

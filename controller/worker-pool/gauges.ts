@@ -7,7 +7,7 @@ const MAX_POOLS = 50
 const OTHERS = 'others'
 
 /** Conditions that deserve attention while they are True. */
-const CONDITIONS = ['Reconciling', 'Stalled', 'ScalingLimited', 'CostCapped', 'AboveCap', 'Draining', 'Paused']
+const CONDITIONS = ['Problems', 'Reconciling', 'Stalled', 'ScalingLimited', 'AboveCap', 'Paused']
 
 export interface PoolGauges {
   note(key: string, status: PoolStatus, engines: readonly string[]): void
@@ -113,9 +113,14 @@ const POOL_GAUGES: readonly PoolGauge[] = [
     read: ({ sickWorkers = [] }) => ({ '': sickWorkers.length }),
   },
   {
-    name: 'drape_pool_avoided_nodes',
-    help: 'Nodes that the pool avoids because of their sick workers',
-    read: ({ avoidedNodes = [] }) => ({ '': avoidedNodes.length }),
+    name: 'drape_pool_failing_workers',
+    help: 'Workers that do not start, and pods that nodes rejected lately, by reason',
+    label: 'reason',
+    read: ({ failingWorkers = [] }) => {
+      const byReason = Map.groupBy(failingWorkers, ({ reason }) => reason)
+      const countOf = (some: typeof failingWorkers) => some.reduce((sum, { workers }) => sum + workers, 0)
+      return Object.fromEntries([...byReason].map(([reason, some]) => [reason, countOf(some)]))
+    },
   },
   {
     name: 'drape_pool_limited',

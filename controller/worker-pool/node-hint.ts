@@ -1,4 +1,4 @@
-import { AVOIDS_SICK, type Pod, readPod, SICK_LABEL, SICK_VALUES, WORKER_LABELS } from './pods.ts'
+import { AVOIDS_NODES, AVOIDS_SICK, type Pod, readPod, SICK_LABEL, SICK_VALUES, WORKER_LABELS } from './pods.ts'
 import type { SickWorkers } from './sick-workers.ts'
 
 type Affinity = Readonly<Record<string, unknown>>
@@ -30,16 +30,32 @@ export function avoidsSickNodes(
   return avoided.size > 0 && pods.some(works)
 }
 
-/** Pods that wait for a node with the hint, which keeps them from nodes that new workers do not avoid any more. */
+/** Where new workers must not be placed. */
+export interface NodeHint {
+  /** On nodes with sick workers. */
+  readonly avoidsSick: boolean
+  /** Names of nodes that rejected workers. */
+  readonly avoidedNodes: readonly string[]
+}
+
+/** Pods that wait for a node with an earlier hint, which keeps them from nodes that new workers do not avoid any more. */
 export function findWaitingForHint(
   pods: readonly Pod[],
   { held, replaced }: Pick<SickWorkers, 'held' | 'replaced'>,
+  { avoidsSick, avoidedNodes }: NodeHint,
 ): readonly string[] {
-  if (held.size + replaced.size === 0) return []
+  const areSick = held.size + replaced.size > 0
   return pods.flatMap(({ metadata: { name, annotations, deletionTimestamp }, spec, status }) => {
     const isWaiting = status?.phase === 'Pending' && spec?.nodeName === undefined && !spec?.schedulingGates
-    return isWaiting && deletionTimestamp === undefined && annotations?.[AVOIDS_SICK] !== undefined ? [name] : []
+    if (!isWaiting || deletionTimestamp !== undefined) return []
+    const keepsOffSick = areSick && !avoidsSick && annotations?.[AVOIDS_SICK] !== undefined
+    const keepsOff = annotations?.[AVOIDS_NODES]
+    return keepsOffSick || (keepsOff !== undefined && keepsOff !== namesOf(avoidedNodes)) ? [name] : []
   })
+}
+
+function namesOf(nodes: readonly string[]): string {
+  return nodes.join(',')
 }
 
 interface Template {
@@ -48,23 +64,57 @@ interface Template {
 }
 
 /** The pod template with the hint beside what a patch may have set. */
-export function withNodeHint<T extends Template>(template: T): T {
-  const { metadata, spec } = template
-  const affinity = objectOf(spec.affinity)
+export function withNodeHint<T extends Template>(template: T, { avoidsSick, avoidedNodes }: NodeHint): T {
+  const withoutSick = avoidsSick ? withAffinity(template, [AVOIDS_SICK, 'true'], offSickWorkers) : template
+  if (avoidedNodes.length === 0) return withoutSick
+  return withAffinity(withoutSick, [AVOIDS_NODES, namesOf(avoidedNodes)], (affinity) =>
+    offNodes(affinity, avoidedNodes),
+  )
+}
+
+function withAffinity<T extends Template>(
+  { metadata, spec, ...rest }: T,
+  [annotation, value]: readonly [string, string],
+  change: (affinity: Affinity) => Affinity,
+) {
+  return {
+    ...rest,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [annotation]: value } },
+    spec: { ...spec, affinity: change(objectOf(spec.affinity)) },
+  } as unknown as T
+}
+
+function offSickWorkers(affinity: Affinity): Affinity {
   const podAntiAffinity = objectOf(affinity.podAntiAffinity)
   const { requiredDuringSchedulingIgnoredDuringExecution: required } = podAntiAffinity
-  const terms = [...(Array.isArray(required) ? required : []), NO_AVOIDED_NODE]
+  const terms = [...listOf(required), NO_AVOIDED_NODE]
   return {
-    ...template,
-    metadata: { ...metadata, annotations: { ...metadata.annotations, [AVOIDS_SICK]: 'true' } },
-    spec: {
-      ...spec,
-      affinity: {
-        ...affinity,
-        podAntiAffinity: { ...podAntiAffinity, requiredDuringSchedulingIgnoredDuringExecution: terms },
-      },
+    ...affinity,
+    podAntiAffinity: { ...podAntiAffinity, requiredDuringSchedulingIgnoredDuringExecution: terms },
+  }
+}
+
+/** By name: a node label can differ from the name. A node must match one of the terms, so each excludes all nodes. */
+function offNodes(affinity: Affinity, nodes: readonly string[]): Affinity {
+  const nodeAffinity = objectOf(affinity.nodeAffinity)
+  const required = objectOf(nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution)
+  const terms = listOf(required.nodeSelectorTerms).map(objectOf)
+  const excluded = nodes.map((node) => ({ key: 'metadata.name', operator: 'NotIn', values: [node] }))
+  const nodeSelectorTerms = (terms.length > 0 ? terms : [{}]).map((term) => ({
+    ...term,
+    matchFields: [...listOf(term.matchFields), ...excluded],
+  }))
+  return {
+    ...affinity,
+    nodeAffinity: {
+      ...nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: { ...required, nodeSelectorTerms },
     },
   }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 function objectOf(value: unknown): Affinity {

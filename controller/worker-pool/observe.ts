@@ -6,6 +6,7 @@ import type { Demand } from './decide.ts'
 import { sumDemand } from './demand.ts'
 import type { Share } from './divide.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'
+import { type Failures, findFailures, partitionEnded } from './failing-workers.ts'
 import { findInterruptions, type Interruptions } from './interruption.ts'
 import { findPlacement, type Placement } from './placement.ts'
 import { liveWorkers, type Pod, readPod, TEMPLATE_DIGEST } from './pods.ts'
@@ -30,11 +31,12 @@ export interface PoolObjects {
 /** The state of a pool at one moment. */
 export interface Observation {
   readonly pool: WorkerPool
-  /** The pods as the API server has them. */
+  /** The pods as the API server has them, without those that have ended. */
   readonly found: readonly Pod[]
   readonly pods: readonly PoolPod[]
   readonly placement: Placement
   readonly workers: ReadonlyMap<string, LiveWorker>
+  readonly failures: Failures
   readonly sick: SickWorkers
   readonly interruptions: Interruptions
   readonly queueReachable: boolean
@@ -56,7 +58,7 @@ export interface Observing {
   readonly sample: Sample
   /** The pool's part of the demand by queue. */
   readonly share: Share | undefined
-  readonly memory: Pick<PoolMemory, 'sickWorkers' | 'notices'>
+  readonly memory: Pick<PoolMemory, 'failures' | 'sickWorkers' | 'notices'>
   readonly now: Date
 }
 
@@ -65,7 +67,7 @@ export function observe(
   { policies, engines: engineObjects, replicaSets, budgets, findNode, podsOf }: PoolObjects,
   { pool, sample: { demand, workers: reports }, share, memory, now }: Observing,
 ): Observation {
-  const found = podsOf(pool)
+  const { live: found, ended } = partitionEnded(podsOf(pool))
   const workers = liveWorkers(reports ?? new Map())
   const nameOfWorkers = `${pool.metadata.namespace}/${workersName(pool)}`
   const replicaSet = replicaSets.get(nameOfWorkers)
@@ -84,6 +86,7 @@ export function observe(
     replicaSet,
     disruptionBudget: budgets.get(nameOfWorkers),
     replicas: replicaSet?.spec.replicas ?? 0,
+    failures: findFailures({ live: found, ended, memory: memory.failures, now }),
     sick: findSickWorkers({ pool, before: memory.sickWorkers, pods: found, workers, findNode, now }),
     interruptions: findInterruptions({ pods: found, findNode, seenBefore: memory.notices, now }),
     placement: findPlacement(found, replicaSet ? [replicaSet] : [], now),

@@ -1,5 +1,5 @@
 import { type DrainPlan, freeze } from './drain.ts'
-import { avoidsSickNodes, findWaitingForHint } from './node-hint.ts'
+import { avoidsSickNodes, findWaitingForHint, type NodeHint } from './node-hint.ts'
 import type { Observation } from './observe.ts'
 import { outcomeFor } from './outcome.ts'
 import { isShrinking, type PoolMemory } from './pool-memory.ts'
@@ -14,8 +14,7 @@ export interface PoolPlan {
   readonly drain: DrainPlan
   /** Number of sick workers that are held in addition to the desired ones. */
   readonly heldCount: number
-  /** Whether new workers must not be placed on nodes with sick workers. */
-  readonly avoidsSick: boolean
+  readonly hint: NodeHint
   /** Pods that wait for a node with the hint of an earlier template: to be replaced. */
   readonly waiting: readonly string[]
 }
@@ -23,12 +22,12 @@ export interface PoolPlan {
 /** Decides the number of workers, and plans the steps to it. Pure. */
 export function planPool(seen: Observation, memory: PoolMemory): PoolPlan {
   const outcome = outcomeFor({ ...seen, memory })
-  const avoidsSick = avoidsSickNodes(seen.found, seen.sick)
+  const hint = { avoidsSick: avoidsSickNodes(seen.found, seen.sick), avoidedNodes: seen.failures.avoidedNodes }
   return {
     outcome,
     ...planWorkers(seen, memory, outcome),
-    avoidsSick,
-    waiting: avoidsSick ? [] : findWaitingForHint(seen.found, seen.sick),
+    hint,
+    waiting: findWaitingForHint(seen.found, seen.sick, hint),
   }
 }
 

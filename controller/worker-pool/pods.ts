@@ -19,6 +19,9 @@ export interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string; readonly schedulingGates?: readonly { readonly name: string }[] }
   readonly status?: {
     readonly phase?: string
+    /** Why the pod failed. */
+    readonly reason?: string
+    readonly message?: string
     readonly conditions?: readonly PodCondition[]
     readonly containerStatuses?: readonly ContainerStatus[]
     readonly initContainerStatuses?: readonly ContainerStatus[]
@@ -39,17 +42,18 @@ interface PodCondition {
   readonly lastTransitionTime?: string
 }
 
-interface ContainerStatus {
+export interface ContainerStatus {
   readonly name: string
   readonly started?: boolean
   readonly ready?: boolean
-  readonly state?: { readonly terminated?: Ending; readonly running?: { readonly startedAt?: string } }
-  readonly lastState?: { readonly terminated?: Ending }
+  readonly state?: ContainerState
+  readonly lastState?: Pick<ContainerState, 'terminated'>
 }
 
-interface Ending {
-  readonly exitCode: number
-  readonly message?: string
+interface ContainerState {
+  readonly waiting?: { readonly reason?: string; readonly message?: string }
+  readonly running?: { readonly startedAt?: string }
+  readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly message?: string }
 }
 
 const FENCED_AT = 'drape.dev/fenced-at'
@@ -68,11 +72,13 @@ const NO_DISRUPTION: Readonly<Record<string, string>> = {
 export const TEMPLATE_DIGEST = 'drape.dev/template-digest'
 /** The pod has an anti-affinity to sick workers on avoided nodes. Not a part of the digest. */
 export const AVOIDS_SICK = 'drape.dev/avoids-sick'
+/** Names of the nodes that the pod must not be placed on, because they rejected others. Not a part of the digest. */
+export const AVOIDS_NODES = 'drape.dev/avoids-nodes'
 /** Kubernetes deletes the pods with the lowest cost first, among equally ready pods. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   ...[FENCED_AT, MARKED_AT, REFUSED_AT, INTERRUPTED_BY],
-  ...[TEMPLATE_DIGEST, AVOIDS_SICK, DELETION_COST, PROTECTED],
+  ...[TEMPLATE_DIGEST, AVOIDS_SICK, AVOIDS_NODES, DELETION_COST, PROTECTED],
 ])
 const KEPT_ANNOTATIONS: ReadonlySet<string> = new Set([...OWN_ANNOTATIONS, ...Object.keys(NO_DISRUPTION)])
 const LOWEST_COST = '-2147483648'
@@ -121,13 +127,9 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
     spec: { nodeName: spec?.nodeName, ...(spec?.schedulingGates && { schedulingGates: spec.schedulingGates }) },
     status: {
       phase: status?.phase,
+      ...(status?.phase === 'Failed' && { reason: status.reason, message: status.message }),
       conditions: status?.conditions?.filter(({ type }) => KEPT_CONDITIONS.has(type)).map(keepOfCondition),
-      containerStatuses: status?.containerStatuses?.map(({ name: container, started, ready, state }) => ({
-        name: container,
-        started,
-        ready,
-        ...(state?.running && { state: { running: { startedAt: state.running.startedAt } } }),
-      })),
+      containerStatuses: status?.containerStatuses?.map(keepOfContainer),
       initContainerStatuses: status?.initContainerStatuses?.map(keepOfContainer),
     },
   }
@@ -145,10 +147,16 @@ function pickAnnotations(
   return kept.length > 0 ? Object.fromEntries(kept) : undefined
 }
 
-function keepOfContainer({ name, ready, state, lastState }: ContainerStatus): ContainerStatus {
-  const ending = (terminated: Ending | undefined) =>
-    terminated && { terminated: { exitCode: terminated.exitCode, message: terminated.message } }
-  return { name, ready, state: ending(state?.terminated), lastState: ending(lastState?.terminated) }
+function keepOfContainer({ name, started, ready, state, lastState }: ContainerStatus): ContainerStatus {
+  return { name, started, ready, state: keepOfState(state), lastState: keepOfState(lastState) }
+}
+
+function keepOfState({ waiting, running, terminated }: ContainerState = {}): ContainerState | undefined {
+  if (waiting) return { waiting: { reason: waiting.reason, message: waiting.message } }
+  if (running) return { running: { startedAt: running.startedAt } }
+  if (!terminated) return undefined
+  const { exitCode, reason, message } = terminated
+  return { terminated: { exitCode, reason, message } }
 }
 
 function isDisrupted({ status }: Pod): boolean {

@@ -2,6 +2,7 @@ import type { Applied } from './apply.ts'
 import type { Changes } from './changes.ts'
 import { type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
 import type { DrainPlan, PoolPod } from './drain.ts'
+import type { FailureMemory } from './failing-workers.ts'
 import type { Observation } from './observe.ts'
 import type { PoolPlan } from './plan.ts'
 import type { ReplicaSet } from './replica-set.ts'
@@ -34,6 +35,8 @@ export interface PoolMemory {
   readonly unreported: readonly TimedDecision[]
   /** Time of the first write that is not in the status yet; null if all are. */
   readonly unreportedSince: number | null
+  /** Failed pods; null before the first reconcile of this process. */
+  readonly failures: FailureMemory | null
   /** Sick workers, newest first. */
   readonly sickWorkers: readonly SickWorker[]
   /** When the notice of each ending node was first seen. */
@@ -64,6 +67,7 @@ export function firstMemory(pool: WorkerPool, replicaSet: ReplicaSet | undefined
     loweredAt: now.getTime(),
     unreported: [],
     unreportedSince: null,
+    failures: null,
     sickWorkers: pool.status?.sickWorkers ?? [],
     notices: new Map(),
     readyPods: new Set(),
@@ -86,6 +90,7 @@ export function withPlan(
     lastStart: starts.last,
     pods: podsAfter(seen, plan.drain),
     notices: seen.interruptions.seenAt,
+    failures: seen.failures.memory,
   }
 }
 

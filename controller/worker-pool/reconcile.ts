@@ -15,6 +15,7 @@ import { untilNextSample } from './outcome.ts'
 import { type PoolPlan, planPool } from './plan.ts'
 import { POOL_LABEL, type StartPhases } from './pods.ts'
 import { createDivision } from './pool-capacity.ts'
+import { NOTABLE_CONDITIONS } from './pool-conditions.ts'
 import { firstMemory, type PoolMemory, withApplied, withPlan } from './pool-memory.ts'
 import { workersName } from './replica-set.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
@@ -159,7 +160,8 @@ async function report(
   { pool, key, status, refusal }: { pool: WorkerPool; key: string; status: PoolStatus; refusal: string | null },
 ): Promise<void> {
   parts.gauges.note(key, status, pool.spec.engines)
-  for (const event of eventsOfChanges(pool.status?.conditions ?? [], status.conditions)) await parts.record(pool, event)
+  const changes = eventsOfChanges(pool.status?.conditions ?? [], status.conditions, NOTABLE_CONDITIONS)
+  for (const event of changes) await parts.record(pool, event)
   if (refusal !== null) await parts.record(pool, warning('Refused', refusal))
 }
 

@@ -4,7 +4,7 @@ import type { Engine } from '../engine/resource.ts'
 import { downloadedEngines, ENGINE_FOLDERS, type EngineVolume, engineVolumes } from '../engine/volume.ts'
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
-import { withNodeHint } from './node-hint.ts'
+import { type NodeHint, withNodeHint } from './node-hint.ts'
 import { patchPod } from './pod-patch.ts'
 import { POOL_LABEL, TEMPLATE_DIGEST, WORKER, WORKER_LABELS, withoutOwnAnnotations } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
@@ -44,6 +44,7 @@ const PROBE_PORT = 9090
 const SHUTDOWN_SECONDS = 30
 const PROBE_SECONDS = 2
 const NONROOT_UID = 65532
+const NO_HINT: NodeHint = { avoidsSick: false, avoidedNodes: [] }
 
 /** Name of all objects that belong to a pool. */
 export function workersName(pool: WorkerPool): string {
@@ -63,7 +64,7 @@ export function renderReplicaSet(
   pool: WorkerPool,
   engines: readonly Engine[],
   replicas: number,
-  { avoidsSick = false }: { avoidsSick?: boolean } = {},
+  hint: NodeHint = NO_HINT,
 ) {
   const template = renderTemplate(pool, engines)
   return {
@@ -72,7 +73,7 @@ export function renderReplicaSet(
       replicas,
       selector: { matchLabels: poolLabels(pool) },
       // Not a part of the digest: the workers that exist stay.
-      template: avoidsSick ? withNodeHint(template) : template,
+      template: withNodeHint(template, hint),
     },
   }
 }

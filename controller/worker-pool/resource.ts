@@ -137,6 +137,12 @@ const COLUMNS: readonly Column[] = [
     description: 'Rules that limit the number of workers',
   },
   READY_COLUMN,
+  {
+    name: 'Problems',
+    type: 'string',
+    path: '.status.conditions[?(@.type=="Problems")].reason',
+    description: 'Conditions that need attention; their messages are in the condition Problems',
+  },
   AGE_COLUMN,
   {
     name: 'Paused',

@@ -4,6 +4,7 @@ import { choice, conditions, fields, list, moment, observedGeneration } from '..
 export const MAX_DECISIONS = 20
 export const MAX_WORKERS = 200
 export const MAX_SICK_WORKERS = 20
+export const MAX_FAILING = 10
 export const MAX_REASON_LENGTH = 256
 export const MAX_KIND_LENGTH = 64
 export const MAX_LIMITS_LENGTH = 1024
@@ -63,6 +64,20 @@ const AvoidedNodeSchema = fields(
     until: moment('Time when the controller stops avoiding the node, unless another worker on the node becomes sick.'),
   },
   { description: 'Node whose accelerators new workers do not get.' },
+)
+
+const FailingWorkersSchema = fields(
+  {
+    reason: Type.String({
+      maxLength: MAX_KIND_LENGTH,
+      description:
+        'Reason as Kubernetes reports it, for example ImagePullBackOff, CrashLoopBackOff, OOMKilled or UnexpectedAdmissionError.',
+    }),
+    workers: count('Number of workers that do not start, or of pods that the node rejected.'),
+    node: Type.Optional(nodeName('Name of the node that rejected the pods. Absent for other reasons.')),
+    message: Type.String({ maxLength: MAX_REASON_LENGTH, description: 'Human-readable message of one of them.' }),
+  },
+  { description: 'Workers that do not start for the same reason.' },
 )
 
 const StartSchema = fields(
@@ -157,6 +172,12 @@ export const PoolStatusSchema = fields(
       description: 'Existing workers, sorted by name. Max 200.',
     }),
     lastStart: Type.Optional(StartSchema),
+    failingWorkers: Type.Optional(
+      list(FailingWorkersSchema, {
+        maxItems: MAX_FAILING,
+        description: 'Workers that do not start, by reason, and pods that nodes rejected. Max 10.',
+      }),
+    ),
     sickWorkers: list(SickWorkerSchema, {
       maxItems: MAX_SICK_WORKERS,
       default: [],
@@ -173,6 +194,7 @@ export const PoolStatusSchema = fields(
 )
 
 export type SickWorker = Static<typeof SickWorkerSchema>
+export type FailingWorkers = Static<typeof FailingWorkersSchema>
 export type WorkerStart = Static<typeof StartSchema>
 export type AvoidedNode = Static<typeof AvoidedNodeSchema>
 export type PoolStatus = Static<typeof PoolStatusSchema>

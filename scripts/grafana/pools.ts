@@ -187,7 +187,17 @@ const decisions: Row = {
           legend: '{{phase}}',
         },
       ],
-      width: 24,
+      width: 12,
+      runbooks: ['pool-workers-missing'],
+    },
+    {
+      kind: 'areas',
+      title: 'Workers that do not start',
+      description:
+        'By the reason that Kubernetes reports, for example ImagePullBackOff, CrashLoopBackOff or OOMKilled, and pods that nodes rejected lately, for example UnexpectedAdmissionError. The condition WorkersStarting of the pool has the cause.',
+      unit: 'short',
+      queries: [{ expr: highest('pool, reason', 'drape_pool_failing_workers', POOL), legend: '{{pool}} {{reason}}' }],
+      width: 12,
       runbooks: ['pool-workers-missing'],
     },
   ],

@@ -166,7 +166,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a node with a failing GPU', () =
     expect(await podsWith('drape.dev/sick')).toEqual([second])
     const metrics = await (await fetch(`${controller.probeUrl}/metrics`)).text()
     expect(metrics).toContain(`drape_pool_sick_workers{pool="${place.namespace}/gpu"} 2`)
-    expect(metrics).toContain(`drape_pool_avoided_nodes{pool="${place.namespace}/gpu"} 1`)
     expect(metrics).toMatch(/^drape_wrong_victim_total 0$/m)
   })
 

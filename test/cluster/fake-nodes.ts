@@ -21,6 +21,10 @@ export interface FakeNodes {
   onPod(listener: (namespace: string, name: string, state: PodState) => void): void
   /** Has a pod say that it is ready, or not. */
   setReady(namespace: string, name: string, ready: boolean): Promise<void>
+  /** Has the nodes reject each new pod for this reason, as a kubelet does with an unhealthy device; null: run it. */
+  reject(reason: string | null): void
+  /** Pods that were rejected, by name. */
+  readonly rejected: ReadonlySet<string>
   /** Removes the nodes, so that no pod is scheduled on them. */
   close(): Promise<void>
 }
@@ -45,6 +49,8 @@ export async function startFakeNodes(
   const running = new Map<string, AssignedPod>()
   const ending = new Set<string>()
   const listeners: ((namespace: string, name: string, state: PodState) => void)[] = []
+  let rejection: string | null = null
+  const rejected = new Set<string>()
   const report = (pod: AssignedPod, state: PodState) => {
     for (const listener of listeners) listener(pod.metadata.namespace ?? '', pod.metadata.name, state)
   }
@@ -66,7 +72,13 @@ export async function startFakeNodes(
       if (isThere && running.has(uid)) return end(pod)
       if (running.delete(uid)) report(pod, 'ended')
       if (isThere) await remove(connection, pod)
+    } else if (pod.status?.phase === 'Failed') {
+      running.delete(uid)
     } else if (!running.has(uid)) {
+      if (rejection !== null) {
+        rejected.add(pod.metadata.name)
+        return rejectPod(client, pod, rejection)
+      }
       running.set(uid, pod)
       await setStatus(client, pod, true)
       report(pod, 'runs')
@@ -86,6 +98,10 @@ export async function startFakeNodes(
   return {
     running: (namespace) => inNamespace(namespace).map(({ metadata }) => metadata.name),
     nodeOf: (namespace, name) => inNamespace(namespace).find(({ metadata }) => metadata.name === name)?.spec.nodeName,
+    rejected,
+    reject: (reason) => {
+      rejection = reason
+    },
     onPod: (listener) => listeners.push(listener),
     setReady: async (namespace, name, ready) => {
       const pod = inNamespace(namespace).find(({ metadata }) => metadata.name === name)
@@ -127,6 +143,11 @@ async function setStatus(client: Client, { metadata, spec }: AssignedPod, ready:
     state: { running: { startedAt: lastTransitionTime } },
   }))
   const status = { phase: 'Running', conditions, containerStatuses }
+  await client.patch(PODS, metadata, { status }, { subresource: 'status' })
+}
+
+async function rejectPod(client: Client, { metadata }: AssignedPod, reason: string): Promise<void> {
+  const status = { phase: 'Failed', reason, message: 'Pod was rejected: Allocate failed: no healthy devices present' }
   await client.patch(PODS, metadata, { status }, { subresource: 'status' })
 }
 

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Pod } from '../../controller/worker-pool/pods.ts'
 import { createRandom } from '../faults/support/random.ts'
 import { createLink, type Link } from '../faults/support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -151,6 +153,25 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     expect(await stage.conditionOf(pool, 'WorkersCreated')).toMatchObject({ status: 'True' })
     await stage.remove(pool)
     await client.delete(RESOURCE_QUOTAS, { namespace, name: 'gpus' })
+  })
+
+  it('because their nodes reject them are named with the reason, and few are made', async () => {
+    const { client, namespace, nodes } = stage
+    nodes.reject('UnexpectedAdmissionError')
+    await stage.apply('rejected', spec)
+    const message = await whyNot('rejected', 'WorkersStarting')
+    expect(message).toContain('UnexpectedAdmissionError on fake-')
+    expect(message).toContain('no healthy devices present')
+    // For as long as nothing limited them, hundreds of pods were made.
+    await sleep(15_000)
+    expect(nodes.rejected.size).toBeLessThanOrEqual(20)
+    const pods = await client.list<Pod>(PODS, { namespace, labelSelector: 'drape.dev/pool=rejected' })
+    expect(pods.filter(({ status }) => status?.phase === 'Failed').length).toBeLessThanOrEqual(3)
+    expect(await stage.statusOf('rejected')).toMatchObject({ replicas: 2, readyReplicas: 0, hourlyCost: 0 })
+    expect(await stage.conditionOf('rejected', 'Problems')).toMatchObject({ status: 'True' })
+    expect(await stage.eventsOf('rejected', 'UnexpectedAdmissionError')).not.toEqual([])
+    nodes.reject(null)
+    await stage.remove('rejected')
   })
 
   it('are neither ready while demand is unknown nor idle while Redis is unavailable', async () => {

@@ -42,7 +42,7 @@ const UNITS: readonly [RegExp, RegExp][] = [
 it.for([
   [
     'WorkerPool',
-    'Mode Min Max Desired Up Busy Waiting Oldest-Seconds Limited-By Ready Age',
+    'Mode Min Max Desired Up Busy Waiting Oldest-Seconds Limited-By Ready Problems Age',
     'Paused Updated Hourly-Cost',
   ],
   [

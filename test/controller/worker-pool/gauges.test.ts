@@ -17,6 +17,11 @@ const status: PoolStatus = {
   gatedReplicas: 1,
   sickWorkers: [],
   avoidedNodes: [],
+  failingWorkers: [
+    { reason: 'UnexpectedAdmissionError', workers: 4, node: 'gpu-a', message: '' },
+    { reason: 'UnexpectedAdmissionError', workers: 1, node: 'gpu-b', message: '' },
+    { reason: 'OOMKilled', workers: 1, message: '' },
+  ],
   workers: [
     { name: 'a', state: 'Busy', jobs: 1 },
     { name: 'b', state: 'Busy', jobs: 1 },
@@ -56,6 +61,8 @@ describe('the gauges of pools', () => {
     expect(figures.get('drape_pool_oldest_wait_seconds{pool="shop/warp"}')).toBe(40)
     expect(figures.get('drape_pool_gated_workers{pool="shop/warp"}')).toBe(1)
     expect(figures.get('drape_pool_hourly_cost{pool="shop/warp"}')).toBe(1.5)
+    expect(figures.get('drape_pool_failing_workers{pool="shop/warp",reason="UnexpectedAdmissionError"}')).toBe(5)
+    expect(figures.get('drape_pool_failing_workers{pool="shop/warp",reason="OOMKilled"}')).toBe(1)
     expect(figures.get('drape_pool_limited{pool="shop/warp",by="bounds.max"}')).toBe(1)
     expect(figures.get('drape_pool_limited{pool="shop/warp",by="drain"}')).toBe(1)
     expect(figures.get('drape_pool_condition{pool="shop/warp",type="Reconciling"}')).toBe(1)

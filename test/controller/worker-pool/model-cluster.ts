@@ -48,6 +48,8 @@ export class ModelCluster {
   isPlaced: (pod: Pod) => boolean = () => true
   /** The node of a pod that becomes ready. */
   placeOn: () => string = () => 'node-1'
+  /** Whether the kubelet rejects a pod instead of running it. */
+  rejects: () => boolean = () => false
   /** What the workers report of their downloads; null before. */
   downloadSeconds: number | null = null
   /** Nodes whose workers fence themselves. */
@@ -99,7 +101,9 @@ export class ModelCluster {
   }
 
   get alive(): ModelPod[] {
-    return [...this.pods.values()].filter(({ object }) => object.metadata.deletionTimestamp === undefined)
+    return [...this.pods.values()].filter(
+      ({ object: { metadata, status } }) => metadata.deletionTimestamp === undefined && status?.phase !== 'Failed',
+    )
   }
 
   get exists(): boolean {
@@ -169,7 +173,8 @@ export class ModelCluster {
   private work(pod: ModelPod): void {
     const word = this.queueReachable ? this.words.get(pod.object.metadata.name) : undefined
     if (word !== undefined) pod.fence = word === 'take' ? null : word
-    if (!isReady(pod) && this.isPlaced(pod.object)) pod.object = readyPod(pod.object, this.placeOn())
+    if (!isReady(pod) && pod.object.status?.phase !== 'Failed' && this.isPlaced(pod.object))
+      pod.object = this.rejects() ? rejectedPod(pod.object, this.placeOn()) : readyPod(pod.object, this.placeOn())
     if (pod.jobs > 0 && this.isDone(pod)) Object.assign(pod, { jobs: 0, idleSince: this.now })
     if (this.saturated && pod.jobs === 0 && pod.fence === null && isReady(pod) && !this.isSick(pod))
       Object.assign(pod, { jobs: 1, startedAt: this.now })
@@ -354,6 +359,12 @@ function isReady({ object }: ModelPod): boolean {
 function readyPod(pod: Pod, nodeName: string): Pod {
   const conditions = [{ type: 'Ready', status: 'True' }]
   const status = { phase: 'Running', conditions, containerStatuses: [{ name: 'worker', started: true }] }
+  return { ...pod, spec: { nodeName }, status }
+}
+
+/** As the kubelet does with a pod whose device is unhealthy. */
+function rejectedPod(pod: Pod, nodeName: string): Pod {
+  const status = { phase: 'Failed', reason: 'UnexpectedAdmissionError', message: 'Allocate failed: no healthy devices' }
   return { ...pod, spec: { nodeName }, status }
 }
 

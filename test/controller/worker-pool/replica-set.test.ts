@@ -170,7 +170,7 @@ describe('the pods of a pool', () => {
     })
     if ('problems' in read) throw new Error(read.problems)
     const [usual, avoiding] = [false, true].map(
-      (avoidsSick) => renderReplicaSet(read.object, [], 1, { avoidsSick }).spec.template,
+      (avoidsSick) => renderReplicaSet(read.object, [], 1, { avoidsSick, avoidedNodes: [] }).spec.template,
     )
     const { annotations } = usual.metadata
     expect(avoiding.metadata).toEqual({
