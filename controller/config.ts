@@ -23,6 +23,8 @@ const schema = Type.Object({
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 8 }),
 })
 
+export type ControllerConfig = ReturnType<typeof readControllerConfig>
+
 /** Throws one Error that lists every configuration problem. */
 export function readControllerConfig(env: Readonly<Record<string, string | undefined>>) {
   return readConfig(schema, env)

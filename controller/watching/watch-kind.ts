@@ -4,16 +4,6 @@ import type { KubernetesError } from '../runtime/kubernetes-error.ts'
 import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
 import { type Watched, type WatchOptions, watchObjects } from '../runtime/watch.ts'
 
-/** Enqueues objects for a reconcile. */
-export interface ReconcileQueues {
-  /** Immediately, or after `ms`. */
-  pool(key: string, ms?: number): void
-  engine(key: string): void
-  policy(key: string): void
-  retention(key: string): void
-  sweep(key: string): void
-}
-
 export type WatchKind = ReturnType<typeof createWatchKind>
 
 /** Returns a function that watches one kind in the namespace. */

@@ -1,4 +1,5 @@
 import { isTouched, type Live } from '../runtime/apply-once.ts'
+import type { Enqueue } from '../runtime/controllers.ts'
 import { FIELD_MANAGER } from '../runtime/field-manager.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import { lastWriters } from '../runtime/reverted-edits.ts'
@@ -6,15 +7,15 @@ import type { Watched } from '../runtime/watch.ts'
 import { keepOfPod, PODS, POOL_LABEL, type Pod, WORKER_PODS } from '../worker-pool/pods.ts'
 import { BUDGETS, REPLICA_SETS, type ReplicaSet } from '../worker-pool/replica-set.ts'
 import type { WorkerPool } from '../worker-pool/resource.ts'
-import type { ReconcileQueues, WatchKind } from './watch-kind.ts'
+import type { WatchKind } from './watch-kind.ts'
 
 /** A change of a pool usually affects several objects: batch the changes into one reconcile. */
 const BATCH_MS = 100
 
 /** Watches the objects that the controller creates for pools, and their pods. */
-export function watchWorkers(watch: WatchKind, enqueue: ReconcileQueues, onPodOf: (pool: string) => void) {
+export function watchWorkers(watch: WatchKind, enqueue: Enqueue, onPodOf: (pool: string) => void) {
   const index = createPodIndex()
-  const replicaSets = watch<ReplicaSet>(REPLICA_SETS, (object) => enqueue.pool(poolOf(object), BATCH_MS), {
+  const replicaSets = watch<ReplicaSet>(REPLICA_SETS, (object) => enqueue('WorkerPool', poolOf(object), BATCH_MS), {
     labelSelector: POOL_LABEL,
     keep: (object) => ({
       metadata: object.metadata,
@@ -27,7 +28,7 @@ export function watchWorkers(watch: WatchKind, enqueue: ReconcileQueues, onPodOf
       writers: lastWriters(object),
     }),
   })
-  const disruptionBudgets = watch<Live>(BUDGETS, (object) => enqueue.pool(poolOf(object), BATCH_MS), {
+  const disruptionBudgets = watch<Live>(BUDGETS, (object) => enqueue('WorkerPool', poolOf(object), BATCH_MS), {
     labelSelector: POOL_LABEL,
     keep: (object) => ({
       metadata: object.metadata,
@@ -39,7 +40,7 @@ export function watchWorkers(watch: WatchKind, enqueue: ReconcileQueues, onPodOf
     PODS,
     (pod) => {
       for (const pool of index.put(pod, pods.get(keyOf(pod.metadata)))) {
-        enqueue.pool(pool, BATCH_MS)
+        enqueue('WorkerPool', pool, BATCH_MS)
         onPodOf(pool)
       }
     },

@@ -16,7 +16,8 @@ import { type PoolPlan, planPool } from './plan.ts'
 import { POOL_LABEL, type StartPhases } from './pods.ts'
 import { createDivision } from './pool-capacity.ts'
 import { NOTABLE_CONDITIONS } from './pool-conditions.ts'
-import { firstMemory, type PoolMemory, withApplied, withPlan } from './pool-memory.ts'
+import { firstMemory, type PoolMemory } from './pool-memory.ts'
+import { withApplied, withPlan, withStatus } from './remember.ts'
 import { workersName } from './replica-set.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import type { Sample } from './sampler.ts'
@@ -168,17 +169,6 @@ async function report(
 async function writeStatus({ client }: PoolParts, pool: WorkerPool, status: PoolStatus): Promise<void> {
   const { namespace, name } = pool.metadata
   await client.apply(workerPools.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
-}
-
-/** The memory after the status was written, is current (`writeMs` is infinite) or must wait. */
-function withStatus(memory: PoolMemory, writeMs: number, now: Date): PoolMemory {
-  const isPending = writeMs > 0 && writeMs < Number.POSITIVE_INFINITY
-  return {
-    ...memory,
-    unreportedSince: null,
-    ...(!isPending && { unreported: [] }),
-    ...(writeMs === 0 && { statusWrittenAt: now.getTime() }),
-  }
 }
 
 /** In ms. Changes that other pools wait for come first; consequences of a write are reported together with it. */

@@ -1,4 +1,5 @@
 import type { PoolRegistry, WorkerReport } from '../../api/shared/engines/pool-registry.ts'
+import type { Redis } from '../../api/shared/queue/redis.ts'
 import type { DemandByEngine } from './demand.ts'
 
 /** The measurements that all pools share. Each part is null if it could not be read. */
@@ -13,16 +14,47 @@ export type SamplePart = 'demand' | 'workers'
 const MIN_INTERVAL_MS = 250
 const TIMEOUT_MS = 3000
 
-/** Samples demand and workers once for all pools that ask at about the same time. Never throws. */
-export function createSampler({
-  readDemand,
+/** Samples the demand in Postgres, and the workers and photos to prepare in Redis, as `createSampler` does. */
+export function createPoolSampler({
+  redis,
   registry,
+  readDemand,
+  onFault,
+}: {
+  redis: Pick<Redis, 'isReady' | 'countJobs'>
+  registry: PoolRegistry
+  readDemand: (countPrepare: () => ReturnType<Redis['countJobs']>) => Promise<DemandByEngine>
+  onFault: (part: SamplePart, error: unknown) => void
+}): Sampler {
+  const none = { waiting: 0, inFlight: 0 }
+  return createSampler({
+    // While Redis is unavailable no worker can prepare a photo.
+    readDemand: () => readDemand(async () => (redis.isReady() ? redis.countJobs('prepare').catch(() => none) : none)),
+    findWorkers: async () => {
+      // Fail fast: the call would otherwise wait for Redis.
+      if (!redis.isReady()) throw new Error('Redis is unavailable')
+      return registry.findWorkers()
+    },
+    onFault,
+  })
+}
+
+export interface Sampler {
+  sample(): Promise<Sample>
+  /** Invalidates the last sample. */
+  renew(): void
+}
+
+/** Samples demand and workers once for all pools that ask at about the same time. Never throws. */
+function createSampler({
+  readDemand,
+  findWorkers,
   onFault,
 }: {
   readDemand: () => Promise<DemandByEngine>
-  registry: PoolRegistry
+  findWorkers: PoolRegistry['findWorkers']
   onFault: (part: SamplePart, error: unknown) => void
-}): { sample(): Promise<Sample>; renew(): void } {
+}): Sampler {
   let last: Promise<Sample> | null = null
   let lastAt = Number.NEGATIVE_INFINITY
   const attempt = async <T>(part: SamplePart, read: () => Promise<T>): Promise<T | null> => {
@@ -37,12 +69,11 @@ export function createSampler({
     sample: () => {
       if (last && performance.now() - lastAt < MIN_INTERVAL_MS) return last
       lastAt = performance.now()
-      last = Promise.all([attempt('demand', readDemand), attempt('workers', () => registry.findWorkers())]).then(
+      last = Promise.all([attempt('demand', readDemand), attempt('workers', findWorkers)]).then(
         ([demand, workers]) => ({ demand, workers }),
       )
       return last
     },
-    /** Invalidates the last sample. */
     renew: () => {
       last = null
     },

@@ -1,13 +1,14 @@
 import type { Log } from '../../api/shared/telemetry/log.ts'
 import type { ControllerMetrics } from '../metrics.ts'
 import { retentionPolicies, sweeps } from '../retention/resource.ts'
-import { watchNodes } from '../watching/nodes.ts'
-import { watchPools } from '../watching/pools.ts'
-import { createWatchKind, type ReconcileQueues, type WatchKind } from '../watching/watch-kind.ts'
-import { watchWorkers } from '../watching/workers.ts'
+import type { Connection } from '../runtime/connection.ts'
+import type { Enqueue, Kind } from '../runtime/controllers.ts'
+import { type KubernetesObject, keyOf, type ResourceType } from '../runtime/resource.ts'
 import { POOL_LABEL } from '../worker-pool/pods.ts'
-import type { Connection } from './connection.ts'
-import { type KubernetesObject, keyOf, type ResourceType } from './resource.ts'
+import { watchNodes } from './nodes.ts'
+import { watchPools } from './pools.ts'
+import { createWatchKind, type WatchKind } from './watch-kind.ts'
+import { watchWorkers } from './workers.ts'
 
 export type Cluster = ReturnType<typeof watchCluster>
 
@@ -24,7 +25,7 @@ export function watchCluster({
   /** Namespace to watch; undefined: all namespaces. */
   namespace: string | undefined
   mayWatchNodes: boolean
-  enqueue: ReconcileQueues
+  enqueue: Enqueue
   log: Log
   metrics: Pick<ControllerMetrics, 'watchAge'>
 }) {
@@ -40,7 +41,7 @@ export function watchCluster({
     onNotice: (node) => {
       for (const pod of pods.list())
         if (pod.spec?.nodeName === node)
-          enqueue.pool(keyOf({ ...pod.metadata, name: pod.metadata.labels?.[POOL_LABEL] ?? '' }))
+          enqueue('WorkerPool', keyOf({ ...pod.metadata, name: pod.metadata.labels?.[POOL_LABEL] ?? '' }))
     },
   })
   const every = {
@@ -71,12 +72,12 @@ export function watchCluster({
     podsOf,
     /** Resolves, for each kind's reconciler, when all objects that the reconciler reads have been listed once. */
     synced: {
-      pool: listedOnce(pools, policies, engineObjects, replicaSets, disruptionBudgets, pods),
-      engine: listedOnce(engineObjects, pools, pods),
-      policy: listedOnce(policies, pools),
-      retention: listedOnce(retention),
-      sweep: listedOnce(sweepObjects, retention),
-    },
+      WorkerPool: listedOnce(pools, policies, engineObjects, replicaSets, disruptionBudgets, pods),
+      Engine: listedOnce(engineObjects, pools, pods),
+      ScalingPolicy: listedOnce(policies, pools),
+      RetentionPolicy: listedOnce(retention),
+      Sweep: listedOnce(sweepObjects, retention),
+    } satisfies Record<Kind, Promise<unknown>>,
     /** Records for each kind the time since the last message of the API server. */
     measureAges: () => {
       for (const [kind, { ageMs }] of Object.entries(every)) metrics.watchAge.set({ kind }, ageMs() / 1000)
@@ -87,10 +88,12 @@ export function watchCluster({
   }
 }
 
-function watchRetention(watch: WatchKind, enqueue: ReconcileQueues) {
+function watchRetention(watch: WatchKind, enqueue: Enqueue) {
   return {
-    retention: watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) => enqueue.retention(keyOf(metadata))),
-    sweeps: watch<KubernetesObject>(sweeps.type, ({ metadata }) => enqueue.sweep(keyOf(metadata))),
+    retention: watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) =>
+      enqueue('RetentionPolicy', keyOf(metadata)),
+    ),
+    sweeps: watch<KubernetesObject>(sweeps.type, ({ metadata }) => enqueue('Sweep', keyOf(metadata))),
   }
 }
 
