@@ -133,11 +133,17 @@ function problemOf({ status }: Pod): Problem | null {
   return containers.map(problemOfContainer).find((problem) => problem !== null) ?? null
 }
 
-function problemOfContainer({ ready, state, lastState }: ContainerStatus): Problem | null {
+function problemOfContainer({ ready, started, state, lastState }: ContainerStatus): Problem | null {
   const { reason = '', message = '' } = state?.waiting ?? {}
   const ending = lastState?.terminated
-  // A container that crashed runs between two pauses, too: until it is ready the problem stays the same.
-  if (!ready && ending && ending.exitCode !== 0 && (reason === '' || reason === 'CrashLoopBackOff')) {
+  // A container that crashed runs between two pauses, too: until it has started the problem stays the same.
+  if (
+    !ready &&
+    started !== true &&
+    ending &&
+    ending.exitCode !== 0 &&
+    (reason === '' || reason === 'CrashLoopBackOff')
+  ) {
     const said = ending.message?.trim().split('\n').at(-1)
     const isKilled = ending.reason === 'OOMKilled'
     return {

@@ -49,7 +49,7 @@ describe('workers that do not start', () => {
     ])
   })
 
-  it('keep the reason of a crash while they run between two crashes, and until they are ready', () => {
+  it('keep the reason of a crash while they run between two crashes, and until they have started', () => {
     const running = { running: { startedAt: '2026-05-04T12:00:00Z' } }
     const pausing = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s restarting failed container' } }
     const ending = { exitCode: 1, message: 'starting\nthe model cannot be opened' }
@@ -58,6 +58,14 @@ describe('workers that do not start', () => {
     expect(find([crashed('a', running, ending)]).failing).toEqual([crash])
     const killed = find([crashed('a', running, { exitCode: 137, reason: 'OOMKilled' })])
     expect(killed.failing).toEqual([{ reason: 'OOMKilled', workers: 1, message: 'exit code 137' }])
+    // A worker that has started after its crash is not ready for another reason.
+    const started = podOf('a', {
+      phase: 'Running',
+      containerStatuses: [
+        { name: 'worker', ready: false, started: true, state: running, lastState: { terminated: ending } },
+      ],
+    })
+    expect(find([started]).failing).toEqual([])
     const ready = crashed('a', running, ending)
     expect(
       find([{ ...ready, status: { ...ready.status, conditions: [{ type: 'Ready', status: 'True' }] } }]).failing,
