@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Type } from '../../api/shared/contract/schema.ts'
 import { rowType, sql } from '../../api/shared/database/database.ts'
 import { engines } from '../../controller/engine/resource.ts'
-import { type KubernetesObject, ownedBy } from '../../controller/runtime/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { type ScalingPolicy, scalingPolicies } from '../../controller/scaling-policy/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
@@ -13,16 +13,7 @@ import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { askApiServer } from './ask-api-server.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
-import {
-  CLAIM_TEMPLATES,
-  DEPLOYMENTS,
-  DEVICE_CLASSES,
-  EVENTS,
-  NAMESPACES,
-  PODS,
-  REPLICA_SETS,
-  RESOURCE_SLICES,
-} from './kinds.ts'
+import { CLAIM_TEMPLATES, DEVICE_CLASSES, EVENTS, NAMESPACES, PODS, REPLICA_SETS, RESOURCE_SLICES } from './kinds.ts'
 import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { scaleDownAtRandom } from './random-scale-downs.ts'
@@ -228,35 +219,6 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
       '4 workers have an earlier template; each is replaced when it has finished its jobs.',
     ])
     await place.client.delete(workerPools.type, { namespace: place.namespace, name: 'rolled' })
-  })
-
-  it('adopts the workers of its Deployment from earlier versions', async () => {
-    const { client, namespace } = place
-    const engine = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
-    const spec = { engines: ['late'], replicas: 2, scaling: { mode: 'Fixed' }, template }
-    const pool = await apply('former', spec)
-    const labels = { 'app.kubernetes.io/name': 'drape-worker', 'drape.dev/pool': 'former' }
-    await client.create(DEPLOYMENTS, {
-      metadata: { namespace, name: 'former-workers', labels, ownerReferences: [ownedBy(pool)] },
-      spec: { replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: PLAIN_POD } },
-    })
-    await until(() => podsOf('former').length === 2)
-    // A pool that cannot run yet asks none of them to leave.
-    await until(async () => (await get('former'))?.replicas === 2)
-    await sleep(1000)
-    const former = podsOf('former')
-    for (const pod of former) await until(() => workers.work(pod))
-    await client.apply(engines.type, { metadata: { namespace, name: 'late' }, spec: engine })
-    await until(async () => (await client.get(DEPLOYMENTS, { namespace, name: 'former-workers' })) === null)
-    await until(() => podsOf('former').length > former.length)
-    expect(podsOf('former')).toEqual(expect.arrayContaining(former))
-    await finishAsTheyLeave('former', former)
-    await until(() => isReady('former', 2))
-    expect(podsOf('former').filter((pod) => former.includes(pod))).toEqual([])
-    expect(workers.interrupted).toEqual([])
-    const sets = await client.list(REPLICA_SETS, { namespace, labelSelector: 'drape.dev/pool=former' })
-    expect(sets.map(({ metadata }) => metadata.name)).toEqual(['former-workers'])
-    await client.delete(workerPools.type, { namespace, name: 'former' })
   })
 
   it('applies its podTemplate, and reports errors of the API server', async () => {
