@@ -3,7 +3,7 @@ import { createOperatorSessions } from '../api/dashboard/operator-sessions.store
 import { createOperators } from '../api/dashboard/operators.store.ts'
 import { Type } from '../api/shared/contract/schema.ts'
 import { createDatabase, type Database, rowType, sql } from '../api/shared/database/database.ts'
-import { openClient } from '../api/shared/database/session.ts'
+import { maintain, openSession } from '../api/shared/database/session.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { createCommandLine } from './support/command-line.ts'
 import { type Drape, readSmallPerson, startDrape } from './support/drape.ts'
@@ -42,7 +42,7 @@ describe('a database whose settings all differ from those of Postgres', () => {
     await port.release()
     dashboard = `http://127.0.0.1:${port.port}`
     drape = await startDrape({ env: { DASHBOARD_PORT: String(port.port) } })
-    const client = await openClient(drape.env.DATABASE_URL)
+    const { client } = await openSession(drape.env.DATABASE_URL)
     const name = client.escapeIdentifier(new URL(drape.env.DATABASE_URL).pathname.slice(1))
     // Tables with the names of ours, but without our columns.
     await client.query('create schema elsewhere; create table elsewhere.accounts (); create table elsewhere.images ()')
@@ -80,9 +80,9 @@ describe('a database whose settings all differ from those of Postgres', () => {
     const seen = await database.one(sql.type(Seen)`
       select current_setting('DateStyle') as style, current_setting('TimeZone') as zone, current_schema()::text as schema`)
     expect(seen).toEqual({ style: 'ISO, YMD', zone: 'UTC', schema: 'public' })
-    const client = await openClient(drape.env.DATABASE_URL)
-    const { rows } = await client.query("select current_setting('statement_timeout') as limit")
-    await client.end()
+    const { rows } = await maintain(drape.env.DATABASE_URL, (client) =>
+      client.query("select current_setting('statement_timeout') as limit"),
+    )
     expect(rows).toEqual([{ limit: '0' }])
   })
 

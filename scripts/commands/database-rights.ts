@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { parseDatabaseUrl } from '../../api/shared/database/address.ts'
 import { MIGRATION_LOCK } from '../../api/shared/database/migrate.ts'
-import { openClient } from '../../api/shared/database/session.ts'
+import { maintain } from '../../api/shared/database/session.ts'
 import { UsageError } from './options.ts'
 
 /** Privileges of each process, in the syntax of `grant … to role`. Lists columns if a row contains more data than the process needs. */
@@ -94,21 +94,16 @@ export function parseGrants(text: string): Grant[] {
  * @throws UsageError if the role does not exist or owns the tables
  */
 export async function grantRights(url: string, { process, role }: Grant): Promise<void> {
-  const client = await openClient(url)
-  try {
+  await maintain(url, async (client) => {
     const name = client.escapeIdentifier(role)
     const { schema } = await findRole(client, role)
-    await client.query('begin')
     // Postgres rejects concurrent changes of the privileges of a table, as by replicas that start concurrently.
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query(`revoke all on all tables in schema ${schema} from ${name}`)
     await client.query(`revoke all on all functions in schema ${schema} from ${name}`)
     await client.query(`grant usage on schema ${schema} to ${name}`)
     for (const right of RIGHTS[process]) await client.query(`grant ${right.replace(':schema', schema)} to ${name}`)
-    await client.query('commit')
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** Environment variables with the database URL of each process. */
@@ -133,7 +128,7 @@ export function readRoleUrls(env: NodeJS.ProcessEnv): (Grant & { readonly passwo
 
 function parseRoleUrl(variable: string, text: string) {
   try {
-    return parseDatabaseUrl(text)
+    return parseDatabaseUrl(text)[0]
   } catch (error) {
     throw new UsageError(`${variable} ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -144,17 +139,12 @@ export async function ensureRole(
   url: string,
   { role, password }: { readonly role: string; readonly password: string },
 ): Promise<void> {
-  const client = await openClient(url)
-  try {
-    await client.query('begin')
+  await maintain(url, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
     const login = `role ${client.escapeIdentifier(role)} login password ${client.escapeLiteral(password)}`
     await client.query(rowCount === 0 ? `create ${login}` : `alter ${login}`)
-    await client.query('commit')
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function findRole(client: pg.Client, role: string): Promise<{ schema: string }> {

@@ -36,7 +36,9 @@ function describeRefusal({ code, message, cause }: DrapeError): string {
 /** The reasons of all attempts, for an aggregate error. */
 export function reasonOf(error: Error): string {
   const reasons =
-    error instanceof AggregateError ? error.errors.map(({ message }) => message).join('; ') : error.message
+    error instanceof AggregateError && error.message === ''
+      ? error.errors.map(({ message }) => message).join('; ')
+      : error.message
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
   return `${reasons}${cause}`
 }

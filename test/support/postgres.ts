@@ -1,21 +1,31 @@
 import { randomUUID } from 'node:crypto'
+import { chown, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExtendedKeyUsage } from '@peculiar/x509'
 import pg from 'pg'
 import { migrate } from '../../api/shared/database/migrate.ts'
+import { openSession } from '../../api/shared/database/session.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { preparePostgres, waitForPostgres } from '../../scripts/stack/postgres.ts'
+import { createAuthority } from './certificates.ts'
 import { spawnProcess } from './process.ts'
 import { createProcessRoles } from './process-roles.ts'
 import { requestService } from './request-service.ts'
 
-/** An empty database with all migrations applied, for one test file. `drop` closes open connections. */
-export async function createTestDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+export interface TestDatabase {
+  readonly url: string
+  /** Closes open connections. */
+  drop(): Promise<void>
+}
+
+/** An empty database with all migrations applied, for one test file. */
+export async function createTestDatabase(): Promise<TestDatabase> {
   const { templateUrl } = await requestService('postgres', null)
   return createNamed(templateUrl, 'test', `template ${new URL(templateUrl).pathname.slice(1)}`)
 }
 
 /** A database without any table, for one test file. */
-export async function createEmptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+export async function createEmptyDatabase(): Promise<TestDatabase> {
   return createNamed((await requestService('postgres', null)).templateUrl, 'empty')
 }
 
@@ -29,7 +39,7 @@ async function createNamed(templateUrl: string, prefix: string, options = '') {
 }
 
 /** A copy of a database in use, as a separate database. Closes its connections during the copy. */
-export async function copyTestDatabase(url: string): Promise<{ url: string; drop: () => Promise<void> }> {
+export async function copyTestDatabase(url: string): Promise<TestDatabase> {
   const name = new URL(url).pathname.slice(1)
   const copy = `copy_${randomUUID().replaceAll('-', '')}`
   await maintain(url, `alter database ${name} allow_connections false`)
@@ -99,4 +109,39 @@ export async function startOwnPostgres({
       server = await start()
     },
   }
+}
+
+/**
+ * Writes `ca.pem`, `other.pem` of another authority, and `server` and `client` as `.pem` and `.key` into the folder, owned by the owner of
+ * the data in it, if any. The server is 127.0.0.1.
+ */
+export async function writeCertificates(folder: string): Promise<void> {
+  const { uid, gid } = await stat(join(folder, 'postgres')).catch(() => stat(folder))
+  const [authority, other] = [await createAuthority(), await createAuthority('CN=Another authority, O=Example')]
+  const server = await authority.issue({ address: '127.0.0.1', usages: [ExtendedKeyUsage.serverAuth] })
+  const client = await authority.issue({ usages: [ExtendedKeyUsage.clientAuth] })
+  const files = {
+    'ca.pem': authority.certificate,
+    'other.pem': other.certificate,
+    'server.pem': server.certificates,
+    'server.key': server.key,
+    'client.pem': client.certificates,
+    'client.key': client.key,
+  }
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(folder, name), text, { mode: 0o600 })
+    await chown(join(folder, name), uid, gid)
+  }
+}
+
+/** Lets the server in this folder accept encrypted connections, with new certificates in the folder. */
+export async function encryptConnections(url: string, folder: string): Promise<void> {
+  await writeCertificates(folder)
+  const { client } = await openSession(url)
+  const settings = { ssl_cert_file: 'server.pem', ssl_key_file: 'server.key', ssl_ca_file: 'ca.pem' }
+  for (const [name, file] of Object.entries(settings))
+    await client.query(`alter system set ${name} = '${join(folder, file)}'`)
+  await client.query('alter system set ssl = on')
+  await client.query('select pg_reload_conf()')
+  await client.end()
 }

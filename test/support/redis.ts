@@ -19,15 +19,15 @@ export interface OwnRedis {
   restart(): Promise<void>
 }
 
-/** Starts a server that stores nothing on disk. */
-export async function startOwnRedis(): Promise<OwnRedis> {
+/** Starts a server that stores nothing on disk, with these arguments. */
+export async function startOwnRedis({ args = [] }: { args?: readonly string[] } = {}): Promise<OwnRedis> {
   const { path } = await requestService('folder', null)
   const { port, release } = await reserveFreePort()
   const program = await findRedis(() => {})
   const { part, url } = await prepareRedis({ program, dataFolder: join(path, 'redis'), port, durable: false })
   await release()
   const start = async () => {
-    const started = await spawnProcess(part)
+    const started = await spawnProcess({ ...part, args: [...part.args, ...args] })
     await waitForRedis(url, AbortSignal.timeout(10_000))
     return started
   }

@@ -3,18 +3,21 @@ import {
   createPool,
   type DatabasePool,
   type DatabaseTransactionConnection,
+  type Driver,
+  type DriverClient,
   type DriverFactory,
   type DriverTypeParser,
   type Interceptor,
   type QueryResultRow,
   sql,
 } from 'slonik'
+import { DrapeError } from '../contract/errors.ts'
 import { parseExactJson } from '../contract/exact-json.ts'
 import { type RowType, rowType, Type } from '../contract/schema.ts'
 import { clearText, type SecretBox } from '../signing/secret-box.ts'
 import { type DatabaseAddress, parseDatabaseUrl, presentUrl } from './address.ts'
 import { unavailable } from './errors.ts'
-import { PREPARE_SESSION } from './session.ts'
+import { assertPrimary, openSession, prepareSession, tryHosts } from './session.ts'
 
 const METHODS = [
   'any',
@@ -82,27 +85,59 @@ const checkRows: Interceptor = {
 }
 
 const pgDriver = createPgDriverFactory()
+/** Code of a statement that writes to a server that refuses writes. */
+const READ_ONLY = '25006'
 
 /**
- * Prepares each connection. Refuses a Postgres in recovery, which shows a state before the one that is being restored: work on it would delete
- * objects whose rows are still to come. Asks once per connection, because a primary enters recovery only by a restart.
+ * Connects to the first host that is a primary, beginning with the last one that was, and prepares each connection. Refuses a Postgres in
+ * recovery, which shows a state before the one that is being restored: work on it would delete objects whose rows are still to come. Asks
+ * once per connection, because a primary enters recovery only by a restart.
  */
-const preparedPrimary: DriverFactory = async (options) => {
-  const driver = await pgDriver(options)
-  return {
-    createClient: async () => {
-      const client = await driver.createClient()
+function connectPrimary(addresses: readonly DatabaseAddress[], prepare: string): DriverFactory {
+  return async ({ driverConfiguration }) => {
+    const drivers = new Map<DatabaseAddress, Driver>()
+    let known = addresses
+    const findDriver = async (address: DatabaseAddress) => {
+      const made =
+        drivers.get(address) ??
+        (await pgDriver({
+          driverConfiguration: {
+            ...driverConfiguration,
+            connectionUri: presentUrl(address),
+            ssl: address.ssl || undefined,
+          },
+        }))
+      drivers.set(address, made)
+      return made
+    }
+    const connect = async (address: DatabaseAddress) => {
+      const client = await (await findDriver(address)).createClient()
       client.acquire()
       try {
-        const { rows } = await client.query(PREPARE_SESSION)
-        if (rows[0]?.isInRecovery !== false) throw new Error('Postgres is in recovery')
+        const { rows } = await client.query(prepare)
+        assertPrimary(rows[0], address)
         await client.release()
       } catch (error) {
         await client.destroy().catch(() => {})
         throw error
       }
-      return client
-    },
+      known = [address, ...addresses.filter((other) => other !== address)]
+      return address.mustWrite ? withoutReadOnly(client) : client
+    }
+    await tryHosts(addresses, findDriver)
+    return { createClient: () => tryHosts(known, connect) }
+  }
+}
+
+/** Closes the connection when its server turns out to refuse writes, as a former primary does: the next one is to another host. */
+function withoutReadOnly(client: DriverClient): DriverClient {
+  return {
+    ...client,
+    query: (...args) =>
+      client.query(...args).catch((error) => {
+        if (error?.code === READ_ONLY) client.destroy().catch(() => {})
+        throw error
+      }),
   }
 }
 
@@ -137,8 +172,8 @@ const QUEUE_MS = 60_000
 /**
  * Creates a pool that connects at the first statement, so that a process can start while Postgres is unavailable; until
  * then statements throw a retryable `SERVICE_UNAVAILABLE`. Cancels a statement after `statementSeconds`. If the
- * connection does not even respond to the cancellation, all connections are replaced. A Postgres in recovery counts as unavailable. Statements are prepared, so a
- * connection pooler must support prepared statements per client.
+ * connection does not even respond to the cancellation, all connections are replaced. A Postgres in recovery counts as unavailable. Behind
+ * a pooler, statements are not prepared and their limit of time is that of the role.
  * @throws Error with the reason for a URL that is not valid
  */
 export function createDatabase(
@@ -149,11 +184,12 @@ export function createDatabase(
     secrets = clearText,
   }: { poolSize: number; statementSeconds?: number; secrets?: SecretBox },
 ): Database {
-  const address = parseDatabaseUrl(url)
+  // Throws now for a URL that is not valid.
+  parseDatabaseUrl(url)
   let opening: Promise<DatabasePool> | null = null
   let opened: DatabasePool | null = null
   const open = () => {
-    opening ??= openPool(address, { poolSize, statementSeconds }).then(
+    opening ??= openPool(url, { poolSize, statementSeconds }).then(
       (pool) => {
         opened = pool
         return pool
@@ -230,21 +266,26 @@ export function withinTransaction(database: Database, transaction: DatabaseTrans
 }
 
 async function openPool(
-  address: DatabaseAddress,
+  url: string,
   { poolSize, statementSeconds }: { poolSize: number; statementSeconds: number },
 ): Promise<DatabasePool> {
-  const pool = await createPool(presentUrl(address), {
-    ...(address.ssl && { ssl: address.ssl }),
+  const addresses = parseDatabaseUrl(url)
+  const { client, isPooled } = await openSession(url, { connectMs: CONNECT_MS })
+  await client.end()
+  const pool = await createPool(presentUrl(addresses[0]), {
     captureStackTrace: false,
     connectionRetryLimit: 1,
     connectionTimeout: CONNECT_MS,
     idleTimeout: 60_000,
-    driverFactory: preparedPrimary,
-    interceptors: [prepareStatements(), checkRows],
+    driverFactory: connectPrimary(addresses, prepareSession({ statementSeconds, isPooled })),
+    // A pooler gives each transaction another session, in which the same name can mean another statement or none.
+    interceptors: [...(isPooled ? [] : [prepareStatements()]), checkRows],
     maxPoolSize: poolSize,
     // No statement here changes session state, so connections need no DISCARD ALL before reuse.
     resetConnection: async () => {},
-    statementTimeout: statementSeconds * 1000,
+    // Poolers refuse both as parameters of the start; each connection sets them.
+    statementTimeout: 'DISABLE_TIMEOUT',
+    idleInTransactionSessionTimeout: 'DISABLE_TIMEOUT',
     typeParsers,
   })
   // A failing statement already rejects its own call; without this listener the event would end the process.
@@ -254,5 +295,10 @@ async function openPool(
 
 /** Resolves when the database responds. Throws the reason otherwise. */
 export async function pingDatabase(database: Database): Promise<void> {
-  await database.query(sql.unsafe`select 1`)
+  try {
+    await database.query(sql.unsafe`select 1`)
+  } catch (error) {
+    // Callers of the API do not get the reason; operators need it.
+    throw error instanceof DrapeError && error.cause instanceof Error ? error.cause : error
+  }
 }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type pg from 'pg'
-import { openClient } from './session.ts'
+import { maintain } from './session.ts'
 
 /** Advisory lock of all processes that change tables or privileges. Must be unique within the database. */
 export const MIGRATION_LOCK = 7_201_430_001
@@ -15,18 +15,11 @@ export class UnknownSchema extends Error {}
  * @throws UnknownSchema, before any change, for a database of an unknown version
  */
 export async function migrate(url: string): Promise<string[]> {
-  const client = await openClient(url)
-  try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
-    await client.query(
-      'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
-    )
-    const pending = await findPending(client)
-    for (const { name, text } of pending) await applyMigration(client, name, text)
-    return pending.map(({ name }) => name)
-  } finally {
-    // Closing the connection releases the advisory lock.
-    await client.end()
+  const applied: string[] = []
+  for (;;) {
+    const name = await maintain(url, applyNext)
+    if (name === undefined) return applied
+    applied.push(name)
   }
 }
 
@@ -35,12 +28,25 @@ export async function migrate(url: string): Promise<string[]> {
  * @throws UnknownSchema for a database of an unknown version
  */
 export async function findPendingMigrations(url: string): Promise<string[]> {
-  const client = await openClient(url, { connectMs: 5000 })
+  const pending = await maintain(url, findPending, { connectMs: 5000 })
+  return pending.map(({ name }) => name)
+}
+
+async function applyNext(client: pg.Client): Promise<string | undefined> {
+  // Ends with the transaction: a pooler could give the next one another session, and this lock to nobody.
+  await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+  await client.query(
+    'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
+  )
+  const [next] = await findPending(client)
+  if (next === undefined) return undefined
   try {
-    return (await findPending(client)).map(({ name }) => name)
-  } finally {
-    await client.end()
+    await client.query(next.text)
+    await client.query('insert into migrations (name) values ($1)', [next.name])
+  } catch (error) {
+    throw new Error(`Migration ${next.name} failed`, { cause: error })
   }
+  return next.name
 }
 
 interface Migration {
@@ -64,18 +70,6 @@ async function findPending(client: pg.Client): Promise<Migration[]> {
     )
   }
   return known.filter(({ name }) => !applied.has(name))
-}
-
-async function applyMigration(client: pg.Client, name: string, text: string): Promise<void> {
-  await client.query('begin')
-  try {
-    await client.query(text)
-    await client.query('insert into migrations (name) values ($1)', [name])
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw new Error(`Migration ${name} failed`, { cause: error })
-  }
 }
 
 async function readMigrations(): Promise<Migration[]> {

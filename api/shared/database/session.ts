@@ -1,19 +1,14 @@
 import pg from 'pg'
-import { parseDatabaseUrl } from './address.ts'
+import { type DatabaseAddress, parseDatabaseUrl } from './address.ts'
 
 /**
  * Settings that change what our statements do, or how the values look that the driver parses. The server, the database and the role can
- * each have other defaults, so every connection sets them. A pooler in transaction mode forgets what a session sets, except for
- * settings that Postgres reports to its clients: PgBouncer tracks those and sets them again. Therefore times depend only on the
- * reported ones (the first three), and the driver refuses a time in another format. Not listed because nothing depends on them:
- * `client_encoding`, which the driver sends at the start; `bytea_output`, whose formats the driver parses both; `IntervalStyle`,
- * `backslash_quote`, `xmlbinary` and `lc_*`, which no statement uses. `default_transaction_read_only` is left to the operator: managed
- * services turn it on to protect a full disk.
+ * each have other defaults, so every connection sets them. Not listed because nothing depends on them: `client_encoding`, which the
+ * driver sends at the start; `bytea_output`, whose formats the driver parses both; `IntervalStyle`, `backslash_quote`, `xmlbinary` and
+ * `lc_*`, which no statement uses. `default_transaction_read_only` is left to the operator: managed services turn it on to protect a
+ * full disk.
  */
-const SETTINGS = {
-  DateStyle: 'ISO, YMD',
-  TimeZone: 'UTC',
-  standard_conforming_strings: 'on',
+export const SESSION_SETTINGS = {
   array_nulls: 'on',
   default_transaction_isolation: 'read committed',
   extra_float_digits: '1',
@@ -22,38 +17,125 @@ const SETTINGS = {
   lock_timeout: '0',
   transaction_timeout: '0',
 }
-const ROWS = Object.entries(SETTINGS)
-  .map(([name, value]) => `('${name}', '${value}')`)
-  .join(', ')
-/** The pool sends its own at the start. */
-const POOL_LIMITS = ['statement_timeout', 'idle_in_transaction_session_timeout']
+/** Postgres reports them to its clients, so a pooler in transaction mode sets them again. Therefore times depend only on them. */
+const REPORTED_SETTINGS = { DateStyle: 'ISO, YMD', TimeZone: 'UTC', standard_conforming_strings: 'on' }
+/** A transaction that does nothing for this long is dead. */
+const IDLE_IN_TRANSACTION_MS = 60_000
 
 /** The schema of the tables: that of the search path, otherwise the only schema that has them; before the first migration the search path. */
 const SCHEMA = `coalesce(
   (select relnamespace::regnamespace::text from pg_class where oid = to_regclass('generations')),
   (select min(relnamespace::regnamespace::text) from pg_class where relname = 'generations' and relkind = 'r' having count(*) = 1),
   current_setting('search_path'))`
+/** What `assertPrimary` reads. */
+const FACTS = `pg_is_in_recovery() as "isInRecovery", current_setting('transaction_read_only') = 'on' as "isReadOnly"`
 
-/** Statement that prepares a new connection; its row tells whether the server is in recovery. */
-export const PREPARE_SESSION = `select pg_is_in_recovery() as "isInRecovery", set_config('search_path', ${SCHEMA}, false),
-  (select count(set_config(pg_settings.name, wanted.value, false)) from (values ${ROWS}) as wanted (name, value)
-    -- Some versions lack a setting.
-    join pg_settings on lower(pg_settings.name) = lower(wanted.name))`
-
-/** Connects without a pool and without limits of time, for migrations and maintenance. The caller ends the connection. */
-export async function openClient(url: string, { connectMs }: { connectMs?: number } = {}): Promise<pg.Client> {
-  const client = new pg.Client({
-    ...parseDatabaseUrl(url),
-    application_name: 'drape-migrate',
-    connectionTimeoutMillis: connectMs,
-  })
-  await client.connect()
-  try {
-    await client.query(PREPARE_SESSION)
-    for (const name of POOL_LIMITS) await client.query(`set ${name} = 0`)
-  } catch (error) {
-    await client.end().catch(() => {})
-    throw error
+/**
+ * Statement that prepares a connection of a pool and returns what `assertPrimary` reads. Behind a pooler in transaction mode a session
+ * would leave its settings to other sessions, so there the role has those that no pooler tracks; `drape doctor` compares them.
+ */
+export function prepareSession({
+  statementSeconds,
+  isPooled,
+}: {
+  statementSeconds: number
+  isPooled: boolean
+}): string {
+  if (isPooled) return `select ${FACTS}, ${setEach(REPORTED_SETTINGS, { isLocal: false })}`
+  const limits = {
+    statement_timeout: String(statementSeconds * 1000),
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
   }
-  return client
+  return prepare({ ...REPORTED_SETTINGS, ...SESSION_SETTINGS, ...limits }, { isLocal: false })
+}
+
+function prepare(settings: Readonly<Record<string, string>>, { isLocal }: { isLocal: boolean }): string {
+  return `select ${FACTS}, set_config('search_path', ${SCHEMA}, ${isLocal}), ${setEach(settings, { isLocal })}`
+}
+
+function setEach(settings: Readonly<Record<string, string>>, { isLocal }: { isLocal: boolean }): string {
+  const rows = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`)
+  // Some versions lack a setting.
+  return `(select count(set_config(pg_settings.name, wanted.value, ${isLocal})) from (values ${rows.join(', ')}) as wanted (name, value)
+    join pg_settings on lower(pg_settings.name) = lower(wanted.name))`
+}
+
+/** Throws for a Postgres that shows an earlier state or, where that is required, refuses writes. */
+export function assertPrimary(facts: Readonly<Record<string, unknown>>, { mustWrite }: DatabaseAddress): void {
+  if (facts.isInRecovery !== false) throw new Error('Postgres is in recovery')
+  if (mustWrite && facts.isReadOnly !== false) throw new Error('Postgres is read-only')
+}
+
+/**
+ * The first result, in the order of the hosts.
+ * @throws the error of the only host, or an AggregateError with the reason of each
+ */
+export async function tryHosts<T>(
+  addresses: readonly DatabaseAddress[],
+  connect: (address: DatabaseAddress) => Promise<T>,
+): Promise<T> {
+  const failures: unknown[] = []
+  for (const address of addresses) {
+    try {
+      return await connect(address)
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length === 1) throw failures[0]
+  const reasons = failures.map((error, i) => `${addresses[i].host}: ${error instanceof Error ? error.message : error}`)
+  throw new AggregateError(failures, reasons.join('; '))
+}
+
+export interface Session {
+  readonly client: pg.Client
+  /** The host to which it is connected. */
+  readonly address: DatabaseAddress
+  /** Whether there is a pooler in between: it invents the process ID that it sends at the start. */
+  readonly isPooled: boolean
+}
+
+/** Connects without a pool, to the first host that is a primary. The caller ends the connection. */
+export async function openSession(
+  url: string,
+  { name = 'drape', connectMs, keepAlive }: { name?: string; connectMs?: number; keepAlive?: boolean } = {},
+): Promise<Session> {
+  return tryHosts(parseDatabaseUrl(url), async (address) => {
+    const client = new pg.Client({ application_name: name, ...address, connectionTimeoutMillis: connectMs, keepAlive })
+    // Without a listener, an error of the idle connection would end the process; the next statement throws it.
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      const { rows } = await client.query(`select ${FACTS}, pg_backend_pid() as "processId"`)
+      assertPrimary(rows[0], address)
+      const { processID } = client as pg.Client & { readonly processID: number | null }
+      return { client, address, isPooled: rows[0].processId !== processID }
+    } catch (error) {
+      await client.end().catch(() => {})
+      throw error
+    }
+  })
+}
+
+/**
+ * Runs maintenance in one transaction, without limits of time. Its settings end with the transaction, so it also works through a pooler.
+ */
+export async function maintain<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  { connectMs }: { connectMs?: number } = {},
+): Promise<T> {
+  const { client } = await openSession(url, { name: 'drape-migrate', connectMs })
+  const unlimited = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' }
+  const settings = { ...REPORTED_SETTINGS, ...SESSION_SETTINGS, ...unlimited }
+  try {
+    await client.query('begin')
+    await client.query(prepare(settings, { isLocal: true }))
+    const result = await work(client)
+    await client.query('commit')
+    return result
+  } finally {
+    // Closing the connection rolls back what is not committed.
+    await client.end()
+  }
 }

@@ -25,14 +25,14 @@ export type Redis = ReturnType<typeof createRedis>
 export function createRedis(url: string, { role, log }: { role: keyof typeof SILENT_MS; log: Log }) {
   const client = openClient(url, role)
   const refuseEviction = createEvictionCheck(client, log)
-  let reachable = true
+  let fault: Error | undefined
   client.on('error', (error: Error) => {
-    if (reachable) log.warn({ reason: error.message }, 'Redis is unavailable')
-    reachable = false
+    if (fault === undefined) log.warn({ reason: error.message }, 'Redis is unavailable')
+    fault = error
   })
   client.on('ready', () => {
-    if (!reachable) log.info('Redis is available again')
-    reachable = true
+    if (fault !== undefined) log.info('Redis is available again')
+    fault = undefined
     if (role !== 'subscriber')
       refuseEviction().catch((error) => log.warn({ err: error }, 'reading maxmemory-policy of Redis failed'))
   })
@@ -46,9 +46,11 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
   return {
     client,
     isReady: () => client.isReady,
+    /** Why the last attempt to connect failed; undefined while connected. */
+    fault: () => fault,
     /** Resolves when Redis responds. */
     ping: async () => {
-      if (!client.isReady) throw new Error('not connected')
+      if (!client.isReady) throw new Error(`not connected${fault === undefined ? '' : `: ${fault.message}`}`)
       await client.ping()
     },
     ...createWorkerRegistry(client),

@@ -27,7 +27,7 @@ export async function checkWorkers(): Promise<Record<string, unknown>> {
 export async function becomesReady(redis: Redis): Promise<void> {
   const deadline = performance.now() + CONNECT_MS
   while (!redis.isReady()) {
-    if (performance.now() > deadline) throw new CheckFailure('Redis does not respond')
+    if (performance.now() > deadline) throw new CheckFailure('Redis does not respond', { cause: redis.fault() })
     await sleep(20)
   }
 }

@@ -1,6 +1,9 @@
+import { TLSSocket } from 'node:tls'
 import { createStoredSecrets } from '../../../api/secrets/stored-secrets.store.ts'
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
+import { openSession, SESSION_SETTINGS, type Session } from '../../../api/shared/database/session.ts'
+import { databaseUrl } from '../checks/environment.ts'
 import { checkMigrations } from '../checks/migrations.ts'
 import { compareClocks } from './clock.ts'
 import { examine, type Finding, ok, problem } from './finding.ts'
@@ -12,6 +15,7 @@ const Facts = rowType(Type.Object({ version: Type.Integer(), now: Type.Number() 
 /** Examines version, clock and schema of Postgres, and whether the keys decrypt the stored secrets. */
 export async function examinePostgres(openDatabase: () => Database): Promise<readonly Finding[]> {
   return examine('postgres', 'Check DATABASE_URL, and that Postgres runs and accepts the role.', async () => {
+    const connection = await examineConnection()
     const database = openDatabase()
     const before = Date.now()
     const { version, now } = await database.one(sql.type(Facts)`
@@ -20,6 +24,7 @@ export async function examinePostgres(openDatabase: () => Database): Promise<rea
     const after = Date.now()
     return [
       examineVersion(version),
+      ...connection,
       compareClocks('postgres clock', { theirs: now, before, after }),
       ...(await examine('migrations', 'Run drape migrate, as the owner of the tables.', async () => {
         await checkMigrations()
@@ -30,6 +35,45 @@ export async function examinePostgres(openDatabase: () => Database): Promise<rea
       )),
     ]
   })
+}
+
+async function examineConnection(): Promise<Finding[]> {
+  const session = await openSession(databaseUrl(), { name: 'drape-doctor', connectMs: 5000 })
+  try {
+    const pooler = session.isPooled ? [await examinePooler(session)] : []
+    return [ok('postgres connection', describeConnection(session)), ...pooler]
+  } finally {
+    await session.client.end()
+  }
+}
+
+function describeConnection({ client, address: { host, ssl } }: Session): string {
+  const { stream } = client.connection
+  if (!(stream instanceof TLSSocket)) return `${host}, not encrypted`
+  const isNameChecked = ssl !== false && ssl.checkServerIdentity === undefined
+  const certificate = isNameChecked ? 'authority and name checked' : 'authority checked, but not the name'
+  const isChecked = ssl !== false && ssl.rejectUnauthorized !== false
+  return `${host}, ${stream.getProtocol()}, certificate: ${isChecked ? certificate : 'not checked'}`
+}
+
+/** Behind a pooler the role, and not the session, has the settings. */
+async function examinePooler({ client }: Session): Promise<Finding> {
+  const { rows } = await client.query<{ name: string; setting: string; role: string }>(
+    'select name, setting, quote_ident(session_user) as role from pg_settings where name = any ($1)',
+    [['statement_timeout', ...Object.keys(SESSION_SETTINGS)]],
+  )
+  const wanted: Readonly<Record<string, string>> = SESSION_SETTINGS
+  const wrong = rows.filter(({ name, setting }) =>
+    name === 'statement_timeout' ? setting === '0' : setting !== wanted[name],
+  )
+  const direct = process.env.DATABASE_DIRECT_URL ? '' : '; without DATABASE_DIRECT_URL the controller polls'
+  if (wrong.length === 0) return ok('postgres pooler', `statements are not prepared${direct}`)
+  const changes = wrong.map(({ name, role }) => `alter role ${role} set ${name} = '${wanted[name] ?? '10s'}'`)
+  return problem(
+    'postgres pooler',
+    `a session behind it has ${wrong.map(({ name, setting }) => `${name} ${setting}`).join(', ')}`,
+    `Give the role of each process the settings, then RECONNECT the pooler: ${changes.join('; ')}`,
+  )
 }
 
 function examineVersion(version: number): Finding {

@@ -1,13 +1,11 @@
-import { chown, readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExtendedKeyUsage } from '@peculiar/x509'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Type } from '../../../../api/shared/contract/schema.ts'
 import { parseDatabaseUrl, presentUrl } from '../../../../api/shared/database/address.ts'
 import { createDatabase, rowType, sql } from '../../../../api/shared/database/database.ts'
-import { openClient } from '../../../../api/shared/database/session.ts'
-import { createAuthority } from '../../../support/certificates.ts'
-import { type OwnPostgres, startOwnPostgres } from '../../../support/postgres.ts'
+import { openSession } from '../../../../api/shared/database/session.ts'
+import { encryptConnections, type OwnPostgres, startOwnPostgres } from '../../../support/postgres.ts'
 import { requestService } from '../../../support/request-service.ts'
 import { until } from '../../../support/until.ts'
 
@@ -25,18 +23,35 @@ describe('the URL of a database', () => {
     ['postgres://h/db?sslmode=prefer', { ssl: { rejectUnauthorized: false } }],
     ['postgres://h/db?ssl=true', { ssl: { rejectUnauthorized: false } }],
     ['postgres://h/db?sslmode=verify-full', { ssl: {} }],
+    ['postgres://h/db?target_session_attrs=primary', { mustWrite: false }],
   ])('%s is understood', (url, parts) => {
-    const address = parsed(url)
+    const [address] = parsed(url)
     expect(address).toMatchObject(parts)
     // What slonik gets means the same.
-    expect(parsed(presentUrl(address))).toEqual({ ...address, ssl: false })
+    expect(parsed(presentUrl(address))).toEqual([{ ...address, ssl: false }])
+  })
+
+  it.each([
+    ['postgres://u:p@h1:5433,[::1]/db', ['h1', 5433], ['::1', undefined]],
+    ['postgres://u:p@h1,h2/db?port=5433,5434&sslmode=require', ['h1', 5433], ['h2', 5434]],
+    ['postgres://u:p@/db?host=/run/a,h2&port=5433', ['/run/a', 5433], ['h2', 5433]],
+  ])('%s has several hosts, which must accept writes', (url, ...hosts) => {
+    const addresses = parsed(url.replace(/&sslmode.*/, ''))
+    expect(addresses.map(({ host, port }) => [host, port])).toEqual(hosts)
+    for (const address of addresses)
+      expect(address).toMatchObject({ user: 'u', password: 'p', database: 'db', mustWrite: true })
+    if (url.includes('sslmode')) for (const { ssl } of parsed(url)) expect(ssl).toEqual({ rejectUnauthorized: false })
   })
 
   it.each([
     ['mysql://h/db', 'must start with postgres://'],
     ['postgres://u:p#1@h/db', 'is not postgres://'],
     ['postgres://u:p@:5432/db', 'is not postgres://'],
-    ['postgres://h1,h2/db', 'must name one host'],
+    ['postgres://h1,h2/db?port=1,2,3', 'must have a port for each host'],
+    ['postgres://h1,/db', 'an empty name in its list of hosts'],
+    ['postgres://h1,h2/db?target_session_attrs=standby', 'a target_session_attrs other than read-write'],
+    ['postgres://h/db#sslmode=require', 'is not postgres://'],
+    ['postgres://h/db?sslmode=require&sslmode=disable', 'has sslmode more than once'],
     ['postgres://h/db?port=x', 'must have a number as port'],
     ['postgres://h/db?SSLMODE=require', 'the unknown parameter SSLMODE'],
     ['postgres://h/db?ssl-mode=require', 'the unknown parameter ssl-mode'],
@@ -54,8 +69,8 @@ describe('the URL of a database', () => {
   })
 
   it('takes TLS from the variables of libpq', () => {
-    expect(parseDatabaseUrl('postgres://h/db', { PGSSLMODE: 'require' }).ssl).toEqual({ rejectUnauthorized: false })
-    expect(parseDatabaseUrl('postgres://h/db?sslmode=disable', { PGSSLMODE: 'require' }).ssl).toBe(false)
+    expect(parseDatabaseUrl('postgres://h/db', { PGSSLMODE: 'require' })[0].ssl).toEqual({ rejectUnauthorized: false })
+    expect(parseDatabaseUrl('postgres://h/db?sslmode=disable', { PGSSLMODE: 'require' })[0].ssl).toBe(false)
   })
 })
 
@@ -68,33 +83,11 @@ describe('both drivers', () => {
     folder = (await requestService('folder', null)).path
     sockets = join(folder, 'postgres')
     postgres = await startOwnPostgres({ folder, settings: [`unix_socket_directories=${sockets}`] })
-    const { uid, gid } = await stat(sockets)
-    const [authority, other] = [await createAuthority(), await createAuthority('CN=Another authority, O=Example')]
-    const server = await authority.issue({ address: '127.0.0.1', usages: [ExtendedKeyUsage.serverAuth] })
-    const client = await authority.issue({ usages: [ExtendedKeyUsage.clientAuth] })
-    const files = {
-      'ca.pem': authority.certificate,
-      'other.pem': other.certificate,
-      'server.pem': server.certificates,
-      'server.key': server.key,
-      'client.pem': client.certificates,
-      'client.key': client.key,
-    }
-    for (const [name, text] of Object.entries(files)) {
-      await writeFile(join(folder, name), text, { mode: 0o600 })
-      await chown(join(folder, name), uid, gid)
-    }
+    await encryptConnections(postgres.url, folder)
     const hba = join(folder, 'postgres', 'pg_hba.conf')
     const rules = 'hostssl template1 all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca\n'
     await writeFile(hba, `${rules}${await readFile(hba, 'utf8')}`)
-    const owner = await openClient(postgres.url)
-    for (const [name, file] of [
-      ['ssl_cert_file', 'server.pem'],
-      ['ssl_key_file', 'server.key'],
-      ['ssl_ca_file', 'ca.pem'],
-    ])
-      await owner.query(`alter system set ${name} = '${join(folder, file)}'`)
-    await owner.query('alter system set ssl = on')
+    const { client: owner } = await openSession(postgres.url)
     await owner.query(`create role odd login password 'a/b:@#?% +'`)
     await owner.query('select pg_reload_conf()')
     await owner.end()
@@ -119,8 +112,8 @@ describe('both drivers', () => {
       (error) => String(error.cause?.message),
     )
     await database.end()
-    const pg = await openClient(url).then(
-      async (client) => {
+    const pg = await openSession(url).then(
+      async ({ client }) => {
         const { rows } = await client.query(statement)
         await client.end()
         return rows[0].ssl
