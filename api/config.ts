@@ -103,6 +103,7 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
   refuseIncompleteSignOn(config)
   return {
     ...config,
+    DATABASE_DIRECT_URL: config.DATABASE_DIRECT_URL || config.DATABASE_URL,
     LINGER_SECONDS: config.LINGER_SECONDS ?? (config.NODE_ENV === 'development' ? 0 : 3),
     SECRETS_REWRAP_DELAY: config.SECRETS_REWRAP_DELAY ?? (config.NODE_ENV === 'development' ? 0 : 600),
     DASHBOARD_SECOND_FACTOR:

@@ -4,6 +4,7 @@ import { RECONCILE_HOURS } from '../api/shared/storage/storage-reconciling.ts'
 
 const schema = Type.Object({
   DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
+  DATABASE_DIRECT_URL: SHARED_VARIABLES.DATABASE_DIRECT_URL,
   REDIS_URL: SHARED_VARIABLES.REDIS_URL,
   STORAGE_URL: SHARED_VARIABLES.STORAGE_URL,
   PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
@@ -27,5 +28,6 @@ export type ControllerConfig = ReturnType<typeof readControllerConfig>
 
 /** Throws one Error that lists every configuration problem. */
 export function readControllerConfig(env: Readonly<Record<string, string | undefined>>) {
-  return readConfig(schema, env)
+  const config = readConfig(schema, env)
+  return { ...config, DATABASE_DIRECT_URL: config.DATABASE_DIRECT_URL || config.DATABASE_URL }
 }

@@ -1,40 +1,102 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { parseDatabaseUrl } from '../api/shared/database/address.ts'
+import { openSession } from '../api/shared/database/session.ts'
 
+const CONNECT_MS = 5000
 const RECONNECT_MS = 1000
+/** Interval of the own notifications, by which a silent connection is noticed. */
+const CHECK_MS = 5000
+
+export interface Listening {
+  /** Whether notifications arrive. While they do not, `onNotify` is called every second. */
+  isListening(): boolean
+  stop(): Promise<void>
+}
 
 /**
  * Calls `onNotify` for every notification on the channel, and whenever listening starts, because earlier notifications are
- * lost. Reconnects automatically until stopped.
+ * lost. Reconnects automatically until stopped: when the connection ends, and when it delivers no notification of its own.
  */
-export function listenDatabase(url: string, channel: string, onNotify: () => void): { stop(): Promise<void> } {
-  const address = parseDatabaseUrl(url)
-  let client: pg.Client | null = null
-  let stopped = false
-  const listen = async () => {
-    const made = new pg.Client({ ...address, application_name: 'drape-listen', keepAlive: true })
-    client = made
-    const again = () => {
-      made.removeAllListeners('end')
-      if (!stopped && client === made) setTimeout(listen, RECONNECT_MS).unref()
-    }
-    made.on('error', () => {})
-    made.on('end', again)
-    made.on('notification', onNotify)
-    try {
-      await made.connect()
-      await made.query(`listen ${pg.escapeIdentifier(channel)}`)
-      onNotify()
-    } catch {
-      again()
-      await made.end().catch(() => {})
-    }
+export function listenDatabase(
+  url: string,
+  channel: string,
+  { onNotify, onFault }: { onNotify: () => void; onFault: (error: unknown) => void },
+): Listening {
+  const stopping = new AbortController()
+  let isListening = false
+  let fault = ''
+  const lose = (error: unknown) => {
+    isListening = false
+    const reason = String(error)
+    if (reason !== fault && !stopping.signal.aborted) onFault(error)
+    fault = reason
   }
-  listen()
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const onListening = () => {
+        isListening = true
+        fault = ''
+        onNotify()
+      }
+      await listen(url, channel, { onNotify, onListening, signal: stopping.signal }).catch(lose)
+      await pause(RECONNECT_MS, stopping.signal)
+    }
+  })()
+  const polling = setInterval(() => {
+    if (!isListening) onNotify()
+  }, RECONNECT_MS)
   return {
+    isListening: () => isListening,
     stop: async () => {
-      stopped = true
-      await client?.end().catch(() => {})
+      clearInterval(polling)
+      stopping.abort()
+      await running
     },
   }
+}
+
+interface Listener {
+  readonly onNotify: () => void
+  readonly onListening: () => void
+  readonly signal: AbortSignal
+}
+
+/** Listens until the signal. Throws when notifications do not arrive, or no longer. */
+async function listen(url: string, channel: string, { onNotify, onListening, signal }: Listener): Promise<void> {
+  const { client, isPooled } = await openSession(url, { name: 'drape-listen', connectMs: CONNECT_MS })
+  const own = `drape_${randomUUID()}`
+  let heardAt = performance.now()
+  client.on('notification', (notification) => {
+    if (notification.channel !== own) return onNotify()
+    heardAt = performance.now()
+  })
+  const ended = new Promise<never>((_, reject) => client.once('end', () => reject(new Error('The connection ended'))))
+  try {
+    if (isPooled) throw new Error('A connection pooler delivers no notifications: set DATABASE_DIRECT_URL')
+    await client.query(`listen ${pg.escapeIdentifier(channel)}; listen ${pg.escapeIdentifier(own)}`)
+    onListening()
+    while (!signal.aborted) {
+      const askedAt = performance.now()
+      client.query('select pg_notify($1, $2)', [own, '']).catch(() => {})
+      await Promise.race([pause(CHECK_MS, signal), ended])
+      if (!signal.aborted && heardAt < askedAt) throw new Error('Postgres delivers no notifications')
+    }
+  } finally {
+    ended.catch(() => {})
+    // A dead connection would not answer the farewell.
+    await Promise.race([client.end().catch(() => {}), pause(RECONNECT_MS)])
+  }
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done)
+    if (signal?.aborted) done()
+  })
 }

@@ -146,9 +146,12 @@ const controllers: Controllers = startControllers(
   { isLeader: election.isLeader, concurrency: config.CONCURRENCY, metrics, log },
 )
 
-const listening = listenDatabase(config.DATABASE_URL, DEMAND_CHANNEL, () => {
-  sampler.renew()
-  pools.askAll((key) => controllers.enqueue('WorkerPool', key))
+const listening = listenDatabase(config.DATABASE_DIRECT_URL, DEMAND_CHANNEL, {
+  onNotify: () => {
+    sampler.renew()
+    pools.askAll((key) => controllers.enqueue('WorkerPool', key))
+  },
+  onFault: (error) => log.warn({ err: error }, 'no notifications of new work: polling instead'),
 })
 lifecycle.onStop('listening', () => listening.stop())
 
@@ -187,6 +190,7 @@ probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 const measuring = setInterval(() => {
   cluster.measureAges()
+  metrics.listening.set(listening.isListening() ? 1 : 0)
   controllers.measureDepths()
 }, MEASURE_MS)
 lifecycle.onStop('measuring', () => clearInterval(measuring))

@@ -21,6 +21,10 @@ export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gaug
       labels: ['kind'],
     }),
     leader: metrics.gauge({ name: 'drape_leader', help: '1 while the process is the leader, otherwise 0' }),
+    listening: metrics.gauge({
+      name: 'drape_listening',
+      help: '1 while Postgres notifies the process of new work, 0 while the process polls instead',
+    }),
     decisions: metrics.known('direction', ['Up', 'Down', 'None'], {
       name: 'drape_scaling_decisions_total',
       help: 'Scaling decisions, by direction',

@@ -18,7 +18,7 @@ export function repeatErasures(
   { tryOnQueues: queue, prepareQueue, announce }: TryOns,
 ) {
   // Separate connections: one holds a lock, and a search for many people takes long.
-  const database = createDatabase(config.DATABASE_URL, { poolSize: 3, statementSeconds: 600, secrets })
+  const database = createDatabase(config.DATABASE_DIRECT_URL, { poolSize: 3, statementSeconds: 600, secrets })
   lifecycle.onStop('erasure database', () => database.end())
   const retention = createRetention(database)
   const generations = createGenerations(database, announce)

@@ -2,7 +2,7 @@ import { createDatabase } from '../../api/shared/database/database.ts'
 import { migrate } from '../../api/shared/database/migrate.ts'
 import { createLegalHolds } from '../../api/shared/retention/legal-holds.store.ts'
 import { noteAct } from './audit.ts'
-import { databaseUrl } from './checks/environment.ts'
+import { directDatabaseUrl } from './checks/environment.ts'
 import { within } from './checks/within.ts'
 import type { FreeCommand } from './command.ts'
 import { ensureRole, type Grant, grantRights, parseGrants, readRoleUrls } from './database-rights.ts'
@@ -19,7 +19,7 @@ export const migrateCommand: FreeCommand = {
       'create the roles of API_DATABASE_URL, WORKER_DATABASE_URL and CONTROLLER_DATABASE_URL first, and grant their privileges',
     ),
   ],
-  run: (options) => migrateWhenReady(databaseUrl(), options),
+  run: (options) => migrateWhenReady(directDatabaseUrl(), options),
 }
 
 async function migrateWhenReady(url: string, options: Options): Promise<{ applied: string[]; granted?: Grant[] }> {

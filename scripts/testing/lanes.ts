@@ -49,6 +49,11 @@ export const LANES = {
     ],
     workers: 1,
   },
+  products: {
+    about: 'poolers, replicas and other products that operators put beside Drape',
+    globs: ['test/products/**'],
+    workers: 1,
+  },
   faults: {
     about: 'killed, frozen and separated processes, attacks, fuzzing',
     globs: ['test/api/**/{fuzz,fuzz-storefront,events-fuzz}.test.ts', 'test/attacks/**', 'test/faults/**'],

@@ -31,6 +31,14 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
     ])
   })
 
+  it('connect past a pooler where they need it', async () => {
+    const objects = await render({ ...ROLES, 'database.direct': true })
+    const direct = { api: 'direct-url', controller: 'direct-watcher', migrations: 'direct-url' }
+    expect(keysOf(objects, 'DATABASE_DIRECT_URL')).toEqual({ ...direct, worker: undefined })
+    expect(keysOf(objects).controller).toBe('watcher')
+    await expect(render({ 'database.direct': true })).rejects.toThrow('database.direct has no URLs')
+  })
+
   it('get privileges when the API migrates on start-up', async () => {
     const objects = await render({ ...ROLES, 'migrations.mode': 'initContainer' })
     const [{ args }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.initContainers
@@ -78,7 +86,11 @@ function migrationOf(objects: readonly Rendered[]): readonly string[] {
 }
 
 /** Under which key of the Secret each process finds the URL of the database. */
-function keysOf(objects: readonly Rendered[]) {
+function keysOf(objects: readonly Rendered[], variable = 'DATABASE_URL') {
+  const keyIn = (env: readonly Rendered[]): string | undefined => {
+    const found = env.find(({ name }) => name === variable)
+    return (found?.valueFrom?.secretKeyRef ?? found?.secret)?.key
+  }
   const ofPod = ({ spec }: Rendered) => keyIn(spec.template.spec.containers[0].env)
   const job = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('migrations'))
   const pool = objects.find(({ kind }) => kind === 'WorkerPool')
@@ -88,9 +100,4 @@ function keysOf(objects: readonly Rendered[]) {
     worker: pool && keyIn(pool.spec.template.env),
     migrations: job && ofPod(job),
   }
-}
-
-function keyIn(env: readonly Rendered[]): string | undefined {
-  const variable = env.find(({ name }) => name === 'DATABASE_URL')
-  return (variable?.valueFrom?.secretKeyRef ?? variable?.secret)?.key
 }

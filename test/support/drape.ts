@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import { type AccountSettings, createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import { type Contract, createContract } from './contract.ts'
-import { createTestDatabase } from './postgres.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { linesOf, startProgram, type TestProgram } from './process.ts'
 import { useQuickEngine } from './quick-engine.ts'
 import { createTestRedis } from './redis.ts'
@@ -60,15 +60,18 @@ export async function startDrape({
   env = {},
   defaultEngines = false,
   separate = false,
+  database: given,
 }: {
   credits?: number
   env?: Record<string, string>
   defaultEngines?: boolean
   /** The API in a process of its own, which the test can kill. */
   separate?: boolean
+  /** With all migrations applied; default: a new one. The processes connect to DATABASE_URL of `env`, if that is set. */
+  database?: TestDatabase
 } = {}): Promise<Drape> {
   const [testDatabase, redisUrl, folder] = await Promise.all([
-    createTestDatabase(),
+    given ?? createTestDatabase(),
     createTestRedis(),
     requestService('folder', null),
   ])

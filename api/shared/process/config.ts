@@ -6,6 +6,8 @@ import type { Host } from './lifecycle.ts'
 /** Variables that every process reads. */
 export const SHARED_VARIABLES = {
   DATABASE_URL: Type.String(),
+  /** Past a connection pooler, for notifications and long statements. Empty: DATABASE_URL. */
+  DATABASE_DIRECT_URL: Type.String({ default: '' }),
   REDIS_URL: Type.String(),
   STORAGE_URL: Type.String({ default: 'file:./.data/objects' }),
   PROBE_PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 9090 }),

@@ -14,6 +14,7 @@
 {{- range $process, $role := .database.roles -}}
 {{- if and $role.name (not $.Values.database.existingSecret) }}{{ $problems = append $problems (printf "database.roles.%s has no URL: set database.existingSecret to a Secret with one key per role" $process) }}{{ end -}}
 {{- end -}}
+{{- if and .database.direct (not .database.existingSecret) }}{{ $problems = append $problems "database.direct has no URLs: set database.existingSecret to a Secret with a direct- key for each URL" }}{{ end -}}
 {{- $redis := list .queue.url .queue.existingSecret (ternary .externalSecrets.queueUrl "" .externalSecrets.enabled) | compact | len -}}
 {{- if and .redis.enabled (gt $redis 0) }}{{ $problems = append $problems "two queues: set redis.enabled to false, or remove the values of queue" }}{{ end -}}
 {{- if and (not .redis.enabled) (eq $redis 0) }}{{ $problems = append $problems "no queue: set queue.existingSecret, queue.url or redis.enabled" }}{{ end -}}

@@ -8,6 +8,15 @@ export function databaseUrl(): string {
   return readConfig(Type.Object({ DATABASE_URL: SHARED_VARIABLES.DATABASE_URL }), process.env).DATABASE_URL
 }
 
+/** As `databaseUrl`, past a connection pooler if there is one. */
+export function directDatabaseUrl(): string {
+  const { DATABASE_DIRECT_URL } = readConfig(
+    Type.Object({ DATABASE_DIRECT_URL: SHARED_VARIABLES.DATABASE_DIRECT_URL }),
+    process.env,
+  )
+  return DATABASE_DIRECT_URL || databaseUrl()
+}
+
 export function redisUrl(): string {
   return readConfig(Type.Object({ REDIS_URL: SHARED_VARIABLES.REDIS_URL }), process.env).REDIS_URL
 }

@@ -212,14 +212,18 @@ describe('the outbox', () => {
   it('notifies the controller', async () => {
     const listening = Promise.withResolvers<void>()
     let notified = 0
-    const listener = listenDatabase(url, DEMAND_CHANNEL, () => {
-      notified += 1
-      listening.resolve()
+    const listener = listenDatabase(url, DEMAND_CHANNEL, {
+      onNotify: () => {
+        notified += 1
+        listening.resolve()
+      },
+      onFault: listening.reject,
     })
     // It is also called when it starts to listen.
     await listening.promise
     await createOutbox(database).notifyDemand()
     await until(() => notified === 2)
+    expect(listener.isListening()).toBe(true)
     await listener.stop()
   })
 })
