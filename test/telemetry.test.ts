@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startTelemetry, withSpan } from '../api/shared/telemetry/telemetry.ts'
 import { type Drape, formOf, shrink, startDrape } from './support/drape.ts'
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './support/otlp-receiver.ts'
 import { linesOf, startProgram, type TestProgram } from './support/process.ts'
@@ -183,6 +184,26 @@ describe('telemetry without a receiver', () => {
       expect(await drape.api.end('SIGTERM')).toBe(0)
     } finally {
       await drape.stop()
+      receiver.stop()
+    }
+  })
+
+  it('stops within a second when the receiver never responds', async () => {
+    const receiver = await startOtlpReceiver({ answers: false })
+    for (const [name, value] of Object.entries(receiver.env)) vi.stubEnv(name, value)
+    try {
+      const telemetry = await startTelemetry({ service: 'test', env: process.env, onFault: () => {} })
+      await withSpan('work', {}, async () => {})
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      let isStopped = false
+      telemetry.stop().then(() => {
+        isStopped = true
+      })
+      await vi.advanceTimersByTimeAsync(999)
+      expect(isStopped).toBe(true)
+    } finally {
+      vi.useRealTimers()
+      vi.unstubAllEnvs()
       receiver.stop()
     }
   })

@@ -21,6 +21,11 @@ export interface HttpServerOptions {
 
 const STALLED_MS = 30_000
 const HEADERS_MS = 15_000
+/**
+ * Longer than load balancers keep an idle connection, 60 s as a rule: the one that closes it later may send a request over a closed
+ * connection, which is a 502 for the caller.
+ */
+const KEEP_ALIVE_MS = 75_000
 /** Enough for a slow upload of 10 MB; limits how long a slow client can hold the server. */
 const REQUEST_MS = 60_000
 /** Checks for slow requests per time limit. Node's default interval of 30 s would double the limit. */
@@ -38,6 +43,7 @@ export function createHttpServer(
   const limits = {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.ceil(headersMs / CHECKS),
   }
   const isNext = createPipelines()

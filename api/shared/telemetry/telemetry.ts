@@ -22,7 +22,8 @@ export interface Telemetry {
   stop(): Promise<void>
 }
 
-const STOP_MS = 2000
+/** Together with what it delays, less than a second. */
+const STOP_MS = 900
 /** Minimum interval between two log lines about undelivered spans. */
 const FAULT_LOG_INTERVAL_MS = 60_000
 

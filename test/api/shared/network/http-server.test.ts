@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHttpServer } from '../../../../api/shared/network/http-server.ts'
 import { createLog } from '../../../../api/shared/telemetry/log.ts'
@@ -12,9 +14,9 @@ describe('an HTTP server', () => {
     for (const stop of stops.splice(0)) stop()
   })
 
-  async function serve(handle: Parameters<typeof createHttpServer>[0], stalledMs?: number) {
+  async function serve(handle: Parameters<typeof createHttpServer>[0], stalledMs?: number, headersMs?: number) {
     const metrics = createMetrics('test')
-    const server = createHttpServer(handle, { name: 'probes', log, metrics, stalledMs })
+    const server = createHttpServer(handle, { name: 'probes', log, metrics, stalledMs, headersMs })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     stops.push(() => server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -65,6 +67,23 @@ describe('an HTTP server', () => {
     stalled.write('GET /stalled HTTP/1.1\r\nHost: drape\r\n\r\n')
     expect(await dropped).toBe(true)
     expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(size)
+  })
+
+  it('keeps idle connections longer than load balancers, whatever its other limits of time are', async () => {
+    const { url } = await serve((_, response) => response.end('answer'), 50, 100)
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname).setEncoding('latin1')
+    stops.push(() => socket.destroy())
+    const ask = async () => {
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+      const [answer] = await once(socket, 'data')
+      return String(answer)
+    }
+    const [, seconds] = /\r\nKeep-Alive: timeout=(\d+)\r\n/.exec(await ask()) ?? []
+    // An ALB reuses a connection for 60 s by default; 70 s lets it wait for a synchronous try-on.
+    expect(Number(seconds)).toBeGreaterThan(70)
+    await sleep(500)
+    expect(await ask()).toMatch(/^HTTP\/1\.1 200/)
   })
 
   it('refuses Transfer-Encoding of HTTP/1.0, and closes the connection', async () => {
