@@ -223,10 +223,11 @@ describe.skipIf(chart === null)('the chart', () => {
   })
 
   it('accesses a bucket with given credentials or with pod identity', async () => {
-    const s3 = { bucket: 'images', prefix: 'shop', endpoint: 'https://s3.example', pathStyle: true }
+    const endpoints = { endpoint: 'https://s3.example', publicEndpoint: 'https://images.example' }
+    const s3 = { bucket: 'images', prefix: 'shop', ...endpoints, pathStyle: true }
     const given = await render({ 'storage.kind': 's3', 'storage.s3': { ...s3, existingSecret: 'mine' } })
     expect(variable(given, 'api', 'STORAGE_URL')).toBe(
-      's3://images/shop?region=us-east-1&pathStyle=true&endpoint=https%3A%2F%2Fs3.example',
+      's3://images/shop?region=us-east-1&pathStyle=true&endpoint=https%3A%2F%2Fs3.example&publicEndpoint=https%3A%2F%2Fimages.example',
     )
     expect(JSON.stringify(named(given, 'Deployment', 'drape-controller'))).toContain('"AWS_SECRET_ACCESS_KEY"')
     expect(kinds(given.filter(({ metadata }) => metadata.name === 'drape-objects'))).toEqual(new Set())

@@ -5,9 +5,12 @@ import { assertParameters, parseDatabaseUrl } from '../database/address.ts'
 /** Checks of variables whose clients would otherwise retry a wrong address forever, or ignore a part of it. */
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   DATABASE_URL: parseDatabaseUrl,
+  DATABASE_DIRECT_URL: parseDatabaseUrl,
   REDIS_URL: assertRedisUrl,
   STORAGE_URL: parseStorageUrl,
 }
+
+const NO_URL = 'is not a URL. Write reserved characters in user and password as %XX'
 
 /** What is wrong with the value of a variable that contains an address, in one line without passwords; null if nothing. */
 export function findUrlProblem(variable: string, text: string): string | null {
@@ -22,12 +25,12 @@ export function findUrlProblem(variable: string, text: string): string | null {
 
 function assertRedisUrl(text: string): void {
   if (!/^rediss?:\/\//.test(text)) throw new Error('must start with redis://, or with rediss:// for TLS')
-  const { username, password, pathname, searchParams } = parseUrl(text)
+  const { username, password, hostname, pathname, searchParams } = parseUrl(text)
   // The client ignores parameters, also those that ask for TLS.
   assertParameters(searchParams, [])
+  if (hostname === '') throw new Error('must name a host')
   if (!/^\/?\d*$/.test(pathname)) throw new Error('must end with the number of a database')
-  if (!canDecode(username) || !canDecode(password))
-    throw new Error('is not a URL. Write reserved characters in user and password as %XX')
+  if (!canDecode(username) || !canDecode(password)) throw new Error(NO_URL)
 }
 
 export type StorageAddress =
@@ -37,32 +40,41 @@ export type StorageAddress =
       readonly bucket: string
       readonly prefix: string
       readonly endpoint?: string
+      readonly publicEndpoint?: string
       readonly region: string
       readonly pathStyle: boolean
     }
 
 /**
- * Parses `file:<folder>`, or `s3://<bucket>/<prefix>` with `endpoint`, `region` (default `us-east-1`) and `pathStyle` in the query.
+ * Parses `file:<folder>`, or `s3://<bucket>/<prefix>` with `endpoint`, `publicEndpoint`, `region` (default `us-east-1`) and `pathStyle`
+ * in the query.
  * @throws Error with the reason in one line
  */
 export function parseStorageUrl(text: string): StorageAddress {
   if (text.startsWith('file:') && text.length > 'file:'.length) return { kind: 'file', folder: folderOf(text) }
   if (!text.startsWith('s3://')) throw new Error('must be file:<folder> or s3://<bucket>/<prefix>')
-  const { hostname, pathname, searchParams } = parseUrl(text)
-  assertParameters(searchParams, ['endpoint', 'region', 'pathStyle'])
-  const endpoint = searchParams.get('endpoint') ?? undefined
-  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    throw new Error('has an endpoint that is not an http or https URL')
-  }
+  const { username, hostname, pathname, searchParams } = parseUrl(text)
+  assertParameters(searchParams, ['endpoint', 'publicEndpoint', 'region', 'pathStyle'])
+  if (hostname === '') throw new Error('must name a bucket')
+  if (username !== '') throw new Error('has credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  const pathStyle = searchParams.get('pathStyle') ?? 'false'
+  if (!/^(true|false)$/.test(pathStyle)) throw new Error('has a pathStyle other than true and false')
   const prefix = pathname.replace(/^\/+|\/+$/g, '')
   return {
     kind: 's3',
     bucket: hostname,
     prefix: prefix ? `${prefix}/` : '',
-    endpoint,
+    endpoint: readEndpoint(searchParams, 'endpoint'),
+    publicEndpoint: readEndpoint(searchParams, 'publicEndpoint'),
     region: searchParams.get('region') ?? 'us-east-1',
-    pathStyle: searchParams.get('pathStyle') === 'true',
+    pathStyle: pathStyle === 'true',
   }
+}
+
+function readEndpoint(query: URLSearchParams, name: string): string | undefined {
+  const endpoint = query.get(name) ?? undefined
+  if (endpoint === undefined || /^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) return endpoint
+  throw new Error(`has the parameter ${name} that is not an http or https URL`)
 }
 
 /** Unlike other file URLs, `file:./folder` is relative to the working directory. */
@@ -75,7 +87,8 @@ function folderOf(fileUrl: string): string {
 /** The error of URL.parse would contain the password. */
 function parseUrl(text: string): URL {
   const url = URL.parse(text)
-  if (url === null) throw new Error('is not a URL. Write reserved characters in user and password as %XX')
+  // What follows #, such as a parameter, would be ignored.
+  if (url === null || url.hash !== '') throw new Error(NO_URL)
   return url
 }
 

@@ -36,6 +36,8 @@ export interface S3StorageSettings {
   /** Prefix of every key in the bucket: empty, or ending in `/`. */
   readonly prefix: string
   readonly endpoint?: string
+  /** Endpoint of links, where callers reach the store by another name than this process. */
+  readonly publicEndpoint?: string
   readonly region: string
   /** Whether URLs contain the bucket in their path instead of in their host name. */
   readonly pathStyle: boolean
@@ -48,15 +50,22 @@ export interface S3StorageSettings {
 /** Stores objects in an S3 bucket, with credentials from AWS's default chain. */
 export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
   const client = createClient(settings)
+  const publicSettings = { ...settings, endpoint: settings.publicEndpoint ?? settings.endpoint }
+  const linkClient = settings.publicEndpoint === undefined ? client : createClient(publicSettings)
   const place = (key: string) => {
     assertKey(key)
     return { Bucket: settings.bucket, Key: settings.prefix + key }
   }
   const { bucket, onFallback = () => {} } = settings
   const deleteNames = createDeletion(deletionWays({ client, bucket }), onFallback)
-  const base = baseUrl(settings)
+  // Links from before the public endpoint was set lead to the same objects.
+  const places = [
+    { base: baseUrl(publicSettings), client: linkClient },
+    { base: baseUrl(settings), client },
+  ]
+  const findPlace = (url: string) => places.find(({ base }) => url.startsWith(base))
   const keyOf = (url: string) => {
-    const key = url.startsWith(base) ? url.slice(base.length).split(/[?#]/, 1)[0] : ''
+    const key = url.slice(findPlace(url)?.base.length ?? url.length).split(/[?#]/, 1)[0]
     return isKey(key) ? key : null
   }
   return {
@@ -87,7 +96,7 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
     async signedUrl(key, { expiresInSeconds, filename }) {
       const ResponseContentDisposition = filename === undefined ? undefined : attachment(filename)
       const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
-      return withStorageErrors(getSignedUrl(client, command, { expiresIn: expiresInSeconds }))
+      return withStorageErrors(getSignedUrl(linkClient, command, { expiresIn: expiresInSeconds }))
     },
     keyOf,
     async isSignedUrl(url) {
@@ -98,7 +107,8 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
         return false
       const ResponseContentDisposition = sent.get('response-content-disposition') ?? undefined
       const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
-      const signed = new URL(await withStorageErrors(getSignedUrl(client, command, term)))
+      const signer = findPlace(url)?.client ?? client
+      const signed = new URL(await withStorageErrors(getSignedUrl(signer, command, term)))
       return isSameText(sortedQuery(sent), sortedQuery(signed.searchParams))
     },
     list: (folder = '', { after } = {}) => list(client, settings, { folder, after }),
@@ -116,7 +126,10 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
     async check() {
       await withStorageErrors(client.send(new HeadBucketCommand({ Bucket: settings.bucket })))
     },
-    close: () => client.destroy(),
+    close: () => {
+      client.destroy()
+      linkClient.destroy()
+    },
   }
 }
 

@@ -122,6 +122,7 @@ file:/var/lib/drape/objects
 {{- with .Values.storage.s3 -}}
 {{- $query := list (printf "region=%s" .region) (printf "pathStyle=%t" .pathStyle) -}}
 {{- if .endpoint }}{{ $query = append $query (printf "endpoint=%s" (urlquery .endpoint)) }}{{ end -}}
+{{- if .publicEndpoint }}{{ $query = append $query (printf "publicEndpoint=%s" (urlquery .publicEndpoint)) }}{{ end -}}
 {{- printf "s3://%s/%s?%s" .bucket .prefix (join "&" $query) -}}
 {{- end -}}
 {{- end -}}

@@ -71,6 +71,29 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     expect((await fetch(url)).status).toBe(404)
   })
 
+  it('returns links to the public endpoint, and uses the other one itself', async () => {
+    if ('unavailable' in server) return
+    const publicOf = (endpoint: string) => `${urlOf(server.bucket)}&publicEndpoint=${encodeURIComponent(endpoint)}`
+    const outside = server.endpoint.replace('127.0.0.1', 'localhost')
+    const outer = await createStorage(publicOf(outside), LINKS)
+    await outer.put('results/e.jpg', Buffer.from('image'), JPEG)
+    const link = await outer.signedUrl('results/e.jpg', { expiresInSeconds: 60, filename: 'coat.jpg' })
+    expect(new URL(link).origin).toBe(outside)
+    expect(await (await fetch(link)).text()).toBe('image')
+    // A link from before the setting leads to the same object.
+    for (const known of [link, await storage.signedUrl('results/e.jpg', { expiresInSeconds: 60 })]) {
+      expect(outer.keyOf(known)).toBe('results/e.jpg')
+      expect(await outer.isSignedUrl(known)).toBe(true)
+      expect(await outer.isSignedUrl(known.replace('e.jpg', 'a.jpg'))).toBe(false)
+    }
+    expect(await storage.isSignedUrl(link)).toBe(false)
+    outer.close()
+    const unreachable = await createStorage(publicOf('https://images.example'), LINKS)
+    expect(String(await unreachable.get('results/e.jpg'))).toBe('image')
+    await unreachable.delete(['results/e.jpg'])
+    unreachable.close()
+  })
+
   it('isolates prefixes', async () => {
     await storage.put('apart.jpg', Buffer.from('image'), JPEG)
     const other = await createStorage(urlOf('images').replace('some/prefix/', ''), LINKS)
