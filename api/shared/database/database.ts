@@ -1,11 +1,7 @@
-import { createPgDriverFactory } from '@slonik/pg-driver'
 import {
   createPool,
   type DatabasePool,
   type DatabaseTransactionConnection,
-  type Driver,
-  type DriverClient,
-  type DriverFactory,
   type DriverTypeParser,
   type Interceptor,
   type QueryResultRow,
@@ -15,9 +11,10 @@ import { DrapeError } from '../contract/errors.ts'
 import { parseExactJson } from '../contract/exact-json.ts'
 import { type RowType, rowType, Type } from '../contract/schema.ts'
 import { clearText, type SecretBox } from '../signing/secret-box.ts'
-import { type DatabaseAddress, parseDatabaseUrl, presentUrl } from './address.ts'
+import { parseDatabaseUrl, presentUrl } from './address.ts'
 import { unavailable } from './errors.ts'
-import { assertPrimary, openSession, prepareSession, tryHosts } from './session.ts'
+import { connectPrimary } from './primary.ts'
+import { openSession, prepareSession } from './session.ts'
 
 const METHODS = [
   'any',
@@ -82,63 +79,6 @@ const checkRows: Interceptor = {
       `A row does not match the type of its query: ${result.issues.map((i) => i.message).join('; ')} (${query.sql})`,
     )
   },
-}
-
-const pgDriver = createPgDriverFactory()
-/** Code of a statement that writes to a server that refuses writes. */
-const READ_ONLY = '25006'
-
-/**
- * Connects to the first host that is a primary, beginning with the last one that was, and prepares each connection. Refuses a Postgres in
- * recovery, which shows a state before the one that is being restored: work on it would delete objects whose rows are still to come. Asks
- * once per connection, because a primary enters recovery only by a restart.
- */
-function connectPrimary(addresses: readonly DatabaseAddress[], prepare: string): DriverFactory {
-  return async ({ driverConfiguration }) => {
-    const drivers = new Map<DatabaseAddress, Driver>()
-    let known = addresses
-    const findDriver = async (address: DatabaseAddress) => {
-      const made =
-        drivers.get(address) ??
-        (await pgDriver({
-          driverConfiguration: {
-            ...driverConfiguration,
-            connectionUri: presentUrl(address),
-            ssl: address.ssl || undefined,
-          },
-        }))
-      drivers.set(address, made)
-      return made
-    }
-    const connect = async (address: DatabaseAddress) => {
-      const client = await (await findDriver(address)).createClient()
-      client.acquire()
-      try {
-        const { rows } = await client.query(prepare)
-        assertPrimary(rows[0], address)
-        await client.release()
-      } catch (error) {
-        await client.destroy().catch(() => {})
-        throw error
-      }
-      known = [address, ...addresses.filter((other) => other !== address)]
-      return address.mustWrite ? withoutReadOnly(client) : client
-    }
-    await tryHosts(addresses, findDriver)
-    return { createClient: () => tryHosts(known, connect) }
-  }
-}
-
-/** Closes the connection when its server turns out to refuse writes, as a former primary does: the next one is to another host. */
-function withoutReadOnly(client: DriverClient): DriverClient {
-  return {
-    ...client,
-    query: (...args) =>
-      client.query(...args).catch((error) => {
-        if (error?.code === READ_ONLY) client.destroy().catch(() => {})
-        throw error
-      }),
-  }
 }
 
 /** Maximum number of prepared statements. More texts than that are generated at run time; they are not prepared. */
