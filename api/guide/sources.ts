@@ -35,6 +35,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   'Integrate a shop': ['docs/widget.md', 'docs/shops.md', 'docs/signing.md', 'docs/gallery.md'],
   Operate: [
     'docs/configuration.md',
+    'docs/compatibility.md',
     'docs/dashboard.md',
     'docs/retention.md',
     'docs/erasure.md',
