@@ -70,14 +70,21 @@ describe.skipIf(reason)(`PgBouncer in transaction mode${reason && ` (skipped: ${
   })
 
   it('is recognised by the doctor, which names the settings that the role lacks', async () => {
-    const examine = async () => {
+    const examine = async (env: Readonly<Record<string, string>> = {}, check = 'postgres pooler') => {
       const { output } = await createCommandLine(asProcess(pooler.url, 'api'), {
         ...drape.env,
         SIGNING_SECRET: 'a key that signs',
+        ...env,
       }).drape('doctor')
       const { findings } = JSON.parse(output) as { findings: Finding[] }
-      return findings.find(({ check }) => check === 'postgres pooler')
+      return findings.find((finding) => finding.check === check)
     }
+    const direct = (url: string) => examine({ DATABASE_DIRECT_URL: url }, 'postgres direct connection')
+    expect(await direct(asProcess(database.url, 'api'))).toMatchObject({ state: 'ok' })
+    expect(await direct(`${asProcess(pooler.url, 'api')}?application_name=doctor`)).toMatchObject({
+      state: 'problem',
+      found: 'leads to a pooler',
+    })
     const change = "alter role drape_api set statement_timeout = '10s'"
     expect(await examine()).toMatchObject({ state: 'problem', cure: expect.stringContaining(change) })
     await administer(database.url, change)

@@ -115,7 +115,7 @@ export async function startOwnPostgres({
  * Writes `ca.pem`, `other.pem` of another authority, and `server` and `client` as `.pem` and `.key` into the folder, owned by the owner of
  * the data in it, if any. The server is 127.0.0.1.
  */
-export async function writeCertificates(folder: string): Promise<void> {
+async function writeCertificates(folder: string): Promise<void> {
   const { uid, gid } = await stat(join(folder, 'postgres')).catch(() => stat(folder))
   const [authority, other] = [await createAuthority(), await createAuthority('CN=Another authority, O=Example')]
   const server = await authority.issue({ address: '127.0.0.1', usages: [ExtendedKeyUsage.serverAuth] })

@@ -3,11 +3,12 @@ import { createStoredSecrets } from '../../../api/secrets/stored-secrets.store.t
 import { Type } from '../../../api/shared/contract/schema.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
 import { openSession, SESSION_SETTINGS, type Session } from '../../../api/shared/database/session.ts'
-import { databaseUrl } from '../checks/environment.ts'
+import { databaseUrl, directDatabaseUrl } from '../checks/environment.ts'
 import { checkMigrations } from '../checks/migrations.ts'
 import { compareClocks } from './clock.ts'
 import { examine, type Finding, ok, problem } from './finding.ts'
 
+const CONNECT_MS = 5000
 /** The first version with `unique nulls not distinct`. */
 const OLDEST = 150_000
 const Facts = rowType(Type.Object({ version: Type.Integer(), now: Type.Number() }))
@@ -25,6 +26,7 @@ export async function examinePostgres(openDatabase: () => Database): Promise<rea
     return [
       examineVersion(version),
       ...connection,
+      ...(await examineDirectConnection()),
       compareClocks('postgres clock', { theirs: now, before, after }),
       ...(await examine('migrations', 'Run drape migrate, as the owner of the tables.', async () => {
         await checkMigrations()
@@ -38,13 +40,25 @@ export async function examinePostgres(openDatabase: () => Database): Promise<rea
 }
 
 async function examineConnection(): Promise<Finding[]> {
-  const session = await openSession(databaseUrl(), { name: 'drape-doctor', connectMs: 5000 })
+  const session = await openSession(databaseUrl(), { name: 'drape-doctor', connectMs: CONNECT_MS })
   try {
     const pooler = session.isPooled ? [await examinePooler(session)] : []
     return [ok('postgres connection', describeConnection(session)), ...pooler]
   } finally {
     await session.client.end()
   }
+}
+
+async function examineDirectConnection(): Promise<readonly Finding[]> {
+  const check = 'postgres direct connection'
+  const cure = 'Set DATABASE_DIRECT_URL to the address of Postgres itself.'
+  return examine(check, cure, async () => {
+    const url = directDatabaseUrl()
+    if (url === databaseUrl()) return []
+    const session = await openSession(url, { name: 'drape-doctor', connectMs: CONNECT_MS })
+    await session.client.end()
+    return [session.isPooled ? problem(check, 'leads to a pooler', cure) : ok(check, describeConnection(session))]
+  })
 }
 
 function describeConnection({ client, address: { host, ssl } }: Session): string {

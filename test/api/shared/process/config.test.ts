@@ -21,6 +21,7 @@ describe('the configuration', () => {
 
   it.each([
     ['DATABASE_URL', 'postgres://h/db?SSLMODE=require', 'has the unknown parameter SSLMODE'],
+    ['DATABASE_DIRECT_URL', 'postgres://h/db?ssl-mode=require', 'has the unknown parameter ssl-mode'],
     ['REDIS_URL', 'redis://host?tls=true', 'has the unknown parameter tls; it takes none'],
     ['REDIS_URL', 'redis://:p%a@host', 'Write reserved characters'],
     ['REDIS_URL', 'redis://:p/w@host', 'is not a URL'],
