@@ -73,7 +73,9 @@ async function listen(url: string, channel: string, { onNotify, onListening, sig
   const ended = new Promise<never>((_, reject) => client.once('end', () => reject(new Error('The connection ended'))))
   try {
     if (isPooled) throw new Error('A connection pooler delivers no notifications: set DATABASE_DIRECT_URL')
-    await client.query(`listen ${pg.escapeIdentifier(channel)}; listen ${pg.escapeIdentifier(own)}`)
+    const asked = client.query(`listen ${pg.escapeIdentifier(channel)}; listen ${pg.escapeIdentifier(own)}`)
+    const isAnswered = await Promise.race([asked.then(() => true), pause(CONNECT_MS, signal), ended])
+    if (isAnswered !== true) throw new Error('Postgres does not respond')
     onListening()
     while (!signal.aborted) {
       const askedAt = performance.now()

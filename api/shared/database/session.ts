@@ -98,13 +98,15 @@ export interface Session {
 /** Connects without a pool, to the first host that is a primary. The caller ends the connection. */
 export async function openSession(
   url: string,
-  { name = 'drape', connectMs, keepAlive }: { name?: string; connectMs?: number; keepAlive?: boolean } = {},
+  { name = 'drape', connectMs }: { name?: string; connectMs?: number } = {},
 ): Promise<Session> {
   return tryHosts(parseDatabaseUrl(url), async (address) => {
-    const client = new pg.Client({ application_name: name, ...address, connectionTimeoutMillis: connectMs, keepAlive })
+    const client = new pg.Client({ application_name: name, ...address, connectionTimeoutMillis: connectMs })
     // Without a listener, an error of the idle connection would end the process; the next statement throws it.
     client.on('error', () => {})
     await client.connect()
+    // The limit of the driver ends here.
+    const giveUp = connectMs && setTimeout(() => client.connection.stream.destroy(), connectMs)
     try {
       const { rows } = await client.query(`select ${FACTS}, pg_backend_pid() as "processId"`)
       assertPrimary(rows[0], address)
@@ -113,6 +115,8 @@ export async function openSession(
     } catch (error) {
       await client.end().catch(() => {})
       throw error
+    } finally {
+      clearTimeout(giveUp)
     }
   })
 }

@@ -7,6 +7,8 @@ import { createDatabase, type Database, rowType, sql } from '../../../api/shared
 import { DEMAND_CHANNEL, type TryOnJob } from '../../../api/shared/generations/generation.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'
 import { listenDatabase } from '../../../controller/listen-database.ts'
+import { createRandom } from '../../faults/support/random.ts'
+import { createLink } from '../../faults/support/tcp-proxy.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
@@ -225,5 +227,28 @@ describe('the outbox', () => {
     await until(() => notified === 2)
     expect(listener.isListening()).toBe(true)
     await listener.stop()
+  })
+
+  it('lets the controller poll while no notification arrives, and listen again', async () => {
+    const link = await createLink(Number(new URL(url).port), createRandom(1))
+    const lined = Object.assign(new URL(url), { port: String(link.port) }).href
+    const faults: unknown[] = []
+    let notified = 0
+    const listener = listenDatabase(lined, DEMAND_CHANNEL, {
+      onNotify: () => {
+        notified += 1
+      },
+      onFault: (error) => faults.push(error),
+    })
+    await until(() => listener.isListening())
+    link.injectFaults({ partitioned: true })
+    await until(() => !listener.isListening())
+    expect(faults).toEqual([expect.objectContaining({ message: 'Postgres delivers no notifications' })])
+    const before = notified
+    await until(() => notified > before)
+    link.injectFaults()
+    await until(() => listener.isListening())
+    await listener.stop()
+    await link.close()
   })
 })
