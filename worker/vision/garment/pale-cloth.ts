@@ -77,13 +77,16 @@ function reachedFromBorder({ background, comparison: { difference } }: ComparedI
 
 function frameSteepness({ width, height, data }: Plane): number {
   const frame = Math.max(4, Math.round(FRAME * Math.min(width, height)))
-  const values = data.filter((_, i) => {
-    const [x, y] = [i % width, Math.floor(i / width)]
-    const toBorder = Math.min(x, y, width - 1 - x, height - 1 - y)
-    // The gradient is undefined at the border itself.
-    return toBorder >= 2 && toBorder < frame
-  })
-  return percentile([...values], 0.95)
+  const values: number[] = []
+  // The gradient is undefined at the border itself.
+  for (let y = 2; y < height - 2; y++) {
+    const isFrameRow = Math.min(y, height - 1 - y) < frame
+    for (let x = 2; x < width - 2; x++) {
+      if (!isFrameRow && x === frame) x = Math.max(x, width - frame)
+      values.push(data[y * width + x])
+    }
+  }
+  return percentile(values, 0.95)
 }
 
 interface Evidence {
@@ -95,6 +98,12 @@ interface Evidence {
 function keepCloth(parts: Mask, { image, blurred, background }: Evidence): Mask | null {
   const { width, height } = parts
   const { labels, components } = connectedComponents(parts)
+  const isCandidate = components.map(({ area, left, top, right, bottom }) => {
+    const isWhole = left > 0 && top > 0 && right < width && bottom < height
+    return isWhole && area >= CLOTH.area * width * height
+  })
+  // Usually there is none, and distances cost more than everything else here.
+  if (!isCandidate.includes(true)) return null
   const depth = distanceTo(invert(parts))
   const toBackground = distanceTo(background)
   const isShadow = shadowTest(image)
@@ -102,7 +111,7 @@ function keepCloth(parts: Mask, { image, blurred, background }: Evidence): Mask 
   const bright = 1 + Math.max(BRIGHTER, image.background.deviation / 100)
   const seen = components.map(() => ({ deep: 0, edge: 0, free: 0, bright: 0, shadow: 0, differences: [] as number[] }))
   for (let i = 0; i < labels.length; i++) {
-    if (labels[i] === 0) continue
+    if (labels[i] === 0 || !isCandidate[labels[i] - 1]) continue
     const part = seen[labels[i] - 1]
     part.differences.push(blurred.data[i])
     if (isShadow(i)) part.shadow++
@@ -112,13 +121,11 @@ function keepCloth(parts: Mask, { image, blurred, background }: Evidence): Mask 
     part.edge++
     if (toBackground.data[i] <= 2) part.free++
   }
-  const kept = components.map(({ area, left, top, right, bottom }, k) => {
+  const kept = components.map(({ area }, k) => {
     const { deep, edge, free, shadow, differences } = seen[k]
     const isNoGap = free >= CLOTH.free * edge || seen[k].bright >= CLOTH.bright * area
-    const isWhole = left > 0 && top > 0 && right < width && bottom < height
     return (
-      isWhole &&
-      area >= CLOTH.area * width * height &&
+      isCandidate[k] &&
       deep >= CLOTH.thick * area &&
       isNoGap &&
       shadow <= CLOTH.shadow * area &&
