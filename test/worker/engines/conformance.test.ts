@@ -5,20 +5,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConformance } from '../../../worker/engines/conformance.ts'
 import { findInstalled } from '../../../worker/engines/installed.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
-import { type Models, openModels } from '../../../worker/inference/models.ts'
+import type { Models } from '../../../worker/inference/models.ts'
 import { readWorkerConfig } from '../../../worker/job/config.ts'
 import { changeEngineManifest, copyTinyEngine } from '../../support/tiny-engine.ts'
+import { sharedModels } from '../../support/vision.ts'
 
 const NAME = 'fashn-vton'
 
 let models: Models
 let directory: string
 beforeAll(async () => {
-  models = await openModels('worker/models')
+  models = await sharedModels()
   directory = await mkdtemp(join(tmpdir(), 'drape-conformance-'))
 })
 afterAll(async () => {
-  await models.release()
   await rm(directory, { recursive: true, force: true })
 })
 

@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Engine, EngineResult } from '../../../worker/engines/engine.ts'
 import { createMockEngine } from '../../../worker/engines/mock.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
 import { DeviceFault } from '../../../worker/inference/device-fault.ts'
-import { type Models, openModels } from '../../../worker/inference/models.ts'
+import type { Models } from '../../../worker/inference/models.ts'
 import { runSelfTest } from '../../../worker/inference/self-test.ts'
+import { sharedModels } from '../../support/vision.ts'
 
 describe('the self-test of a worker', () => {
   let models: Models
   beforeAll(async () => {
-    models = await openModels(new URL('../../../worker/models', import.meta.url).pathname)
+    models = await sharedModels()
   })
-  afterAll(() => models.release())
 
   it('passes with the real engine in one run, and caches no garment', async () => {
     const engines = new Map(await createEngines(['warp', 'mock'], { models }))

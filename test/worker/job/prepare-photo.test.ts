@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage, encodeImage, resizeBitmap } from '../../../api/shared/image/image.ts'
-import { type Models, openModels } from '../../../worker/inference/models.ts'
+import type { Models } from '../../../worker/inference/models.ts'
 import { preparePhoto } from '../../../worker/job/prepare-photo.ts'
 import { readSample } from '../../support/drape.ts'
+import { sharedModels } from '../../support/vision.ts'
 
 let models: Models
 beforeAll(async () => {
-  models = await openModels('worker/models')
+  models = await sharedModels()
 })
-afterAll(() => models.release())
 
 describe('a prepared photo', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINE_STAGES } from '../../../../api/shared/engines/stage-order.ts'
 import { type Bitmap, decodeImage } from '../../../../api/shared/image/image.ts'
@@ -11,7 +11,7 @@ import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/ma
 import { proveGraphs } from '../../../../worker/engines/fashn-vton/self-test.ts'
 import { findInstalled } from '../../../../worker/engines/installed.ts'
 import { createEngines } from '../../../../worker/engines/registry.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { Models } from '../../../../worker/inference/models.ts'
 import type { Provider } from '../../../../worker/inference/session.ts'
 import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import { readSample } from '../../../support/drape.ts'
@@ -22,6 +22,7 @@ import {
   changeEngineManifest,
   copyTinyEngine,
 } from '../../../support/tiny-engine.ts'
+import { sharedModels } from '../../../support/vision.ts'
 import { wornPhoto } from '../../../support/worn-photo.ts'
 
 const NAME = 'fashn-vton'
@@ -33,10 +34,9 @@ describe('the engine FASHN VTON', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'drape-fashn-vton-'))
-    models = await openModels(resolve(import.meta.dirname, '../../../../worker/models'))
+    models = await sharedModels()
   })
   afterAll(async () => {
-    await models?.release()
     await rm(directory, { recursive: true, force: true })
   })
 

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../../../../api/shared/image/image.ts'
 import type { EngineInput } from '../../../../worker/engines/engine.ts'
@@ -6,11 +5,12 @@ import { fitOnCanvas, limitToCanvas } from '../../../../worker/engines/fashn-vto
 import { createParser, type Parser } from '../../../../worker/engines/fashn-vton/parser/parse.ts'
 import { poseProduct } from '../../../../worker/engines/fashn-vton/posed.ts'
 import { createProductPhoto, type ProductPhoto } from '../../../../worker/engines/fashn-vton/product.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { Models } from '../../../../worker/inference/models.ts'
 import { openSession, type Session } from '../../../../worker/inference/session.ts'
 import type { Bytes } from '../../../../worker/vision/raster/bytes.ts'
 import type { Mask } from '../../../../worker/vision/raster/plane.ts'
 import { readSample } from '../../../support/drape.ts'
+import { sharedModels } from '../../../support/vision.ts'
 import { paint, wornPhoto } from '../../../support/worn-photo.ts'
 
 const PARSER = new URL('../../../fixtures/parser/parser.onnx', import.meta.url).pathname
@@ -26,13 +26,12 @@ describe('a product photo', () => {
   let graph: Session
   let parser: Parser
   beforeAll(async () => {
-    models = await openModels(resolve(import.meta.dirname, '../../../../worker/models'))
+    models = await sharedModels()
     graph = await openSession(PARSER)
     parser = createParser(graph)
   })
   afterAll(async () => {
     await graph?.release()
-    await models?.release()
   })
 
   const photoOf = (

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { placeGarment } from '../../../../worker/engines/warp/fit/upper/place.ts'
 import type { UpperLayers } from '../../../../worker/engines/warp/warp/layers.ts'
 import { warpUpper } from '../../../../worker/engines/warp/warp/upper.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { type BodyFrame, halfWidthAt, measureBody } from '../../../../worker/vision/body/body-frame.ts'
 import { findParts, type Parts } from '../../../../worker/vision/body/parts.ts'
 import type { UpperGarment } from '../../../../worker/vision/garment/garment.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import type { Person } from '../../../../worker/vision/person/person.ts'
 import { dilate } from '../../../../worker/vision/raster/morphology.ts'
 import { countSet, type Mask, maskWhere, type Point } from '../../../../worker/vision/raster/plane.ts'
 import { move } from '../../../../worker/vision/raster/vector.ts'
+import { personIn } from '../../../support/vision.ts'
 import { readGarment } from '../../vision/garment/known-garments.ts'
 import { prepareGarment } from '../../vision/garment/prepare-by-outline.ts'
 import { FIGURES, type Figure, readFigure } from '../../vision/person/figures.ts'
 
-let models: Models
 let shirt: UpperGarment
 let pullover: UpperGarment
 
@@ -26,11 +24,9 @@ async function prepare(name: string): Promise<UpperGarment> {
 }
 
 beforeAll(async () => {
-  models = await openModels('worker/models')
   shirt = await prepare('tshirt_navy')
   pullover = await prepare('longsleeve_grey')
 })
-afterAll(() => models.release())
 
 describe.each(FIGURES)('on the rendered figure %s', (name) => {
   let figure: Figure
@@ -47,9 +43,7 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
 
   beforeAll(async () => {
     figure = await readFigure(name)
-    const found = await findPerson(figure.bitmap, models)
-    if (!found) throw new Error('no person was found')
-    person = found
+    person = await personIn(figure.bitmap)
     body = measureBody(person)
     parts = findParts(figure.bitmap, person, body)
     worn = warp(shirt)

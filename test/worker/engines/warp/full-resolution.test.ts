@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { resizeBitmap } from '../../../../api/shared/image/image.ts'
-import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import type { Bitmap } from '../../../../worker/vision/raster/plane.ts'
+import { personIn, sharedEngine } from '../../../support/vision.ts'
 import { readGarment } from '../../vision/garment/known-garments.ts'
 import { readFigure } from '../../vision/person/figures.ts'
-
-let models: Models
-beforeAll(async () => {
-  models = await openModels('worker/models')
-})
-afterAll(() => models.release())
 
 /** The shirt at three times its size with a fine weave all over, as a large product photo has one. */
 async function wovenShirt(): Promise<Bitmap> {
@@ -42,11 +35,13 @@ describe('a result in full resolution', () => {
     const { bitmap } = await readFigure('heavy-half')
     const person = await resizeBitmap(bitmap, { width: 3 * bitmap.width, height: 3 * bitmap.height })
     const garment = await wovenShirt()
-    const engine = createWarpEngine({ models })
+    const engine = await sharedEngine()
+    const found = await personIn(person)
     const wear = async (fullResolution: boolean) => {
       const { image } = await engine.run(
         {
           person,
+          found,
           garment,
           garmentHash: 'woven',
           category: 'tops',

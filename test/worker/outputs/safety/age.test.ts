@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../../../../api/shared/image/image.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { Models } from '../../../../worker/inference/models.ts'
 import { AGE_MODEL, estimateAge } from '../../../../worker/outputs/safety/age.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import { movePoints, type Person } from '../../../../worker/vision/person/person.ts'
 import { type Region, viewRegion } from '../../../../worker/vision/person/region.ts'
 import { createPyramid } from '../../../../worker/vision/raster/pyramid.ts'
 import { readSample } from '../../../support/drape.ts'
+import { personIn, sharedModels } from '../../../support/vision.ts'
 
 interface Reference {
   readonly waves: number
@@ -22,18 +22,12 @@ describe('the age model', () => {
   let photo: Bitmap
   let person: Person
   beforeAll(async () => {
-    models = await openModels('worker/models')
+    models = await sharedModels()
     reference = JSON.parse(await readFile('test/worker/outputs/safety/age-reference.json', 'utf8'))
     photo = await decodeImage(await readSample('persons/astronaut.jpg'))
     person = await personIn(photo)
   })
-  afterAll(() => models.release())
 
-  const personIn = async (bitmap: Bitmap) => {
-    const found = await findPerson(bitmap, models)
-    if (found === null) throw new Error('the sample shows a person')
-    return found
-  }
   const estimate = (bitmap: Bitmap, shown: Pick<Person, 'face' | 'landmarks'>) =>
     estimateAge(bitmap, shown, models.session(AGE_MODEL))
 

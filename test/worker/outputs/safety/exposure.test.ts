@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../../api/shared/image/image.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { Models } from '../../../../worker/inference/models.ts'
 import { classifyExposure, EXPOSURE_MODEL, toInput } from '../../../../worker/outputs/safety/exposure.ts'
 import { readSample } from '../../../support/drape.ts'
 import { mistakenShapes } from '../../../support/mistaken-shapes.ts'
+import { sharedModels } from '../../../support/vision.ts'
 
 describe('the exposure classifier', () => {
   let models: Models
   let reference: Record<string, number[]>
   beforeAll(async () => {
-    models = await openModels('worker/models', { names: [EXPOSURE_MODEL] })
+    models = await sharedModels()
     reference = JSON.parse(await readFile('test/worker/outputs/safety/reference.json', 'utf8')).images
   })
-  afterAll(() => models.release())
 
   /** An input without an image file: three colours of waves. */
   const waves = () =>

@@ -1,18 +1,18 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../../../../api/shared/image/image.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { measureBareTrunk, measureTrunk } from '../../../../worker/outputs/safety/bare-trunk.ts'
 import { EXPOSURE_MODEL } from '../../../../worker/outputs/safety/exposure.ts'
 import { judgeInput, judgeResult } from '../../../../worker/outputs/safety/judge.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import type { Person } from '../../../../worker/vision/person/person.ts'
 import { createPlane } from '../../../../worker/vision/raster/plane.ts'
 import { fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
 import { readSample } from '../../../support/drape.ts'
 import { mistakenShapes } from '../../../support/mistaken-shapes.ts'
+import { personIn, sharedModels } from '../../../support/vision.ts'
 
 const STANDARD = { level: 'standard', allowsSwimwear: false } as const
 const STRICT = { level: 'strict', allowsSwimwear: false } as const
@@ -28,16 +28,13 @@ describe('the safety check', () => {
   let shapes: Bitmap
   let shirt: Bitmap
   beforeAll(async () => {
-    models = await openModels('worker/models')
+    models = await sharedModels()
     photo = await decodeImage(await readSample('persons/down-half-teal.jpg'))
-    const found = await findPerson(photo, models)
-    if (found === null) throw new Error('the sample shows a person')
-    person = found
+    person = await personIn(photo)
     bare = withBareTrunk(photo, person)
     shirt = await decodeImage(await readSample('garments/tshirt-navy.jpg'))
     shapes = await decodeImage(await mistakenShapes())
   })
-  afterAll(() => models.release())
 
   const input = (bitmap: Bitmap, policy: typeof STANDARD | typeof STRICT | typeof SWIMWEAR, more: object = {}) =>
     judgeInput({ image: 'person', bitmap, ...more }, { policy, models, allowances: RENDERED })

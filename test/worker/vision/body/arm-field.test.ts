@@ -1,49 +1,25 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Pair, readPair } from '../../../../scripts/quality/pair.ts'
-import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import { describe, expect, it } from 'vitest'
+import { readPair } from '../../../../scripts/quality/pair.ts'
 import { measureArms } from '../../../../worker/vision/body/arm-field.ts'
 import { measureArm } from '../../../../worker/vision/body/arm-profile.ts'
 import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
 import { bothSides } from '../../../../worker/vision/body/keypoints.ts'
 import { findParts } from '../../../../worker/vision/body/parts.ts'
 import { blendChange } from '../../../../worker/vision/composite/blend.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
+import { dress, personIn } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
-
-let models: Models
-
-beforeAll(async () => {
-  models = await openModels('worker/models')
-})
-afterAll(() => models.release())
 
 const pairOf = (person: string, garment: string) => readPair(FIXTURES, { person, garment, part: 'top' })
 
 async function behindOf(person: string): Promise<boolean[]> {
   const { bitmap } = (await pairOf(person, 'tshirt_mustard')).figure
-  const found = await findPerson(bitmap, models)
-  if (!found) throw new Error('no person was found')
+  const found = await personIn(bitmap)
   const body = measureBody(found)
   const parts = findParts(bitmap, found, body)
   const arms = bothSides((side) => measureArm(found.mask, body, side))
   return measureArms({ person: found, body, parts, arms }).map(({ behind }) => behind)
-}
-
-async function dress({ figure, garment }: Pair) {
-  const result = await createWarpEngine({ models }).run(
-    {
-      person: figure.bitmap,
-      garment: garment.bitmap,
-      garmentHash: 'garment',
-      category: null,
-      options: { seed: 1, mode: 'balanced' },
-    },
-    { signal: new AbortController().signal, onProgress: () => {} },
-  )
-  return { ...result, image: blendChange({ photo: figure.bitmap, ...result }) }
 }
 
 describe('arms behind the body', () => {
@@ -58,14 +34,15 @@ describe('arms behind the body', () => {
   })
 
   it('stay behind the new garment, with LARGE_SKIN_INVENTED for bare arms', async () => {
-    const pair = await pairOf('dot-roll', 'tshirt_mustard')
-    const { image, warnings } = await dress(pair)
+    const { figure, garment } = await pairOf('dot-roll', 'tshirt_mustard')
+    const { warnings, ...drawn } = await dress({ person: figure.bitmap, garment: garment.bitmap })
+    const image = blendChange({ photo: figure.bitmap, ...drawn })
     expect(warnings).toContain('LARGE_SKIN_INVENTED')
     const colourAt = ({ x, y }: { x: number; y: number }) => {
       const k = (Math.round(y) * image.width + Math.round(x)) * image.channels
       return { red: image.data[k], green: image.data[k + 1], blue: image.data[k + 2] }
     }
-    const { left_wrist, right_wrist, left_elbow, right_elbow } = pair.figure.joints
+    const { left_wrist, right_wrist, left_elbow, right_elbow } = figure.joints
     // Mustard cloth has hardly any blue; skin has half as much blue as red.
     for (const wrist of [left_wrist, right_wrist]) {
       const { red, blue } = colourAt(wrist)

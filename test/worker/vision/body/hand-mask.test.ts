@@ -1,30 +1,20 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handsOf } from '../../../../scripts/quality/measure.ts'
 import { type Pair, type PairName, readPair } from '../../../../scripts/quality/pair.ts'
-import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { measureBody } from '../../../../worker/vision/body/body-frame.ts'
 import { completeHands } from '../../../../worker/vision/body/hand-mask.ts'
 import { findParts } from '../../../../worker/vision/body/parts.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import { countSet, subset } from '../../../../worker/vision/raster/plane.ts'
+import { dress, personIn } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
-
-let models: Models
-
-beforeAll(async () => {
-  models = await openModels('worker/models')
-})
-afterAll(() => models.release())
 
 const figureOf = async (person: string): Promise<Pair['figure']> =>
   (await readPair(FIXTURES, { person, garment: 'jeans_blue', part: 'lower' })).figure
 
 async function handsIn(bitmap: Pair['figure']['bitmap']) {
-  const person = await findPerson(bitmap, models)
-  if (!person) throw new Error('no person was found')
+  const person = await personIn(bitmap)
   const body = measureBody(person)
   return { body, person, whole: completeHands(bitmap, person, body) }
 }
@@ -65,16 +55,7 @@ describe('hands', () => {
     { person: 'sue-check', garment: 'dress_blue', part: 'both' },
   ])('keep every pixel: $person in $garment', async (name) => {
     const { figure, garment } = await readPair(FIXTURES, name)
-    const { change } = await createWarpEngine({ models }).run(
-      {
-        person: figure.bitmap,
-        garment: garment.bitmap,
-        garmentHash: name.garment,
-        category: null,
-        options: { seed: 1, mode: 'balanced' },
-      },
-      { signal: new AbortController().signal, onProgress: () => {} },
-    )
+    const { change } = await dress({ person: figure.bitmap, garment: garment.bitmap })
     expect(countSet(subset(handsOf(figure), (i) => change.data[i] > 0))).toBe(0)
   })
 })

@@ -2,14 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../../api/shared/image/image.ts'
 import type { Engine } from '../../../../worker/engines/engine.ts'
-import { openModels } from '../../../../worker/inference/models.ts'
 import { tryOn } from '../../../../worker/job/try-on.ts'
 import { blendChange } from '../../../../worker/vision/composite/blend.ts'
 import { protectFace } from '../../../../worker/vision/composite/protect-face.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import { drawHands } from '../../../../worker/vision/person/hand-area.ts'
 import { type Bitmap, createPlane } from '../../../../worker/vision/raster/plane.ts'
 import { fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
+import { personIn, sharedModels } from '../../../support/vision.ts'
 
 const flat = (width: number, height: number, value: number): Bitmap => ({
   width,
@@ -83,7 +82,7 @@ describe('an engine that paints over everything', () => {
 
   it('does not change pixels of face and hands', async () => {
     const photo = await readFile('scripts/samples/persons/down-half-teal.jpg')
-    const models = await openModels('worker/models')
+    const models = await sharedModels()
     const request = {
       ...{
         engine: 'painter',
@@ -104,10 +103,9 @@ describe('an engine that paints over everything', () => {
     }
     const { image } = await tryOn(request, context)
     const [before, after] = [await decodeImage(photo), await decodeImage(Buffer.from(image))]
-    const person = await findPerson(before, models)
-    await models.release()
-    const inside = fillPolygon(before, person?.face ?? [])
-    const hands = drawHands(before, person?.hands ?? [])
+    const person = await personIn(before)
+    const inside = fillPolygon(before, person.face ?? [])
+    const hands = drawHands(before, person.hands)
     const step = after.channels
     let [size, changed, painted, handSize, handChanged] = [0, 0, 0, 0, 0]
     for (let i = 0; i < inside.data.length; i++) {

@@ -1,7 +1,5 @@
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../../api/shared/contract/errors.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { cutOut } from '../../../../worker/vision/garment/cut-out.ts'
 import { type RunGarmentModel, runGarmentModels } from '../../../../worker/vision/garment/garment-models.ts'
 import { prepareProduct } from '../../../../worker/vision/garment/prepare-product.ts'
@@ -9,6 +7,7 @@ import { recognizeCategory } from '../../../../worker/vision/garment/recognize.t
 import { findSalience } from '../../../../worker/vision/garment/salience.ts'
 import { createRandom } from '../../../../worker/vision/raster/clusters.ts'
 import type { Bitmap, Mask, Size } from '../../../../worker/vision/raster/plane.ts'
+import { cutOutOnce, sharedModels } from '../../../support/vision.ts'
 import { overlap, readGarment } from './known-garments.ts'
 import { prepareGarment } from './prepare-by-outline.ts'
 
@@ -29,15 +28,10 @@ const BACKGROUNDS: Record<string, Painter> = {
 }
 const OPTIONS = { category: null, longest: 1400 } as const
 
-let models: Models
 let run: RunGarmentModel
 beforeAll(async () => {
-  models = await openModels(join(import.meta.dirname, '../../../../worker/models'), {
-    names: ['salience', 'garment_category'],
-  })
-  run = runGarmentModels(models)
+  run = runGarmentModels(await sharedModels())
 })
-afterAll(() => models.release())
 
 describe('a product photo on a background of several colours', () => {
   it.each([
@@ -71,7 +65,7 @@ describe('the category of a product photo', () => {
     ['jeans_blue', 'bottoms'],
     ['shorts_beige', 'bottoms'],
   ] as const)('is recognized: %s', async (name, category) => {
-    const shares = await recognizeCategory(cutOut((await readGarment(name)).bitmap), run)
+    const shares = await recognizeCategory(cutOutOnce((await readGarment(name)).bitmap), run)
     expect(shares[category]).toBeGreaterThan(0.5)
     expect(shares.tops + shares.bottoms + shares['one-pieces'] + shares.other).toBeCloseTo(1, 4)
   })

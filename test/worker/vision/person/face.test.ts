@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import { describe, expect, it } from 'vitest'
 import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import type { Person } from '../../../../worker/vision/person/person.ts'
 import type { Bitmap, Point } from '../../../../worker/vision/raster/plane.ts'
 import { fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
+import { personIn, sharedModels } from '../../../support/vision.ts'
 import { readBitmap, turned } from './figures.ts'
 
-let models: Models
-beforeAll(async () => {
-  models = await openModels('worker/models')
-})
-afterAll(() => models.release())
-
 async function faceIn(bitmap: Bitmap): Promise<{ person: Person; face: readonly Point[] }> {
-  const person = await findPerson(bitmap, models)
-  if (!person?.face) throw new Error('no face was found')
+  const person = await personIn(bitmap)
+  if (!person.face) throw new Error('no face was found')
   return { person, face: person.face }
 }
 
@@ -59,5 +53,5 @@ it('is not detected when covered', async () => {
   for (let y = Math.round(top) - 20; y < bottom + 10; y++)
     for (let x = Math.round(left) - 20; x < right + 20; x++)
       covered.data.fill(120, (y * bitmap.width + x) * 3, (y * bitmap.width + x) * 3 + 3)
-  expect((await findPerson(covered, models))?.face ?? null).toBeNull()
+  expect((await findPerson(covered, await sharedModels()))?.face ?? null).toBeNull()
 })

@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readPair } from '../../../../scripts/quality/pair.ts'
-import { openModels } from '../../../../worker/inference/models.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import { MIDDLE_BASE, WRIST } from '../../../../worker/vision/person/hand.ts'
 import { drawHands, segmentHand } from '../../../../worker/vision/person/hand-area.ts'
 import { rgbToLab } from '../../../../worker/vision/raster/colour.ts'
@@ -15,6 +13,7 @@ import {
 } from '../../../../worker/vision/raster/plane.ts'
 import { createPyramid } from '../../../../worker/vision/raster/pyramid.ts'
 import { dot, subtract } from '../../../../worker/vision/raster/vector.ts'
+import { personIn } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 const PINK = [238, 150, 175] as const
@@ -26,11 +25,8 @@ function shareIn({ data }: { data: Float32Array }, region: Mask): number {
 }
 
 it('does not take the pocket in front of the fingers for the hand', async () => {
-  const models = await openModels('worker/models')
   const { figure } = await readPair(FIXTURES, { person: 'sue-check', garment: 'jeans_blue', part: 'lower' })
-  const person = await findPerson(figure.bitmap, models)
-  await models.release()
-  const [hand] = person?.hands ?? []
+  const [hand] = (await personIn(figure.bitmap)).hands
   const { points } = hand
   const { width } = figure.bitmap
   const [from, to] = [points[WRIST], points[MIDDLE_BASE]]

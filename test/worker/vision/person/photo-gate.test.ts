@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
-import type { Person } from '../../../../worker/vision/person/person.ts'
+import { describe, expect, it } from 'vitest'
 import { measureBlur, warnAboutPhoto } from '../../../../worker/vision/person/photo-gate.ts'
 import { gaussianBlurColours } from '../../../../worker/vision/raster/filter.ts'
 import { type Bitmap, bitmapToColours } from '../../../../worker/vision/raster/plane.ts'
 import { resizeAreaColours } from '../../../../worker/vision/raster/sample.ts'
+import { personIn } from '../../../support/vision.ts'
 import { readBitmap, readFigure } from './figures.ts'
 
-let models: Models
-beforeAll(async () => {
-  models = await openModels('worker/models')
-})
-afterAll(() => models.release())
-
-const personIn = async (bitmap: Bitmap): Promise<Person> => {
-  const person = await findPerson(bitmap, models)
-  if (person === null) throw new Error('no person was found')
-  return person
-}
 const toBitmap = ({ width, height, data }: { width: number; height: number; data: Float32Array }): Bitmap => ({
   width,
   height,

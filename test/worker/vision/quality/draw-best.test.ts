@@ -7,17 +7,15 @@ import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
 import { findInstalled } from '../../../../worker/engines/installed.ts'
 import { createMockEngine } from '../../../../worker/engines/mock.ts'
 import { createEngines } from '../../../../worker/engines/registry.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import { drawBest } from '../../../../worker/vision/quality/draw-best.ts'
 import { readSample } from '../../../support/drape.ts'
 import { copyTinyEngine } from '../../../support/tiny-engine.ts'
+import { personIn, sharedModels } from '../../../support/vision.ts'
 
 const NAME = 'fashn-vton'
 
 describe('the better of two results of an engine that honours the seed', () => {
   let folder: string
-  let models: Models
   let engine: Engine
   let input: EngineInput
   let seeds: number[]
@@ -46,7 +44,7 @@ describe('the better of two results of an engine that honours the seed', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-draw-best-'))
     await copyTinyEngine(join(folder, NAME))
-    models = await openModels('worker/models')
+    const models = await sharedModels()
     const known = await findInstalled([NAME], folder)
     const found = (await createEngines([NAME], { models, provider: 'cpu', known, acknowledged: [] })).get(NAME)
     if (!found) throw new Error('the engine is not there')
@@ -63,14 +61,13 @@ describe('the better of two results of an engine that honours the seed', () => {
       garmentHash: 'shirt',
       category: 'tops',
       options,
-      found: (await findPerson(person, models)) ?? undefined,
+      found: await personIn(person),
     }
     qualities = []
     for (const seed of [1, 2, 3, 4, 5]) qualities.push(await draw(seed, null))
   })
   afterAll(async () => {
     await engine?.release?.()
-    await models?.release()
     await rm(folder, { recursive: true, force: true })
   })
 

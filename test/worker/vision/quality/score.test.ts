@@ -1,11 +1,12 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { DEFECTS, damage } from '../../../../scripts/quality/defects.ts'
 import { readPairNames } from '../../../../scripts/quality/pair.ts'
 import { type Seen, seeDefects, soundResult } from '../../../../scripts/quality/ranking.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { Models } from '../../../../worker/inference/models.ts'
 import { describeProduct } from '../../../../worker/vision/quality/product.ts'
 import { judgeResult, qualityOf } from '../../../../worker/vision/quality/score.ts'
+import { sharedModels } from '../../../support/vision.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures')
 /** Of the half that the weights were not fitted on. */
@@ -18,10 +19,9 @@ describe('the score of a result', () => {
   let seen: Seen[]
 
   beforeAll(async () => {
-    models = await openModels('worker/models')
+    models = await sharedModels()
     seen = await seeDefects(FIXTURES, { models, isWanted: ({ person }) => PAIRS.includes(person) })
   })
-  afterAll(() => models.release())
 
   it.each(Object.keys(DEFECTS))('is lower with a defect: %s', (defect) => {
     const damaged = seen.filter((entry) => entry.defect === defect)

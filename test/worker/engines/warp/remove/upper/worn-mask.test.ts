@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { GARMENT } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
-import { type Models, openModels } from '../../../../../../worker/inference/models.ts'
 import { distanceTo } from '../../../../../../worker/vision/raster/distance.ts'
 import { dilate } from '../../../../../../worker/vision/raster/morphology.ts'
 import { bitmapToColours, countSet, maskWhere, subset } from '../../../../../../worker/vision/raster/plane.ts'
 import { layOnFigure } from '../../lay-figure.ts'
 
-let models: Models
-beforeAll(async () => {
-  models = await openModels('worker/models')
-})
-afterAll(() => models.release())
-
 async function undress(person: string, garment: string) {
-  const laid = await layOnFigure(models, { person, garment })
+  const laid = await layOnFigure({ person, garment })
   const photo = bitmapToColours(laid.figure.bitmap)
   return { ...laid, removal: removeUpper(laid.fitting, { photo, garment: laid.flat }) }
 }
