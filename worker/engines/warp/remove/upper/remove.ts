@@ -35,7 +35,8 @@ import {
 } from '../tuning.ts'
 import { inventSkin } from './invented-skin.ts'
 import { findWornGarment } from './worn-mask.ts'
-import { assignZones, bodyWithin } from './zones.ts'
+import { bodyWithin } from './zone-outline.ts'
+import { assignZones } from './zones.ts'
 
 /**
  * Fills the visible parts of the worn garment with skin, background, the colour of the lower garment or, along the new
