@@ -104,3 +104,20 @@ function coveredAt({ mask }: Shape, y: number): number {
   for (let x = 0; x < mask.width; x++) covered += mask.data[row + x]
   return covered
 }
+
+/** The landmarks on the canvas. */
+export function mapTrousers(landmarks: TrousersLandmarks, toCanvas: (point: Point) => Point): TrousersLandmarks {
+  const pair = ([left, right]: readonly [Point, Point]) => [toCanvas(left), toCanvas(right)] as const
+  return {
+    waist: pair(landmarks.waist),
+    hip: pair(landmarks.hip),
+    crotch: toCanvas(landmarks.crotch),
+    ankleOuter: pair(landmarks.ankleOuter),
+    ankleInner: pair(landmarks.ankleInner),
+  }
+}
+
+/** The corners on the canvas. */
+export function mapSkirt({ waist, hem }: SkirtLandmarks, toCanvas: (point: Point) => Point): SkirtLandmarks {
+  return { waist: [toCanvas(waist[0]), toCanvas(waist[1])], hem: [toCanvas(hem[0]), toCanvas(hem[1])] }
+}
