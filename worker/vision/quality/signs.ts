@@ -31,9 +31,13 @@ export type Signs = Readonly<Record<(typeof SIGNS)[number], number>>
 
 export function findSigns(evidence: Evidence): Signs {
   return {
-    ...coverSigns(evidence),
+    unexplained: unexplainedSign(evidence),
+    holes: holesSign(evidence),
+    leftover: leftoverSign(evidence),
+    ragged: raggedSign(evidence),
     ...limbSigns(evidence),
-    ...colourSigns(evidence),
+    cast: castSign(evidence),
+    tint: tintSign(evidence),
     ...boundarySigns(evidence),
     blur: blurSign(evidence),
     length: lengthSign(evidence),
@@ -42,12 +46,17 @@ export function findSigns(evidence: Evidence): Signs {
   }
 }
 
-function coverSigns(evidence: Evidence) {
-  const { scene, changed, body, garment, skin, background, old, head, arms } = evidence
-  const { keypoints, before, after } = scene
-  const area = keypoints.unit ** 2
+// Changed pixels that are neither garment, nor skin, nor background.
+function unexplainedSign({ scene, changed, garment, skin, background, toProduct }: Evidence): number {
+  const unexplained = subset(erode(changed, 2), (i) => {
+    if (garment.data[i] || skin.data[i] || background.data[i]) return false
+    return apart(scene.after, scene.before, i) > 5 && toProduct(i) > 14
+  })
+  return countSet(unexplained) / Math.max(1, countSet(changed))
+}
+
+function holesSign({ scene: { keypoints }, changed, garment, skin, background, arms }: Evidence): number {
   const closed = close(garment, 0.04 * keypoints.unit)
-  const inFront = (i: number) => skin.data[i] === 1 && arms[0].data[i] + arms[1].data[i] > 0
   const filled = fillHoles(closed)
   // Stripes in the background's colour are not holes.
   const deep = erode(filled, 0.06 * keypoints.unit)
@@ -55,28 +64,21 @@ function coverSigns(evidence: Evidence) {
     subset(deep, (i) => background.data[i] === 1),
     0.035 * keypoints.unit,
   )
+  const isInFront = (i: number) => skin.data[i] === 1 && arms[0].data[i] + arms[1].data[i] > 0
   const holes = subset(filled, (i) => {
-    if (inFront(i) || !changed.data[i]) return false
+    if (isInFront(i) || !changed.data[i]) return false
     return !closed.data[i] || through.data[i] === 1
   })
-  const odd = subset(changed, (i) => {
-    if (garment.data[i] || skin.data[i] || background.data[i]) return false
-    return apart(after, before, i) > 5 && evidence.toProduct(i) > 14
-  })
-  const inside = erode(changed, 2)
-  const unexplained = subset(odd, (i) => inside.data[i] === 1)
-  const left = subset(old, (i) => !head.data[i] && body.data[i] === 1)
-  return {
-    unexplained: countSet(unexplained) / Math.max(1, countSet(changed)),
-    holes: countSet(holes) / area,
-    leftover: countSet(left) / area,
-    ragged: raggedness(garment, keypoints.unit),
-  }
+  return countSet(holes) / keypoints.unit ** 2
+}
+
+function leftoverSign({ scene: { keypoints }, old, head, body }: Evidence): number {
+  return countSet(subset(old, (i) => !head.data[i] && body.data[i] === 1)) / keypoints.unit ** 2
 }
 
 // Length of the outline of connected regions over the square root of their area; 3.5 for a circle.
-function raggedness(garment: Mask, unit: number): number {
-  const smooth = close(garment, 0.02 * unit)
+function raggedSign({ scene: { keypoints }, garment }: Evidence): number {
+  const smooth = close(garment, 0.02 * keypoints.unit)
   const area = countSet(smooth)
   if (area === 0) return 4
   const outline = area - countSet(erode(smooth, 1))
@@ -125,46 +127,34 @@ function indexOf({ width, height }: Size, { x, y }: Point): number | null {
   return column >= 0 && row >= 0 && column < width && row < height ? row * width + column : null
 }
 
-function colourSigns({
-  scene,
-  product,
-  changed,
-  body,
-  garment,
-  skin,
-  background,
-  arms,
-  skinColour,
-  toProduct,
-}: Evidence) {
-  const { keypoints, after } = scene
+// Difference between the garment's mean colour and its product's.
+function castSign({ scene, product, changed, body, garment, skin, background, arms }: Evidence): number {
   const core = subset(
-    erode(changed, 0.07 * keypoints.unit),
+    erode(changed, 0.07 * scene.keypoints.unit),
     (i) => body.data[i] === 1 && !skin.data[i] && !background.data[i] && arms[0].data[i] + arms[1].data[i] === 0,
   )
-  const mean = meanOf(after, countSet(core) > 30 ? core : garment)
-  // Skin in a wrong colour is still nearer to skin than most cloth.
+  const mean = meanOf(scene.after, countSet(core) > 30 ? core : garment)
+  return mean ? differ(mean, product.mean) / 10 : 1
+}
+
+// Difference between the colour of changed arms and that of the face. Skin in a wrong colour is still nearer to skin than most cloth.
+function tintSign({ scene, changed, body, background, arms, skinColour, toProduct }: Evidence): number {
+  if (skinColour === null) return 0
+  const { keypoints, after } = scene
   const isFleshy = (i: number) =>
-    skinColour !== null &&
     Math.hypot(after.data[3 * i + 1] - skinColour[1], after.data[3 * i + 2] - skinColour[2]) < 25 &&
     Math.abs(after.data[3 * i] - skinColour[0]) < 35
-  const bare = subset(
-    changed,
-    (i) =>
-      arms[0].data[i] + arms[1].data[i] > 0 &&
-      body.data[i] === 1 &&
-      !background.data[i] &&
-      toProduct(i) > 16 &&
-      isFleshy(i),
-  )
+  const bare = subset(changed, (i) => {
+    if (arms[0].data[i] + arms[1].data[i] === 0 || !body.data[i] || background.data[i]) return false
+    return toProduct(i) > 16 && isFleshy(i)
+  })
   const tint = meanOf(after, bare)
   const share = Math.min(1, countSet(bare) / (0.1 * keypoints.unit ** 2))
-  const differ = (a: readonly number[], b: readonly number[]) =>
-    Math.hypot(a[1] - b[1], a[2] - b[2]) + 0.3 * Math.abs(a[0] - b[0])
-  return {
-    cast: mean ? differ(mean, product.mean) / 10 : 1,
-    tint: tint && skinColour ? (share * Math.max(0, differ(tint, skinColour) - 6)) / 10 : 0,
-  }
+  return tint ? (share * Math.max(0, differ(tint, skinColour) - 6)) / 10 : 0
+}
+
+function differ(a: readonly number[], b: readonly number[]): number {
+  return Math.hypot(a[1] - b[1], a[2] - b[2]) + 0.3 * Math.abs(a[0] - b[0])
 }
 
 // The share of differences between neighbours that remains after another blur (Crété et al. 2007), minus that of the photo.
