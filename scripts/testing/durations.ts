@@ -12,7 +12,6 @@ const LONG: Durations = {
   'test/faults/faults.test.ts': 500,
   'test/flow.test.ts': 180,
   'test/scripts/stack/dev.test.ts': 170,
-  'test/worker/engines/warp/dress-lower.test.ts': 150,
   'test/worker/engines/warp/quality.test.ts': 140,
   'test/telemetry.test.ts': 140,
   'test/api/shared/retention/retention.test.ts': 120,

@@ -62,7 +62,8 @@ function hashOf({ width, height, data }: Bitmap): string {
   return createHash('sha1').update(`${width}x${height} `).update(data).digest('hex')
 }
 
-function keep<Input, Output>(
+/** Remembers the last outputs of `make`. */
+export function keep<Input, Output>(
   keyOf: (input: Input) => string,
   make: (input: Input) => Output,
 ): (input: Input) => Output {

@@ -18,10 +18,23 @@ export interface Fitted {
   readonly flat: FlatGarment
 }
 
+type Seen = Pick<FittingRegions, 'person' | 'body' | 'parts'>
+
+const seen = new WeakMap<Bitmap, Seen>()
+
+/** The measurements of a person, made once for each photo. */
+export function lookAt(person: Person, photo: Bitmap): Seen {
+  const known = seen.get(photo)
+  if (known?.person === person) return known
+  const body = measureBody(person)
+  const measured = { person, body, parts: findParts(photo, person, body) }
+  seen.set(photo, measured)
+  return measured
+}
+
 /** A garment fitted to a person, with all intermediate results. */
 export function layGarment(person: Person, photo: Bitmap, garment: UpperGarment): Fitted {
-  const body = measureBody(person)
-  const parts = findParts(photo, person, body)
+  const { body, parts } = lookAt(person, photo)
   const placement = placeGarment({ person, body, parts, garment })
   const regions = findRegions({ person, body, parts, placement })
   const layers = warpUpper(garment, placement, { size: photo, scale: 1 })

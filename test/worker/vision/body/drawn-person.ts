@@ -8,6 +8,7 @@ import {
   type Size,
 } from '../../../../worker/vision/raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../../../../worker/vision/raster/polygon.ts'
+import { keep } from '../../../support/vision.ts'
 
 export type Colour = readonly [number, number, number]
 
@@ -46,10 +47,15 @@ export interface DrawnPerson {
 }
 
 /** A frontal figure with a sleeveless top, symmetric about x = 240, whose masks and landmarks are known exactly. */
-export function drawPerson(
-  pose: Pose = ARMS_AWAY,
-  colours: Partial<Record<keyof typeof COLOURS, Colour>> = {},
-): DrawnPerson {
+export function drawPerson(pose: Pose = ARMS_AWAY, colours: Colours = {}): DrawnPerson {
+  return drawOnce({ pose, colours })
+}
+
+type Colours = Partial<Record<keyof typeof COLOURS, Colour>>
+
+const drawOnce = keep(JSON.stringify, draw)
+
+function draw({ pose, colours }: { pose: Pose; colours: Colours }): DrawnPerson {
   const landmarks = placeLandmarks(pose)
   const layers = drawLayers(landmarks)
   const drawn = visibleParts(layers)

@@ -7,11 +7,11 @@ import type { UpperGarment } from '../../../../../../worker/vision/garment/garme
 import type { Point } from '../../../../../../worker/vision/raster/plane.ts'
 import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from '../../../../vision/body/drawn-person.ts'
 import { drawDress, drawGarment } from '../../drawn-garment.ts'
+import { lookAt } from '../../lay-garment.ts'
 
 function look(pose: Pose = ARMS_AWAY) {
   const { person, photo } = drawPerson(pose)
-  const body = measureBody(person)
-  return { person, body, parts: findParts(photo, person, body) }
+  return lookAt(person, photo)
 }
 
 const place = (garment: UpperGarment, pose?: Pose): Placement => placeGarment({ ...look(pose), garment })
