@@ -196,7 +196,7 @@ describe('cutOut on drawn product photos', () => {
   })
 
   it('removes the background color from edge pixels', () => {
-    const { bitmap } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 400 })
+    const { bitmap } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     const { colours, alpha } = cutOut(bitmap)
     let reddest = 0
     for (let i = 0; i < alpha.data.length; i++)
