@@ -1,6 +1,7 @@
 import type { ApiConfig } from './config.ts'
 import { createDatabase } from './shared/database/database.ts'
-import { createLifecycle, type Surroundings } from './shared/process/lifecycle.ts'
+import type { Surroundings } from './shared/process/config.ts'
+import { createLifecycle } from './shared/process/lifecycle.ts'
 import { createSubscriptions } from './shared/queue/pub-sub.ts'
 import { createRedis } from './shared/queue/redis.ts'
 import type { SecretBox } from './shared/signing/secret-box.ts'

@@ -1,5 +1,4 @@
-import { configure } from '../api/shared/process/config.ts'
-import type { Surroundings } from '../api/shared/process/lifecycle.ts'
+import { configure, type Surroundings } from '../api/shared/process/config.ts'
 import { forkFirst } from './inference/first-processes.ts'
 import { readWorkerConfig } from './job/config.ts'
 

@@ -1,7 +1,22 @@
 import { readFileSync } from 'node:fs'
+import type { DestinationStream } from 'pino'
 import { compileCheck, readNumber, type Static, type TSchema, Type } from '../contract/schema.ts'
 import { findUrlProblem } from '../network/service-urls.ts'
-import type { Host } from './lifecycle.ts'
+
+/** What a program uses of the process that it runs in. */
+export interface Host {
+  readonly env: NodeJS.ProcessEnv
+  readonly pid: number
+  on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown
+  once(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
+  exit(code: number): unknown
+}
+
+/** Where a program runs, and what receives its log; default: stdout. */
+export interface Surroundings {
+  readonly host: Host
+  readonly lines?: DestinationStream
+}
 
 /** Variables that every process reads. */
 export const SHARED_VARIABLES = {

@@ -1,23 +1,7 @@
-import type { DestinationStream } from 'pino'
 import type { ProcessLog } from '../telemetry/log.ts'
-import { InvalidConfiguration } from './config.ts'
+import { type Host, InvalidConfiguration } from './config.ts'
 
 const FLUSH_TIMEOUT_MS = 5000
-
-/** What a program uses of the process that it runs in. */
-export interface Host {
-  readonly env: NodeJS.ProcessEnv
-  readonly pid: number
-  on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown
-  once(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
-  exit(code: number): unknown
-}
-
-/** Where a program runs, and what receives its log; default: stdout. */
-export interface Surroundings {
-  readonly host: Host
-  readonly lines?: DestinationStream
-}
 
 export interface Lifecycle {
   /** Registers a cleanup. Cleanups run in reverse order of registration. */

@@ -43,7 +43,9 @@ describe('the maxmemory-policy of Redis', () => {
   it('ends the start of a process if it evicts, with a solution', async () => {
     const [database, folder] = await Promise.all([createTestDatabase(), requestService('folder', null)])
     const env = { DATABASE_URL: database.url, REDIS_URL: as('managed'), STORAGE_URL: `file:${folder.path}` }
-    await expect(startProgram('api', env, { separate: true })).rejects.toThrow(/ended with code 1[\s\S]*Set maxmemory-policy to noeviction/)
+    await expect(startProgram('api', env, { separate: true })).rejects.toThrow(
+      /ended with code 1[\s\S]*Set maxmemory-policy to noeviction/,
+    )
     await database.drop()
   })
 })

@@ -19,7 +19,10 @@ describe('a worker whose customer is erased during a job', () => {
   })
 
   it('stops, stores nothing, and the receipt waits for it', async () => {
-    const [me, shirt] = [await shrink('scripts/samples/persons/down-half-teal.jpg'), await shrink('scripts/samples/garments/tshirt-navy.jpg')]
+    const [me, shirt] = [
+      await shrink('scripts/samples/persons/down-half-teal.jpg'),
+      await shrink('scripts/samples/garments/tshirt-navy.jpg'),
+    ]
     const id = await drape.tryOn(
       {
         products: [{ externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }],
