@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readApiConfig } from '../api/config.ts'
+import { ROUTES } from '../api/http/core-routes.ts'
 import { createDocument } from '../api/http/openapi/document.ts'
-import { ROUTES } from '../api/routes.ts'
 import { blocksOf } from './support/documented-blocks.ts'
 import { type JsonSchema, openDocument } from './support/openapi-document.ts'
 import { TEST_SECRETS_KEY } from './support/secrets.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createPasses } from '../delivery/passes.ts'
+import { createPasses } from '../shared/queue/passes.ts'
 import type { Log } from '../shared/telemetry/log.ts'
 import type { Metrics } from '../shared/telemetry/metrics.ts'
 import type { AppliedErasures } from './applied-erasures.store.ts'

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createSite } from '../../api/guide/site.ts'
+import { ROUTES } from '../../api/http/core-routes.ts'
 import { createDocument } from '../../api/http/openapi/document.ts'
-import { ROUTES } from '../../api/routes.ts'
 import { ROOT } from '../stack/session.ts'
 
 // Writes the documentation site into a folder, for any web server that serves `webhooks.html` for `/guide/webhooks`.

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { ROUTES } from '../../api/routes.ts'
+import { ROUTES } from '../../api/http/core-routes.ts'
 import { describeTestWays } from '../../api/test-mode/refusals.ts'
 
 // Writes the table of error codes into docs/test-mode.md. Usage: node scripts/documents/test-mode.ts

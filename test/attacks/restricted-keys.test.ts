@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKeys } from '../../api/accounts/api-keys.store.ts'
 import { SCOPES, type Scope, UNRESTRICTED } from '../../api/accounts/restrictions.ts'
-import { SERVER_ROUTES } from '../../api/routes.ts'
+import { SERVER_ROUTES } from '../../api/http/core-routes.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 
 /** What a key with one scope alone may ask for. */

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROUTES } from '../../api/http/core-routes.ts'
 import { createDocument } from '../../api/http/openapi/document.ts'
-import { ROUTES } from '../../api/routes.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 

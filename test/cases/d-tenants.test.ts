@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
-import { SERVER_ROUTES } from '../../api/routes.ts'
+import { SERVER_ROUTES } from '../../api/http/core-routes.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'

@@ -1,5 +1,5 @@
-import { type OutboxConsumer, startOutboxConsumer } from '../../delivery/outbox-consumer.ts'
-import { nextAttempt } from '../../delivery/retry.ts'
+import { type OutboxConsumer, startOutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
+import { nextAttempt } from '../../shared/queue/retry.ts'
 import type { Log } from '../../shared/telemetry/log.ts'
 import type { Metrics } from '../../shared/telemetry/metrics.ts'
 import type { SendEvents } from './analytics-provider.ts'

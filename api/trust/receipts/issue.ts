@@ -1,6 +1,6 @@
-import { type OutboxConsumer, startOutboxConsumer } from '../../delivery/outbox-consumer.ts'
 import type { Confirmation, DueErasure, Erasures } from '../../erasure/erasures.store.ts'
 import type { Receipt } from '../../erasure/receipt.ts'
+import { type OutboxConsumer, startOutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
 import type { Keyring, KeyVersion } from '../../shared/signing/keyring.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { Log } from '../../shared/telemetry/log.ts'

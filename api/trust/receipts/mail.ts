@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type OutboxConsumer, startOutboxConsumer } from '../../delivery/outbox-consumer.ts'
-import { nextAttempt } from '../../delivery/retry.ts'
+import { type OutboxConsumer, startOutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
+import { nextAttempt } from '../../shared/queue/retry.ts'
 import type { Log } from '../../shared/telemetry/log.ts'
 import type { DueReceiptMail, ReceiptMails } from './receipt-mails.store.ts'
 import type { Mail, SendMail } from './smtp.ts'

@@ -1,4 +1,4 @@
-import { type OutboxConsumer, startOutboxConsumer } from '../../delivery/outbox-consumer.ts'
+import { type OutboxConsumer, startOutboxConsumer } from '../../shared/queue/outbox-consumer.ts'
 import type { Customer } from '../../shared/retention/customer.ts'
 import type { Log } from '../../shared/telemetry/log.ts'
 import { removalCustomer } from './removal-candidates.store.ts'

@@ -1,5 +1,5 @@
+import { ROUTES } from '../../../api/http/core-routes.ts'
 import { createDocument } from '../../../api/http/openapi/document.ts'
-import { ROUTES } from '../../../api/routes.ts'
 
 type Answer = 'AcceptedTryOn' | 'Generation' | 'ProductList' | 'Credits'
 

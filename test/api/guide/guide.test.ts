@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSite } from '../../../api/guide/site.ts'
+import { ROUTES } from '../../../api/http/core-routes.ts'
 import { createDocument } from '../../../api/http/openapi/document.ts'
-import { ROUTES } from '../../../api/routes.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
 
 const ROOT = new URL('../../../', import.meta.url)

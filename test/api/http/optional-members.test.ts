@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
+import { ROUTES } from '../../../api/http/core-routes.ts'
 import { createDocument } from '../../../api/http/openapi/document.ts'
-import { ROUTES } from '../../../api/routes.ts'
 import { completeForShop } from '../../support/completed.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
 import { type Examples, fullValueOf, optionalMembersOf, withMember } from '../../support/full-values.ts'

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { STOREFRONT_ROUTES } from '../../../api/http/core-routes.ts'
 import type { AppContext } from '../../../api/http/state.ts'
-import { STOREFRONT_ROUTES } from '../../../api/routes.ts'
 import { createRedis, type Redis } from '../../../api/shared/queue/redis.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { hashAddress, type Shopper } from '../../../api/shops/shopper.ts'

@@ -2,11 +2,11 @@ import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { TryOnBody } from '../../../../api/generations/try-on.schema.ts'
+import { ROUTES } from '../../../../api/http/core-routes.ts'
 import { createDocument } from '../../../../api/http/openapi/document.ts'
 import { isBehindKey, nameOf, type Operation } from '../../../../api/http/openapi/operation.ts'
 import { translateProduct, translateTryOn } from '../../../../api/products/legacy.routes.ts'
 import { CatalogProductBody } from '../../../../api/products/products.schema.ts'
-import { ROUTES } from '../../../../api/routes.ts'
 import { ERRORS } from '../../../../api/shared/contract/error-codes.ts'
 import { compileCheck } from '../../../../api/shared/contract/schema.ts'
 import { openDocument } from '../../../support/openapi-document.ts'
@@ -19,7 +19,7 @@ describe('the OpenAPI document', () => {
   it('has an operation for every declared route', async () => {
     const operations = document.operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
     const declared = await listDeclaredRoutes()
-    expect(operations.toSorted(), 'api/routes.ts lists the routes of each file').toEqual(declared.toSorted())
+    expect(operations.toSorted(), 'api/http/core-routes.ts lists the routes of each file').toEqual(declared.toSorted())
   })
 
   it('names the scopes of every operation that requires an API key, and of no other', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { ROUTES } from '../../../../api/http/core-routes.ts'
 import { createDocument } from '../../../../api/http/openapi/document.ts'
 import { OPERATION_EXAMPLES } from '../../../../api/http/openapi/examples/operation-examples.ts'
-import { ROUTES } from '../../../../api/routes.ts'
 import { ERROR_CODES } from '../../../../api/shared/contract/error-codes.ts'
 import { WEBHOOK_EVENTS } from '../../../../api/webhooks/webhooks.store.ts'
 import { type JsonSchema, openDocument } from '../../../support/openapi-document.ts'

@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROUTES } from '../../../../api/http/core-routes.ts'
 import { createDocument } from '../../../../api/http/openapi/document.ts'
-import { ROUTES } from '../../../../api/routes.ts'
 import { run } from '../../../../scripts/stack/commands.ts'
 import { installNpmPackages } from '../../../../scripts/stack/install-once.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { ROUTES } from '../../../../api/http/core-routes.ts'
 import { createDocument } from '../../../../api/http/openapi/document.ts'
-import { ROUTES } from '../../../../api/routes.ts'
 import { createMetrics } from '../../../../api/shared/telemetry/metrics.ts'
 
 /** Maximum number of series per process. */

@@ -1,4 +1,4 @@
-import type { Log } from '../shared/telemetry/log.ts'
+import type { Log } from '../telemetry/log.ts'
 
 /** Runs one pass of repeated work. Resolves to null on failure. */
 export type Pass = <T>(name: string, work: () => Promise<T>) => Promise<T | null>

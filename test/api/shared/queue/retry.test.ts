@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextAttempt } from '../../../api/delivery/retry.ts'
+import { nextAttempt } from '../../../../api/shared/queue/retry.ts'
 
 describe('the next attempt', () => {
   const isWithin = (planned: number, seconds: number | null) =>

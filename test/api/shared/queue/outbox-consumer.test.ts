@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type OutboxConsumerOptions, startOutboxConsumer } from '../../../api/delivery/outbox-consumer.ts'
-import type { Log } from '../../../api/shared/telemetry/log.ts'
-import { until } from '../../support/until.ts'
+import { type OutboxConsumerOptions, startOutboxConsumer } from '../../../../api/shared/queue/outbox-consumer.ts'
+import type { Log } from '../../../../api/shared/telemetry/log.ts'
+import { until } from '../../../support/until.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../shared/telemetry/log.ts'
+import type { Log } from '../telemetry/log.ts'
 import { createPasses } from './passes.ts'
 
 export interface OutboxConsumer {
