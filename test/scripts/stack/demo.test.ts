@@ -15,7 +15,14 @@ const SHOP = commandsOf('docs/widget.md', 'The widget')
 describe('scripts/demo', () => {
   it('serves a result and all printed URLs, and keeps account, sign-in and ports across restarts, also when the try-on is refused', async () => {
     const dataFolder = (await requestService('folder', null)).path
-    const first = await start(DEMO, { DATA_DIR: dataFolder })
+    // Other stacks of the tests may hold the usual ports during one of the two starts.
+    const ports: Record<string, string> = {}
+    for (const name of ['PORT', 'DASHBOARD_PORT', 'POSTGRES_PORT', 'REDIS_PORT']) {
+      const { port, release } = await reserveFreePort()
+      await release()
+      ports[name] = String(port)
+    }
+    const first = await start(DEMO, { DATA_DIR: dataFolder, ...ports })
     const [, url, apiKey] = /^ {2}export DRAPE=(\S+) KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.output) ?? []
     const [, dashboard, email, password] =
       /(http:\S+) +dashboard .* as (\S+) with the password (\S+)/.exec(first.output) ?? []
@@ -52,7 +59,7 @@ describe('scripts/demo', () => {
     expect(await drape('account', 'update', ...quality)).toMatchObject({ code: 0 })
     expect(await first.program.end('SIGTERM')).toBe(0)
 
-    const again = await start(`${ROOT}/scripts/demo`, { DATA_DIR: dataFolder }, '/')
+    const again = await start(`${ROOT}/scripts/demo`, { DATA_DIR: dataFolder, ...ports }, '/')
     expect(again.output).toContain('The try-on failed: RESULT_REJECTED')
     expect(nextStepsOf(again.output)).toBe(nextStepsOf(first.output))
     expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 99 })
