@@ -49,6 +49,7 @@ import { consumeTryOn } from './consume.ts'
 import { createDetections } from './detections.ts'
 import { createHandBack } from './hand-back.ts'
 import { prepareUpload } from './prepare.ts'
+import { createReadiness } from './readiness.ts'
 import { createRecordDetections } from './record-detections.ts'
 import { announceWorker, joinPool } from './registry.ts'
 import { watchQueues } from './watchdog.ts'
@@ -111,8 +112,7 @@ export async function work(
   )
 
   let manifests: readonly EngineManifest[] = []
-  /** Called when the worker starts or stops accepting jobs. No-op until the consumers exist. */
-  let noteReadiness = () => {}
+  const readiness = createReadiness()
   const inference = measureInference(
     createInferencePool(
       firstProcesses.map((first) =>
@@ -127,14 +127,14 @@ export async function work(
             health.noteReady(startedAt)
             manifests = found
             metrics.inferenceStart.observe(seconds)
-            noteReadiness()
+            readiness.note()
           },
           onRestart: () => metrics.inferenceRestarts.inc(),
           onDeviceFault: (fault) => {
             deviceFaults.inc({ reason: fault.reason })
             health.note(fault)
             // Immediately: the next job is taken as soon as this one is returned.
-            noteReadiness()
+            readiness.note()
           },
         }),
       ),
@@ -184,7 +184,7 @@ export async function work(
     onChange: (fault) => {
       if (fault === null) log.info('the signing key can sign')
       else log.error({ err: fault }, 'results cannot be signed: no job is taken until the signing key is available')
-      noteReadiness()
+      readiness.note()
     },
   })
   const isFirstCheckPassed = await signer.check()
@@ -204,7 +204,7 @@ export async function work(
     worker,
     pauseTaking: async () => {
       // Random: two workers with equal pauses would each receive their own job again and again.
-      pausedUntil = performance.now() + MAX_PAUSE_MS * (1 / 3 + (Math.random() * 2) / 3)
+      readiness.pause(MAX_PAUSE_MS * (1 / 3 + (Math.random() * 2) / 3))
       await setTaking()
     },
     isFenced: health.isFenced,
@@ -275,19 +275,19 @@ export async function work(
           consumers,
           findSickness: health.sickness,
           findDownloadSeconds: inference.downloadSeconds,
-          onChange: () => noteReadiness(),
+          onChange: readiness.note,
           handBack: handBack.now,
           log,
         })
   lifecycle.onStop('membership', () => membership?.leave())
-  const mayTake = () =>
-    inference.countReady() > 0 && !health.isFenced() && signer.fault() === null && (membership?.mayTake() ?? true)
-
+  readiness.require(() => inference.countReady() > 0)
+  readiness.require(() => !health.isFenced())
+  readiness.require(() => signer.fault() === null)
+  readiness.require(() => membership?.mayTake() ?? true)
   // Jobs are taken only while a process can run them, so that a crashing process does not consume attempts.
   let taking = false
-  let pausedUntil = Number.NEGATIVE_INFINITY
   const setTaking = async () => {
-    const wanted = mayTake() && performance.now() >= pausedUntil
+    const wanted = readiness.mayTake()
     if (wanted === taking) return
     taking = wanted
     await Promise.all(consumers.map((consumer) => consumer.setTaking(wanted)))
@@ -326,21 +326,19 @@ export async function work(
     queues: config.QUEUES,
     engines: config.ENGINES,
     slots: config.CONCURRENCY,
-    canWork: mayTake,
+    canWork: readiness.canWork,
     findManifests: () => (config.QUEUES.includes('try-on') ? manifests : []),
     onArrival: () => publish(WORKERS_CHANNEL, { worker }),
     log,
   })
   lifecycle.onStop('announcement', () => announcement.withdraw())
-  noteReadiness = () => {
-    setTaking()
-    announcement.renew()
-  }
-  noteReadiness()
+  readiness.onNote(setTaking)
+  readiness.onNote(announcement.renew)
+  readiness.note()
   const watchdog = watchQueues({
     redis,
     consumers,
-    canWork: mayTake,
+    canWork: readiness.canWork,
     onStuck: (queue) => {
       log.fatal({ queue }, 'jobs are waiting but none is consumed')
       lifecycle.stop('a queue is stuck', 1)
