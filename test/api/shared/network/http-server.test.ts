@@ -51,6 +51,23 @@ describe('an HTTP server', () => {
     expect(await countFaults()).toBe(1)
   })
 
+  it('stops as soon as the last response has ended', async () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<() => void>()
+    const server = createHttpServer((_, response) => ask(() => response.end('late')), {
+      name: 'probes',
+      log,
+      metrics: createMetrics('test'),
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const answer = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const end = await asked
+    const closed = once(server, 'close')
+    server.close()
+    end()
+    expect(await (await answer).text()).toBe('late')
+    await closed
+  }, 20_000)
+
   it('drops a response of which the client reads nothing, and no other', async () => {
     const size = 50_000_000
     const { promise: dropped, resolve } = Promise.withResolvers<boolean>()
