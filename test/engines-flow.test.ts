@@ -86,7 +86,7 @@ describe('engines of the installation', () => {
     expect(await drape.balance()).toBe(balance - 1)
     // The next one waits for the start of a worker and for the first one.
     const expected = async () => (await list())['fashn-vton'] as { expectedWaitSeconds?: number } | undefined
-    await until(async () => (await expected())?.expectedWaitSeconds === 48)
+    await until(async () => (await expected())?.expectedWaitSeconds === 55)
   })
 
   it('are refused before the charge when a try-on would start later than maxWaitSeconds', async () => {
@@ -98,21 +98,21 @@ describe('engines of the installation', () => {
       status: 503,
       body: {
         code: 'SERVICE_UNAVAILABLE',
-        details: [{ path: 'maxWaitSeconds', estimatedStartSeconds: 48, estimatedSeconds: 51 }],
+        details: [{ path: 'maxWaitSeconds', estimatedStartSeconds: 55, estimatedSeconds: 65 }],
       },
     })
-    expect(refused.headers.get('retry-after')).toBe('38')
+    expect(refused.headers.get('retry-after')).toBe('45')
     expect(await drape.balance()).toBe(balance)
     expect(await count()).toBe(images)
 
-    const { status, body } = await order('fashn-vton', { maxWaitSeconds: 48 })
-    expect([status, body]).toMatchObject([201, { estimatedStartSeconds: 48, estimatedSeconds: 51 }])
+    const { status, body } = await order('fashn-vton', { maxWaitSeconds: 55 })
+    expect([status, body]).toMatchObject([201, { estimatedStartSeconds: 55, estimatedSeconds: 65 }])
     const generation = `/tryon/v1/generations/${body.generationId}`
     const shown = await until(async () => {
       const { body: seen } = await drape.call('GET', generation)
-      return seen.estimatedStartSeconds === 48 && seen
+      return seen.estimatedStartSeconds === 55 && seen
     })
-    expect(shown).toMatchObject({ status: 'PENDING', queuePosition: 2, estimatedSeconds: 51 })
+    expect(shown).toMatchObject({ status: 'PENDING', queuePosition: 2, estimatedSeconds: 65 })
     const response = await fetch(`${drape.api.url}${generation}/events`, {
       headers: { 'x-api-key': drape.apiKey },
     })
@@ -120,8 +120,8 @@ describe('engines of the installation', () => {
     const event = (await reader?.read())?.value ?? ''
     await reader?.cancel()
     expect(JSON.parse(event.slice(event.indexOf('{')))).toMatchObject({
-      estimatedStartSeconds: 48,
-      estimatedSeconds: 51,
+      estimatedStartSeconds: 55,
+      estimatedSeconds: 65,
     })
   })
 

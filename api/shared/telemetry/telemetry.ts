@@ -55,7 +55,12 @@ export async function startTelemetry({
     logRecordProcessors: [],
   })
   sdk.start()
-  return { stop: () => withTimeout(STOP_MS, sdk.shutdown()) }
+  return {
+    stop: () => {
+      isOn = false
+      return withTimeout(STOP_MS, sdk.shutdown())
+    },
+  }
 }
 
 /**
