@@ -14,7 +14,7 @@ import { UsageError } from './options.ts'
 const MODELS = fileURLToPath(new URL('../../worker/models', import.meta.url))
 const SAMPLES = new URL('../samples/', import.meta.url)
 const SIZE = { width: 576, height: 720 }
-const RUNS = 5
+const RUNS = 3
 
 /**
  * Describes an engine: licence, files with the hashes of the files on disk, memory of a process that runs the engine, seconds

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyWebhook } from '../../../api/client/webhook.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { generateWebhookSecret } from '../../../api/shared/signing/webhook-signature.ts'
+import { runDrape } from '../../support/command-line.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
 import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
@@ -27,19 +27,17 @@ describe('drape listen, drape trigger and drape events resend', () => {
     await receiver.stop()
   })
 
-  const start = (args: string[], { key = drape.apiKey } = {}) => {
+  const variables = ({ key = drape.apiKey } = {}) => {
     const { DATABASE_URL: _, ...env } = process.env
-    const variables = { ...env, DRAPE_URL: drape.api.url, ...(key !== '' && { DRAPE_API_KEY: key }) }
-    const child = spawn(process.execPath, ['scripts/drape.ts', ...args], { env: variables })
+    return { ...env, DRAPE_URL: drape.api.url, ...(key !== '' && { DRAPE_API_KEY: key }) }
+  }
+  const start = (args: string[]) => {
+    const child = spawn(process.execPath, ['scripts/drape.ts', ...args], { env: variables() })
     running.add(child)
     child.once('close', () => running.delete(child))
     return child
   }
-  const run = async (args: string[], options = {}) => {
-    const child = start(args, options)
-    const [output, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-    return { output, stderr, code }
-  }
+  const run = (args: string[], options?: { key: string }) => runDrape(args, variables(options))
   /** A listener that has started, with what it writes. */
   const listen = async (...args: string[]) => {
     const child = start(['listen', ...args, '--json'])
@@ -138,7 +136,7 @@ describe('drape listen, drape trigger and drape events resend', () => {
   })
 
   it('reports each error in one line', async () => {
-    const refused = async (args: string[], options = {}) => {
+    const refused = async (args: string[], options?: { key: string }) => {
       const { code, stderr, output } = await run(args, options)
       expect(output).toBe('')
       expect(stderr).not.toContain('    at ')
