@@ -168,20 +168,22 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
 
   it('lists the engines of the installation once a key is entered', async () => {
     await drape.database.query(sql.unsafe`
-      insert into published_engines (namespace, name, license, max_slots) values ('shop', 'studio', 'CC-BY-NC-SA-4.0', 0)`)
+      insert into published_engines (namespace, name, license, max_slots) values ('shop', 'fashn-vton', 'Apache-2.0', 0)`)
     const offered = () => page.$$eval('#option-engine option', (all) => all.map((one) => one.textContent))
     await expect.poll(async () => (await drape.call('GET', '/tryon/v1/engines')).body.engines.length, LONG).toBe(3)
     await page.click('#options summary')
-    await page.select('#option-engine', 'studio')
-    expect(await text('#code')).toContain('studio')
+    await page.select('#option-engine', 'fashn-vton')
+    expect(await text('#code')).toContain('fashn-vton')
     await signIn()
     // The chosen engine cannot serve, so it is not sent.
     await expect
       .poll(offered, LONG)
-      .toEqual(['account default', 'warp', 'studio (unavailable: no worker can run it)', 'mock'])
-    expect(await text('#code')).not.toContain('studio')
+      .toEqual(['account default', 'warp', 'fashn-vton (unavailable: no worker can run it)', 'mock'])
+    expect(await text('#code')).not.toContain('fashn-vton')
     expect(await page.$eval('#option-engine', (select) => (select as unknown as { value: string }).value)).toBe('')
-    expect(await page.$eval('#option-engine option[value=studio]', (one) => one.hasAttribute('disabled'))).toBe(true)
+    expect(await page.$eval('#option-engine option[value=fashn-vton]', (one) => one.hasAttribute('disabled'))).toBe(
+      true,
+    )
     await drape.database.query(sql.unsafe`delete from published_engines`)
     await expect.poll(async () => (await drape.call('GET', '/tryon/v1/engines')).body.engines.length, LONG).toBe(2)
     await page.click('#options summary')

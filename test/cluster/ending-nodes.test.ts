@@ -200,7 +200,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
       workers,
       start: async (pod: string) => {
         const env = { POOL: `${stage.namespace}/${pool}`, POD_NAME: pod, PUBLIC_URL: stage.drape.api.url }
-        workers.set(pod, { program: await stage.drape.startWorker(env) })
+        workers.set(pod, { program: await stage.drape.startWorker(env, { separate: true }) })
       },
     }
   }
