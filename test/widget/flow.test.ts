@@ -329,6 +329,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     ])
     // Codes of a broken page or service: the shopper can only retry, as the text of UNEXPECTED says.
     const unexpected = [
+      'INVALID_API_KEY',
       'VALIDATION_FAILED',
       'FILE_REQUIRED',
       'HEADERS_TOO_LARGE',
