@@ -12,7 +12,7 @@ const WHERE = { context: 'address of the page, browser, screen and time zone' }
 const about = (purpose: string, lifetime: string): DataMap => ({
   purpose,
   lifetime,
-  erasure: 'redaction: only name, time, shop and product of the event stay; waiting events are deleted',
+  erasure: 'redaction: only name, time, shop and product stay; waiting events are deleted',
 })
 
 /** What shoppers did, as their browsers and shops report it. */

@@ -6,9 +6,8 @@ const ERASE = '`DELETE /tryon/v1/customers/{id}`'
 export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   objects: personal(
     {
-      purpose: 'finds every object of the storage, for erasure and expiry',
-      lifetime:
-        'the lifetime of its object; the row of an upload that may still arrive stays 10 more minutes, without its owner',
+      purpose: 'finds the objects of the storage',
+      lifetime: 'the lifetime of its object; for an upload that may still arrive 10 more minutes, without its owner',
       erasure: `${ERASE}. Under a legal hold the row stays until the hold ends`,
     },
     { external_user_id: 'ID of the end user', key: 'ID of the photo or the result' },
@@ -45,7 +44,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
       purpose: 'state, price and statistics of a try-on',
       lifetime:
         'the record stays, without its images once they expire; `visitor_address` 2 days; `shopper_hash` until the ISO week ends; records of test keys 1 day. The IDs of the end users stay until they are erased',
-      erasure: `${ERASE} sets the IDs of end user, photo and result and the salt to null and cancels unfinished work, also of what others made of a photo of the end user; the record stays, with the hash of the shopper until the ISO week ends, because an erasure must not reset the weekly limit`,
+      erasure: `${ERASE} sets the IDs of end user, photo and result and the salt to null and cancels unfinished work, also of what others made of a photo of the end user; the record stays, with the hash of the shopper, so that an erasure does not reset the weekly limit`,
     },
     {
       image_id: 'ID of the photo',
@@ -82,7 +81,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'keeps images that must not be deleted',
       lifetime: 'until the policy with the hold is changed or deleted',
-      erasure: 'ends with the hold, which an erasure does not end',
+      erasure: 'none: ends with the hold',
     },
     { external_user_id: 'ID of the end user' },
     'source policy account_id',
@@ -91,7 +90,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'refuses calls that were sent before an erasure',
       lifetime: '1 hour',
-      erasure: 'none: the erasure itself creates the row',
+      erasure: 'none: the erasure creates the row',
     },
     { customer: 'SHA-256 of account and end user' },
     'erased_at',
@@ -100,7 +99,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     {
       purpose: 'delivers events to the account and shows the log',
       lifetime: '14 days; `customer.erased` names the end user until it is delivered',
-      erasure: 'none before that: the event names the erased end user',
+      erasure: 'none before that',
     },
     { data: 'ID of the end user, in `customer.erased` only' },
     `id endpoint_id event_id type happened_at status attempts next_attempt_at last_attempt_at last_status last_error ended_at created_at`,
@@ -134,7 +133,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   ),
   removal_requests: personal(
     {
-      purpose: 'requests of people to remove images that show them',
+      purpose: 'removal requests',
       lifetime: 'until 90 days after the decision; the hashes until the decision',
       erasure: 'none: the row proves that the request was answered',
     },
@@ -148,7 +147,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   ),
   safety_refusals: personal(
     {
-      purpose: 'lets the account appeal a refusal, and an allowed pair of images pass',
+      purpose: 'appeals, and lets an allowed pair of images pass',
       lifetime: '90 days; with an appeal, until 90 days after the decision',
       erasure: 'deleted with the appeal',
     },
@@ -163,7 +162,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   ),
   safety_reviews: personal(
     {
-      purpose: 'appeals against refusals by safety checks, and the decisions of operators',
+      purpose: 'appeals and the decisions of operators',
       lifetime: 'the lifetime of the refusal',
       erasure: 'deleted with the refusal',
     },
@@ -178,12 +177,12 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   safety_blocks: personal(
     {
       purpose: 'images that operators blocked after a review',
-      lifetime: 'until the expiry that an operator set, or the removal of the block',
+      lifetime: 'until its expiry or removal',
       erasure: 'none: the hash identifies no person, and keeps the image refused',
     },
     {
       hash: 'perceptual hash of a photo or a product image',
-      product_hash: 'of the product image that is blocked together with the photo',
+      product_hash: 'of the product image blocked with the photo',
     },
     'id image account_id created_at expires_at',
   ),
