@@ -119,7 +119,8 @@ const POOL_GAUGES: readonly PoolGauge[] = [
     read: ({ failingWorkers = [] }) => {
       const byReason = Map.groupBy(failingWorkers, ({ reason }) => reason)
       const countOf = (some: typeof failingWorkers) => some.reduce((sum, { workers }) => sum + workers, 0)
-      return Object.fromEntries([...byReason].map(([reason, some]) => [reason, countOf(some)]))
+      // A panel must tell a pool without failures from a controller that is away.
+      return { None: 0, ...Object.fromEntries([...byReason].map(([reason, some]) => [reason, countOf(some)])) }
     },
   },
   {

@@ -63,6 +63,7 @@ describe('the gauges of pools', () => {
     expect(figures.get('drape_pool_hourly_cost{pool="shop/warp"}')).toBe(1.5)
     expect(figures.get('drape_pool_failing_workers{pool="shop/warp",reason="UnexpectedAdmissionError"}')).toBe(5)
     expect(figures.get('drape_pool_failing_workers{pool="shop/warp",reason="OOMKilled"}')).toBe(1)
+    expect(figures.get('drape_pool_failing_workers{pool="shop/warp",reason="None"}')).toBe(0)
     expect(figures.get('drape_pool_limited{pool="shop/warp",by="bounds.max"}')).toBe(1)
     expect(figures.get('drape_pool_limited{pool="shop/warp",by="drain"}')).toBe(1)
     expect(figures.get('drape_pool_condition{pool="shop/warp",type="Reconciling"}')).toBe(1)
