@@ -94,7 +94,9 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await type('Credits to add', '1200')
     await type('Reason', 'Paid by bank transfer')
     await press('Enter')
-    expect(await page.$eval('[role=status]', ({ textContent }) => textContent)).toBe('The new balance is 1,710 credits.')
+    expect(await page.$eval('[role=status]', ({ textContent }) => textContent)).toBe(
+      'The new balance is 1,710 credits.',
+    )
     await tabTo('Full ledger')
     await press('Enter')
     const [newest] = await page.$$eval('tbody tr', (rows) => rows.map((row) => row.textContent))
