@@ -2,75 +2,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
-import { ACCOUNT_CLASSES, SAFETY_LEVELS } from '../shared/generations/generation.ts'
+import { AccountSettings } from './account-settings.ts'
 import { generateKey, hashKey, type KeyKind, lastFourOf } from './credentials.ts'
-
-const Limit = Type.Optional(Type.Integer({ minimum: 0 }))
-
-/** Allowed retention of an account's images, in days. */
-export const RETENTION_WINDOW = { minimum: 1, maximum: 90 } as const
-
-/** Settings of an account. A limit that is absent is the default of the installation. */
-const AccountSettings = Type.Object({
-  writesPerMinute: Limit,
-  readsPerMinute: Limit,
-  /** Generations per calendar month (UTC), without failed ones. */
-  monthlyGenerations: Limit,
-  /** Maximum number of queued and running generations. */
-  concurrentGenerations: Limit,
-  /** Failed generations per hour of the account's keys, in addition to as many as it completed. */
-  failedGenerationsPerHour: Limit,
-  /** Storage for images in megabytes (2^20 bytes). */
-  storageMegabytes: Limit,
-  /**
-   * Retention of a result in days when neither its call nor the upload of its photo names one. Absent: the retention of
-   * the photo.
-   */
-  resultDays: Limit,
-  /** Balance at which the webhook `credits.low` is sent. Absent: never. */
-  creditsLowAt: Limit,
-  /**
-   * Minimum quality of a result in percent; a result below it is generated again or refused. Absent: every result is
-   * delivered.
-   */
-  minQualityPercent: Limit,
-  /** What images are checked for. Absent: `off`. */
-  safetyLevel: Type.Optional(Type.Enum([...SAFETY_LEVELS])),
-  /** Whether photos and products may show underwear and swimwear at the level `strict`. Absent: false. */
-  allowsSwimwear: Type.Optional(Type.Boolean()),
-  /** Engine of try-ons that name none. */
-  defaultEngine: Type.Optional(Type.String()),
-  /** Engines that replace an unavailable engine, in order of preference. */
-  fallbackEngines: Type.Optional(Type.Array(Type.String())),
-  /**
-   * Estimated seconds until the start above which a fallback engine is used. Absent: only when no worker runs the
-   * engine.
-   */
-  fallbackAfterSeconds: Limit,
-  /** Class of service in metrics and objectives. Absent: `standard`. */
-  serviceClass: Type.Optional(Type.Enum([...ACCOUNT_CLASSES])),
-})
-/** Maximum number of fallback engines of an account. */
-export const MAX_FALLBACK_ENGINES = 5
-
-/** Allowed range of a setting. */
-export type Bounds = Readonly<Record<'minimum' | 'maximum', number>>
-const COUNT: Bounds = { minimum: 1, maximum: 1_000_000_000 }
-/** Range that includes 0. */
-const AMOUNT: Bounds = { ...COUNT, minimum: 0 }
-export const SETTING_BOUNDS = {
-  writesPerMinute: COUNT,
-  readsPerMinute: COUNT,
-  monthlyGenerations: COUNT,
-  concurrentGenerations: COUNT,
-  failedGenerationsPerHour: COUNT,
-  storageMegabytes: AMOUNT,
-  resultDays: RETENTION_WINDOW,
-  creditsLowAt: AMOUNT,
-  minQualityPercent: { minimum: 0, maximum: 100 },
-  fallbackAfterSeconds: { minimum: 0, maximum: 3600 },
-} as const satisfies { readonly [K in keyof AccountSettings]?: Bounds }
-export type AccountSettings = Static<typeof AccountSettings>
 
 /** Changes to an account. Null removes a setting; an absent setting stays. */
 export interface AccountChanges {

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
-import { type AccountRecord, AccountRow, type AccountSettings, accountColumns } from './accounts.store.ts'
+import type { AccountSettings } from './account-settings.ts'
+import { type AccountRecord, AccountRow, accountColumns } from './accounts.store.ts'
 import { generateKey, hashKey, type KeyKind, lastFourOf } from './credentials.ts'
 import { type KeyRestrictions, ScopeList, UNRESTRICTED } from './restrictions.ts'
 

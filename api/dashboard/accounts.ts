@@ -1,11 +1,10 @@
+import { ACCOUNT_COLUMNS, ACCOUNT_SETTINGS } from '../accounts/account-settings.ts'
 import {
   type AccountChanges,
   type Accounts,
   createAccounts,
   type EditedAccount,
   MAX_CREDITS,
-  RETENTION_WINDOW,
-  SETTING_BOUNDS,
 } from '../accounts/accounts.store.ts'
 import type { ApiKeys } from '../accounts/api-keys.store.ts'
 import type { Ledger } from '../accounts/ledger.store.ts'
@@ -13,7 +12,6 @@ import type { Usage } from '../accounts/usage.store.ts'
 import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
-import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
 import type { Shops } from '../shops/shops.store.ts'
 import type { Webhooks } from '../webhooks/webhooks.store.ts'
 import {
@@ -23,15 +21,15 @@ import {
   presentLedger,
   presentNewAccount,
   presentNewKeys,
-  SETTING_NAMES,
 } from './accounts.view.ts'
 import { keepConflict } from './conflict.ts'
 import { count } from './elements.ts'
-import { assertEngine, type Engines, findEngineNames, readFallbackEngines } from './engine-names.ts'
+import { type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
+import { labelsOf, presentSettings, settingsReader } from './setting-fields.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
 export interface AccountPagesOptions {
@@ -114,35 +112,14 @@ async function showNewAccount(ctx: DashboardContext, { engines }: AccountPagesOp
   showPage(ctx, { title: 'New account', body: presentNewAccount({ engines: names, forms: ctx.state.forms }) })
 }
 
-const number = (name: keyof typeof SETTING_BOUNDS) => Type.Optional(Type.Integer(SETTING_BOUNDS[name]))
-
-const SETTINGS = {
-  name: Type.String({ minLength: 1, maxLength: 200 }),
-  email: Type.Optional(Type.String({ format: 'email', maxLength: 320 })),
-  retentionDays: Type.Integer(RETENTION_WINDOW),
-  defaultEngine: Type.Optional(Type.String()),
-  fallbackEngines: Type.Optional(Type.String({ maxLength: 500 })),
-  resultDays: number('resultDays'),
-  writesPerMinute: number('writesPerMinute'),
-  readsPerMinute: number('readsPerMinute'),
-  monthlyGenerations: number('monthlyGenerations'),
-  concurrentGenerations: number('concurrentGenerations'),
-  failedGenerationsPerHour: number('failedGenerationsPerHour'),
-  storageMegabytes: number('storageMegabytes'),
-  creditsLowAt: number('creditsLowAt'),
-  fallbackAfterSeconds: number('fallbackAfterSeconds'),
-  minQualityPercent: number('minQualityPercent'),
-  safetyLevel: Type.Optional(Type.Enum([...SAFETY_LEVELS])),
-  allowsSwimwear: Type.Optional(Type.Boolean()),
-}
-const readNew = fieldsReader(
-  Type.Object({ ...SETTINGS, credits: Type.Integer({ minimum: 0, maximum: MAX_CREDITS, default: 0 }) }),
-)
+const SETTINGS = { ...ACCOUNT_COLUMNS, ...ACCOUNT_SETTINGS }
+const readNew = settingsReader(SETTINGS, { credits: Type.Integer({ minimum: 0, maximum: MAX_CREDITS, default: 0 }) })
 
 async function createAccount(ctx: DashboardContext, { audit, engines }: AccountPagesOptions): Promise<void> {
-  const { name, email = null, credits, retentionDays, fallbackEngines: chain, ...rest } = readNew(ctx.state.form)
-  const settings = { ...rest, fallbackEngines: await readFallbackEngines(engines, chain) }
-  await assertEngine(engines, settings.defaultEngine, { path: 'defaultEngine' })
+  const { settings: typed, others } = await readNew(ctx.state.form, { engines })
+  const { name, email, retentionDays, ...rest } = typed
+  const { credits } = others
+  const settings = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null))
   const made = await audit.record(actorOf(ctx), async (within) => {
     const created = await createAccounts(within).insert({ name, email, credits, retentionDays, settings })
     const details = { name, credits }
@@ -192,37 +169,15 @@ export async function findAccount(
 }
 
 const Edition = Type.String({ minLength: 1 })
-const readSettings = fieldsReader(Type.Object({ ...SETTINGS, edition: Edition }))
+const readSettings = settingsReader(SETTINGS, { edition: Edition })
 
 async function changeAccount(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
-  const { edition, name, email = null, retentionDays, fallbackEngines: chain, ...rest } = readSettings(ctx.state.form)
   const { settings: before } = await findAccount(ctx, options)
-  const limits = { ...rest, fallbackEngines: await readFallbackEngines(options.engines, chain, before) }
-  await assertEngine(options.engines, limits.defaultEngine, { path: 'defaultEngine', before: [before.defaultEngine] })
-  const settings = Object.fromEntries(LIMITS.map((setting) => [setting, limits[setting] ?? null])) as Required<
-    NonNullable<AccountChanges['settings']>
-  >
+  const { settings: typed, others } = await readSettings(ctx.state.form, { engines: options.engines, before })
+  const { name, email, retentionDays, ...settings } = typed
   const changes = { name, email, retentionDays, settings }
-  await changeEdition(ctx, options, { changes, edition, action: 'account.update' })
+  await changeEdition(ctx, options, { changes, edition: others.edition, action: 'account.update' })
 }
-
-/** Optional settings of an account. */
-const LIMITS = [
-  'writesPerMinute',
-  'readsPerMinute',
-  'monthlyGenerations',
-  'concurrentGenerations',
-  'failedGenerationsPerHour',
-  'storageMegabytes',
-  'resultDays',
-  'creditsLowAt',
-  'defaultEngine',
-  'fallbackEngines',
-  'fallbackAfterSeconds',
-  'minQualityPercent',
-  'safetyLevel',
-  'allowsSwimwear',
-] as const
 
 const readActive = fieldsReader(
   Type.Object({ active: Type.Boolean(), edition: Edition, reason: Type.Optional(Type.String({ maxLength: 500 })) }),
@@ -251,9 +206,7 @@ async function changeEdition(
   const { settings, ...rest } = changes
   const changed = await options.audit.record(actorOf(ctx), async (within) => {
     const account = await createAccounts(within).updateEdition(seen.id, changes, edition)
-    const { fallbackEngines, ...others } = settings ?? {}
-    const chain = fallbackEngines !== undefined && { fallbackEngines: fallbackEngines?.join(', ') ?? null }
-    const details = { ...rest, ...others, ...chain }
+    const details = presentSettings({ ...rest, ...settings })
     return account && { act: { action, object: seen.id, accountId: seen.id, reason, details } }
   })
   if (changed !== null) return seeOther(ctx, `/accounts/${seen.id}`, 'saved')
@@ -261,7 +214,7 @@ async function changeEdition(
   await keepConflict(ctx, {
     what: 'account',
     id: seen.id,
-    names: SETTING_NAMES,
+    names: labelsOf(SETTINGS),
     audit: options.audit,
     sent: { ...rest, ...settings },
     now: { ...now, ...limits },

@@ -1,9 +1,9 @@
-import { type AccountRecord, type EditedAccount, RETENTION_WINDOW } from '../accounts/accounts.store.ts'
+import { ACCOUNT_COLUMNS, ACCOUNT_SETTINGS } from '../accounts/account-settings.ts'
+import type { AccountRecord, EditedAccount } from '../accounts/accounts.store.ts'
 import type { KeyRecord } from '../accounts/api-keys.store.ts'
 import type { LedgerEntry } from '../accounts/ledger.store.ts'
 import type { FailureCount, UsageStep } from '../accounts/usage.store.ts'
 import { type Html, html } from '../http/answers/html.ts'
-import { DEFAULT_REQUESTS } from '../http/middleware/rate-limit.ts'
 import type { ShopRecord } from '../shops/shops.store.ts'
 import type { WebhookEndpoint } from '../webhooks/webhooks.store.ts'
 import { badge, copied, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
@@ -13,6 +13,7 @@ import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentKeys } from './keys.view.ts'
 import { plotUsage, presentFailures } from './overview.ts'
+import { settingFields } from './setting-fields.ts'
 
 interface List {
   readonly forms: Forms
@@ -48,13 +49,15 @@ ${table({
 })}${nextPage(query, isFull ? (accounts.at(-1)?.id ?? null) : null)}`
 }
 
+const SETTINGS = { ...ACCOUNT_COLUMNS, ...ACCOUNT_SETTINGS }
+
 export function presentNewAccount({ engines, forms }: Pick<AccountPage, 'engines' | 'forms'>): Html {
   return actForm({
     action: '/accounts',
     forms,
     submit: 'Create account',
     body: (fields) =>
-      html`${settingFields(fields, null, engines)}${fields.field({ name: 'credits', label: 'Initial credits', type: 'number', value: 0, min: 0 })}`,
+      html`${settingFields(fields, SETTINGS, { values: { retentionDays: 7 }, engines })}${fields.field({ name: 'credits', label: 'Initial credits', type: 'number', value: 0, min: 0 })}`,
   })
 }
 
@@ -129,67 +132,9 @@ function presentSettings({ account, engines, forms }: AccountPage): Html {
     forms,
     submit: 'Save settings',
     readable: true,
-    body: (fields) => html`${fields.edition(account.edition)}${settingFields(fields, account, engines)}`,
+    body: (fields) =>
+      html`${fields.edition(account.edition)}${settingFields(fields, SETTINGS, { values: { ...account, ...account.settings }, engines })}`,
   })
-}
-
-/** Labels of the account settings. */
-export const SETTING_NAMES = {
-  name: 'Name',
-  email: 'E-mail address',
-  isActive: 'Active',
-  retentionDays: 'Days until photos are deleted',
-  writesPerMinute: 'Write requests per minute',
-  readsPerMinute: 'Read requests per minute',
-  monthlyGenerations: 'Generations per month',
-  concurrentGenerations: 'Concurrent generations',
-  failedGenerationsPerHour: 'Failed generations per hour',
-  storageMegabytes: 'Storage quota in megabytes',
-  resultDays: 'Days until results are deleted',
-  creditsLowAt: 'Low credits threshold',
-  defaultEngine: 'Default engine',
-  fallbackEngines: 'Fallback engines',
-  fallbackAfterSeconds: 'Fall back after seconds',
-  minQualityPercent: 'Minimum quality in percent',
-  safetyLevel: 'Safety level',
-  allowsSwimwear: 'Images may show underwear and swimwear',
-} as const
-
-/** What each level refuses, in the words of `docs/safety.md`. */
-const CHECKS = [
-  ['standard', 'standard: refuse nudity'],
-  ['strict', 'strict: refuse nudity, underwear, swimwear and several people'],
-] as const
-const LEVELS = [['', 'off: images are not checked'], ...CHECKS] as const
-/** Levels of a shop, which may be less than those of its account. */
-export const SHOP_LEVELS = [
-  ['', 'the level of the account'],
-  ['off', 'off: images are not checked'],
-  ...CHECKS,
-] as const
-
-const WINDOW = { min: RETENTION_WINDOW.minimum, max: RETENTION_WINDOW.maximum }
-
-function settingFields({ field, choice, tick }: Fields, account: AccountRecord | null, names: readonly string[]): Html {
-  const { settings = {}, name, email, retentionDays = 7 } = account ?? {}
-  const limit = (
-    setting: keyof typeof SETTING_NAMES &
-      Exclude<keyof AccountRecord['settings'], 'fallbackEngines' | 'allowsSwimwear'>,
-    min: number,
-  ) => field({ name: setting, label: SETTING_NAMES[setting], type: 'number', min, value: settings[setting] })
-  const engines = [['', 'default of the installation'] as const, ...names.map((name) => [name, name] as const)]
-  return html`${field({ name: 'name', label: SETTING_NAMES.name, value: name, required: true })}
-${field({ name: 'email', label: SETTING_NAMES.email, type: 'email', value: email })}
-<div class="pair">${field({ name: 'retentionDays', label: SETTING_NAMES.retentionDays, type: 'number', ...WINDOW, value: retentionDays, required: true, hint: '1 to 90. A request may choose 1, 3 or 7.' })}
-${field({ name: 'resultDays', label: SETTING_NAMES.resultDays, type: 'number', ...WINDOW, value: settings.resultDays, hint: 'Empty: the same as the photo.' })}</div>
-${choice({ name: 'defaultEngine', label: SETTING_NAMES.defaultEngine, options: engines, value: settings.defaultEngine })}
-<div class="pair">${field({ name: 'fallbackEngines', label: SETTING_NAMES.fallbackEngines, value: settings.fallbackEngines?.join(', '), hint: 'Used when the engine of a try-on is unavailable, in this order, separated by commas.' })}
-${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSeconds, type: 'number', min: 0, max: 3600, value: settings.fallbackAfterSeconds, hint: 'Estimated seconds until the start. Empty: only while no worker runs the engine.' })}</div>
-${field({ name: 'minQualityPercent', label: SETTING_NAMES.minQualityPercent, type: 'number', min: 0, max: 100, value: settings.minQualityPercent, hint: 'Results below it are generated again if the engine can, otherwise refused. Empty: all results are delivered.' })}
-${choice({ name: 'safetyLevel', label: SETTING_NAMES.safetyLevel, options: LEVELS, value: settings.safetyLevel })}
-${tick({ name: 'allowsSwimwear', label: SETTING_NAMES.allowsSwimwear, value: 'true', checked: settings.allowsSwimwear ?? false })}
-<fieldset><legend>Limits</legend><p class="hint">Empty: the default of the installation; ${count(DEFAULT_REQUESTS.writes)} writes and ${count(DEFAULT_REQUESTS.reads)} reads per minute.</p><div class="pair">
-${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('failedGenerationsPerHour', 1)}${limit('storageMegabytes', 0)}${limit('creditsLowAt', 0)}</div></fieldset>`
 }
 
 function presentShops(shops: readonly ShopRecord[], accountId: string): Html {

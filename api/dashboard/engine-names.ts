@@ -1,9 +1,7 @@
-import { type AccountSettings, MAX_FALLBACK_ENGINES } from '../accounts/accounts.store.ts'
 import type { EngineDirectory } from '../generations/engines/directory.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { BUILT_IN_ENGINES } from '../shared/engines/engine-catalogue.ts'
 import { isEngineName } from '../shared/engines/engine-names.ts'
-import { splitList } from '../shared/process/config.ts'
 
 export type Engines = Pick<EngineDirectory, 'list' | 'find'>
 
@@ -23,20 +21,4 @@ export async function assertEngine(
   if (isEngineName(name) && (await engines.find(name)) !== null) return
   const message = `must be one of ${(await findEngineNames(engines)).join(', ')}`
   throw new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
-}
-
-/** Parses fallback engines: names separated by commas. Throws `VALIDATION_FAILED`. */
-export async function readFallbackEngines(
-  engines: Engines,
-  text: string | undefined,
-  { fallbackEngines: before = [] }: AccountSettings = {},
-): Promise<string[] | undefined> {
-  const names = [...new Set(splitList(text ?? ''))]
-  const path = 'fallbackEngines'
-  if (names.length > MAX_FALLBACK_ENGINES) {
-    const message = `must be at most ${MAX_FALLBACK_ENGINES} engines`
-    throw new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
-  }
-  for (const name of names) await assertEngine(engines, name, { path, before })
-  return names.length === 0 ? undefined : names
 }

@@ -3,7 +3,8 @@ import { assertStorable } from '../http/bodies/bounded-json.ts'
 import { createTextReader } from '../http/bodies/text-body.ts'
 import { parseBody } from '../http/middleware/body.ts'
 import { DrapeError, type FieldProblem } from '../shared/contract/errors.ts'
-import { compileParser, readNumber, type Static, type TSchema } from '../shared/contract/schema.ts'
+import { compileParser, type Static, type TSchema } from '../shared/contract/schema.ts'
+import { convertText } from '../shared/contract/setting.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
@@ -60,7 +61,7 @@ export function fieldsReader<S extends FieldsSchema>(
     const values: Record<string, unknown> = {}
     for (const [name, property] of Object.entries(schema.properties)) {
       const text = source.get(name)?.trim() ?? ''
-      if (text !== '') values[name] = convert(text, property)
+      if (text !== '') values[name] = convertText(text, property)
     }
     try {
       return parse(values)
@@ -87,11 +88,6 @@ function inWords(
     return own !== undefined && Object.hasOwn(values, path) ? { path, message: own } : problem
   })
   return new DrapeError(code, message, { details: worded })
-}
-
-function convert(text: string, schema: TSchema): unknown {
-  if ('type' in schema && schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
-  return readNumber(text, schema)
 }
 
 /** Query parameters of a page. */

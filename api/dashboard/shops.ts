@@ -2,11 +2,10 @@ import type { Consents } from '../consents/consents.store.ts'
 import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
-import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
 import type { AddressRule } from '../shared/network/addresses.ts'
 import { adminUrlProblem } from '../shops/admin-url.ts'
-import { HOST_NAME, parseDomains } from '../shops/domains.ts'
 import type { RefusedRequest } from '../shops/refused-requests.ts'
+import { HOST_NAME, SHOP_SETTINGS } from '../shops/shop-settings.ts'
 import {
   createShops,
   type EditedShop,
@@ -18,13 +17,14 @@ import {
 import type { VisitorAddresses } from '../shops/visitor-addresses.store.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
-import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'
+import { type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
 import { findConsents } from './policies.ts'
-import { presentNewShop, presentShop, presentShopSecret, presentShops, SHOP_SETTINGS } from './shops.view.ts'
+import { labelsOf, presentSettings, settingsReader } from './setting-fields.ts'
+import { presentNewShop, presentShop, presentShopSecret, presentShops } from './shops.view.ts'
 import { actorOf, type DashboardContext } from './state.ts'
 
 export interface ShopPagesOptions {
@@ -96,43 +96,25 @@ async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPag
   })
 }
 
-/** Maximum of the database column. */
-const MAX_GENERATIONS = 2_147_483_647
-
-const SETTINGS = {
-  name: Type.Optional(Type.String({ maxLength: 200 })),
-  extraDomains: Type.Optional(Type.String({ maxLength: 6000 })),
-  adminUrl: Type.Optional(Type.String({ maxLength: 2000 })),
-  monthlyGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GENERATIONS })),
-  addressGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GENERATIONS })),
-  visitorGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GENERATIONS })),
-  requiresVisitorToken: Type.Boolean({ default: false }),
-  requiresConsent: Type.Boolean({ default: false }),
-  privacyContact: Type.Optional(Type.String({ maxLength: 300 })),
-  defaultEngine: Type.Optional(Type.String()),
-  safetyLevel: Type.Optional(Type.Enum([...SAFETY_LEVELS])),
-  allowsSwimwear: Type.Optional(Type.Boolean()),
-}
 const Secret = Type.Optional(Type.String({ minLength: 16, maxLength: 500 }))
 
-const readNew = fieldsReader(
-  Type.Object({
-    ...SETTINGS,
+const readNew = settingsReader(
+  SHOP_SETTINGS,
+  {
     account: Type.String({ maxLength: 300 }),
     platform: Type.Enum([...SHOP_PLATFORMS]),
     domain: Type.String({ pattern: HOST_NAME, maxLength: 253 }),
     secret: Secret,
-  }),
+  },
   { domain: 'Enter a bare domain such as shop.example.' },
 )
 
 async function createShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
   const { audit, engines, isPlainAllowed } = options
-  const { account, platform, domain, secret, extraDomains = '', ...rest } = readNew(ctx.state.form)
+  const { settings, others } = await readNew(ctx.state.form, { engines })
+  const { account, platform, domain, secret } = others
   const accountId = await readAccount(options.accounts, account)
-  const settings = { ...rest, extraDomains: parseDomains(extraDomains) }
   assertAdminUrl(settings.adminUrl, isPlainAllowed)
-  await assertEngine(engines, settings.defaultEngine, { path: 'defaultEngine' })
   if (platform === 'shopify' && secret === undefined) {
     const message = 'must be the secret that Shopify issued for the app'
     throw new DrapeError('VALIDATION_FAILED', 'The shop is not valid.', { details: [{ path: 'secret', message }] })
@@ -182,56 +164,34 @@ async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promi
   showPage(ctx, { title: shop.name ?? shop.domain, actions, body })
 }
 
-const readSettings = fieldsReader(
-  Type.Object({
-    ...SETTINGS,
-    adminToken: Type.Optional(Type.String({ maxLength: 500 })),
-    billingAllowed: Type.Boolean({ default: false }),
-    isActive: Type.Boolean({ default: false }),
-    edition: Type.String({ minLength: 1 }),
-  }),
-)
+const readSettings = settingsReader(SHOP_SETTINGS, {
+  adminToken: Type.Optional(Type.String({ maxLength: 500 })),
+  edition: Type.String({ minLength: 1 }),
+})
 
 async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
   const { id, accountId, ...before } = await findShop(ctx, options)
-  const { edition, name = null, adminUrl = null, monthlyGenerations = null, ...given } = readSettings(ctx.state.form)
-  const {
-    extraDomains = '',
-    addressGenerations = null,
-    visitorGenerations = null,
-    privacyContact = null,
-    defaultEngine = null,
-    safetyLevel = null,
-    allowsSwimwear = null,
-    ...rest
-  } = given
-  assertAdminUrl(adminUrl, options.isPlainAllowed)
-  await assertEngine(options.engines, defaultEngine, { path: 'defaultEngine', before: [before.defaultEngine] })
-  const { adminToken, ...settings } = rest
-  const changes = {
-    name,
-    extraDomains: parseDomains(extraDomains),
-    adminUrl,
-    monthlyGenerations,
-    addressGenerations,
-    visitorGenerations,
-    privacyContact,
-    defaultEngine,
-    safetyLevel,
-    allowsSwimwear,
-    ...settings,
-  }
+  const { settings: changes, others } = await readSettings(ctx.state.form, { engines: options.engines, before })
+  const { adminToken, edition } = others
+  assertAdminUrl(changes.adminUrl, options.isPlainAllowed)
   const changed = await options.audit.record(actorOf(ctx), async (within) => {
     // An empty token field keeps the token, unless the address changes: the token is never shown.
     const shop = await createShops(within).updateEdition(id, { ...changes, adminToken }, edition)
     const isRemoved = before.adminToken !== null && shop?.adminToken === null
     const token = adminToken !== undefined ? 'another one' : isRemoved ? 'removed' : null
-    const details = { ...changes, extraDomains, ...(token !== null && { adminToken: token }) }
+    const details = presentSettings({ ...changes, ...(token !== null && { adminToken: token }) })
     return shop && { act: { action: 'shop.update', object: id, accountId, details } }
   })
   if (changed === null) {
     const now = { ...(await findShop(ctx, options)) }
-    await keepConflict(ctx, { what: 'shop', id, sent: changes, now, names: SHOP_SETTINGS, audit: options.audit })
+    await keepConflict(ctx, {
+      what: 'shop',
+      id,
+      sent: changes,
+      now,
+      names: labelsOf(SHOP_SETTINGS),
+      audit: options.audit,
+    })
     return showShop(ctx, options)
   }
   seeOther(ctx, `/shops/${id}`, 'saved')

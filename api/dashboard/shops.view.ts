@@ -1,17 +1,17 @@
-import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../generations/shop-limits.store.ts'
 import { type Html, html } from '../http/answers/html.ts'
 import type { RefusedRequest } from '../shops/refused-requests.ts'
+import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS, SHOP_SETTINGS } from '../shops/shop-settings.ts'
 import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../shops/shops.store.ts'
 import type { VisitorCounts } from '../shops/visitor-addresses.store.ts'
-import { SHOP_LEVELS, stateOf } from './accounts.view.ts'
+import { stateOf } from './accounts.view.ts'
 import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
-import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { ShopConsents } from './policies.ts'
 import { presentPolicy } from './policies.view.ts'
 import { presentSecrets } from './secrets.view.ts'
+import { settingFields } from './setting-fields.ts'
 
 export function presentShops(
   shops: readonly ShopRecord[],
@@ -54,48 +54,8 @@ export function presentNewShop({
 ${fields.choice({ name: 'platform', label: 'Platform', options: SHOP_PLATFORMS.map((name) => [name, name] as const) })}
 ${fields.field({ name: 'domain', label: 'Domain', required: true, hint: 'Host name only, for example shop.example.' })}
 ${fields.field({ name: 'secret', label: 'Secret', type: 'password', hint: 'The shop signs its requests with this secret. Leave it empty for a plugin to generate one.' })}
-${settingFields(fields, null, engines)}`,
+${settingFields(fields, SHOP_SETTINGS, { values: { billingAllowed: true, isActive: true }, engines })}`,
   })
-}
-
-/** Labels of the shop settings. */
-export const SHOP_SETTINGS = {
-  name: 'Name',
-  extraDomains: 'Extra domains',
-  monthlyGenerations: 'Generations per month',
-  addressGenerations: 'Generations per day and IP address',
-  visitorGenerations: 'Generations per day of all visitors',
-  requiresVisitorToken: 'Require a visitor token',
-  requiresConsent: 'Require consent before a photo is stored',
-  privacyContact: 'Contact for questions about data',
-  defaultEngine: 'Default engine',
-  safetyLevel: 'Safety level',
-  allowsSwimwear: 'Images may show underwear and swimwear',
-  adminUrl: 'URL of the platform’s API',
-  billingAllowed: 'Bill try-ons of shoppers',
-  isActive: 'Active',
-} as const
-
-const SWIMWEAR = [
-  ['', 'as in the account'],
-  ['true', 'yes'],
-  ['false', 'no'],
-] as const
-
-function settingFields({ field, choice, tick }: Fields, shop: ShopRecord | null, names: readonly string[]): Html {
-  const engines = [['', 'default of the account'] as const, ...names.map((name) => [name, name] as const)]
-  return html`${field({ name: 'name', label: SHOP_SETTINGS.name, value: shop?.name })}
-${field({ name: 'extraDomains', label: SHOP_SETTINGS.extraDomains, value: shop?.extraDomains.join(', '), hint: 'More domains that share links may point to, separated by commas.' })}
-<div class="pair">${field({ name: 'monthlyGenerations', label: SHOP_SETTINGS.monthlyGenerations, type: 'number', min: 0, value: shop?.monthlyGenerations, hint: 'Empty: the limit of the account.' })}
-${field({ name: 'addressGenerations', label: SHOP_SETTINGS.addressGenerations, type: 'number', min: 0, value: shop?.addressGenerations, hint: `Of visitors who are not signed in. Empty: ${DEFAULT_ADDRESS_GENERATIONS}.` })}
-${field({ name: 'visitorGenerations', label: SHOP_SETTINGS.visitorGenerations, type: 'number', min: 0, value: shop?.visitorGenerations, hint: `Of all visitors who are not signed in. Empty: ${DEFAULT_VISITOR_GENERATIONS}.` })}</div>
-${tick({ name: 'requiresVisitorToken', label: SHOP_SETTINGS.requiresVisitorToken, value: 'true', checked: shop?.requiresVisitorToken ?? false })}
-${tick({ name: 'requiresConsent', label: SHOP_SETTINGS.requiresConsent, value: 'true', checked: shop?.requiresConsent ?? false })}
-${field({ name: 'privacyContact', label: SHOP_SETTINGS.privacyContact, value: shop?.privacyContact, hint: 'Shown on the privacy page: an e-mail address, an https URL or an address. Empty: visitors contact the shop.' })}
-${choice({ name: 'defaultEngine', label: SHOP_SETTINGS.defaultEngine, options: engines, value: shop?.defaultEngine ?? '' })}
-${choice({ name: 'safetyLevel', label: SHOP_SETTINGS.safetyLevel, options: SHOP_LEVELS, value: shop?.safetyLevel ?? '' })}
-${choice({ name: 'allowsSwimwear', label: SHOP_SETTINGS.allowsSwimwear, options: SWIMWEAR, value: String(shop?.allowsSwimwear ?? '') })}
-${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: shop?.adminUrl, hint: 'https only. Empty: the domain of the shop.' })}`
 }
 
 /** Shows a new secret, once. */
@@ -172,10 +132,10 @@ function settings(shop: EditedShop, { engines, forms }: Pick<ShopPage, 'engines'
     forms,
     submit: 'Save settings',
     readable: true,
-    body: (fields) => html`${fields.edition(shop.edition)}${settingFields(fields, shop, engines)}
-${fields.field({ name: 'adminToken', label: 'Token of the platform’s API', type: 'password', hint: token })}
-${fields.tick({ name: 'billingAllowed', label: SHOP_SETTINGS.billingAllowed, value: 'true', checked: shop.billingAllowed })}
-${fields.tick({ name: 'isActive', label: SHOP_SETTINGS.isActive, value: 'true', checked: shop.isActive })}`,
+    body: (
+      fields,
+    ) => html`${fields.edition(shop.edition)}${settingFields(fields, SHOP_SETTINGS, { values: { ...shop }, engines })}
+${fields.field({ name: 'adminToken', label: 'Token of the platform’s API', type: 'password', hint: token })}`,
   })
 }
 

@@ -1,4 +1,11 @@
+import { type Setting, splitWords } from '../shared/contract/setting.ts'
+import { SHOP_SETTINGS } from '../shops/shop-settings.ts'
 import { nonPersonal, personal, type TableMap } from './table-map.ts'
+
+/** Columns of the settings of a shop, and the personal data in them. */
+const SETTINGS = Object.entries<Setting>(SHOP_SETTINGS).map(
+  ([name, { personal }]) => [splitWords(name, '_'), personal] as const,
+)
 
 /** What is stored of shoppers beside their images. */
 export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
@@ -73,10 +80,9 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
       lifetime: 'no end',
       erasure: 'an operator changes it; `shop/redact` of Shopify deactivates the shop',
     },
-    { name: 'name of the shop, which can be a person', privacy_contact: 'contact for questions about privacy' },
-    `id account_id platform domain secrets admin_url admin_token monthly_generations billing_allowed plan_ends_at is_active created_at
-    extra_domains address_generations visitor_generations requires_visitor_token default_engine requires_consent
-    safety_level allows_swimwear`,
+    Object.fromEntries(SETTINGS.flatMap(([column, about]) => (about === undefined ? [] : [[column, about]]))),
+    `id account_id platform domain secrets admin_token plan_ends_at created_at
+    ${SETTINGS.flatMap(([column, about]) => (about === undefined ? [column] : [])).join(' ')}`,
   ),
   proxy_nonces: nonPersonal('shop_id nonce expires_at'),
 }

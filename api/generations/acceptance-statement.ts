@@ -1,3 +1,4 @@
+import { DEFAULT_FAILED_PER_HOUR } from '../accounts/account-settings.ts'
 import { type Static, Type } from '../shared/contract/schema.ts'
 import { rowType, sql } from '../shared/database/database.ts'
 import {
@@ -203,11 +204,8 @@ const roomOfQuotas = sql.fragment`least(
         case when settings->>'monthlyGenerations' is not null
           then (settings->>'monthlyGenerations')::bigint - count_since(id, date_trunc('month', now(), 'UTC')) end)`
 
-/** Failed generations that an account may have per hour, in addition to as many as it completed. */
-const MAX_FAILED_PER_HOUR = 200
-
 const hasTooManyFailures = sql.fragment`
-  fails_too_often(id, coalesce((settings->>'failedGenerationsPerHour')::bigint, ${MAX_FAILED_PER_HOUR}))`
+  fails_too_often(id, coalesce((settings->>'failedGenerationsPerHour')::bigint, ${DEFAULT_FAILED_PER_HOUR}))`
 
 /**
  * Fields that share pages show. Each generation stores a snapshot, so fields that only product pages show are left out.

@@ -1,5 +1,6 @@
 import { DrapeError } from '../shared/contract/errors.ts'
 import { sql } from '../shared/database/database.ts'
+import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../shops/shop-settings.ts'
 
 // SQL fragments of the statement that accepts a shopper's generation, and of the statement that checks whether it would
 // be accepted. Both count in Postgres, so that limits survive a loss of Redis data.
@@ -20,8 +21,6 @@ export interface ShopCall {
   readonly attemptsPerGeneration?: number
 }
 
-export const DEFAULT_ADDRESS_GENERATIONS = 30
-export const DEFAULT_VISITOR_GENERATIONS = 1000
 export const DEFAULT_ATTEMPTS = 3
 
 /** Reasons why a shop or its shopper gets no further generation; `open`: no reason. */

@@ -4,65 +4,66 @@ import { type AccountRecord, AccountRow, accountColumns } from '../accounts/acco
 import { addLiveSecret, LiveSecrets, openSecrets, removeLiveSecret, sealSecret } from '../secrets/live-secrets.store.ts'
 import { DrapeError, refusedValue } from '../shared/contract/errors.ts'
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
+import { mapSettings, rowMembers, type SettingValues, splitWords } from '../shared/contract/setting.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
-import { SAFETY_LEVELS } from '../shared/generations/generation.ts'
 import type { SecretPlace } from '../shared/signing/secret-box.ts'
+import { SHOP_SETTINGS } from './shop-settings.ts'
 
 export const SHOP_PLATFORMS = ['shopify', 'plugin', 'development'] as const
 export type ShopPlatform = (typeof SHOP_PLATFORMS)[number]
 
-const ShopRow = Type.Object({
+/** Columns of the settings by their names in programs. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  ...mapSettings(SHOP_SETTINGS, (_, name) => splitWords(name, '_')),
+  adminToken: 'admin_token',
+  planEndsAt: 'plan_ends_at',
+}
+
+const members = {
   id: Type.String(),
   accountId: Type.String(),
   platform: Type.Enum([...SHOP_PLATFORMS]),
   domain: Type.String(),
-  /** Additional domains of the shop, in lower case. */
-  extraDomains: Type.Array(Type.String()),
-  name: Nullable(Type.String()),
-  /** Newest first. The secrets and the token are sealed, except in the results of `find` and `findByDomain`. */
   secrets: LiveSecrets,
-  adminUrl: Nullable(Type.String()),
+  ...rowMembers(SHOP_SETTINGS),
   adminToken: Nullable(Type.String()),
-  monthlyGenerations: Nullable(Type.Integer()),
-  /**
-   * Generations per day (UTC) by visitors who are not customers, per network address and in total; null: the default.
-   */
-  addressGenerations: Nullable(Type.Integer()),
-  visitorGenerations: Nullable(Type.Integer()),
-  /** Whether visitors who are not customers need a visitor token. */
-  requiresVisitorToken: Type.Boolean(),
-  /** Engine of try-ons by shoppers; null: the default engine of the account. */
-  defaultEngine: Nullable(Type.String()),
-  /** What images of its try-ons are checked for, and whether they may show underwear and swimwear; null: as the account. */
-  safetyLevel: Nullable(Type.Enum([...SAFETY_LEVELS])),
-  allowsSwimwear: Nullable(Type.Boolean()),
-  /** Whether the shop stores photos only of visitors who have agreed to its policy. */
-  requiresConsent: Type.Boolean(),
-  /** Contact for questions of visitors about their data. */
-  privacyContact: Nullable(Type.String()),
-  billingAllowed: Type.Boolean(),
   planEndsAt: Nullable(Timestamp),
-  isActive: Type.Boolean(),
-})
-export type ShopRecord = Static<typeof ShopRow>
+}
 
-const EditedRow = Type.Object({ ...ShopRow.properties, edition: Type.String() })
+export interface ShopRecord extends Omit<SettingValues<typeof SHOP_SETTINGS>, 'extraDomains'> {
+  readonly id: string
+  readonly accountId: string
+  readonly platform: ShopPlatform
+  readonly domain: string
+  readonly extraDomains: readonly string[]
+  /** Newest first. The secrets and the token are sealed, except in the results of `find`, `findByDomain` and `findOpen`. */
+  readonly secrets: Static<typeof LiveSecrets>
+  readonly adminToken: string | null
+  readonly planEndsAt: Date | null
+}
+const ShopRow = Type.Unsafe<ShopRecord>(Type.Object(members))
+
 /** A shop and the edition of its settings. */
-export type EditedShop = Static<typeof EditedRow>
+export interface EditedShop extends ShopRecord {
+  readonly edition: string
+}
+const EditedRow = Type.Unsafe<EditedShop>(Type.Object({ ...members, edition: Type.String() }))
 
-const shopEdition = sql.fragment`
-  md5(row(name, extra_domains, admin_url, admin_token, monthly_generations, address_generations,
-    visitor_generations, requires_visitor_token, default_engine, safety_level, allows_swimwear, requires_consent, privacy_contact,
-    billing_allowed, plan_ends_at, is_active)::text)`
+const settingColumns = Object.entries(COLUMNS).map(([name, column]) => ({
+  name: sql.identifier([name]),
+  column: sql.identifier(['shops', column]),
+}))
+
+const shopEdition = sql.fragment`md5(row(${sql.join(
+  settingColumns.map(({ column }) => column),
+  sql.fragment`, `,
+)})::text)`
 
 const columns = sql.fragment`
-  shops.id, shops.account_id as "accountId", platform, domain, extra_domains as "extraDomains", shops.name, secrets, admin_url as "adminUrl",
-  admin_token as "adminToken", monthly_generations as "monthlyGenerations",
-  address_generations as "addressGenerations", visitor_generations as "visitorGenerations",
-  requires_visitor_token as "requiresVisitorToken", default_engine as "defaultEngine", safety_level as "safetyLevel",
-  allows_swimwear as "allowsSwimwear", requires_consent as "requiresConsent",
-  privacy_contact as "privacyContact", billing_allowed as "billingAllowed",
-  plan_ends_at as "planEndsAt", shops.is_active as "isActive"`
+  shops.id, shops.account_id as "accountId", platform, domain, secrets, ${sql.join(
+    settingColumns.map(({ name, column }) => sql.fragment`${column} as ${name}`),
+    sql.fragment`, `,
+  )}`
 
 /** A shop and the account that is charged for it. */
 export interface FoundShop {
@@ -70,27 +71,18 @@ export interface FoundShop {
   readonly account: AccountRecord
 }
 
-/** Settings of a shop. Null removes a setting. */
-export interface ShopSettings {
-  readonly name?: string | null
-  /** Case-insensitive; null equals an empty list. */
-  readonly extraDomains?: readonly string[] | null
-  readonly adminUrl?: string | null
-  readonly adminToken?: string | null
-  readonly monthlyGenerations?: number | null
-  readonly addressGenerations?: number | null
-  readonly visitorGenerations?: number | null
-  readonly requiresVisitorToken?: boolean
-  readonly defaultEngine?: string | null
-  readonly safetyLevel?: ShopRecord['safetyLevel']
-  readonly allowsSwimwear?: boolean | null
-  /** Default of a new shop: whether a policy is published under its domain. Publishing the first one turns it on. */
-  readonly requiresConsent?: boolean
-  readonly privacyContact?: string | null
-  readonly billingAllowed?: boolean
-  readonly planEndsAt?: Date | null
-  readonly isActive?: boolean
-}
+/**
+ * Settings of a shop. Null removes a setting. Default of `requiresConsent` of a new shop: whether a policy is published under its domain;
+ * publishing the first one turns it on.
+ */
+export type ShopSettings = Partial<
+  Omit<SettingValues<typeof SHOP_SETTINGS>, 'extraDomains'> & {
+    /** Case-insensitive; null equals an empty list. */
+    readonly extraDomains: readonly string[] | null
+    readonly adminToken: string | null
+    readonly planEndsAt: Date | null
+  }
+>
 
 export interface NewShop extends ShopSettings {
   readonly accountId: string
@@ -140,7 +132,7 @@ export function createShops(database: Database) {
 
     /** The shop of the account with this domain (case-insensitive) or ID, active or not. */
     findOfAccount: (accountId: string, name: string): Promise<Pick<ShopRecord, 'id' | 'domain'> | null> =>
-      database.maybeOne(sql.type(rowType(Type.Pick(ShopRow, ['id', 'domain'])))`
+      database.maybeOne(sql.type(DomainRow)`
         select id, domain from shops where account_id = ${accountId} and (domain = lower(${name}) or id = ${name})`),
 
     /** The shop of this ID with decrypted secrets and token. */
@@ -206,26 +198,24 @@ export function createShops(database: Database) {
 }
 
 const Id = rowType(Type.Object({ id: Type.String() }))
+const DomainRow = rowType(Type.Object({ id: Type.String(), domain: Type.String() }))
 
 async function insertShop(database: Database, { accountId, platform, domain, secret, ...settings }: NewShop) {
   const id = `shop_${uuidv7()}`
   const secrets = secret === undefined ? [] : [await sealSecret(database, secret, { table: 'shops', id })]
-  const { billingAllowed = true, isActive = true, adminToken = null } = await sealToken(database, settings, id)
   const isKnown = await database.exists(sql.unsafe`select 1 from accounts where id = ${accountId}`)
   if (!isKnown) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
+  const { requiresConsent = null, ...others } = await sealToken(database, settings, id)
+  const hasPolicy = sql.fragment`exists (
+    select from consent_policies where account_id = ${accountId} and policy = lower(${domain}))`
+  const given = [
+    { column: sql.identifier(['requires_consent']), value: sql.fragment`coalesce(${requiresConsent}, ${hasPolicy})` },
+    ...columnsOf(others),
+  ]
+  const list = (parts: readonly SqlToken[]) => sql.join([...parts], sql.fragment`, `)
   const { rowCount } = await database.query(sql.unsafe`
-    insert into shops (
-      id, account_id, platform, domain, extra_domains, name, secrets, admin_url, admin_token, monthly_generations,
-      address_generations, visitor_generations, requires_visitor_token, default_engine, safety_level, allows_swimwear, requires_consent,
-      privacy_contact, billing_allowed, plan_ends_at, is_active
-    ) values (
-      ${id}, ${accountId}, ${platform}, lower(${domain}), ${domainArray(settings.extraDomains)}, ${settings.name ?? null}, ${sql.jsonb(secrets)},
-      ${settings.adminUrl ?? null}, ${adminToken}, ${settings.monthlyGenerations ?? null},
-      ${settings.addressGenerations ?? null}, ${settings.visitorGenerations ?? null}, ${settings.requiresVisitorToken ?? false},
-      ${settings.defaultEngine ?? null}, ${settings.safetyLevel ?? null}, ${settings.allowsSwimwear ?? null},
-      coalesce(${settings.requiresConsent ?? null}, exists (
-        select from consent_policies where account_id = ${accountId} and policy = lower(${domain}))), ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
-    )
+    insert into shops (id, account_id, platform, domain, secrets, ${list(given.map(({ column }) => column))})
+    values (${id}, ${accountId}, ${platform}, lower(${domain}), ${sql.jsonb(secrets)}, ${list(given.map(({ value }) => value))})
     on conflict (domain) do nothing`)
   if (rowCount === 0) throw refusedValue('domain', `A shop with the domain ${domain} already exists.`)
   return { id, domain: domain.toLowerCase() }
@@ -257,36 +247,30 @@ export function tokenPlace(id: string): SecretPlace {
 }
 
 type SqlFragment = ReturnType<typeof sql.fragment>
+type SqlToken = SqlFragment | ReturnType<typeof sql.identifier>
 
 /** Throws `VALIDATION_FAILED` when no setting is given. */
 function assignments(settings: ShopSettings): SqlFragment {
-  const { name, extraDomains, adminUrl, adminToken, monthlyGenerations, billingAllowed, planEndsAt, isActive } =
-    settings
-  const changes = [
-    name !== undefined && sql.fragment`name = ${name}`,
-    extraDomains !== undefined && sql.fragment`extra_domains = ${domainArray(extraDomains)}`,
-    adminUrl !== undefined && sql.fragment`admin_url = ${adminUrl}`,
-    // A token is bound to its address: changing only the address must not send the token to the new address.
-    adminUrl !== undefined &&
-      adminToken === undefined &&
-      sql.fragment`admin_token = case when admin_url is not distinct from ${adminUrl} then admin_token end`,
-    adminToken !== undefined && sql.fragment`admin_token = ${adminToken}`,
-    monthlyGenerations !== undefined && sql.fragment`monthly_generations = ${monthlyGenerations}`,
-    settings.addressGenerations !== undefined && sql.fragment`address_generations = ${settings.addressGenerations}`,
-    settings.visitorGenerations !== undefined && sql.fragment`visitor_generations = ${settings.visitorGenerations}`,
-    settings.requiresVisitorToken !== undefined &&
-      sql.fragment`requires_visitor_token = ${settings.requiresVisitorToken}`,
-    settings.defaultEngine !== undefined && sql.fragment`default_engine = ${settings.defaultEngine}`,
-    settings.safetyLevel !== undefined && sql.fragment`safety_level = ${settings.safetyLevel}`,
-    settings.allowsSwimwear !== undefined && sql.fragment`allows_swimwear = ${settings.allowsSwimwear}`,
-    settings.requiresConsent !== undefined && sql.fragment`requires_consent = ${settings.requiresConsent}`,
-    settings.privacyContact !== undefined && sql.fragment`privacy_contact = ${settings.privacyContact}`,
-    billingAllowed !== undefined && sql.fragment`billing_allowed = ${billingAllowed}`,
-    planEndsAt !== undefined && sql.fragment`plan_ends_at = ${planEndsAt?.toISOString() ?? null}`,
-    isActive !== undefined && sql.fragment`is_active = ${isActive}`,
-  ].filter((change) => change !== false)
+  const { adminUrl, adminToken } = settings
+  const changes = columnsOf(settings).map(({ column, value }) => sql.fragment`${column} = ${value}`)
   if (changes.length === 0) throw refusedValue('shop', 'The request changes nothing. Name at least one setting.')
+  // A token is bound to its address: changing only the address must not send the token to the new address.
+  if (adminUrl !== undefined && adminToken === undefined)
+    changes.push(sql.fragment`admin_token = case when admin_url is not distinct from ${adminUrl} then admin_token end`)
   return sql.fragment`${sql.join(changes, sql.fragment`, `)}`
+}
+
+/** The columns of the given settings, and the values for them. */
+function columnsOf({ extraDomains, planEndsAt, ...settings }: ShopSettings) {
+  const values = {
+    ...settings,
+    extraDomains: extraDomains === undefined ? undefined : domainArray(extraDomains),
+    planEndsAt: planEndsAt === undefined ? undefined : (planEndsAt?.toISOString() ?? null),
+  }
+  return Object.entries(COLUMNS).flatMap(([name, column]) => {
+    const value = values[name as keyof typeof values]
+    return value === undefined ? [] : [{ column: sql.identifier([column]), value: sql.fragment`${value}` }]
+  })
 }
 
 function domainArray(domains: readonly string[] | null = null) {

@@ -1,50 +1,27 @@
 import { readFile } from 'node:fs/promises'
+import { ACCOUNT_COLUMNS, ACCOUNT_SETTINGS, type AccountSettings } from '../../api/accounts/account-settings.ts'
 import {
   type AccountChanges,
   type AccountRecord,
-  type AccountSettings,
-  type Bounds,
   createAccounts,
   MAX_CREDITS,
-  RETENTION_WINDOW,
-  SETTING_BOUNDS,
 } from '../../api/accounts/accounts.store.ts'
 import { storeLogo } from '../../api/photos/account-logo.ts'
 import { createLogos } from '../../api/photos/logos.store.ts'
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { ACCOUNT_CLASSES, SAFETY_LEVELS } from '../../api/shared/generations/generation.ts'
 import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import type { DatabaseCommand } from './command.ts'
-import { readDefaultEngine, readFallbackEngines, warnAboutEngines } from './engine-options.ts'
+import { warnAboutEngines } from './engine-options.ts'
 import { mandatory, type Options, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'
-import { readSafetyLevel } from './safety-options.ts'
+import { readSettings, settingOptions } from './setting-options.ts'
 import { withStorage } from './storage.ts'
 
 const ACCOUNT = mandatory('--account <id>', 'account, acc_…')
 
 const SETTINGS = [
-  option('--email <address>', 'address for notices, or none'),
   option('--active <true|false>', 'whether its keys are accepted'),
-  option('--retention-days <1..90>', 'days that its images are kept'),
-  option('--result-days <1..90>', 'days that results are kept, where they differ from those of the photo; or none'),
-  option('--credits-low-at <n>', 'balance below which the event credits.low is sent, or none'),
-  option('--writes-per-minute <n>', 'limit of writes, or none: 100'),
-  option('--reads-per-minute <n>', 'limit of reads, or none: 6000'),
-  option('--monthly-generations <n>', 'limit of try-ons per month, or none'),
-  option('--concurrent-generations <n>', 'limit of unfinished try-ons, or none'),
-  option('--failed-generations-per-hour <n>', 'failures after which try-ons are refused for a minute, or none'),
-  option('--storage-megabytes <n>', 'limit of stored images, or none'),
-  option('--min-quality-percent <0..100>', 'quality below which a result is generated again or refused, or none'),
-  option(`--safety-level <${SAFETY_LEVELS.join('|')}>`, 'safety checks of images; none: off'),
-  option('--allows-swimwear <true|false>', 'whether images may show underwear and swimwear at the level strict'),
-  option('--default-engine <name>', 'engine of try-ons that name none; none: the default of the installation'),
-  option('--fallback-engines <name,name>', 'engines that replace an unavailable engine, in order of preference'),
-  option(
-    '--fallback-after-seconds <0..3600>',
-    'estimated wait after which a fallback engine is used; none: only while no worker runs the engine',
-  ),
-  option('--service-class <standard|premium>', 'class of service in metrics and objectives; none: standard'),
+  ...settingOptions({ ...ACCOUNT_COLUMNS, ...ACCOUNT_SETTINGS }).filter(({ long }) => long !== '--name'),
 ]
 
 /** Operator commands for accounts. */
@@ -157,56 +134,14 @@ function enginesOf({ settings }: AccountChanges) {
   return [settings?.defaultEngine, ...(settings?.fallbackEngines ?? [])]
 }
 
-const NONE = 'none'
-
 /** Absent options leave the setting unchanged. */
 function readChanges(options: Options): AccountChanges {
-  const readNumber = (setting: string, { minimum, maximum }: Bounds) => {
-    const name = toOption(setting)
-    const text = options[name]
-    if (text === undefined) return {}
-    return { [setting]: text === NONE ? null : wholeNumber(required(text, name), name, minimum, maximum) }
-  }
-  const defaultEngine = readDefaultEngine(options['default-engine'])
-  const fallbackEngines = readFallbackEngines(options['fallback-engines'])
-  const safetyLevel = readSafetyLevel(options['safety-level'])
-  const allowsSwimwear = readSwitch(options['allows-swimwear'], 'allows-swimwear')
-  const settings = {
-    ...(safetyLevel !== undefined && { safetyLevel }),
-    ...(allowsSwimwear !== undefined && { allowsSwimwear }),
-    ...(defaultEngine !== undefined && { defaultEngine }),
-    ...(fallbackEngines !== undefined && { fallbackEngines }),
-    ...readServiceClass(options['service-class']),
-    ...Object.assign({}, ...Object.entries(SETTING_BOUNDS).map(([setting, bounds]) => readNumber(setting, bounds))),
-  }
-  const { 'retention-days': days } = options
-  const { minimum, maximum } = RETENTION_WINDOW
+  const settings = readSettings(ACCOUNT_SETTINGS, options)
   return {
-    name: options.name === undefined ? undefined : required(options.name, 'name'),
-    email: readEmail(options.email),
+    ...readSettings(ACCOUNT_COLUMNS, options),
     isActive: readSwitch(options.active, 'active'),
-    retentionDays: days === undefined ? undefined : wholeNumber(days, 'retention-days', minimum, maximum),
     settings: Object.keys(settings).length > 0 ? settings : undefined,
   }
-}
-
-function readServiceClass(text: string | undefined) {
-  if (text === undefined) return {}
-  const found = ACCOUNT_CLASSES.find((name) => name === text)
-  if (found === undefined && text !== NONE)
-    throw new UsageError(`--service-class must be ${ACCOUNT_CLASSES.join(' or ')}, or none`)
-  return { serviceClass: found ?? null }
-}
-
-function toOption(setting: string): string {
-  return setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-}
-
-function readEmail(text: string | undefined): string | null | undefined {
-  if (text === undefined) return undefined
-  if (text === NONE) return null
-  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new UsageError('--email must be an e-mail address')
-  return text
 }
 
 function withoutNone(settings: NonNullable<AccountChanges['settings']>): AccountSettings {

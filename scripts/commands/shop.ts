@@ -1,10 +1,9 @@
 import { Type } from '../../api/shared/contract/schema.ts'
 import type { Database } from '../../api/shared/database/database.ts'
-import { SAFETY_LEVELS } from '../../api/shared/generations/generation.ts'
 import { createNamedRule } from '../../api/shared/network/addresses.ts'
 import { readConfig, SHARED_VARIABLES, splitList } from '../../api/shared/process/config.ts'
 import { adminUrlProblem } from '../../api/shops/admin-url.ts'
-import { parseDomains } from '../../api/shops/domains.ts'
+import { SHOP_SETTINGS } from '../../api/shops/shop-settings.ts'
 import {
   createShops,
   generateShopSecret,
@@ -15,44 +14,16 @@ import {
 } from '../../api/shops/shops.store.ts'
 import { createShopPrivacy } from '../../api/storefront/shops/shop-privacy.store.ts'
 import type { DatabaseCommand } from './command.ts'
-import { readDefaultEngine, warnAboutEngines } from './engine-options.ts'
-import { mandatory, type Options, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'
-import { readSafetyLevel } from './safety-options.ts'
+import { warnAboutEngines } from './engine-options.ts'
+import { mandatory, type Options, option, required, UsageError } from './options.ts'
 import { secretOptions } from './secret-options.ts'
+import { readSettings, settingOptions } from './setting-options.ts'
 
 const SHOP = mandatory('--shop <id|domain>', 'shop')
 
 const SETTINGS = [
-  option('--name <name>', 'name of the shop, or none'),
-  option('--active <true|false>', 'whether its pages may use the service'),
-  option('--default-engine <name>', 'engine of the try-ons of shoppers; none: the default of the account'),
-  option(
-    `--safety-level <${SAFETY_LEVELS.join('|')}>`,
-    'safety checks of the try-ons of shoppers; none: those of the account',
-  ),
-  option(
-    '--allows-swimwear <true|false>',
-    'whether these try-ons may show underwear and swimwear; none: the setting of the account',
-  ),
-  option('--extra-domains <domain,domain>', 'additional domains for share links, or none'),
-  option(
-    '--address-generations <n>',
-    'daily (UTC) try-ons of visitors without a customer account, per address; or none',
-  ),
-  option('--visitor-generations <n>', 'daily (UTC) try-ons of all such visitors together, or none'),
-  option('--requires-visitor-token <true|false>', 'require a token from such visitors'),
-  option(
-    '--requires-consent [true|false]',
-    'store photos only of visitors who agreed to the policy; default of a new shop: false, until a policy is published',
-  ),
-  option('--privacy-contact <text>', 'contact for questions of visitors about their data, or none'),
-  option('--monthly-generations <n>', 'limit of try-ons per month, or none'),
-  option('--billing-allowed <true|false>', 'whether the shop may be billed'),
-  option('--plan-ends-at <time>', 'end of the plan of the shop, or none'),
-  option(
-    '--admin-url <url>',
-    'https URL of the API of the platform, or none; without a token, a new URL removes the token',
-  ),
+  ...settingOptions(SHOP_SETTINGS),
+  option('--plan-ends-at <time>', 'end of the plan of the shop; none: no end'),
   ...secretOptions('admin-token', 'token of the API of the platform'),
 ]
 
@@ -78,7 +49,7 @@ export const shopCommands: Readonly<Record<string, DatabaseCommand>> = {
     options: [SHOP, ...SETTINGS],
     effect: 'changes',
     inDatabase: async (database, options) => {
-      const settings = readSettings(options)
+      const settings = readShopSettings(options)
       await warnAboutEngines(database, [settings.defaultEngine])
       return present(await createShops(database).update(required(options.shop, 'shop'), settings))
     },
@@ -122,7 +93,7 @@ async function create(database: Database, options: Options) {
   const platform = readPlatform(required(options.platform, 'platform'))
   const isMade = options.secret === undefined && platform === 'plugin'
   if (platform === 'shopify') required(options.secret, 'secret-file')
-  const settings = readSettings(options)
+  const settings = readShopSettings(options)
   await warnAboutEngines(database, [settings.defaultEngine])
   const secret = isMade ? generateShopSecret() : options.secret
   const created = await createShops(database).insert({
@@ -146,59 +117,30 @@ function readDomain(text: string): string {
   throw new UsageError('--domain must be a bare domain, as in shop.example')
 }
 
-const NONE = 'none'
-
 /** Absent options leave the setting unchanged. */
-function readSettings(options: Options): ShopSettings {
+function readShopSettings(options: Options): ShopSettings {
+  const settings: ShopSettings = readSettings(SHOP_SETTINGS, options)
   const read = <T>(name: string, parse: (text: string) => T): T | null | undefined => {
     const text = options[name]
     if (text === undefined) return undefined
-    return text === NONE ? null : parse(required(text, name))
+    return text === 'none' ? null : parse(required(text, name))
   }
+  assertAdminUrl(settings.adminUrl)
   return {
-    name: read('name', (text) => text),
-    extraDomains: read('extra-domains', (text) => parseDomains(text)),
-    adminUrl: read('admin-url', readUrl),
+    ...settings,
     adminToken: read('admin-token', (text) => text),
-    monthlyGenerations: read('monthly-generations', readGenerations),
-    addressGenerations: read('address-generations', (text) =>
-      Math.min(wholeNumber(text, 'address-generations', 0), MAX_GENERATIONS),
-    ),
-    visitorGenerations: read('visitor-generations', (text) =>
-      Math.min(wholeNumber(text, 'visitor-generations', 0), MAX_GENERATIONS),
-    ),
-    requiresVisitorToken: readSwitch(options['requires-visitor-token'], 'requires-visitor-token'),
-    requiresConsent: readSwitch(options['requires-consent'], 'requires-consent'),
-    privacyContact: read('privacy-contact', readContact),
-    defaultEngine: readDefaultEngine(options['default-engine']),
-    safetyLevel: readSafetyLevel(options['safety-level']),
-    allowsSwimwear: read('allows-swimwear', (text) => readSwitch(text, 'allows-swimwear') ?? null),
     planEndsAt: read('plan-ends-at', readTime),
-    billingAllowed: readSwitch(options['billing-allowed'], 'billing-allowed'),
-    isActive: readSwitch(options.active, 'active'),
   }
 }
 
-/** Max value of the column. */
-const MAX_GENERATIONS = 2_147_483_647
-
-function readGenerations(text: string): number {
-  return Math.min(wholeNumber(text, 'monthly-generations', 0), MAX_GENERATIONS)
-}
-
-function readContact(text: string): string {
-  if (text.length <= 300 && !/\p{C}/u.test(text)) return text
-  throw new UsageError('--privacy-contact must be at most 300 characters in one line')
-}
-
-function readUrl(text: string): string {
+function assertAdminUrl(text: string | null | undefined): void {
+  if (!text) return
   const { FETCH_ALLOW_CIDRS } = readConfig(
     Type.Object({ FETCH_ALLOW_CIDRS: SHARED_VARIABLES.FETCH_ALLOW_CIDRS }),
     process.env,
   )
   const why = adminUrlProblem(text, createNamedRule(splitList(FETCH_ALLOW_CIDRS)))
   if (why !== null) throw new UsageError(`--admin-url ${why}`)
-  return text
 }
 
 function readTime(text: string): Date {

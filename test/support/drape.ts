@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import sharp from 'sharp'
-import { type AccountSettings, createAccounts } from '../../api/accounts/accounts.store.ts'
+import type { AccountSettings } from '../../api/accounts/account-settings.ts'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import { type Contract, createContract } from './contract.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'

@@ -1,4 +1,4 @@
-import type { AccountSettings } from '../../accounts/accounts.store.ts'
+import type { AccountSettings } from '../../accounts/account-settings.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { TEST_ENGINE } from '../../shared/contract/test-mode.ts'
 import {

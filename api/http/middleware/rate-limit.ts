@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa'
+import { DEFAULT_REQUESTS } from '../../accounts/account-settings.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { Redis } from '../../shared/queue/redis.ts'
 import type { Budget } from '../limits/budget.ts'
@@ -6,8 +7,6 @@ import { createTokenBucket } from '../limits/token-bucket.ts'
 import type { AppState } from '../state.ts'
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Requests per minute of an account without its own limits. Reads: 200 callers that poll every 2 s. */
-export const DEFAULT_REQUESTS = { reads: 6000, writes: 100, polls: 300 } as const
 
 /**
  * Divides a minute's reads into the maximum burst. The burst of writes is a whole minute: a catalogue is sent in

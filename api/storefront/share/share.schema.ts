@@ -1,6 +1,6 @@
 import { named } from '../../http/openapi/named-schema.ts'
 import { Nullable, type Static, Type } from '../../shared/contract/schema.ts'
-import { HOST_NAME } from '../../shops/domains.ts'
+import { HOST_NAME } from '../../shops/shop-settings.ts'
 
 export const ShareBody = Type.Object({
   generationId: Type.String({ description: 'Id of a COMPLETED generation of this shop.' }),

@@ -51,7 +51,7 @@ describe('accounts in the dashboard', () => {
     expect(answer.text).toContain('There are 2 problems.')
     expect(answer.text).toContain(`<input id="${first}" autofocus name="name"`)
     expect(answer.text).toMatch(
-      /name="readsPerMinute"[^>]* value="many"[^>]* aria-invalid="true" aria-describedby="(\S+)-wrong">\s*<p class="wrong" id="\1-wrong">Enter a whole number from 1 to 1000000000\.</,
+      /name="readsPerMinute"[^>]* value="many"[^>]* aria-invalid="true" aria-describedby="(\S+)-wrong \1-hint">\s*<p class="wrong" id="\1-wrong">Enter a whole number from 1 to 1000000000\.</,
     )
     expect(answer.text.match(/ autofocus/g)).toHaveLength(1)
     expect(await accounts().find(id)).toMatchObject({ name: 'Shop & Co', settings: {} })
@@ -87,11 +87,13 @@ describe('accounts in the dashboard', () => {
       fallbackEngines: 'fashn-vton, warp',
       fallbackAfterSeconds: '30',
       minQualityPercent: '40',
+      serviceClass: 'premium',
     })
     expect((await accounts().find(id))?.settings).toMatchObject({
       fallbackEngines: ['fashn-vton', 'warp'],
       fallbackAfterSeconds: 30,
       minQualityPercent: 40,
+      serviceClass: 'premium',
     })
     expect((await browser.get(page)).text).toContain('value="fashn-vton, warp"')
     expect((await browser.submit(page, page, { fallbackEngines: 'warp, imagen' })).status).toBe(400)
@@ -99,10 +101,10 @@ describe('accounts in the dashboard', () => {
     expect((await accounts().find(id))?.settings).toMatchObject({ safetyLevel: 'strict', allowsSwimwear: true })
     expect((await browser.get(page)).text).toContain('<option value="strict" selected>')
     expect((await browser.submit(page, page, { safetyLevel: 'lax' })).status).toBe(400)
-    await browser.submit(page, page, { safetyLevel: '', allowsSwimwear: '' })
+    await browser.submit(page, page, { safetyLevel: '', allowsSwimwear: '', serviceClass: '' })
     await browser.submit(page, page, { fallbackEngines: '', fallbackAfterSeconds: '', minQualityPercent: '' })
     await browser.submit(page, page, { monthlyGenerations: '', resultDays: '', defaultEngine: '' })
-    expect((await accounts().find(id))?.settings).toEqual({ creditsLowAt: 0 })
+    expect((await accounts().find(id))?.settings).toEqual({ creditsLowAt: 0, allowsSwimwear: false })
   })
 
   it('get credits with a reason, only once for a form that is sent twice', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AccountSettings, createAccounts } from '../../../api/accounts/accounts.store.ts'
+import type { AccountSettings } from '../../../api/accounts/account-settings.ts'
+import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/generations/generations.store.ts'

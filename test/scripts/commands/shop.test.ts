@@ -54,7 +54,7 @@ describe('drape shop', () => {
 
   it('requires consent only with the option', async () => {
     await create('plugin', 'free.example')
-    await create('plugin', 'asking.example', '--requires-consent')
+    await create('plugin', 'asking.example', '--requires-consent', 'true')
     const requires = async (domain: string) => (await createShops(database).findByDomain(domain))?.requiresConsent
     expect([await requires('free.example'), await requires('asking.example')]).toEqual([false, true])
   })
@@ -164,7 +164,7 @@ describe('drape shop', () => {
     ['a shop that does not exist', 1, 'does not exist', ['update', '--shop', 'nobody.example', '--active', 'false']],
     ['an address without TLS', 2, 'https', ['update', '--shop', 'taken.example', '--admin-url', 'http://a.b']],
     ['a metadata service', 2, 'https', ['update', '--shop', 'taken.example', '--admin-url', 'http://169.254.169.254']],
-    ['an extra domain with a path', 1, 'host names', ['update', '--shop', 'taken.example', '--extra-domains', 'a.b/c']],
+    ['an extra domain with a path', 2, 'host names', ['update', '--shop', 'taken.example', '--extra-domains', 'a.b/c']],
     ['nothing to change', 1, 'changes nothing', ['update', '--shop', 'taken.example']],
     ['a time that is none', 2, '--plan-ends-at', ['update', '--shop', 'taken.example', '--plan-ends-at', 'soon']],
     ['a switch that is neither on nor off', 2, '--active', ['update', '--shop', 'taken.example', '--active', 'maybe']],
