@@ -8,7 +8,7 @@ if (import.meta.main) await startWorker({ host: process })
 export async function startWorker(surroundings: Surroundings): Promise<void> {
   const config = configure(readWorkerConfig, surroundings.host)
   // They open their models while the rest of the code loads, which takes about as long.
-  const first = forkFirst(config, surroundings.host.env)
+  const first = forkFirst(config, surroundings)
   const { work } = await import('./job/work.ts')
   await work(config, first, surroundings)
 }

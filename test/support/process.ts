@@ -8,6 +8,7 @@ import type { Part } from '../../scripts/stack/part.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { inspectProcess, killGroup } from '../../scripts/stack/processes.ts'
 import { startWorker } from '../../worker/main.ts'
+import { startInference } from './inference-processes.ts'
 import { asProcess } from './process-roles.ts'
 import { requestService } from './request-service.ts'
 import { until } from './until.ts'
@@ -93,7 +94,7 @@ function startInside(name: keyof typeof PROGRAMS, env: NodeJS.ProcessEnv): TestP
       output += line
     },
   }
-  PROGRAMS[name]({ host, lines }).catch((error) => {
+  PROGRAMS[name]({ host, lines, startInference }).catch((error) => {
     if (!host.emit('uncaughtException', error)) end(1)
   })
   return {

@@ -1,3 +1,4 @@
+import type { Surroundings } from '../../api/shared/process/config.ts'
 import type { WorkerConfig } from '../job/config.ts'
 import { childEnvironment } from './child-environment.ts'
 import { forkInference } from './fork.ts'
@@ -5,11 +6,12 @@ import { forkInference } from './fork.ts'
 export type FirstProcesses = ReturnType<typeof forkFirst>
 
 /** Starts the first process of each slot. `inferenceProgram`: program and environment of every inference process. */
-export function forkFirst(config: WorkerConfig, inherited: NodeJS.ProcessEnv) {
+export function forkFirst(config: WorkerConfig, { host, startInference }: Surroundings) {
   const inferenceProgram = {
+    start: startInference,
     program: new URL('process.ts', import.meta.url),
     env: {
-      ...childEnvironment(inherited),
+      ...childEnvironment(host.env),
       ENGINES: config.ENGINES.join(','),
       MODEL_DIR: config.MODEL_DIR,
       MARK_DIR: config.MARK_DIR,

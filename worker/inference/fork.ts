@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import type { Fork } from '../../api/shared/process/config.ts'
 import { childEnvironment } from './child-environment.ts'
 
 /** A newly started process. Its messages are queued until the first listener is added. */
@@ -8,10 +9,18 @@ export interface InferenceProcess {
   readonly startedAt: { readonly clock: number; readonly date: number }
 }
 
-/** Starts a process that runs the module `program` with the environment `env`. */
-export function forkInference({ program, env }: { program: URL; env: NodeJS.ProcessEnv }): InferenceProcess {
+export interface InferenceProgram {
+  /** The module that the process runs. */
+  readonly program: URL
+  readonly env: NodeJS.ProcessEnv
+  /** What starts it; default: `fork` of Node. */
+  readonly start?: Fork
+}
+
+/** Starts an inference process. */
+export function forkInference({ program, env, start = fork }: InferenceProgram): InferenceProcess {
   const startedAt = { clock: performance.now(), date: Date.now() }
-  const child = fork(program, [], {
+  const child = start(program, [], {
     serialization: 'advanced',
     // Pixels are outside the V8 heap, and objects on it are short-lived: a larger young generation would only waste over 100 MB.
     execArgv: [...process.execArgv, '--expose-gc', '--max-semi-space-size=8'],

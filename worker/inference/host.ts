@@ -35,7 +35,7 @@ export interface RunOptions {
 }
 
 export interface InferenceHostOptions
-  extends Pick<SupervisedProcessOptions, 'program' | 'env' | 'first' | 'log' | 'onRestart'> {
+  extends Pick<SupervisedProcessOptions, 'program' | 'env' | 'start' | 'first' | 'log' | 'onRestart'> {
   /** Work that takes longer counts as hung, and its process is killed. */
   readonly workSeconds: number
   /** A process that has not opened its models after this many seconds counts as hung. Default 180. */

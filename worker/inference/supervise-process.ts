@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Log } from '../../api/shared/telemetry/log.ts'
-import { forkInference, type InferenceProcess } from './fork.ts'
+import { forkInference, type InferenceProcess, type InferenceProgram } from './fork.ts'
 import type { FromProcess, ToProcess } from './protocol.ts'
 
 export interface SupervisedProcess {
@@ -19,10 +19,7 @@ export interface SupervisedProcess {
   stop(): Promise<void>
 }
 
-export interface SupervisedProcessOptions {
-  /** The module that the process runs. */
-  readonly program: URL
-  readonly env: NodeJS.ProcessEnv
+export interface SupervisedProcessOptions extends InferenceProgram {
   /** The first process, where it has been started already. */
   readonly first?: InferenceProcess
   /** A process that is not ready after this many seconds is killed. Time in which the process waits for files does not count. */
@@ -45,7 +42,7 @@ const STOP_GRACE_MS = 2000
 
 /** Runs one inference process; when it ends, starts another one after an exponential backoff. */
 export function superviseProcess(options: SupervisedProcessOptions): SupervisedProcess {
-  const { program, env, first, startSeconds, log, onMessage, onStartTimeout, onExit, onRestart } = options
+  const { first, startSeconds, log, onMessage, onStartTimeout, onExit, onRestart } = options
   let child: ChildProcess | null = null
   let startedAt: InferenceProcess['startedAt'] = { clock: 0, date: 0 }
   let failures = 0
@@ -89,10 +86,10 @@ export function superviseProcess(options: SupervisedProcessOptions): SupervisedP
     const pause = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1))
     log.error({ ...how, failures, pause }, 'inference process ended')
     onRestart()
-    restart = setTimeout(() => start(forkInference({ program, env })), pause)
+    restart = setTimeout(() => start(forkInference(options)), pause)
   }
 
-  start(first ?? forkInference({ program, env }))
+  start(first ?? forkInference(options))
 
   return {
     send: (message) => void child?.send(message),

@@ -1,3 +1,4 @@
+import type { ChildProcess, ForkOptions } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
 import { compileCheck, readNumber, type Static, type TSchema, Type } from '../contract/schema.ts'
@@ -12,10 +13,14 @@ export interface Host {
   exit(code: number): unknown
 }
 
+export type Fork = (program: URL, args: readonly string[], options: ForkOptions) => ChildProcess
+
 /** Where a program runs, and what receives its log; default: stdout. */
 export interface Surroundings {
   readonly host: Host
   readonly lines?: DestinationStream
+  /** What starts the inference processes of a worker; default: `fork` of Node. */
+  readonly startInference?: Fork
 }
 
 /** Variables that every process reads. */
