@@ -9,7 +9,6 @@ import {
 import type { ApiKeys } from '../accounts/api-keys.store.ts'
 import type { Ledger } from '../accounts/ledger.store.ts'
 import type { Usage } from '../accounts/usage.store.ts'
-import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import type { Shops } from '../shops/shops.store.ts'
@@ -26,6 +25,7 @@ import { keepConflict } from './conflict.ts'
 import { count } from './elements.ts'
 import { type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
+import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
@@ -102,7 +102,7 @@ async function showAccounts(ctx: DashboardContext, { accounts }: AccountPagesOpt
   const found = kept === null ? await accounts.search({ text: q, before, limit: PAGE }) : []
   showPage(ctx, {
     title: 'Accounts',
-    actions: html`<a class="button" href="/accounts/new">New account</a>`,
+    actions: permittedLink({ forms, path: '/accounts/new', className: 'button' }, 'New account'),
     body: presentAccounts(found, { query, q, isFull: found.length === PAGE, forms }),
   })
 }

@@ -8,7 +8,7 @@ import type { ShopRecord } from '../shops/shops.store.ts'
 import type { WebhookEndpoint } from '../webhooks/webhooks.store.ts'
 import { badge, copied, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
-import { actForm, searchForm } from './form-elements.ts'
+import { actForm, permittedLink, searchForm } from './form-elements.ts'
 import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentKeys } from './keys.view.ts'
@@ -101,7 +101,7 @@ export function presentAccount(page: AccountPage): Html {
     ['Images stored for', days(account.retentionDays)],
     ['Created (UTC)', time(account.createdAt)],
   ])}
-<div class="columns"><div>${section('Credits', presentCredits(page))}${section('Shops', presentShops(page.shops, id))}${section('Webhooks', presentEndpoints(page.endpoints, id))}${section('Logo', presentLogo(account, forms))}</div>${section('Settings', presentSettings(page))}</div>
+<div class="columns"><div>${section('Credits', presentCredits(page))}${section('Shops', presentShops(page))}${section('Webhooks', presentEndpoints(page))}${section('Logo', presentLogo(account, forms))}</div>${section('Settings', presentSettings(page))}</div>
 ${section('Keys', presentKeys({ accountId: id, keys: page.keys, forms }))}
 ${section('Usage in the last 14 days', html`${plotUsage(page.steps, { step: 'day', within: 'the last 14 days' })}${presentFailures(page.failures, id)}`)}
 ${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edition, isActive: account.isActive, forms }))}`
@@ -137,7 +137,7 @@ function presentSettings({ account, engines, forms }: AccountPage): Html {
   })
 }
 
-function presentShops(shops: readonly ShopRecord[], accountId: string): Html {
+function presentShops({ shops, account: { id: accountId }, forms }: AccountPage): Html {
   return html`${table({
     caption: 'Shops of the account',
     head: ['Domain', 'Platform', 'State'],
@@ -148,16 +148,16 @@ function presentShops(shops: readonly ShopRecord[], accountId: string): Html {
     ]),
     empty:
       'The account has no shops. Add one to show try-ons in its pages; an account that only calls the API needs none.',
-  })}<p><a href="/shops/new?account=${encodeURIComponent(accountId)}">New shop</a></p>`
+  })}<p>${permittedLink({ forms, path: `/shops/new?account=${encodeURIComponent(accountId)}` }, 'New shop')}</p>`
 }
 
-function presentEndpoints(endpoints: readonly WebhookEndpoint[], accountId: string): Html {
+function presentEndpoints({ endpoints, account: { id: accountId }, forms }: AccountPage): Html {
   return html`${table({
     caption: 'Webhooks of the account',
     head: ['URL', 'State'],
     rows: endpoints.map(({ id, url, isActive }) => [html`<a href="/webhooks/${id}">${url}</a>`, stateOf(isActive)]),
     empty: 'The account has no webhooks. Add an endpoint to be notified when a generation ends, instead of polling.',
-  })}<p><a href="/webhooks/new?account=${encodeURIComponent(accountId)}">New endpoint</a></p>`
+  })}<p>${permittedLink({ forms, path: `/webhooks/new?account=${encodeURIComponent(accountId)}` }, 'New endpoint')}</p>`
 }
 
 function presentLogo({ id, logoKey }: EditedAccount, forms: Forms): Html {

@@ -137,6 +137,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
       formKey: null,
       kept: null,
       forms: {
+        canOpen: () => false,
         issue: () => null,
         kept: (action: string) => (ctx.state.kept?.action === action ? ctx.state.kept : null),
       },

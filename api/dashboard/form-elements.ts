@@ -29,6 +29,17 @@ export function actForm(options: FormOptions): Html {
 ${presentFields(kept, body)}<button${when(danger, html` class="danger"`)}>${submit}</button></form>`
 }
 
+/** A link to a page that not every operator may open; `otherwise` for the others. */
+export function permittedLink(
+  { forms, path, className }: { forms: Pick<Forms, 'canOpen'>; path: `/${string}`; className?: string },
+  text: Content,
+  otherwise: Content = '',
+): Content {
+  const [page = ''] = path.split('?')
+  if (!forms.canOpen(page)) return otherwise
+  return html`<a${when(className, html` class="${className ?? ''}"`)} href="${path}">${text}</a>`
+}
+
 export interface SearchFormOptions {
   readonly action: string
   readonly forms: Pick<Forms, 'kept'>

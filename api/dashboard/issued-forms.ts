@@ -1,8 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { RejectedForm } from './rejected-form.ts'
 
-/** The forms of a page. */
+/** What the operator may do from a page. */
 export interface Forms {
+  /** Whether the operator may open this page, which may belong to an extension that is off. */
+  canOpen(path: string): boolean
   /** Issues the ID of a new form that posts to this path; null when the operator may not submit it. */
   issue(action: string): string | null
   /** The refused form of this action; null for a form that is shown for the first time. */

@@ -5,7 +5,6 @@ import { actForm } from './form-elements.ts'
 import { allowScript } from './headers.ts'
 import type { Forms } from './issued-forms.ts'
 import type { SignedIn } from './operator-sessions.store.ts'
-import type { Role } from './operators.store.ts'
 import { KEPT_MARK, type RejectedForm } from './rejected-form.ts'
 import type { DashboardContext, PageIndex } from './state.ts'
 
@@ -40,7 +39,7 @@ export function showPage(ctx: DashboardContext, { title, body, actions, notice }
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
   const shownNotice = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
   ctx.type = 'html'
-  const page = html`<!doctype html>
+  ctx.body = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -60,7 +59,6 @@ ${{ markup: content }}
 </main>
 </body>
 </html>`.markup
-  ctx.body = operator === null ? page : removeForbiddenLinks(page, { role: operator.role, pages })
 }
 
 const LOGO = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="true"><rect width="32" height="32" rx="9" fill="#1f4f8a"/><path d="M11 7 5 11l2.5 4.5L10 14v11h12V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-10 0z" fill="#fff"/><path d="M16 12.5V25h6V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-5 5.5z" fill="#8fbdf0"/></svg>`
@@ -81,19 +79,6 @@ function explainLostForm(kept: RejectedForm | null): Html {
     ...(kept?.problems ?? []).map(({ path, message }) => describeProblem(path, message)),
   ]
   return html`<p class="problem" role="alert" tabindex="-1" autofocus>${texts.filter((text) => text !== '').join(' ')}</p>`
-}
-
-/** Values are escaped, so every tag comes from a view. */
-const LINK = /(<td[^>]*>)?<a\b[^>]* href="(\/[^"?#]*)[^"]*"[^>]*>(.*?)<\/a>/gs
-
-/** Removes links to pages that the role may not open, or whose extension is off. The cells of tables keep the text of their links. */
-function removeForbiddenLinks(page: string, { role, pages }: { role: Role; pages: PageIndex }): string {
-  return page
-    .replaceAll(LINK, (link, cell: string | undefined, path: string, text: string) => {
-      if (pages.isPermitted(role, 'GET', path)) return link
-      return cell === undefined ? '' : `${cell}${text}`
-    })
-    .replaceAll('<p></p>', '')
 }
 
 /** Phones show the menu as a popover, which needs no script. */

@@ -51,7 +51,10 @@ const LISTED = 100
 const PREVIEW_SIDE = 240
 
 async function showRemovals(ctx: DashboardContext, { removals }: RemovalPagesOptions): Promise<void> {
-  showPage(ctx, { title: 'Removal requests', body: presentRemovals(await removals.list(LISTED), LISTED) })
+  showPage(ctx, {
+    title: 'Removal requests',
+    body: presentRemovals(await removals.list(LISTED), { limit: LISTED, forms: ctx.state.forms }),
+  })
 }
 
 async function findRemoval(ctx: DashboardContext, { removals }: RemovalPagesOptions): Promise<Removal> {

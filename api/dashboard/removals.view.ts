@@ -3,19 +3,19 @@ import type { Candidate } from '../trust/removals/removal-candidates.store.ts'
 import type { Removal, RemovalState } from '../trust/removals/removals.store.ts'
 import { badge, type Content, code, facts, section, type Tone, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
-import { actForm } from './form-elements.ts'
+import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 
 const TONES: Readonly<Record<RemovalState, Tone>> = { OPEN: 'busy', ERASING: 'busy', ERASED: 'good', DECLINED: 'quiet' }
 
-export function presentRemovals(found: readonly Removal[], limit: number): Html {
+export function presentRemovals(found: readonly Removal[], { limit, forms }: { limit: number; forms: Forms }): Html {
   return html`<p>People who are not customers ask for the removal of images that show them, on the page ${code('/removal')} of the API. Decide within 48 hours.</p>
 ${table({
   caption: 'Removal requests, earliest due date first',
   head: ['Request', 'State', 'Due (UTC)', 'Received (UTC)'],
   rows: found.map((removal): Content[] => [
-    html`<a href="/removals/${removal.id}">${shortId(removal.id)}</a>`,
+    permittedLink({ forms, path: `/removals/${removal.id}` }, shortId(removal.id), shortId(removal.id)),
     stateOf(removal),
     removal.decidedAt === null ? time(removal.dueAt) : 'decided',
     time(removal.createdAt),

@@ -30,7 +30,10 @@ export const reviewPages = pages<ReviewPagesOptions>([
 const LISTED = 100
 
 async function showReviews(ctx: DashboardContext, { reviews }: ReviewPagesOptions): Promise<void> {
-  showPage(ctx, { title: 'Reviews', body: presentReviews(await reviews.list(LISTED), LISTED) })
+  showPage(ctx, {
+    title: 'Reviews',
+    body: presentReviews(await reviews.list(LISTED), { limit: LISTED, forms: ctx.state.forms }),
+  })
 }
 
 async function findReview(ctx: DashboardContext, { reviews }: ReviewPagesOptions): Promise<Review> {

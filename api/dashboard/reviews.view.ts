@@ -2,7 +2,7 @@ import { type Html, html } from '../http/answers/html.ts'
 import type { SafetyCheck } from '../shared/contract/errors.ts'
 import type { Review } from '../trust/appeals/safety-reviews.store.ts'
 import { badge, type Content, facts, section, type Tone, table, time, when } from './elements.ts'
-import { actForm } from './form-elements.ts'
+import { actForm, permittedLink } from './form-elements.ts'
 import { shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 
@@ -24,13 +24,17 @@ const CHECKS: Readonly<Record<SafetyCheck, string>> = {
   'result-skin': 'more skin than the photo and the product require',
 }
 
-export function presentReviews(found: readonly Review[], limit: number): Html {
+export function presentReviews(found: readonly Review[], { limit, forms }: { limit: number; forms: Forms }): Html {
   return html`<p>Accounts and shoppers appeal refusals by safety checks. Neither a refusal nor an appeal costs credits. <a href="/blocks">Blocked images</a></p>
 ${table({
   caption: 'Reviews: open reviews first, alternating between accounts and shops, oldest first',
   head: ['Generation', 'State', 'Refused', 'By', 'Account', 'Received (UTC)'],
   rows: found.map((review): Content[] => [
-    html`<a href="/reviews/${review.generationId}">${shortId(review.generationId)}</a>`,
+    permittedLink(
+      { forms, path: `/reviews/${review.generationId}` },
+      shortId(review.generationId),
+      shortId(review.generationId),
+    ),
     stateOf(review),
     refusalOf(review),
     review.byShopper ? 'shopper' : 'account',

@@ -25,6 +25,7 @@ export function readSession({
     Object.assign(ctx.state, { operator, formKey })
     ctx.state.forms = {
       ...ctx.state.forms,
+      canOpen: (path) => ctx.state.pages.isPermitted(operator.role, 'GET', path),
       issue: (action) => (ctx.state.pages.isPermitted(operator.role, 'POST', action) ? issue(action) : null),
     }
     return next()

@@ -1,5 +1,4 @@
 import type { Consents } from '../consents/consents.store.ts'
-import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import type { AddressRule } from '../shared/network/addresses.ts'
@@ -19,6 +18,7 @@ import { type AccountSearch, describeAccount, readAccount, suggestAccounts } fro
 import { keepConflict } from './conflict.ts'
 import { type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
+import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
@@ -78,8 +78,9 @@ export const shopPages = pages<ShopPagesOptions>([
 async function showShops(ctx: DashboardContext, { shops, accounts, listRefused }: ShopPagesOptions): Promise<void> {
   const [found, refused] = await Promise.all([shops.list(queryOf(ctx).get('account')), listRefused(null)])
   const names = await accounts.findNames(found.map(({ accountId }) => accountId))
-  const actions = html`<a class="button" href="/shops/new">New shop</a>`
-  showPage(ctx, { title: 'Shops', actions, body: presentShops(found, { names, refused }) })
+  const { forms } = ctx.state
+  const actions = permittedLink({ forms, path: '/shops/new', className: 'button' }, 'New shop')
+  showPage(ctx, { title: 'Shops', actions, body: presentShops(found, { names, refused, forms }) })
 }
 
 async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPagesOptions): Promise<void> {
@@ -160,7 +161,8 @@ async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promi
   ])
   const accountName = names.get(shop.accountId)
   const body = presentShop(shop, { accountName, engines, forms: ctx.state.forms, spent, refused, consents })
-  const actions = html`<a class="button" href="/shops/${shop.id}/analytics">Analytics</a>`
+  const { forms } = ctx.state
+  const actions = permittedLink({ forms, path: `/shops/${shop.id}/analytics`, className: 'button' }, 'Analytics')
   showPage(ctx, { title: shop.name ?? shop.domain, actions, body })
 }
 

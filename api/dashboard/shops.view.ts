@@ -5,7 +5,7 @@ import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../shops/shops
 import type { VisitorCounts } from '../shops/visitor-addresses.store.ts'
 import { stateOf } from './accounts.view.ts'
 import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
-import { actForm } from './form-elements.ts'
+import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import type { ShopConsents } from './policies.ts'
@@ -15,7 +15,7 @@ import { settingFields } from './setting-fields.ts'
 
 export function presentShops(
   shops: readonly ShopRecord[],
-  { names, refused }: { names: ReadonlyMap<string, string>; refused: readonly RefusedRequest[] },
+  { names, refused, forms }: { names: ReadonlyMap<string, string>; refused: readonly RefusedRequest[]; forms: Forms },
 ): Html {
   return html`${table({
     caption: 'Shops',
@@ -28,7 +28,7 @@ export function presentShops(
       monthlyGenerations === null ? 'any' : count(monthlyGenerations),
       accountLink({ id: accountId, name: names.get(accountId) }),
     ]),
-    empty: html`There are no shops yet. <a href="/shops/new">Create one</a> for each domain that shows try-ons.`,
+    empty: html`There are no shops yet. ${permittedLink({ forms, path: '/shops/new' }, 'Create one', 'Create one')} for each domain that shows try-ons.`,
     numeric: [4],
   })}${when(refused.length > 0, section('Refused requests of unknown shops', refusedRequests(refused, 'No requests.')))}`
 }

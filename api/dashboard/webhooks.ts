@@ -1,4 +1,3 @@
-import { html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { generateWebhookSecret } from '../shared/signing/webhook-signature.ts'
@@ -7,6 +6,7 @@ import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent, type Webhooks } from
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
+import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
 import type { OperatorAudit } from './operator-audit.store.ts'
 import { pages } from './pages.ts'
@@ -85,8 +85,9 @@ export const webhookPages = pages<WebhookPagesOptions>([
 async function showEndpoints(ctx: DashboardContext, { webhooks, accounts }: WebhookPagesOptions): Promise<void> {
   const endpoints = await webhooks.list(queryOf(ctx).get('account'))
   const names = await accounts.findNames(endpoints.map(({ accountId }) => accountId))
-  const actions = html`<a class="button" href="/webhooks/new">New endpoint</a>`
-  showPage(ctx, { title: 'Webhooks', actions, body: presentEndpoints(endpoints, names) })
+  const { forms } = ctx.state
+  const actions = permittedLink({ forms, path: '/webhooks/new', className: 'button' }, 'New endpoint')
+  showPage(ctx, { title: 'Webhooks', actions, body: presentEndpoints(endpoints, { names, forms }) })
 }
 
 async function showNewEndpoint(ctx: DashboardContext, { accounts }: WebhookPagesOptions): Promise<void> {

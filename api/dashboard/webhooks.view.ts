@@ -20,12 +20,15 @@ import {
   when,
 } from './elements.ts'
 import type { Fields } from './fields.ts'
-import { actForm } from './form-elements.ts'
+import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentSecrets } from './secrets.view.ts'
 
-export function presentEndpoints(endpoints: readonly WebhookEndpoint[], names: ReadonlyMap<string, string>): Html {
+export function presentEndpoints(
+  endpoints: readonly WebhookEndpoint[],
+  { names, forms }: { names: ReadonlyMap<string, string>; forms: Forms },
+): Html {
   return html`${table({
     caption: 'Webhook endpoints',
     head: ['URL', 'State', 'Events', 'Failing since (UTC)', 'Account'],
@@ -36,7 +39,7 @@ export function presentEndpoints(endpoints: readonly WebhookEndpoint[], names: R
       time(failingSince),
       accountLink({ id: accountId, name: names.get(accountId) }),
     ]),
-    empty: html`There are no endpoints yet. <a href="/webhooks/new">Create one</a> to notify a server when a generation ends.`,
+    empty: html`There are no endpoints yet. ${permittedLink({ forms, path: '/webhooks/new' }, 'Create one', 'Create one')} to notify a server when a generation ends.`,
   })}`
 }
 

@@ -95,6 +95,22 @@ describe('the role of an operator', () => {
     expect((await browserOf('admin').get('/')).text).toContain('href="/operators"')
   })
 
+  it.each(ROLES)('shows %s links only to pages that it may open', async (role) => {
+    const browser = browserOf(role)
+    const seen = new Set(['/'])
+    for (const path of seen) {
+      const { status, text } = await browser.get(path)
+      expect(status, path).toBe(200)
+      for (const [, link] of text.matchAll(/ href="(\/[^"?#]*)/g)) {
+        // One row of each table is enough.
+        const kind = link.replaceAll(/(?<=\/)[a-z]+_[\w-]+|\d+/g, ':id')
+        if (![...seen].some((one) => one.replaceAll(/(?<=\/)[a-z]+_[\w-]+|\d+/g, ':id') === kind)) seen.add(link)
+      }
+    }
+    expect(seen.size).toBeGreaterThan(15)
+    expect(seen.has('/accounts/new')).toBe(role === 'admin')
+  })
+
   it('opens no page of an extension that is off, and no page links to one', async () => {
     const core = await startDashboard({ hasFeature: () => false })
     try {
@@ -108,17 +124,6 @@ describe('the role of an operator', () => {
       expect(await Promise.all(statuses)).toEqual([404, 404, 404, 404])
     } finally {
       await core.stop()
-    }
-  })
-
-  it.each(ROLES)('shows %s no link that it refuses', async (role) => {
-    for (const path of [...contents.pages, '/second-factor']) {
-      const { status, text } = await browserOf(role).get(path)
-      if (status !== 200) continue
-      const links = [...text.matchAll(/ href="(\/[^"]*)"/g)].map(([, to]) => to)
-      const refused = links.filter((to) => /^\/(accounts|shops|webhooks)\/new|^\/operators/.test(to))
-      if (role === 'admin' && path === '/accounts') expect(refused).toEqual(['/operators', '/accounts/new'])
-      if (role !== 'admin') expect(refused, path).toEqual([])
     }
   })
 
