@@ -1,4 +1,3 @@
-import { DEFAULT_ATTEMPTS } from './generations/shop-limits.store.ts'
 import { type Static, Type } from './shared/contract/schema.ts'
 import { DEFAULT_ENGINE, WORKER_ENGINES } from './shared/engines/engine-catalogue.ts'
 import { engineName, readEngines } from './shared/engines/engine-names.ts'
@@ -28,30 +27,17 @@ const schema = Type.Object({
   CAPTCHA_SECRET: Type.String({ default: '' }),
   LEAD_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 730 }),
   EVENTS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000, default: 12_000 }),
-  EVENT_BYTES_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000_000, default: 16_000_000 }),
-  EVENT_BYTES_PER_DAY: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, default: 1_000_000_000 }),
   ADDRESS_EVENTS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000, default: 1200 }),
-  ADDRESS_EVENT_BYTES_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000_000, default: 2_000_000 }),
   ANALYTICS_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   ANALYTICS_KEY: Type.String({ default: '' }),
   SECRETS_REWRAP_DELAY: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
   /** Maximum megabytes of request bodies on the disk of one process. */
   UPLOAD_DISK_MB: Type.Integer({ minimum: 64, maximum: 1_000_000, default: 1024 }),
-  ATTEMPTS_PER_TRY_ON: Type.Integer({ minimum: 1, maximum: 1000, default: DEFAULT_ATTEMPTS }),
   /** Default storage quota of an account in megabytes. */
   STORAGE_QUOTA_MB: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 102_400 }),
   /** With a controller, the first process to start reconciles. */
   RECONCILE_HOURS,
   LINGER_SECONDS: Type.Optional(Type.Integer({ minimum: 0, maximum: 60 })),
-  MAX_JSON_MB: Type.Integer({ minimum: 1, maximum: 10, default: 1 }),
-  /** Shopify sends the whole order, which has many MB in large shops. */
-  MAX_WEBHOOK_MB: Type.Integer({ minimum: 1, maximum: 20, default: 4 }),
-  /** Maximum megabytes on disk of bodies with unchecked signatures: in total, per address, per authenticated shop. */
-  UNPROVEN_BODIES_MB: Type.Integer({ minimum: 24, maximum: 100_000, default: 192 }),
-  UNPROVEN_ADDRESS_MB: Type.Integer({ minimum: 12, maximum: 50_000, default: 12 }),
-  UNPROVEN_SHOP_MB: Type.Integer({ minimum: 12, maximum: 50_000, default: 48 }),
-  BODY_SECONDS: Type.Integer({ minimum: 1, maximum: 55, default: 30 }),
-  BODY_MIN_KB_PER_SECOND: Type.Integer({ minimum: 0, maximum: 10_000, default: 16 }),
   /** Signs receipts of erasures. */
   RECEIPT_KEY: Type.String({ default: '' }),
   RECEIPT_KEY_FILE: Type.String({ default: '' }),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openSession } from '../api/shared/database/session.ts'
 
@@ -90,15 +91,7 @@ async function listen(url: string, channel: string, { onNotify, onListening, sig
   }
 }
 
+/** Ends early, without an error, when the signal aborts. */
 function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal?.addEventListener('abort', done)
-    if (signal?.aborted) done()
-  })
+  return sleep(ms, undefined, { signal }).catch(() => {})
 }

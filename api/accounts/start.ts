@@ -38,12 +38,7 @@ export function startAccounts(
     uses,
     authenticate,
     reading,
-    writing: [
-      ...reading,
-      parseBody({ disk: disk.accounts, maxJsonBytes: config.MAX_JSON_MB * 1024 * 1024 }),
-      guard,
-      idempotent,
-    ],
+    writing: [...reading, parseBody({ disk: disk.accounts }), guard, idempotent],
     polling: [authenticate, rateLimit({ redis, kind: 'polls', onLocal }), keyScope(), guard, parseBody()],
     writingBatch: [...reading, spoolBody(BATCH_TYPES, { disk: disk.accounts }), idempotent],
     /** Disk budget for files of shoppers, by network address. */

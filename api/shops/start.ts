@@ -9,8 +9,6 @@ import { shopProxy } from './shop-proxy.ts'
 import { createShops } from './shops.store.ts'
 import { createBudgets } from './storefront-limit.ts'
 
-const MB = 1024 * 1024
-
 export type ShopGuards = ReturnType<typeof createShopGuards>
 
 /** Creates the store of shops and the guards of the routes that shops and their visitors call. */
@@ -27,17 +25,7 @@ export function createShopGuards(
     signingSecret: config.SIGNING_SECRET,
     proxyHops: { own: config.PROXY_HOPS, shopify: config.SHOP_PROXY_HOPS },
   }
-  const maxJsonBytes = config.MAX_JSON_MB * MB
-  const receiveBody = createBodyReceiver({
-    maxBytes: maxJsonBytes,
-    maxWebhookBytes: config.MAX_WEBHOOK_MB * MB,
-    maxMs: config.BODY_SECONDS * 1000,
-    minBytesPerSecond: config.BODY_MIN_KB_PER_SECOND * 1024,
-    strangers: (config.UNPROVEN_BODIES_MB * MB) / 2,
-    trusted: (config.UNPROVEN_BODIES_MB * MB) / 2,
-    address: config.UNPROVEN_ADDRESS_MB * MB,
-    shop: config.UNPROVEN_SHOP_MB * MB,
-  })
+  const receiveBody = createBodyReceiver()
   return {
     shops,
     nonces,
@@ -50,9 +38,9 @@ export function createShopGuards(
       signingSecret: config.SIGNING_SECRET,
       onLocal: () => metrics.localCounts.inc(),
     }),
-    parse: parseBody({ maxJsonBytes, disk, ownerOf: ({ state }) => state.shopper.addressHash, maxFiles: 1 }),
+    parse: parseBody({ disk, ownerOf: ({ state }) => state.shopper.addressHash, maxFiles: 1 }),
     /** Apart from images of shoppers; and a few slow forms of one network must not shut out those of others. */
-    parseOf: (route: string, limits: BodyOptions = { maxJsonBytes, maxFiles: 1 }) =>
+    parseOf: (route: string, limits: BodyOptions = { maxFiles: 1 }) =>
       parseBody({ ...limits, disk, ownerOf: ({ ip }) => `${route}:${siteOf(ip)}` }),
   }
 }

@@ -141,7 +141,6 @@ function createParts(core: Core) {
       findRefusal: (caller) => budgets.findRefusal('product-lookup', caller),
     }),
     findServerKey: createKeyLookup({ keys: createApiKeys(database), kind: 'secret', uses: core.uses }),
-    attemptsPerTryOn: config.ATTEMPTS_PER_TRY_ON,
     fromKeyOrShop: publishableKeyOr(eventProxy, { findKey: findByPublishableKey(core), receiveBody, ...proof }),
     eventsFromShop: eventProxy,
     limitEvents: eventLimit({ redis, limits: config }),

@@ -196,7 +196,7 @@ describe('a request blocks the event loop only briefly', () => {
   beforeAll(async () => {
     const dashboard = await reserveFreePort()
     await dashboard.release()
-    const limits = { ADDRESS_EVENTS_PER_MINUTE: '10000000', ADDRESS_EVENT_BYTES_PER_MINUTE: '1000000000' }
+    const limits = { ADDRESS_EVENTS_PER_MINUTE: '10000000' }
     drape = await startDrape({
       separate: true,
       env: {

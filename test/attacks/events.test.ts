@@ -15,7 +15,7 @@ describe('a flood of events', () => {
 
   beforeAll(async () => {
     drape = await startDrape({
-      env: { PROXY_HOPS: '1', ADDRESS_EVENTS_PER_MINUTE: '2000', ADDRESS_EVENT_BYTES_PER_MINUTE: '3000000' },
+      env: { PROXY_HOPS: '1', ADDRESS_EVENTS_PER_MINUTE: '2000' },
     })
     headers = await appHeaders(drape)
   })

@@ -5,14 +5,12 @@ import type { AppContext, AppState } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { Redis } from '../../shared/queue/redis.ts'
 
-type EventLimits = Pick<
-  ApiConfig,
-  | 'EVENTS_PER_MINUTE'
-  | 'EVENT_BYTES_PER_MINUTE'
-  | 'EVENT_BYTES_PER_DAY'
-  | 'ADDRESS_EVENTS_PER_MINUTE'
-  | 'ADDRESS_EVENT_BYTES_PER_MINUTE'
->
+type EventLimits = Pick<ApiConfig, 'EVENTS_PER_MINUTE' | 'ADDRESS_EVENTS_PER_MINUTE'>
+
+/** Budgets in bytes, by the events per minute: 2 MB a minute for 1200 events of an address; 16 MB a minute and 1 GB a day for 12,000 of a shop. */
+const ADDRESS_BYTES = 5000 / 3
+const SENDER_BYTES = 4000 / 3
+const SENDER_BYTES_OF_DAY = 1e9 / 12_000
 
 /** Bytes that Postgres uses for the smallest event, so that byte budgets limit disk usage. */
 const MIN_STORED_BYTES = 256
@@ -29,10 +27,10 @@ export function eventLimit({ redis, limits }: { redis: Redis; limits: EventLimit
   const budgetOf = (name: string, points: number, seconds = MINUTE_SECONDS) =>
     createBudget({ redis, name: `events:${name}`, points, seconds })
   const addressEvents = budgetOf('address', limits.ADDRESS_EVENTS_PER_MINUTE)
-  const addressBytes = budgetOf('address-bytes', limits.ADDRESS_EVENT_BYTES_PER_MINUTE)
+  const addressBytes = budgetOf('address-bytes', Math.round(limits.ADDRESS_EVENTS_PER_MINUTE * ADDRESS_BYTES))
   const senderEvents = budgetOf('sender', limits.EVENTS_PER_MINUTE)
-  const senderBytes = budgetOf('sender-bytes', limits.EVENT_BYTES_PER_MINUTE)
-  const senderDay = budgetOf('sender-day', limits.EVENT_BYTES_PER_DAY, DAY_SECONDS)
+  const senderBytes = budgetOf('sender-bytes', Math.round(limits.EVENTS_PER_MINUTE * SENDER_BYTES))
+  const senderDay = budgetOf('sender-day', Math.round(limits.EVENTS_PER_MINUTE * SENDER_BYTES_OF_DAY), DAY_SECONDS)
 
   return async function limit(ctx, next) {
     const { key, shop, shopper } = ctx.state

@@ -31,7 +31,6 @@ export interface FittingRoomParts extends ConsentGuard {
   /** Notifies the relay of new work. */
   readonly wake: () => void
   /** Attempts per generation in the limits of shoppers, addresses and shops. */
-  readonly attemptsPerTryOn: number
   readonly signingSecret: SigningSecret
   readonly chooseEngine: EngineChoice['choose']
   readonly findProduct: Products['find']
@@ -177,7 +176,7 @@ function fittingOf(
     wish,
     chosen: { engine, requestedEngine },
   }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product' | 'consent'>; chosen: ChosenEngine },
-  { attemptsPerTryOn: attemptsPerGeneration, signingSecret }: FittingRoomParts,
+  { signingSecret }: FittingRoomParts,
 ): Omit<Acceptance, 'deadlineSeconds'> {
   const { shop, account, shopperId } = requesterOf(ctx)
   const { customerId, addressHash, isAddressShared } = ctx.state.shopper
@@ -199,7 +198,6 @@ function fittingOf(
         ? visitorGenerations
         : (shop.addressGenerations ?? DEFAULT_ADDRESS_GENERATIONS),
       visitorGenerations,
-      attemptsPerGeneration,
     },
     engine: engine.name,
     requestedEngine,
