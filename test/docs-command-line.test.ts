@@ -22,7 +22,7 @@ const PAGES: readonly (readonly [page: string, blocks: readonly number[], writte
   ['docs/configuration.md', [0, 1, 4], /password[\s\S]*apiKey[\s\S]*balanced +true[\s\S]*COMPLETED[\s\S]*granted/],
   ['docs/dashboard.md', [0], /"password"/],
   ['docs/retention.md', [2], /orphans/],
-  ['docs/widget.md', [1, 2], /"secret"[\s\S]*"externalId":"shirt-1"/],
+  ['docs/widget.md', [0, 1], /"secret"[\s\S]*"externalId":"shirt-1"/],
   ['README.md', [1], /"generationId":"gen_[\s\S]*"status":"COMPLETED"/],
   ['charts/drape/docs/backup.md', [5], /balanced +true/],
   ['docs/safety.md', [0], /strict[\s\S]*allowsSwimwear/],

@@ -110,6 +110,14 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     throw new Error(`Tab does not lead to "${wanted}", but to ${passed.join(', ')}`)
   }
 
+  it('takes a key out of its address, as of a demo on this machine', async () => {
+    await page.goto('about:blank')
+    await page.goto(`${proxy.url}/playground#key=${drape.apiKey}`)
+    await appear('#account')
+    expect(page.url()).toBe(`${proxy.url}/playground`)
+    await page.click('#forget')
+  })
+
   it('completes a try-on by keyboard alone, reports its progress and compares photo and result', async () => {
     const statuses: string[] = []
     await page.exposeFunction('addStatus', (status: string) => statuses.push(status))

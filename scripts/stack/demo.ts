@@ -1,29 +1,40 @@
-import { openAsBlob } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { existsSync, openAsBlob } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { aborted, ROOT, runDrape, runSession, say } from './session.ts'
+import { registerProducts } from '../samples/shop/products.ts'
+import { type DemoShop, type ShopOptions, startShop } from '../samples/shop/server.ts'
+import { findCommand } from './commands.ts'
+import {
+  type Account,
+  findAccount,
+  findOperator,
+  findStorefront,
+  keep,
+  type Operator,
+  readKept,
+  type Storefront,
+} from './demo-records.ts'
+import { createPorts } from './ports.ts'
+import { aborted, ROOT, runSession, say } from './session.ts'
+import { readSettings } from './settings.ts'
 import type { Stack } from './stack.ts'
 
 const PERSON = join(ROOT, 'scripts/samples/persons/down-half-teal.jpg')
 const GARMENT = join(ROOT, 'scripts/samples/garments/tshirt-navy.jpg')
 
-interface Account {
-  readonly id: string
-  readonly apiKey: string
+/** All that the demo prints. */
+interface Demo {
+  readonly account: Account
+  readonly storefront: Storefront
+  readonly operator: Operator | null
+  readonly shopUrl: string
 }
 
-/** What the calls of shoppers need. */
-interface Storefront {
-  readonly accountId: string
-  readonly publishableKey: string
-  readonly domain: string
-}
-
-/** Operator of the dashboard. */
-interface Operator {
-  readonly email: string
-  readonly password: string
+/** The result of an earlier start. */
+interface Kept {
+  readonly path: string
 }
 
 /** The API's view of a generation. */
@@ -35,73 +46,73 @@ interface Generation {
   readonly errorMessage?: string
 }
 
-const CREDITS = ['--credits', '100']
-const EMAIL = 'demo@example.com'
+const KNOWN = ['--once', '--open']
+const [once, open] = KNOWN.map((option) => process.argv.includes(option))
+/** What the demo of this data folder prints, while it runs. */
+const STEPS = join(readSettings(process.env, ROOT).dataFolder, 'demo', 'running.json')
 
-const once = process.argv.includes('--once')
+if (once || !(await presentRunning())) await runSession(once ? runOnce : runDemo, { known: KNOWN, dashboard: !once })
 
-await runSession(
-  async (stack, interrupted) => {
-    const account = await findAccount(stack)
-    const failure = await tryOn({ stack, apiKey: account.apiKey, interrupted })
-    if (once && failure) throw new Error(failure)
-    if (once) return
-    if (failure) say(`\n${failure}`)
-    presentNextSteps(stack, {
-      account,
-      storefront: await findStorefront(stack, account),
-      operator: await findOperator(stack),
-    })
-    say('\nDrape keeps running. Press Ctrl-C to stop it.')
-    await aborted(interrupted)
-  },
-  { known: ['--once'], dashboard: !once },
-)
-
-/** The account of an earlier run in the same data folder, with at least 10 credits, or a new one. */
-async function findAccount(stack: Stack): Promise<Account> {
-  const kept = await readKept<Account>(stack, 'account')
-  const headers = { 'x-api-key': kept?.apiKey ?? '' }
-  const answer = kept && (await fetch(`${stack.report.url}/tryon/v1/account`, { headers }))
-  if (!kept || !answer?.ok)
-    return keep(stack, 'account', await runDrape(stack, 'account', 'create', '--name', 'Demo', ...CREDITS))
-  const { creditBalance } = (await answer.json()) as { creditBalance: number }
-  if (creditBalance < 10) await runDrape(stack, 'credits', 'add', '--account', kept.id, ...CREDITS)
-  return kept
+async function runOnce(stack: Stack, interrupted: AbortSignal): Promise<void> {
+  const { apiKey } = await findAccount(stack)
+  const failure = await tryOn({ stack, apiKey, interrupted })
+  if (failure) throw new Error(failure)
 }
 
-/** The publishable key and the shop of an earlier run with this account, or new ones. */
-async function findStorefront(stack: Stack, { id: accountId }: Account): Promise<Storefront> {
-  const kept = await readKept<Storefront>(stack, 'storefront')
-  if (kept?.accountId === accountId) return kept
-  const owner = ['--account', accountId]
-  const { key } = await runDrape<{ key: string }>(stack, 'key', 'create', ...owner, '--kind', 'publishable')
-  const domain = `demo-${accountId.slice(-6)}.example`
-  await runDrape(stack, 'shop', 'create', ...owner, '--platform', 'development', '--domain', domain)
-  return keep(stack, 'storefront', { accountId, publishableKey: key, domain })
+async function runDemo(stack: Stack, interrupted: AbortSignal): Promise<void> {
+  say('Preparing the account, the shop and the sign-in …')
+  const account = await findAccount(stack)
+  const [storefront, operator] = await Promise.all([findStorefront(stack, account), findOperator(stack)])
+  const apiUrl = stack.report.url
+  await using shop = await startSampleShop({ apiUrl, ...account, ...storefront })
+  await presentNextSteps(stack, { account, storefront, operator, shopUrl: shop.url })
+  if (open) openPlayground(apiUrl, account.apiKey)
+  await registerProducts({ apiUrl, apiKey: account.apiKey })
+  const result = await readKept<Kept>(stack, 'result')
+  const failure = result && existsSync(result.path) ? null : await tryOn({ stack, apiKey: account.apiKey, interrupted })
+  if (failure) say(`\n${failure}`)
+  else if (result) process.stdout.write(`\nResult:  ${result.path}\n`)
+  say('\nDrape keeps running. Press Ctrl-C to stop it.')
+  await aborted(interrupted)
+  await rm(STEPS)
 }
 
-/** The operator of an earlier run in the same data folder, or a new one; null with an external database. */
-async function findOperator(stack: Stack): Promise<Operator | null> {
-  if (process.env.DATABASE_URL) return null
-  const kept = await readKept<Operator>(stack, 'operator')
-  if (kept) return kept
-  const { operators } = await runDrape<{ operators: { email: string }[] }>(stack, 'operator', 'list')
-  const verb = operators.some(({ email }) => email === EMAIL) ? 'password' : 'create'
-  const { password } = await runDrape<Operator>(stack, 'operator', verb, '--email', EMAIL)
-  return keep(stack, 'operator', { email: EMAIL, password })
+/** Prints what the demo that runs with the same data has printed; false without one. */
+async function presentRunning(): Promise<boolean> {
+  const { url, apiKey, text } = await readFile(STEPS, 'utf8').then(JSON.parse, () => ({}))
+  const headers = { 'x-api-key': apiKey }
+  const answer = url && (await fetch(`${url}/tryon/v1/account`, { headers }).catch(() => null))
+  if (!answer?.ok) return false
+  say('The demo already runs.')
+  process.stdout.write(text)
+  if (open) openPlayground(url, apiKey)
+  return true
 }
 
-async function readKept<T>({ dataFolder }: Stack, name: string): Promise<T | null> {
-  return readFile(join(dataFolder, 'demo', `${name}.json`), 'utf8')
-    .then(JSON.parse)
-    .catch(() => null)
+/** The page takes the key out of its address, on this machine only. */
+function openPlayground(url: string, apiKey: string): void {
+  const opener = findCommand(['xdg-open', 'open'])
+  if (opener === undefined) {
+    say(`No program here opens a browser: open ${url}/playground`)
+    return
+  }
+  const child = spawn(opener, [`${url}/playground#key=${apiKey}`], { stdio: 'ignore', detached: true })
+  child.on('error', ({ message }) => say(`${opener}: ${message}`))
+  child.unref()
 }
 
-async function keep<T>({ dataFolder }: Stack, name: string, value: T): Promise<T> {
-  await mkdir(join(dataFolder, 'demo'), { recursive: true })
-  await writeFile(join(dataFolder, 'demo', `${name}.json`), JSON.stringify(value), { mode: 0o600 })
-  return value
+/** Starts the sample shop on its usual port, or on a free one. */
+async function startSampleShop(options: Omit<ShopOptions, 'customerId' | 'port'>): Promise<DemoShop & AsyncDisposable> {
+  const ports = createPorts()
+  const given = process.env.SHOP_PORT
+  const { port, release } = given ? await ports.take(Number(given)) : await ports.takeFree(8090)
+  await release()
+  const shop = await startShop({ ...options, customerId: '', port })
+  const stop = async () => {
+    await shop.stop()
+    ports.giveBack()
+  }
+  return { ...shop, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** Resolves to the reason if the try-on fails, for example because of the safety level of the account. */
@@ -122,6 +133,7 @@ async function tryOn({
   if (finished.status === 'FAILED') return `The try-on failed: ${finished.errorCode ?? ''} ${finished.errorMessage}`
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   const path = await download(finished, join(dataFolder, 'demo'))
+  await keep<Kept>(stack, 'result', { path })
   process.stdout.write(`
 Result:  ${path}
 URL:     ${finished.resultImageUrl}
@@ -138,16 +150,19 @@ Try it yourself:
   return null
 }
 
-/** The variables for the commands of the docs in another shell, and the URLs to open in a browser. */
-function presentNextSteps(
+/** Prints the URLs to open in a browser, and the variables for the commands of the docs in another shell. */
+async function presentNextSteps(
   { report, env }: Stack,
-  {
-    account: { id, apiKey },
-    storefront: { publishableKey, domain },
-    operator,
-  }: { account: Account; storefront: Storefront; operator: Operator | null },
-): void {
-  process.stdout.write(`
+  { account: { id, apiKey, publishableKey }, storefront: { domain }, operator, shopUrl }: Demo,
+): Promise<void> {
+  const text = `
+In a browser:
+
+  ${report.url}/playground   enter the key ${apiKey}, choose a person and a product, press "Try it on"
+  ${shopUrl}/products/101   a product of the sample shop: press "Try it on"
+  ${report.dashboardUrl}              dashboard for operators${operator ? `; sign in as ${operator.email} with the password ${operator.password}` : ''}
+  ${report.url}/docs         reference of the API
+
 For the commands of the README, in another shell:
 
   export DRAPE=${report.url} KEY=${apiKey} ACCOUNT=${id}
@@ -159,13 +174,9 @@ For the calls of shoppers, with a publishable key or as the shop that X-Drape-Sh
 
   export PUBLISHABLE_KEY=${publishableKey} SHOP=${domain}
   curl -s ${report.url}/public/check-credits -H 'X-Drape-Shop: ${domain}'
-
-In a browser:
-
-  ${report.url}/playground   enter the key ${apiKey}, choose a person and a product, press "Try it on"
-  ${report.url}/docs         reference of the API
-  ${report.dashboardUrl}              dashboard for operators${operator ? `; sign in as ${operator.email} with the password ${operator.password}` : ''}
-`)
+`
+  await writeFile(STEPS, JSON.stringify({ url: report.url, apiKey, text }), { mode: 0o600 })
+  process.stdout.write(text)
 }
 
 function tryOnBody() {

@@ -56,11 +56,17 @@ export async function startReplica(
 /** More than `START_SECONDS` of a worker: on a busy machine models take minutes to open. */
 const READY_MS = 300_000
 
-/** Resolves when `/readyz` returns 200. Throws after 5 minutes, with the last response. */
-export async function waitUntilReady({ name, ports }: Replica, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + READY_MS
-  let last = 'no answer'
-  while (Date.now() < deadline) {
+const REPORT_MS = 10_000
+
+/** Resolves when `/readyz` returns 200; reports the last response every 10 s. Throws after 5 minutes. */
+export async function waitUntilReady(
+  { name, ports }: Replica,
+  { say, signal }: { say: (text: string) => void; signal: AbortSignal },
+): Promise<void> {
+  const startedAt = Date.now()
+  let last = 'no answer yet'
+  for (let reports = 1; Date.now() - startedAt < READY_MS; ) {
+    if (Date.now() - startedAt > reports * REPORT_MS) say(`Waiting for ${name}, ${reports++ * 10} s so far: ${last}`)
     try {
       const answer = await fetch(`http://127.0.0.1:${ports.PROBE_PORT.port}/readyz`, {
         signal: AbortSignal.timeout(2000),

@@ -111,7 +111,7 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
   const replicas = [...api, ...worker, ...retention]
   const envOf = ({ program }: Replica) => environmentOf(program, { env: programEnv, urls })
   await Promise.all(replicas.map((replica) => startReplica(replica, { root, env: envOf(replica), supervisor })))
-  await Promise.all(replicas.map((replica) => waitUntilReady(replica, signal)))
+  await Promise.all(replicas.map((replica) => waitUntilReady(replica, { say, signal })))
   const report: StackReport = {
     ready: true,
     url,

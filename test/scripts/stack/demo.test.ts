@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { APP_CONTEXT, eventOf } from '../../support/analytics-events.ts'
@@ -10,23 +11,34 @@ import { until } from '../../support/until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const [DEMO, TEST] = commandsOf('README.md', 'Two commands').split('\n')
-const SHOP = commandsOf('docs/widget.md', 'The widget')
 
 describe('scripts/demo', () => {
-  it('serves a result and all printed URLs, and keeps account, sign-in and ports across restarts, also when the try-on is refused', async () => {
+  it('serves all printed URLs, a shop and a result; keeps account, sign-in, ports and result across restarts', async () => {
     const dataFolder = (await requestService('folder', null)).path
     // Other stacks of the tests may hold the usual ports during one of the two starts.
     const ports: Record<string, string> = {}
-    for (const name of ['PORT', 'DASHBOARD_PORT', 'POSTGRES_PORT', 'REDIS_PORT']) {
+    for (const name of ['PORT', 'DASHBOARD_PORT', 'SHOP_PORT', 'POSTGRES_PORT', 'REDIS_PORT']) {
       const { port, release } = await reserveFreePort()
       await release()
       ports[name] = String(port)
     }
-    const first = await start(DEMO, { DATA_DIR: dataFolder, ...ports })
+    const opened = join(dataFolder, 'opened')
+    const opener = join(dataFolder, 'programs')
+    await mkdir(opener)
+    await writeFile(join(opener, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > '${opened}'\n`)
+    await chmod(join(opener, 'xdg-open'), 0o700)
+    const env = { DATA_DIR: dataFolder, PATH: `${opener}:${process.env.PATH}`, ...ports }
+    const first = await start(DEMO.replace('scripts/demo', 'scripts/demo --open'), env)
     const [, url, apiKey] = /^ {2}export DRAPE=(\S+) KEY=(\S+) ACCOUNT=acc_\S+$/m.exec(first.output) ?? []
     const [, dashboard, email, password] =
       /(http:\S+) +dashboard .* as (\S+) with the password (\S+)/.exec(first.output) ?? []
     const [, result] = /^URL: +(\S+)$/m.exec(first.output) ?? []
+    expect(first.output.indexOf(password)).toBeLessThan(first.output.indexOf('Trying'))
+    expect(await readFile(opened, 'utf8')).toBe(`${url}/playground#key=${apiKey}`)
+    const [, product] = /^ {2}(\S+) +a product of the sample shop/m.exec(first.output) ?? []
+    expect(await (await fetch(product)).text()).toContain('<drape-try-on')
+    for (const path of ['widget.js', 'public/check-credits', 'public/consent'])
+      expect((await fetch(new URL(`/apps/drape/${path}`, product))).status).toBe(200)
     for (const page of [`${url}/playground`, `${url}/docs`, dashboard, result])
       expect((await fetch(page)).status).toBe(200)
     const form = new URLSearchParams({ email, password })
@@ -53,36 +65,38 @@ describe('scripts/demo', () => {
     })
     expect(await events.json()).toEqual({ success: true })
     const variables = first.output.matchAll(/\b([A-Z_]+)=(\S+)/g)
-    const { ACCOUNT = '', ...env } = Object.fromEntries([...variables].map(([, name, value]) => [name, value]))
-    const { drape } = createCommandLine(env.DATABASE_URL, env)
+    const { ACCOUNT = '', ...printed } = Object.fromEntries([...variables].map(([, name, value]) => [name, value]))
+    const { drape } = createCommandLine(printed.DATABASE_URL, printed)
     const quality = ['--account', ACCOUNT, '--min-quality-percent', '100']
     expect(await drape('account', 'update', ...quality)).toMatchObject({ code: 0 })
+    const beside = await spawnProcess({
+      command: `${ROOT}/scripts/shop`,
+      args: [],
+      cwd: '/',
+      env: { ...process.env, ...env },
+    })
+    expect(await beside.ended, beside.output()).toBe(0)
+    expect(nextStepsOf(beside.output())).toBe(nextStepsOf(first.output))
     expect(await first.program.end('SIGTERM')).toBe(0)
 
-    const again = await start(`${ROOT}/scripts/demo`, { DATA_DIR: dataFolder, ...ports }, '/')
-    expect(again.output).toContain('The try-on failed: RESULT_REJECTED')
+    const [, path] = /^Result: +(\S+)$/m.exec(first.output) ?? []
+    const again = await start(`${ROOT}/scripts/shop`, env, '/')
+    expect(again.output).toMatch(new RegExp(`^Result: +${path}$`, 'm'))
+    expect(again.output).not.toContain('Trying')
     expect(nextStepsOf(again.output)).toBe(nextStepsOf(first.output))
-    expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 99 })
     expect(await again.program.end('SIGTERM')).toBe(0)
+
+    await rm(path)
+    const refused = await start(`${ROOT}/scripts/demo`, env)
+    expect(refused.output).toContain('The try-on failed: RESULT_REJECTED')
+    expect(await (await fetch(`${url}/tryon/v1/account/credits`, account)).json()).toEqual({ creditBalance: 99 })
+    expect(await refused.program.end('SIGTERM')).toBe(0)
   })
 
   it('names the variable when it uses a database that does not answer', async () => {
     const { path } = await requestService('folder', null)
     const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/nothing'
     await expect(start(DEMO, { DATA_DIR: path, DATABASE_URL })).rejects.toThrow(/DATABASE_URL is set.*ECONNREFUSED/s)
-  })
-})
-
-describe('scripts/shop', () => {
-  it('serves a shop with the widget', async () => {
-    const dataFolder = (await requestService('folder', null)).path
-    const reserved = await reserveFreePort()
-    await reserved.release()
-    const { program, output } = await start(SHOP, { DATA_DIR: dataFolder, SHOP_PORT: String(reserved.port) })
-    const [, product = ''] = /^A product: (\S+)$/m.exec(output) ?? []
-    expect(await (await fetch(product)).text()).toContain('<drape-try-on')
-    expect((await fetch(new URL('/apps/drape/widget.js', product))).headers.get('content-type')).toMatch(/javascript/)
-    expect(await program.end('SIGTERM')).toBe(0)
   })
 })
 
@@ -97,7 +111,8 @@ describe('scripts/test', () => {
 
 /** The variables and addresses that the demo prints: the same after each start. */
 function nextStepsOf(output: string): string {
-  return output.slice(output.indexOf('For the commands of the README'), output.indexOf('Drape keeps running'))
+  const text = output.slice(output.indexOf('In a browser:'))
+  return text.slice(0, text.indexOf('X-Drape-Shop: '))
 }
 
 /** Starts a command line in the root of the clone, or in another folder, and waits until its program runs until it is stopped. */

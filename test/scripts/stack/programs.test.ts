@@ -20,7 +20,8 @@ describe('waiting for a program', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const worker = { name: 'worker', ports: { PROBE_PORT: { port } } } as unknown as Replica
-    const waiting = waitUntilReady(worker, new AbortController().signal)
+    const said: string[] = []
+    const waiting = waitUntilReady(worker, { say: (text) => said.push(text), signal: new AbortController().signal })
     const thrown = await waiting.then(
       () => undefined,
       (error: Error) => error.message,
@@ -28,5 +29,6 @@ describe('waiting for a program', () => {
     server.close()
     server.closeAllConnections()
     expect(thrown).toBe(message)
+    if (!message) expect(said).toEqual(['Waiting for worker, 10 s so far: no inference process is ready'])
   })
 })
