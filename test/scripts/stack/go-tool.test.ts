@@ -2,12 +2,26 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { findHelm } from '../../../scripts/charts/helm.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { findGoTool, type GoTool } from '../../../scripts/stack/go-tool.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'drape-go-'))
 const made = new Set([folder])
 afterAll(() => Promise.all([...made].map((path) => rm(path, { recursive: true, force: true }))))
+
+describe('Helm', () => {
+  it('is that of the machine, if that has version 4', async () => {
+    const { PATH } = process.env
+    process.env.PATH = `${folder}:${PATH}`
+    try {
+      await writeFile(join(folder, 'helm'), '#!/bin/sh\necho v4.9.1+gabc', { mode: 0o755 })
+      expect(await findHelm()).toBe(join(folder, 'helm'))
+    } finally {
+      process.env.PATH = PATH
+    }
+  })
+})
 
 describe('a tool built from a Go module', () => {
   it('is built once for concurrent calls, and rebuilt when its source changes', async () => {
