@@ -40,6 +40,14 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     ]
   }
 
+  it('starts with a photo and its result, which a slider compares', async () => {
+    await open('/')
+    await page.focus('input[type=range]')
+    await page.keyboard.press('Home')
+    expect(await page.$eval('.comparison', ({ style }) => style.cssText)).toBe('--share: 0%;')
+    expect(await inspectLooks(page, { name: 'start' })).toEqual([])
+  })
+
   it('has an accessible reference on a desktop and a phone, light and dark', async () => {
     const paths = await pathsOfReference()
     expect(paths.length).toBeGreaterThan(10)

@@ -1,11 +1,14 @@
 import type Router from '@koa/router'
 import Koa from 'koa'
-import { DrapeError } from '../shared/contract/errors.ts'
+import { DrapeError, type ErrorCode } from '../shared/contract/errors.ts'
 import type { Log } from '../shared/telemetry/log.ts'
 import type { Metrics } from '../shared/telemetry/metrics.ts'
+import { html } from './answers/html.ts'
+import { pagePolicy, presentTextPage } from './answers/public-page.ts'
 import { storefrontCors } from './middleware/cors.ts'
 import { translateErrors } from './middleware/errors.ts'
 import { trimForwarded } from './middleware/forwarded-headers.ts'
+import { refuseByPage } from './middleware/refuse-by-page.ts'
 import { requestContext } from './middleware/request-context.ts'
 import { traceRequests } from './middleware/trace.ts'
 import type { RequestRecorder } from './request-recorder.ts'
@@ -25,7 +28,7 @@ export interface AppOptions {
   readonly record?: RequestRecorder['record']
 }
 
-/** The API as a Koa application: context, errors, then the routes. Unknown paths return `ROUTE_NOT_FOUND`. */
+/** The API as a Koa application: context, errors, then the routes. Unknown paths return `ROUTE_NOT_FOUND`, or a page to browsers. */
 export function createApp({
   log,
   metrics,
@@ -41,12 +44,22 @@ export function createApp({
   app.use(requestContext({ log, metrics, record }))
   app.use(storefrontCors({ development }))
   app.use(translateErrors())
+  app.use(refuseByPage({ present: presentMissing, policy: pagePolicy() }))
   app.use(refuseTarget)
   for (const group of routes) app.use(group.routes())
   app.use(refuseRoute)
   // All other errors have become responses; the remaining ones are sockets that callers closed.
   app.on('error', (error: Error & { code?: string }) => log.debug({ err: error }, 'connection error'))
   return app
+}
+
+/** For browsers; programs get the error as JSON. */
+function presentMissing(code: ErrorCode): string | null {
+  if (code !== 'ROUTE_NOT_FOUND') return null
+  const content = html`
+        <p>The address is wrong, or its content has been deleted.</p>
+        <p><a href="/">To the start page</a></p>`
+  return presentTextPage({ heading: 'Page not found', content, serviceName: 'Error 404' })
 }
 
 /** Koa's parsing time grows with the square of the number of parameters with one name. */

@@ -1,6 +1,6 @@
 import Router from '@koa/router'
 import { pageHeaders } from './answers/public-page.ts'
-import { presentStartPage, type StartLink } from './start-page.ts'
+import { presentStartPage, START_SCRIPT_HASH, type StartLink } from './start-page.ts'
 import type { AppContext, AppState } from './state.ts'
 
 export interface StartOptions {
@@ -11,8 +11,8 @@ export interface StartOptions {
 }
 
 const OWN_LINKS: readonly StartLink[] = [
-  { name: 'document', path: '/tryon/v1/openapi.json', title: 'OpenAPI document', text: 'For client generators.' },
-  { name: 'health', path: '/healthz', title: 'Health', text: 'Status of the API.' },
+  { name: 'document', path: '/tryon/v1/openapi.json', title: 'OpenAPI document' },
+  { name: 'health', path: '/healthz', title: 'Health' },
 ]
 
 /** GET /: page with links, or the same links as JSON; GET /healthz: whether the process responds. */
@@ -21,8 +21,10 @@ export function startRoutes({ serviceName, publicUrl, links: others }: StartOpti
   const all = [...others, ...OWN_LINKS]
   const page = presentStartPage(serviceName, all)
   const links = Object.fromEntries(all.map(({ name, path }) => [name, `${publicUrl}${path}`]))
-  router.get('/', pageHeaders({ vary: 'Accept', cacheControl: 'no-cache' }), (ctx: AppContext) =>
-    getStart(ctx, { page, links: { name: serviceName, links } }),
+  router.get(
+    '/',
+    pageHeaders({ vary: 'Accept', cacheControl: 'no-cache', scriptHash: START_SCRIPT_HASH }),
+    (ctx: AppContext) => getStart(ctx, { page, links: { name: serviceName, links } }),
   )
   router.get('/healthz', getHealth)
   return router

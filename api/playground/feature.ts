@@ -14,7 +14,6 @@ export const playground: Feature = {
       name: 'analytics',
       path: '/analytics',
       title: 'Analytics',
-      text: 'What visitors of your shops do. Needs an API key.',
     },
   ],
   start: async ({ config, storage }) => {

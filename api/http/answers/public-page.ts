@@ -12,11 +12,14 @@ const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')
 interface PagePolicy {
   readonly formAction?: "'none'" | "'self'"
   readonly imageOrigins?: readonly string[]
+  /** Of the only script that the page may run. */
+  readonly scriptHash?: string
 }
 
-/** The Content-Security-Policy of a page for visitors: no scripts, and no foreign content except images of these origins. */
-export function pagePolicy({ formAction = "'none'", imageOrigins = [] }: PagePolicy = {}): string {
+/** The Content-Security-Policy of a page for visitors: at most one script, and no foreign content except images of these origins. */
+export function pagePolicy({ formAction = "'none'", imageOrigins = [], scriptHash }: PagePolicy = {}): string {
   return [
+    ...(scriptHash === undefined ? [] : [`script-src '${scriptHash}'`]),
     ...["default-src 'none'", ['img-src', ...imageOrigins, 'data:'].join(' '), `style-src '${STYLE_HASH}'`],
     ...["base-uri 'none'", `form-action ${formAction}`, "frame-ancestors 'none'"],
   ].join('; ')
@@ -27,8 +30,9 @@ export function pageHeaders({
   vary,
   cacheControl,
   formAction,
+  scriptHash,
 }: PagePolicy & { readonly vary: string; readonly cacheControl: string }): Middleware {
-  const policy = pagePolicy({ formAction })
+  const policy = pagePolicy({ formAction, scriptHash })
   return (ctx, next) => {
     ctx.vary(vary)
     ctx.set('Cache-Control', cacheControl)

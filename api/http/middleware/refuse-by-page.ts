@@ -23,8 +23,12 @@ export function refuseByPage({ present, isWanted = wantsPage, policy }: RefusalP
     try {
       await next()
     } catch (error) {
-      const page = error instanceof DrapeError && isWanted(ctx) ? present(error.code, ctx) : null
-      if (!(error instanceof DrapeError) || page === null) throw error
+      if (!(error instanceof DrapeError)) throw error
+      const page = present(error.code, ctx)
+      if (page === null) throw error
+      ctx.vary('Accept')
+      if (!isWanted(ctx)) throw error
+      ctx.state.errorCode = error.code
       ctx.status = ERRORS[error.code].status
       if (policy !== undefined) ctx.set('Content-Security-Policy', policy)
       ctx.type = 'html'
