@@ -69,10 +69,17 @@ export function createAccounts(database: Database) {
     find,
 
     /** Every account except test accounts, oldest first. */
-    list: (): Promise<readonly AccountRecord[]> =>
-      database.any(
-        sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where test_of is null order by id`,
-      ),
+    list: ({
+      before = null,
+      limit = null,
+    }: {
+      before?: string | null
+      limit?: number | null
+    } = {}): Promise<readonly AccountRecord[]> =>
+      database.any(sql.type(rowType(AccountRow))`
+        select ${accountColumns} from accounts
+        where test_of is null and (${before}::text is null or id < ${before})
+        order by id desc limit ${limit}`),
 
     /** Updates the given settings. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when no setting is given. */
     update: async (id: string, changes: AccountChanges) => {

@@ -13,7 +13,17 @@ import type { Database } from '../../api/shared/database/database.ts'
 import { createObjects } from '../../api/shared/storage/objects.store.ts'
 import type { DatabaseCommand } from './command.ts'
 import { warnAboutEngines } from './engine-options.ts'
-import { mandatory, type Options, option, readSwitch, required, UsageError, wholeNumber } from './options.ts'
+import {
+  mandatory,
+  type Options,
+  option,
+  PAGE_OPTIONS,
+  readPage,
+  readSwitch,
+  required,
+  UsageError,
+  wholeNumber,
+} from './options.ts'
 import { readSettings, settingOptions } from './setting-options.ts'
 import { withStorage } from './storage.ts'
 
@@ -58,9 +68,12 @@ export const accountCommands: Readonly<Record<string, DatabaseCommand>> = {
     },
   },
   'account list': {
-    summary: 'list all accounts',
+    summary: 'list accounts, newest first',
+    options: PAGE_OPTIONS,
     effect: 'reads',
-    inDatabase: async (database) => ({ accounts: (await createAccounts(database).list()).map(present) }),
+    inDatabase: async (database, options) => ({
+      accounts: (await createAccounts(database).list(readPage(options))).map(present),
+    }),
   },
   'account logo': {
     summary: "set or remove the watermark of the account's future results",

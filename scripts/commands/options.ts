@@ -32,6 +32,18 @@ export function argument(name: string, description: string): Argument {
   return new Argument(name, description)
 }
 
+const PAGE_ROWS = 50
+
+/** Options of a list that is newest first. */
+export const PAGE_OPTIONS: readonly Option[] = [
+  option('--limit <n>', `number of rows (default: ${PAGE_ROWS})`),
+  option('--before <id>', 'ID of the last row of the previous page'),
+]
+
+export function readPage({ limit, before = null }: Options): { limit: number; before: string | null } {
+  return { limit: limit === undefined ? PAGE_ROWS : wholeNumber(limit, 'limit', 1, 1000), before }
+}
+
 export function required(value: string | undefined, name: string): string {
   if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
   return value

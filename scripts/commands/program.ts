@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { CommanderError, Command as Program } from 'commander'
 import { accountCommands } from './account.ts'
 import { analyticsCommands } from './analytics.ts'
@@ -9,6 +10,7 @@ import { debugCommand } from './debug.ts'
 import { doctorCommand } from './doctor.ts'
 import { erasureCommands } from './erasures.ts'
 import { eventCommands } from './event.ts'
+import { generationCommands } from './generation.ts'
 import { keyCommands } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { operatorCommands } from './operator.ts'
@@ -19,6 +21,7 @@ import { receiptCommands } from './receipt.ts'
 import { secretsCommands } from './secrets.ts'
 import { shopCommands } from './shop.ts'
 import { storageCommands } from './storage.ts'
+import { tryOnCommands } from './try-on.ts'
 import { webhookCommands } from './webhook.ts'
 
 /** All commands by name, for example `shop secret add`. */
@@ -28,6 +31,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   migrate: migrateCommand,
   ...accountCommands,
   ...keyCommands,
+  ...generationCommands,
   ...shopCommands,
   ...policyCommands,
   ...webhookCommands,
@@ -37,6 +41,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...erasureCommands,
   ...checkCommands,
   ...eventCommands,
+  ...tryOnCommands,
   ...analyticsCommands,
   ...provenanceCommands,
   ...receiptCommands,
@@ -63,13 +68,16 @@ const GROUPS: Readonly<Record<string, string>> = {
   receipt: 'receipts of erasures',
   products: 'the catalogue of an account',
   engine: 'engines of try-ons',
+  generations: 'try-ons and their states',
 }
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 const NOTES = `
 Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 invalid arguments, 3 the
 program at DRAPE_URL is not Drape: it received neither the key nor data.
 DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
-listen, trigger, events, analytics, products, mcp and receipt use the service at DRAPE_URL (default: http://localhost:8080) with
+try-on, listen, trigger, events, analytics, products, engine list, mcp and receipt use the service at DRAPE_URL (default: http://localhost:8080) with
 the key DRAPE_API_KEY.
 The audit log of the dashboard records every command that changes data, with user and host or --actor (DRAPE_ACTOR).`
 
@@ -82,6 +90,7 @@ type Run = (name: string, options: Options) => Promise<void>
 export function createProgram(run: Run): Program {
   const program = new Program('drape')
     .description('Operate Drape from the command line.')
+    .version(version, '--version', 'print the version')
     .option('--json', 'print the result as one line of JSON')
     .option('--actor <name>', 'who acts, for the audit log')
     .configureHelp({ showGlobalOptions: true })
@@ -89,6 +98,8 @@ export function createProgram(run: Run): Program {
     .addHelpText('after', NOTES)
   endWithUsageError(program, '')
   const groups = new Map([['', program]])
+  // Otherwise --help behind an unknown command would print this help.
+  refuseUnknown(program)
   for (const [name, command] of Object.entries(COMMANDS)) addCommand(groupOf(name, groups), { name, command, run })
   addCompletion(program)
   return program
@@ -120,6 +131,21 @@ function addCommand(group: Program, { name, command, run }: { name: string; comm
   )
 }
 
+/** Help is only for commands that exist. */
+function refuseUnknown(program: Program): void {
+  program.addHelpText('beforeAll', ({ error, command }) => {
+    const [word] = command.args.filter((argument) => argument !== 'help')
+    const isGroup = command.commands.length > 0
+    if (!error && isGroup && word && !word.startsWith('-'))
+      throw new UsageError(`unknown command '${word}'`, pathOf(command))
+    return ''
+  })
+}
+
+function pathOf(command: Program): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim()
+}
+
 function lastWord(name: string): string {
   return name.slice(name.lastIndexOf(' ') + 1)
 }
@@ -147,11 +173,16 @@ function rootOf(command: Program): Program {
 function endWithUsageError(program: Program, name: string): void {
   program.exitOverride((error) => {
     if (error.exitCode === 0 || error.code === 'commander.help') throw error
+    // The likely cause, which commander reports only if no required option is missing.
+    const [unknown] = program.args.filter((word) => word.startsWith('--'))
+    if (error.code === 'commander.missingMandatoryOptionValue' && unknown !== undefined)
+      (program as Program & { unknownOption(flag: string): void }).unknownOption(unknown)
     const message = error.message
       .replace(/^error: /, '')
       .replace(/^required option '(--[\w-]+).*/, '$1 is required')
       // The value can be a secret.
       .replace(/(--[\w-]+)=\S*'/, "$1'")
+      .replace('\n', ' ')
     throw new UsageError(message, name)
   })
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Command as Program } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -37,6 +38,10 @@ describe('the command line', () => {
     [['sweep', '--fast'], "unknown option '--fast'.", 'sweep'],
     [['credits', 'add', '--account', 'acc_x', '--credits', 'many'], '--credits must be a whole number', 'credits add'],
     [['credits', 'add', '--account', 'acc_x', '--credits', '1e3'], '--credits must be a whole number', 'credits add'],
+    [['key', 'create', '--acount', 'acc_x'], "unknown option '--acount' (Did you mean --account?)", 'key create'],
+    [['generatons', 'list'], "unknown command 'generatons' (Did you mean generations?)", ''],
+    [['shop', 'secret', 'nonsense', '--help'], "unknown command 'nonsense'", 'shop secret'],
+    [['generations', 'list', '--limit', '0'], '--limit must be a whole number from 1 to 1000', 'generations list'],
     [['engine', 'card'], "missing required argument 'name'.", 'engine card'],
     [['nonsense'], "unknown command 'nonsense'.", ''],
   ])('reports the error of %j and its help in one line', async (args, problem, command) => {
@@ -113,6 +118,23 @@ describe('the command line', () => {
       expect(new Set(flags).size, command.name()).toBe(flags.length)
       expect(command.options.every(({ description }) => description.length > 3)).toBe(true)
     }
+  })
+
+  it('prints its version', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
+    expect(await drape('--version')).toMatchObject({ code: 0, output: `${version}\n` })
+  })
+
+  it('lists accounts by page, newest first', async () => {
+    const accounts = createAccounts(database)
+    const { id: newest } = await accounts.insert({ name: 'Newest', email: null, credits: 0 })
+    const idsOf = async (...args: string[]) =>
+      JSON.parse((await drape('account', 'list', '--json', ...args)).output).accounts.map(
+        ({ id }: { id: string }) => id,
+      )
+    const all = await idsOf()
+    expect([all[0], all.toSorted().toReversed()]).toEqual([newest, all])
+    expect(await idsOf('--limit', '1', '--before', newest)).toEqual([all[1]])
   })
 
   it('prints tables by default', async () => {

@@ -1,0 +1,36 @@
+import { createGenerationSearches } from '../../api/generations/generation-search.store.ts'
+import { DrapeError } from '../../api/shared/contract/errors.ts'
+import { STATUSES, type Status } from '../../api/shared/generations/generation.ts'
+import type { DatabaseCommand } from './command.ts'
+import { argument, option, PAGE_OPTIONS, readPage, required } from './options.ts'
+
+/** The same searches as in the dashboard. */
+export const generationCommands: Readonly<Record<string, DatabaseCommand>> = {
+  'generations list': {
+    summary: 'list generations, newest first',
+    options: [
+      option('--account <id>', 'only of this account'),
+      option('--status <status>', 'only in this state').choices(STATUSES),
+      option('--code <code>', 'only those that failed with this error code'),
+      ...PAGE_OPTIONS,
+    ],
+    effect: 'reads',
+    inDatabase: async (database, options) => {
+      const { account = null, code = null } = options
+      const status = (options.status ?? null) as Status | null
+      const search = { accountId: account, status, errorCode: code, from: null, to: null, ...readPage(options) }
+      return { generations: await createGenerationSearches(database).search(search) }
+    },
+  },
+  'generations show': {
+    summary: 'show everything that is stored of a generation',
+    argument: argument('<generation>', 'ID of the generation, gen_…'),
+    effect: 'reads',
+    inDatabase: async (database, options) => {
+      const id = required(options.generation, 'generation')
+      const found = await createGenerationSearches(database).find(id)
+      if (found === null) throw new DrapeError('GENERATION_NOT_FOUND', `The generation ${id} does not exist.`)
+      return { ...found }
+    },
+  },
+}
