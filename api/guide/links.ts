@@ -10,19 +10,19 @@ export function createLinks(sources: readonly Source[], suffix = ''): LinkOf {
     if (/^(https?:|mailto:|#|\/)/.test(target)) return target
     const [name, fragment] = target.split('#')
     const found = posix.join(posix.dirname(file), name)
-    const image = /^docs\/(gallery\/[\w-]+\.jpg)$/.exec(found)?.[1]
-    if (image !== undefined) return `/guide/${image}`
+    const served = /^docs\/([\w/-]+\.(?:jpg|json))$/.exec(found)?.[1]
+    if (served !== undefined) return `/guide/${served}`
     const path = paths.get(found)
     if (path === undefined) return null
     return `${markdownPathOf(path, suffix)}${fragment === undefined ? '' : `#${fragment}`}`
   }
 }
 
-/** The Markdown of a page with links rewritten to the Markdown of other pages. */
+/** The Markdown of a page with links to the Markdown of other pages; links to files that are not pages become their text. */
 export function rewriteLinks(source: Source, linkOf: LinkOf): string {
-  return source.text.replaceAll(/\]\(([^)\s]+)\)/g, (whole, target) => {
+  return source.text.replaceAll(/\[([^\]]*)\]\(([^)\s]+)\)/g, (_, text, target) => {
     const link = linkOf(target, source)
-    return link === null ? whole : `](${link})`
+    return link === null ? text : `[${text}](${link})`
   })
 }
 

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
 import { pageStyle } from '../http/answers/page-style.ts'
 import { presentReference } from '../http/openapi/reference/pages.ts'
 import { createLinks, markdownPathOf, rewriteLinks } from './links.ts'
 import { anchorOf, renderPage } from './markdown.ts'
 import { presentGuidePage } from './page.ts'
-import { GALLERY, readSources, type Source } from './sources.ts'
+import { DOCS, readSources, type Source } from './sources.ts'
 
 export interface SiteOptions {
   readonly serviceName: string
@@ -75,6 +76,9 @@ function presentIndex(
   ].join('\n')
 }
 
+/** Of the files below `docs` beside the pages: images, and vectors that pages link to. */
+const FILE_TYPES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.json': 'application/json' }
+
 function readAssets(): [string, SiteFile][] {
   const script = {
     type: 'text/javascript',
@@ -87,9 +91,9 @@ function readAssets(): [string, SiteFile][] {
     ],
     ['/guide/assets/search.js', { type: 'text/javascript', body: readFileSync(new URL('search.js', BROWSER), 'utf8') }],
     ['/guide/assets/minisearch.js', script],
-    ...readdirSync(GALLERY).map((name): [string, SiteFile] => [
-      `/guide/gallery/${name}`,
-      { type: 'image/jpeg', body: readFileSync(new URL(name, GALLERY)) },
-    ]),
+    ...readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).flatMap((name): [string, SiteFile][] => {
+      const type = FILE_TYPES[extname(name)]
+      return type === undefined ? [] : [[`/guide/${name}`, { type, body: readFileSync(new URL(name, DOCS)) }]]
+    }),
   ]
 }

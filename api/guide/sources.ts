@@ -13,15 +13,14 @@ export interface Source {
   readonly maxSearchedLevel?: number
 }
 
-/** Folders of pages, which the container image of the API includes. */
-const FOLDERS = {
-  'docs/': new URL('../../docs/', import.meta.url),
-  'charts/drape/docs/': new URL('../../charts/drape/docs/', import.meta.url),
-} as const
+const ROOT = new URL('../../', import.meta.url)
 
-export const GALLERY = new URL('../../docs/gallery/', import.meta.url)
+export const DOCS = new URL('docs/', ROOT)
 
-/** Pages by section, in the order of the navigation. All pages of the chart and the built-in engines are included. */
+/**
+ * Pages by section, in the order of the navigation: all that README.md names, with all pages of the chart and the built-in engines. The
+ * Containerfile copies them into the image of the API.
+ */
 const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Start: ['docs/index.md', 'docs/start/api.md', 'docs/start/shop.md', 'docs/start/platform.md', 'docs/cookbook.md'],
   'Call the API': [
@@ -31,6 +30,8 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'docs/webhooks.md',
     'docs/test-mode.md',
     'docs/deprecation.md',
+    'api/client/README.md',
+    'clients/python/README.md',
   ],
   'Integrate a shop': ['docs/widget.md', 'docs/shops.md', 'docs/signing.md', 'docs/gallery.md'],
   Operate: [
@@ -45,9 +46,10 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'docs/provenance.md',
     'docs/privacy.md',
   ],
-  Kubernetes: pagesIn('charts/drape/docs/'),
+  Kubernetes: ['charts/drape/README.md', ...pagesIn('charts/drape/docs/')],
+  Runbooks: pagesIn('charts/drape/runbooks/'),
   Engines: BUILT_IN_ENGINES.map((name) => `docs/engines/${name}.md`).filter((file) => existsSync(urlOf(file))),
-  Contribute: ['docs/contributing.md'],
+  Contribute: ['docs/contributing.md', 'scripts/benchmarks/README.md', 'CHANGELOG.md'],
 }
 
 /** The existing pages with their texts. */
@@ -59,19 +61,30 @@ export function readSources(): Source[] {
 
 function pagesIn(folder: string): string[] {
   const names = readdirSync(urlOf(folder)).filter((name) => name.endsWith('.md'))
+  // README.md first.
   return names.sort().map((name) => `${folder}${name}`)
 }
 
 function urlOf(path: string): URL {
-  const [folder, url] = Object.entries(FOLDERS).find(([name]) => path.startsWith(name)) ?? ['', FOLDERS['docs/']]
-  return new URL(path.slice(folder.length), url)
+  return new URL(path, ROOT)
 }
 
-/** `docs/start/api.md` → `/guide/start/api`; `docs/index.md` → `/guide`. */
+/** Pages whose path in the site is not that in `docs`. */
+const PATHS: Readonly<Record<string, string>> = {
+  'docs/index.md': '/guide',
+  'api/client/README.md': '/guide/clients/typescript',
+  'clients/python/README.md': '/guide/clients/python',
+  'charts/drape/README.md': '/guide/kubernetes/chart',
+  'charts/drape/runbooks/README.md': '/guide/runbooks',
+  'scripts/benchmarks/README.md': '/guide/benchmarks',
+  'CHANGELOG.md': '/guide/changelog',
+}
+
+/** `docs/start/api.md` → `/guide/start/api`. */
 function pathOf(file: string): string {
-  if (file === 'docs/index.md') return '/guide'
-  return `/guide/${file
+  const named = file
     .replace(/^charts\/drape\/docs\//, 'kubernetes/')
+    .replace(/^charts\/drape\//, '')
     .replace(/^docs\//, '')
-    .replace(/\.md$/, '')}`
+  return PATHS[file] ?? `/guide/${named.replace(/\.md$/, '')}`
 }

@@ -1,6 +1,8 @@
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLinks } from '../../../api/guide/links.ts'
 import { createSite } from '../../../api/guide/site.ts'
+import { readSources } from '../../../api/guide/sources.ts'
 import { ROUTES } from '../../../api/http/core-routes.ts'
 import { createDocument } from '../../../api/http/openapi/document.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
@@ -19,11 +21,20 @@ describe('the documentation site', () => {
 
   it('has every page below docs and of the chart, and the reference, also as Markdown', () => {
     const files = [
-      ...globSync(['docs/**/*.md', 'charts/drape/docs/*.md'], { cwd: ROOT }),
+      ...globSync(['docs/**/*.md', 'charts/drape/{docs,runbooks}/*.md', 'charts/drape/README.md'], { cwd: ROOT }),
+      ...['api/client/README.md', 'clients/python/README.md', 'scripts/benchmarks/README.md', 'CHANGELOG.md'],
       ...['start of the reference', ...document.tags],
     ]
     expect(pages.length).toBe(files.length)
     expect(textsOf('text/markdown').length).toBe(files.length)
+  })
+
+  it('has every page that the README names', () => {
+    const readme = readFileSync(new URL('README.md', ROOT), 'utf8')
+    const named = [...readme.matchAll(/\]\(([^)\s]+\.md)\)/g)].map(([, path = '']) => path)
+    const links = createLinks(readSources())
+    const from = { file: 'README.md', path: '', section: '', text: '' }
+    expect(named.filter((path) => !site.has(links(path, from) ?? ''))).toEqual([])
   })
 
   it('links only to existing pages, headings and images', () => {
@@ -44,9 +55,11 @@ describe('the documentation site', () => {
   it('links from Markdown to Markdown', () => {
     const markdown = String(site.get('/guide/index.md')?.body)
     expect(markdown).toContain('](/guide/kubernetes/install.md)')
-    const links = textsOf('text/markdown').flatMap(({ text }) => [...text.matchAll(/\]\((\/guide\/[^)#]+)/g)])
+    const links = textsOf('text/markdown').flatMap(({ text }) => [
+      ...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#]+)/g),
+    ])
     expect(links.length).toBeGreaterThan(40)
-    expect(links.map(([, path]) => path).filter((path) => !site.has(path))).toEqual([])
+    expect(links.map(([, path]) => path).filter((path) => !site.has(path) && !SERVICE.includes(path))).toEqual([])
   })
 
   it('finds the text below every heading', () => {
