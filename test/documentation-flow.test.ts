@@ -6,6 +6,40 @@ import { blocksOf } from './support/documented-blocks.ts'
 import { type Drape, startDrape } from './support/drape.ts'
 import { inspectLooks, SIZES } from './support/page-looks.ts'
 
+/** What people ask, and where the answer is. */
+const QUESTIONS: Readonly<Record<string, string>> = {
+  'rotate a key': '/guide/api#keys',
+  CORS: '/guide/api#',
+  MCP: '/guide/cookbook#',
+  'statuses of a generation': '/guide/cookbook#follow',
+  'verify webhook signature': '/guide/webhooks#verify',
+  'how do I erase a user': '/guide/cookbook#erase',
+  CSP: '/guide/widget#content-security-policy',
+  'rate limits': '/guide/api#rate-limits',
+  'test key': '/guide/test-mode#',
+  idempotency: '/guide/cookbook#retry',
+  'supported image formats': '/guide/images#',
+  Shopify: '/guide/shops#shopify',
+  GPU: '/guide/kubernetes/gpu#',
+  backup: '/guide/kubernetes/backup#',
+  'restore a backup': '/guide/kubernetes/backup#',
+  upgrade: '/guide/kubernetes/upgrade#',
+  'install with helm': '/guide/kubernetes/install#',
+  'scale the API': '/guide/kubernetes/sizing#',
+  'second factor': '/guide/dashboard#second-factor',
+  'create an operator': '/guide/kubernetes/dashboard#',
+  'change language of the widget': '/guide/widget#texts-and-languages',
+  'retention days': '/guide/retention#',
+  'legal hold': '/guide/retention#legal-holds',
+  'consent text': '/guide/privacy#consent',
+  'no person detected': '/guide/engines/warp#what-it-refuses',
+  'python client': '/guide/clients/python#',
+  'poll for the result': '/guide/cookbook#get-the-result',
+  'environment variables': '/guide/configuration#',
+  'air gapped cluster': '/guide/kubernetes/air-gap#',
+  'prometheus alerts': '/guide/runbooks#',
+  'share link expires': '/docs/storefront#create-a-public-link',
+}
 const LONG = process.env.LONG_TESTS !== undefined
 
 if (browserReason) console.warn(`The walk through the documentation is skipped: ${browserReason}`)
@@ -155,6 +189,47 @@ describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: 
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     await Promise.all([page.waitForNavigation(), page.click('#found a')])
     expect(new URL(page.url()).hash).not.toBe('')
+  })
+
+  it('answers questions by the first result', async () => {
+    await open('/guide')
+    await page.focus('#query')
+    const hits: Record<string, string> = {}
+    for (const question of Object.keys(QUESTIONS)) {
+      await page.$eval('#query', (input) => Object.assign(input, { value: '' }))
+      await page.type('#query', question, { delay: 0 })
+      await page.waitForFunction(`document.querySelector('#found a')`)
+      hits[question] = (await addresses('#found a'))[0] ?? ''
+    }
+    const wrong = Object.entries(hits).filter(([question, hit]) => !hit.startsWith(QUESTIONS[question]))
+    expect(wrong).toEqual([])
+  })
+
+  it('is searched by keyboard, with excerpts', async () => {
+    await open('/guide')
+    await page.keyboard.press('/')
+    await page.keyboard.type('legal hold')
+    await page.waitForSelector('#found a')
+    expect(await page.$eval('#found li p', ({ innerHTML }) => innerHTML)).toMatch(/<mark>[^<]*holds?/i)
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp'] as const) await page.keyboard.press(key)
+    const [first] = await addresses('#found a')
+    expect(await page.evaluate(`document.activeElement.getAttribute('href')`)).toBe(first)
+    await page.keyboard.press('Escape')
+    expect(await page.evaluate(`document.activeElement.id + document.querySelector('#found').hidden`)).toBe('querytrue')
+    await page.keyboard.type('legal hold')
+    await page.waitForSelector('#found a')
+    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+    expect(page.url()).toBe(`${drape.api.url}${first}`)
+  })
+
+  it('copies code', async () => {
+    await browser
+      .defaultBrowserContext()
+      .overridePermissions(drape.api.url, ['clipboard-read', 'clipboard-sanitized-write'])
+    await open('/guide/cookbook')
+    await page.click('.code button')
+    await page.waitForFunction(`document.querySelector('.code button').textContent === 'Copied'`)
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('scripts/samples/persons')
   })
 
   it('finds an operation by its path', async () => {

@@ -7,7 +7,7 @@ export interface NavigationPage extends Pick<Source, 'path' | 'section'> {
 
 export interface GuidePage {
   readonly serviceName: string
-  readonly page: NavigationPage
+  readonly page: NavigationPage & { readonly summary: string }
   readonly markup: string
   /** Path of the page as Markdown. */
   readonly markdownPath: string
@@ -22,11 +22,12 @@ export function presentGuidePage({ serviceName, page, markup, markdownPath, page
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="description" content="${page.summary}">
 <title>${page.title} – ${serviceName}</title>
 <link rel="icon" href="data:,">
 <link rel="alternate" type="text/markdown" href="${markdownPath}">
 <link rel="stylesheet" href="/guide/assets/guide.css">
-<script src="/guide/assets/search.js" type="module"></script>
+<script src="/guide/assets/guide.js" type="module"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>

@@ -89,7 +89,7 @@ function readAssets(): [string, SiteFile][] {
       '/guide/assets/guide.css',
       { type: 'text/css', body: pageStyle(readFileSync(new URL('guide.css', BROWSER), 'utf8')) },
     ],
-    ['/guide/assets/search.js', { type: 'text/javascript', body: readFileSync(new URL('search.js', BROWSER), 'utf8') }],
+    ['/guide/assets/guide.js', { type: 'text/javascript', body: readFileSync(new URL('guide.js', BROWSER), 'utf8') }],
     ['/guide/assets/minisearch.js', script],
     ...readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).flatMap((name): [string, SiteFile][] => {
       const type = FILE_TYPES[extname(name)]

@@ -41,7 +41,6 @@ describe('the packed npm package', () => {
     await drape.startWorker()
     await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true, type: 'module' }))
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', said.trim()], { cwd: project })
-    await cp(join(ROOT, 'scripts/samples'), join(project, 'scripts/samples'), { recursive: true })
     await cp(join(ROOT, 'scripts/samples/persons/down-half-teal.jpg'), join(project, 'me.jpg'))
     await cp(join(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg'), join(project, 'shirt.jpg'))
   })
@@ -78,7 +77,7 @@ describe('the packed npm package', () => {
     await compile('shown', snippet.replace('http://localhost:8080', drape.api.url), { types: ['node'] })
     const env = { ...process.env, KEY: drape.apiKey, DRAPE_API_KEY: drape.apiKey }
     expect((await run(oldestNode, ['--version'])).stdout).toMatch(/^v20\.[35]\./)
-    const { stdout, stderr } = await run(oldestNode, ['shown.js'], { cwd: project, env })
+    const { stdout, stderr } = await run(oldestNode, ['shown.js', 'me.jpg', 'shirt.jpg'], { cwd: project, env })
     expect(stderr).toBe('')
     expect(stdout).toMatch(expected)
   })

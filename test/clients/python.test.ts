@@ -106,7 +106,7 @@ describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => 
     expect(snippet).toContain('http://localhost:8080')
     await writeFile(join(folder, 'shown.py'), snippet.replace('http://localhost:8080', drape.api.url))
     const [version] = [...found.keys()].slice(-1)
-    const { stdout } = await run(await environment(version), ['shown.py'], { cwd: folder, env })
+    const { stdout } = await run(await environment(version), ['shown.py', 'me.jpg', 'shirt.jpg'], { cwd: folder, env })
     expect(stdout).toMatch(expected)
   })
 

@@ -20,9 +20,9 @@ const PERSON = resolve(ROOT, 'scripts/samples/persons/down-half-teal.jpg')
 const SHIRT = resolve(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg')
 const MOCK = { engine: 'mock' }
 
-/** The command of the README for assistants. */
+/** The command of the cookbook for assistants. */
 const SHOWN = JSON.parse(
-  /^```json\n(\{ "mcpServers".*?)^```$/ms.exec(readFileSync(resolve(ROOT, 'README.md'), 'utf8'))?.[1] ?? '',
+  /^```json\n(\{ "mcpServers".*?)^```$/ms.exec(readFileSync(resolve(ROOT, 'docs/cookbook.md'), 'utf8'))?.[1] ?? '',
 ) as {
   mcpServers: { drape: { command: string; args: string[]; env: Record<string, string> } }
 }
