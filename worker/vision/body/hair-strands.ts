@@ -2,6 +2,7 @@ import { componentsTouching } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, erode, open } from '../raster/morphology.ts'
 import { type Colours, createMask, createPlane, type Mask, maskWhere, type Plane, subset } from '../raster/plane.ts'
+import { norm } from '../raster/vector.ts'
 
 /** Hair that hangs over cloth of the same colour. All masks have the same size. */
 export interface HangingHair {
@@ -26,7 +27,7 @@ export function findStrands(lab: Colours, { dark, hair, cloth, either, unit }: H
   const features = featuresOf(lab, { dark, unit })
   const [ofHair, ofCloth] = [describe(features, hair), describe(features, cloth)]
   if (!ofHair || !ofCloth) return tailsOf(hair, either, unit)
-  const deviation = ofHair.deviation.map((own, f) => Math.hypot(own, ofCloth.deviation[f]) / Math.SQRT2)
+  const deviation = ofHair.deviation.map((own, f) => norm(own, ofCloth.deviation[f]) / Math.SQRT2)
   const away = (i: number, mean: readonly number[]) =>
     features.reduce((sum, { data }, f) => sum + ((data[i] - mean[f]) / deviation[f]) ** 2, 0)
   const likeness = (i: number) => away(i, ofCloth.mean) - away(i, ofHair.mean)

@@ -1,6 +1,7 @@
 import { apartInLight, type Lab } from '../raster/colour.ts'
 import { dilate, erode } from '../raster/morphology.ts'
 import { type Colours, type Mask, maskWhere, subset } from '../raster/plane.ts'
+import { norm } from '../raster/vector.ts'
 
 // Below this difference (ΔE) between hand and cloth a pixel between them cannot be assigned.
 const MIN_APART = 12
@@ -46,7 +47,7 @@ function meanAround(lab: Colours, i: number, { of, window }: { of: Mask; window:
 // True for a pixel in the light or the shade of the hand: past the midpoint between cloth and hand, or of the hand's hue.
 function isNearer(lab: Colours, i: number, { inside, beside }: { inside: Lab; beside: Lab }): boolean {
   const step = inside.map((value, c) => value - beside[c])
-  const length = Math.hypot(...step)
+  const length = norm(step[0], step[1], step[2])
   if (length < MIN_APART) return false
   const along = step.reduce((sum, part, c) => sum + part * (lab.data[3 * i + c] - beside[c]), 0)
   if (along > 0.5 * length * length) return true

@@ -1,7 +1,7 @@
 import { cropBitmap } from '../../../api/shared/image/image.ts'
 import { drawHands } from '../person/hand-area.ts'
 import type { Person } from '../person/person.ts'
-import { apartInLight, rgbToLab } from '../raster/colour.ts'
+import { apartInLight, leastInLight, rgbToLab } from '../raster/colour.ts'
 import { countOf, learnColours, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import { cropPlane, type Window, windowAround } from '../raster/crop.ts'
@@ -93,11 +93,7 @@ function handTest(lab: Colours, { bones, seen }: { bones: Mask; seen: Plane }): 
   const tone = medianColour(hand)
   return (i) => {
     const toHand = apartInLight(lab, i, { colour: tone, lightness: SKIN_LIGHTNESS })
-    const toBackground = Math.min(
-      ...background.map(({ mean: [l, a, b] }) =>
-        apartInLight(lab, i, { colour: [l, a, b], lightness: BACKGROUND_LIGHTNESS }),
-      ),
-    )
+    const toBackground = leastInLight(lab, i, background, BACKGROUND_LIGHTNESS)
     return toBackground > MIN_APART && toHand < LIKENESS * toBackground
   }
 }

@@ -1,4 +1,4 @@
-import { apartInLight } from '../raster/colour.ts'
+import { apartInLight, leastInLight } from '../raster/colour.ts'
 import { type ColourModel, samplesOf } from '../raster/colour-model.ts'
 import { componentsTouching } from '../raster/components.ts'
 import { cropColours, cropMask, cropPlane, type Window, windowAround } from '../raster/crop.ts'
@@ -14,7 +14,7 @@ import {
   subset,
 } from '../raster/plane.ts'
 import { fillCapsules } from '../raster/polygon.ts'
-import { between } from '../raster/vector.ts'
+import { between, norm } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
 import { findHandEdges } from './hand-edge.ts'
 import { bothSides, type Side } from './keypoints.ts'
@@ -172,12 +172,9 @@ function shadedSkinTest(
   const [l0, a0, b0] = skin
   return (i) => {
     const light = (lab.data[3 * i] + 16) / (l0 + 16)
-    if (light > 1.25 || light * Math.hypot(a0, b0) < MIN_CHROMA) return false
+    if (light > 1.25 || light * norm(a0, b0) < MIN_CHROMA) return false
     const toSkin = apartInLight(lab, i, { colour: skin, lightness: SKIN_LIGHTNESS })
-    const toCloth = Math.min(
-      ...clothes.map(({ mean: [l, a, b] }) => apartInLight(lab, i, { colour: [l, a, b], lightness: CLOTH_LIGHTNESS })),
-    )
-    return toSkin < max * toCloth
+    return toSkin < max * leastInLight(lab, i, clothes, CLOTH_LIGHTNESS)
   }
 }
 
@@ -186,16 +183,11 @@ function enclosedTest(
   lab: Colours,
   { skin: [l0, a0, b0], clothes }: { skin: readonly [number, number, number]; clothes: ColourModel },
 ): (index: number) => boolean {
-  const chroma = Math.max(1, Math.hypot(a0, b0))
+  const chroma = Math.max(1, norm(a0, b0))
   return (i) => {
-    const [l, a, b] = lab.data.subarray(3 * i, 3 * i + 3)
+    const [l, a, b] = [lab.data[3 * i], lab.data[3 * i + 1], lab.data[3 * i + 2]]
     if (l > l0 || chroma < MIN_CHROMA) return false
-    const toSkin = Math.hypot((a * b0 - b * a0) / chroma, SKIN_LIGHTNESS * (l - l0))
-    const toCloth = Math.min(
-      ...clothes.map(({ mean }) =>
-        apartInLight(lab, i, { colour: [mean[0], mean[1], mean[2]], lightness: CLOTH_LIGHTNESS }),
-      ),
-    )
-    return a * a0 + b * b0 > 0 && toSkin < LIKENESS * toCloth
+    const toSkin = norm((a * b0 - b * a0) / chroma, SKIN_LIGHTNESS * (l - l0))
+    return a * a0 + b * b0 > 0 && toSkin < LIKENESS * leastInLight(lab, i, clothes, CLOTH_LIGHTNESS)
   }
 }

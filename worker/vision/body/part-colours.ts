@@ -10,7 +10,7 @@ import {
 } from '../raster/colour-model.ts'
 import type { Colours, Mask, Plane, Point, Size } from '../raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
-import { between, distance, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
+import { between, distance, move, norm, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
 import { axisAt, bothSides } from './keypoints.ts'
 import { WAIST_EXPECTED, WAISTLINE } from './tuning.ts'
@@ -89,7 +89,7 @@ const LIGHTNESS = 0.5
 // True if the main colour of each model is also a colour of the other model.
 function areAlike(a: ColourModel, b: ColourModel): boolean {
   const apart = (p: ColourModel[0], q: ColourModel[0]) =>
-    Math.hypot(LIGHTNESS * (p.mean[0] - q.mean[0]), p.mean[1] - q.mean[1], p.mean[2] - q.mean[2])
+    norm(LIGHTNESS * (p.mean[0] - q.mean[0]), p.mean[1] - q.mean[1], p.mean[2] - q.mean[2])
   const isIn = (model: ColourModel, other: ColourModel) => {
     const main = model.toSorted((p, q) => q.share - p.share)[0]
     return main !== undefined && other.some((cluster) => apart(main, cluster) < ALIKE)
@@ -117,7 +117,7 @@ function learnSkin(face: Samples | null, bare: Samples): ColourModel {
   const model = learnColours(nearestToMedian(face, 0.75), 2)
   if (model.length === 0) return model
   const [l0, a0, b0] = [0, 1, 2].map((c) => model.reduce((sum, { mean }) => sum + mean[c], 0) / model.length)
-  const alike = filterSamples(bare, (l, a, b) => Math.hypot(a - a0, b - b0) < 9 && Math.abs(l - l0) < 32)
+  const alike = filterSamples(bare, (l, a, b) => norm(a - a0, b - b0) < 9 && Math.abs(l - l0) < 32)
   return countOf(alike) > 60 ? [...model, ...learnColours(alike, 2)] : model
 }
 

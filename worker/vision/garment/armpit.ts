@@ -1,4 +1,5 @@
 import type { Point } from '../raster/plane.ts'
+import { norm } from '../raster/vector.ts'
 import { farthestAlong } from './chain.ts'
 import type { HalfOutline } from './half-outline.ts'
 import type { Shape } from './upright.ts'
@@ -50,7 +51,7 @@ function deepestInside(
 ): ArmpitBay | null {
   const dx = points[end].x - points[tip].x
   const dy = points[end].y - points[tip].y
-  const length = Math.hypot(dx, dy)
+  const length = norm(dx, dy)
   if (length < 0.12 * shape.height) return null
   let armpit = tip
   let depth = 0

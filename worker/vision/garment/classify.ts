@@ -1,4 +1,5 @@
 import { CATEGORIES, categoryOf, type Detected } from '../../../api/shared/generations/generation.ts'
+import { norm } from '../raster/vector.ts'
 import type { Category, GarmentKind, KindFrom, SideLandmarks, UpperGarment } from './garment.ts'
 import {
   GERMANIC_WORDS,
@@ -84,7 +85,7 @@ function hasShortHangingSleeve({ shoulder, hem, sleeveOuter, sleeveInner }: Side
   if (!sleeveOuter || !sleeveInner) return false
   const across = Math.abs((sleeveOuter.x + sleeveInner.x) / 2 - shoulder.x)
   const down = (sleeveOuter.y + sleeveInner.y) / 2 - shoulder.y
-  const length = Math.hypot(across, down)
+  const length = norm(across, down)
   return length < 0.55 * (hem.y - shoulder.y) && Math.atan2(down, across) > (HANGING_DEGREES * Math.PI) / 180
 }
 

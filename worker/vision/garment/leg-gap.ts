@@ -1,6 +1,7 @@
+import { deltaE } from '../raster/colour.ts'
 import { largestComponent } from '../raster/components.ts'
 import { findBays, followContour } from '../raster/contour.ts'
-import type { Colours, Mask, Point } from '../raster/plane.ts'
+import type { Mask, Point } from '../raster/plane.ts'
 import { type ComparedImage, distanceToShadow } from './shadow.ts'
 import { boundsOf } from './upright.ts'
 
@@ -91,7 +92,7 @@ function runAbove(image: ComparedImage, last: Run, y: number): Run | null {
   const isGap = (x: number) => {
     const pixel = y * image.lab.width + x
     const nearest = last.y * image.lab.width + Math.min(Math.max(x, last.left), last.right)
-    return distanceToShadow(image, pixel) < LIKE.shadow && differenceOf(image.lab, pixel, nearest) < LIKE.last
+    return distanceToShadow(image, pixel) < LIKE.shadow && deltaE(image.lab, pixel, image.lab, nearest) < LIKE.last
   }
   let longest: Run | null = null
   for (let x = last.left - GROWTH; x <= last.right + GROWTH; x++) {
@@ -101,8 +102,4 @@ function runAbove(image: ComparedImage, last: Run, y: number): Run | null {
     if (longest === null || x - left > longest.right - longest.left) longest = { y, left, right: x }
   }
   return longest !== null && longest.right - longest.left + 1 >= MIN_WIDTH ? longest : null
-}
-
-function differenceOf({ data }: Colours, a: number, b: number): number {
-  return Math.hypot(...[0, 1, 2].map((channel) => data[3 * a + channel] - data[3 * b + channel]))
 }

@@ -1,7 +1,7 @@
 import { rgbToLab } from '../raster/colour.ts'
 import type { Pixels, Point } from '../raster/plane.ts'
 import { arcLength, resample } from '../raster/polyline.ts'
-import { between, subtract } from '../raster/vector.ts'
+import { between, norm, subtract } from '../raster/vector.ts'
 import type { SideLandmarks, SideOutline } from './garment.ts'
 
 /** Both halves of a garment, [left, right] of the image, and whether an armpit is a guess because its sleeve touches the body. */
@@ -88,7 +88,7 @@ const MAX_DIFFERENCE = 14
 // Folds change lightness most, so lightness counts half.
 function sameColour(image: Pixels, left: Sleeve, right: Sleeve): boolean {
   const [a, b] = [left, right].map(({ middle }) => meanColour(image, middle))
-  return Math.hypot((a[0] - b[0]) / 2, a[1] - b[1], a[2] - b[2]) < MAX_DIFFERENCE
+  return norm((a[0] - b[0]) / 2, a[1] - b[1], a[2] - b[2]) < MAX_DIFFERENCE
 }
 
 function meanColour({ width, height, data }: Pixels, points: readonly Point[]): ArrayLike<number> {

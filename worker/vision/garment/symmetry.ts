@@ -2,6 +2,7 @@ import { boundsOf } from '../person/bounds.ts'
 import type { Box } from '../person/person.ts'
 import { type Mask, maskToPlane, type Plane, type Point } from '../raster/plane.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
+import { norm } from '../raster/vector.ts'
 
 export interface Symmetry {
   /** Rotation of the shape from upright, in degrees, counter-clockwise on the screen. */
@@ -82,7 +83,7 @@ function measure(plane: Plane): Turned {
 
 // The shape rotated back by `angle` about its centroid, which becomes the middle of the result.
 function turnUpright(shape: Plane, centroid: Point, angle: number): Plane {
-  const half = Math.ceil(Math.hypot(shape.width, shape.height) / 2) + 8
+  const half = Math.ceil(norm(shape.width, shape.height) / 2) + 8
   const side = 2 * half + 1
   const data = new Float32Array(side * side)
   const cos = Math.cos((angle * Math.PI) / 180)

@@ -2,7 +2,7 @@ import type { Session } from '../../inference/session.ts'
 import type { Point } from '../raster/plane.ts'
 import type { Pyramid } from '../raster/pyramid.ts'
 import { applyAffine } from '../raster/sample.ts'
-import { between, subtract } from '../raster/vector.ts'
+import { between, norm, subtract } from '../raster/vector.ts'
 import type { Person } from './person.ts'
 import { type Region, regionToBitmap, viewRegion } from './region.ts'
 
@@ -50,7 +50,7 @@ function regionOfLandmarks({ leftEye, rightEye, mouthLeft, mouthRight }: Person[
   const mouth = between(mouthLeft, mouthRight, 0.5)
   const down = subtract(mouth, eyes)
   // The less foreshortened of the two.
-  const length = Math.max(Math.hypot(down.x, down.y), Math.hypot(leftEye.x - rightEye.x, leftEye.y - rightEye.y))
+  const length = Math.max(norm(down.x, down.y), norm(leftEye.x - rightEye.x, leftEye.y - rightEye.y))
   return {
     centre: between(eyes, mouth, 0.4),
     side: Math.max(1, SIDE_OF_EYES_TO_MOUTH * length),

@@ -1,6 +1,7 @@
 import type { Models } from '../../inference/models.ts'
 import type { Bitmap, Size } from '../raster/plane.ts'
 import { createPyramid, levelFor, type Pyramid } from '../raster/pyramid.ts'
+import { norm } from '../raster/vector.ts'
 import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
 import { locateFace } from './face.ts'
@@ -83,10 +84,10 @@ async function countPeople(main: Body, seen: readonly Detection[], search: Searc
   const all = withoutRepeats([...seen, ...(await detectIn(tiles, SURE_IN_TILE, search))])
   const { nose, leftEar, rightEar } = main.landmarks
   const near = (face: Detection['face']) =>
-    Math.hypot((face[0].x + face[1].x) / 2 - nose.x, (face[0].y + face[1].y) / 2 - nose.y)
+    norm((face[0].x + face[1].x) / 2 - nose.x, (face[0].y + face[1].y) / 2 - nose.y)
   const side = ({ face }: Detection) => Math.abs(face[1].x - face[0].x)
   const own = all.toSorted((a, b) => near(a.face) - near(b.face))[0]
-  const ears = Math.hypot(leftEar.x - rightEar.x, leftEar.y - rightEar.y)
+  const ears = norm(leftEar.x - rightEar.x, leftEar.y - rightEar.y)
   const minSide = MIN_BYSTANDER * Math.max(ears, own ? side(own) : 0)
   const others = all.filter((other) => other !== own && near(other.face) > ears && side(other) > minSide)
   let people = 1
@@ -113,7 +114,7 @@ async function detectIn(
 function prominence({ region: { centre, side } }: Detection, { size }: Pyramid): number {
   const x = centre.x - (size.width - 1) / 2
   const y = centre.y - (size.height - 1) / 2
-  return side * side * (1 - Math.hypot(x, y) / Math.hypot(size.width, size.height))
+  return side * side * (1 - norm(x, y) / norm(size.width, size.height))
 }
 
 function isPresent({ presence }: LocatedBody): boolean {

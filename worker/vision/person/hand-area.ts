@@ -21,7 +21,7 @@ import {
 import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { median } from '../raster/statistics.ts'
-import { distance, dot, move, perpendicular, subtract, unit } from '../raster/vector.ts'
+import { distance, dot, move, norm, perpendicular, subtract, unit } from '../raster/vector.ts'
 import { type HandPoints, INDEX_BASE, MIDDLE_BASE, PINKY_BASE, RING_BASE, WRIST } from './hand.ts'
 import type { Hand } from './person.ts'
 
@@ -185,7 +185,7 @@ function colourEvidence(
   const own = visibleSamples(lab, core, skin)
   const [l0, a0, b0] = [0, 1, 2].map((c) => median(own.filter((_, i) => i % 3 === c)))
   // Cloth between the fingers has another hue.
-  const alike = filterSamples(own, (l, a, b) => Math.hypot(0.35 * (l - l0), a - a0, b - b0) < 14)
+  const alike = filterSamples(own, (l, a, b) => norm(0.35 * (l - l0), a - a0, b - b0) < 14)
   const models = [learnColours(alike, 3), learnColours(samplesOf(lab, beside), 4)]
   if (models.some((model) => model.length === 0)) return () => 0
   const costs = createCosts(models)

@@ -2,7 +2,7 @@ import type { Session } from '../../inference/session.ts'
 import type { Point } from '../raster/plane.ts'
 import type { Pyramid } from '../raster/pyramid.ts'
 import { applyAffine } from '../raster/sample.ts'
-import { between, distance, move, subtract } from '../raster/vector.ts'
+import { between, distance, move, norm, subtract } from '../raster/vector.ts'
 import type { Landmark, Person } from './person.ts'
 import { type Region, regionToBitmap, viewRegion } from './region.ts'
 
@@ -95,7 +95,7 @@ const NEAR_PALM = [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18]
 function regionOfHand(hand: HandPoints): Region {
   const knuckles = between(between(hand[INDEX_BASE], hand[RING_BASE], 0.5), hand[MIDDLE_BASE], 0.5)
   const up = subtract(knuckles, hand[WRIST])
-  const length = Math.max(1e-6, Math.hypot(up.x, up.y))
+  const length = Math.max(1e-6, norm(up.x, up.y))
   const [cos, sin] = [up.x / length, up.y / length]
   const along = NEAR_PALM.map((i) => hand[i].x * cos + hand[i].y * sin)
   const across = NEAR_PALM.map((i) => hand[i].y * cos - hand[i].x * sin)
@@ -106,7 +106,7 @@ function regionOfHand(hand: HandPoints): Region {
 
 // The fingers point upwards in the region, with slightly more room above them than below the wrist.
 function regionAround(middle: Point, up: Point, side: number): Region {
-  const length = Math.max(1e-6, Math.hypot(up.x, up.y))
+  const length = Math.max(1e-6, norm(up.x, up.y))
   return {
     centre: move(middle, { x: up.x / length, y: up.y / length }, 0.1 * side),
     side: Math.max(1, side),

@@ -1,6 +1,7 @@
 import type { Point } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { type Affine, invertAffine } from '../raster/sample.ts'
+import { norm } from '../raster/vector.ts'
 
 /** A square of the bitmap, possibly rotated: the input of a model. Lengths and positions in px, the angle in radians. */
 export interface Region {
@@ -25,7 +26,7 @@ export function regionOfBitmap({ size }: Pyramid): Region {
 export function regionOfBody(centre: Point, rim: Point): Region {
   const x = rim.x - centre.x
   const y = rim.y - centre.y
-  return { centre, side: 2.5 * Math.hypot(x, y), angle: Math.PI / 2 - Math.atan2(-y, x) }
+  return { centre, side: 2.5 * norm(x, y), angle: Math.PI / 2 - Math.atan2(-y, x) }
 }
 
 /** Maps the pixel (x, y) of a `size` × `size` view of the region to the bitmap. */

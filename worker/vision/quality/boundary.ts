@@ -1,7 +1,8 @@
+import { deltaE } from '../raster/colour.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { dilate, erode } from '../raster/morphology.ts'
 import type { Colours } from '../raster/plane.ts'
-import { unit } from '../raster/vector.ts'
+import { norm, unit } from '../raster/vector.ts'
 import type { Evidence } from './evidence.ts'
 
 // px on each side of the edge of the changed region.
@@ -24,7 +25,7 @@ export function boundarySigns({ scene, changed, toProduct }: Evidence): { ridge:
         x: smooth.data[i + 1] - smooth.data[i - 1],
         y: smooth.data[i + width] - smooth.data[i - width],
       }
-      if (Math.hypot(gradient.x, gradient.y) < 0.02) continue
+      if (norm(gradient.x, gradient.y) < 0.02) continue
       const normal = unit(gradient)
       const at = (way: number) => Math.round(y + way * normal.y) * width + Math.round(x + way * normal.x)
       const [inside, outside] = [at(AWAY), at(-AWAY)]
@@ -32,7 +33,7 @@ export function boundarySigns({ scene, changed, toProduct }: Evidence): { ridge:
       const usual = Math.max(...[-1, 0, 1].map((way) => offLine(before, at(way), [inside, outside])))
       ridges.push(Math.max(0, residual - usual))
       if (toProduct(inside) > 14 && toProduct(outside) > 14)
-        steps += Math.max(0, differ(after, inside, outside) - differ(before, inside, outside) - 4)
+        steps += Math.max(0, deltaE(after, inside, after, outside) - deltaE(before, inside, before, outside) - 4)
     }
   }
   if (ridges.length === 0) return { ridge: 0, step: 0 }
@@ -44,16 +45,11 @@ export function boundarySigns({ scene, changed, toProduct }: Evidence): { ridge:
   }
 }
 
-function differ({ data }: Colours, i: number, j: number): number {
-  return Math.hypot(data[3 * i] - data[3 * j], data[3 * i + 1] - data[3 * j + 1], data[3 * i + 2] - data[3 * j + 2])
-}
-
 // ΔE of a pixel to the nearest mix of two others.
 function offLine({ data }: Colours, i: number, [a, b]: readonly [number, number]): number {
-  const direction = [0, 1, 2].map((c) => data[3 * b + c] - data[3 * a + c])
-  const offset = [0, 1, 2].map((c) => data[3 * i + c] - data[3 * a + c])
-  const length = direction.reduce((sum, value) => sum + value * value, 0)
-  const along = direction.reduce((sum, value, c) => sum + value * offset[c], 0) / Math.max(1e-6, length)
-  const share = Math.min(1, Math.max(0, along))
-  return Math.hypot(...[0, 1, 2].map((c) => offset[c] - share * direction[c]))
+  const [to, from, k] = [3 * b, 3 * a, 3 * i]
+  const [l, u, v] = [data[to] - data[from], data[to + 1] - data[from + 1], data[to + 2] - data[from + 2]]
+  const [p, q, r] = [data[k] - data[from], data[k + 1] - data[from + 1], data[k + 2] - data[from + 2]]
+  const share = Math.min(1, Math.max(0, (l * p + u * q + v * r) / Math.max(1e-6, l * l + u * u + v * v)))
+  return norm(p - share * l, q - share * u, r - share * v)
 }

@@ -1,10 +1,11 @@
 import { bothSides, type Sides } from '../body/keypoints.ts'
 import { distanceToPalette, paletteOf } from '../garment/garment-palette.ts'
-import type { Lab } from '../raster/colour.ts'
+import { deltaE, type Lab } from '../raster/colour.ts'
 import { fillSmoothly } from '../raster/fill.ts'
 import { dilate, erode } from '../raster/morphology.ts'
 import { type Colours, invert, type Mask, maskToPlane, maskWhere, subset } from '../raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
+import { norm } from '../raster/vector.ts'
 import { meanOf } from './mean.ts'
 import type { Product } from './product.ts'
 import type { Scene } from './scene.ts'
@@ -48,7 +49,7 @@ export function gatherEvidence(scene: Scene, product: Product): Evidence {
   const likeSkin = skinTest(after, skinColour)
   const garment = subset(changed, (i) => toProduct(i) < LIKE_GARMENT)
   const background = backgroundOf(scene)
-  const toBackground = (i: number) => apart(after, background, i)
+  const toBackground = (i: number) => deltaE(after, i, background)
   const worn = paletteOf(
     before,
     subset(erode(changed, 0.05 * keypoints.unit), (i) => body.data[i] === 1 && !skinTest(before, skinColour)(i)),
@@ -80,7 +81,7 @@ export function gatherEvidence(scene: Scene, product: Product): Evidence {
     background: subset(changed, (i) => toBackground(i) < LIKE_BACKGROUND),
     old: subset(dilate(changed, 0.15 * keypoints.unit), (i) => {
       if (!body.data[i] || likeSkin(i) || toProduct(i) < LIKE_GARMENT) return false
-      return still(i) && apart(after, before, i) < LIKE_OLD
+      return still(i) && deltaE(after, i, before) < LIKE_OLD
     }),
     head: headOf(scene, face),
   }
@@ -89,8 +90,8 @@ export function gatherEvidence(scene: Scene, product: Product): Evidence {
 function skinTest({ data }: Colours, colour: Lab | null): (i: number) => boolean {
   if (!colour) return () => false
   return (i) => {
-    const [dl, da, db] = [0, 1, 2].map((c) => data[3 * i + c] - colour[c])
-    return Math.hypot(da, db) < LIKE_SKIN && Math.abs(dl) < 32
+    const k = 3 * i
+    return norm(data[k + 1] - colour[1], data[k + 2] - colour[2]) < LIKE_SKIN && Math.abs(data[k] - colour[0]) < 32
   }
 }
 
@@ -101,11 +102,6 @@ function backgroundOf({ before, person, keypoints }: Scene): Colours {
     0.05 * keypoints.unit,
   )
   return fillSmoothly(before, maskToPlane(invert(near)))
-}
-
-export function apart(a: Colours, b: Colours, i: number): number {
-  const k = 3 * i
-  return Math.hypot(a.data[k] - b.data[k], a.data[k + 1] - b.data[k + 1], a.data[k + 2] - b.data[k + 2])
 }
 
 // Face, hair, and the region above and beside them down to the shoulders.

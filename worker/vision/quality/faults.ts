@@ -1,9 +1,10 @@
 import { bothSides } from '../body/keypoints.ts'
+import { deltaE } from '../raster/colour.ts'
 import { open } from '../raster/morphology.ts'
 import { countSet, type Mask, type Point, subset } from '../raster/plane.ts'
 import { resample } from '../raster/polyline.ts'
 import { dot, subtract } from '../raster/vector.ts'
-import { apart, type Evidence } from './evidence.ts'
+import type { Evidence } from './evidence.ts'
 import type { Signs } from './signs.ts'
 
 /** Faults that no result may show, whatever its quality is otherwise. */
@@ -43,7 +44,7 @@ function missingLimb({ scene, body, changed, skin, toProduct, toBackground }: Ev
     changed.data[i] === 1 &&
     !skin.data[i] &&
     toBackground(i) < Math.min(LIKE_BACKGROUND, NEARER * toProduct(i)) &&
-    apart(after, before, i) > VANISHED
+    deltaE(after, i, before) > VANISHED
   const limbs = bothSides((side) => [
     [shoulder[side], elbow[side], wrist[side]],
     [hip[side], knee[side], ankle[side]],
@@ -74,7 +75,7 @@ function skinThroughGarment({ scene, changed, garment, skin, toProduct }: Eviden
   const { shoulders, down, right, trunk, unit } = keypoints
   const { width, height } = garment
   const isNew = subset(skin, (i) => {
-    if (!changed.data[i] || toProduct(i) < UNLIKE_PRODUCT || apart(after, before, i) < REPLACED) return false
+    if (!changed.data[i] || toProduct(i) < UNLIKE_PRODUCT || deltaE(after, i, before) < REPLACED) return false
     const point = subtract({ x: i % width, y: Math.floor(i / width) }, shoulders)
     const along = dot(point, down) / trunk
     return along > TRUNK.from && along < TRUNK.to && Math.abs(dot(point, right)) < TRUNK.half * unit

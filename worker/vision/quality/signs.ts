@@ -1,11 +1,12 @@
 import { bothSides } from '../body/keypoints.ts'
+import { deltaE } from '../raster/colour.ts'
 import { fillHoles } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, erode, open } from '../raster/morphology.ts'
 import { channelOf, countSet, type Mask, type Plane, type Point, type Size, subset } from '../raster/plane.ts'
-import { between, distance, dot, subtract } from '../raster/vector.ts'
+import { between, distance, dot, norm, subtract } from '../raster/vector.ts'
 import { boundarySigns } from './boundary.ts'
-import { apart, type Evidence } from './evidence.ts'
+import type { Evidence } from './evidence.ts'
 import { meanOf } from './mean.ts'
 import { detailOf, findPrint } from './product.ts'
 
@@ -50,7 +51,7 @@ export function findSigns(evidence: Evidence): Signs {
 function unexplainedSign({ scene, changed, garment, skin, background, toProduct }: Evidence): number {
   const unexplained = subset(erode(changed, 2), (i) => {
     if (garment.data[i] || skin.data[i] || background.data[i]) return false
-    return apart(scene.after, scene.before, i) > 5 && toProduct(i) > 14
+    return deltaE(scene.after, i, scene.before) > 5 && toProduct(i) > 14
   })
   return countSet(unexplained) / Math.max(1, countSet(changed))
 }
@@ -142,7 +143,7 @@ function tintSign({ scene, changed, body, background, arms, skinColour, toProduc
   if (skinColour === null) return 0
   const { keypoints, after } = scene
   const isFleshy = (i: number) =>
-    Math.hypot(after.data[3 * i + 1] - skinColour[1], after.data[3 * i + 2] - skinColour[2]) < 25 &&
+    norm(after.data[3 * i + 1] - skinColour[1], after.data[3 * i + 2] - skinColour[2]) < 25 &&
     Math.abs(after.data[3 * i] - skinColour[0]) < 35
   const bare = subset(changed, (i) => {
     if (arms[0].data[i] + arms[1].data[i] === 0 || !body.data[i] || background.data[i]) return false
@@ -154,7 +155,7 @@ function tintSign({ scene, changed, body, background, arms, skinColour, toProduc
 }
 
 function differ(a: readonly number[], b: readonly number[]): number {
-  return Math.hypot(a[1] - b[1], a[2] - b[2]) + 0.3 * Math.abs(a[0] - b[0])
+  return norm(a[1] - b[1], a[2] - b[2]) + 0.3 * Math.abs(a[0] - b[0])
 }
 
 // The share of differences between neighbours that remains after another blur (Crété et al. 2007), minus that of the photo.

@@ -1,4 +1,6 @@
+import type { Cluster } from './clusters.ts'
 import type { Colours } from './plane.ts'
+import { norm } from './vector.ts'
 
 // CIE 1931 2° white point D65 and the sRGB matrices of IEC 61966-2-1.
 const WHITE_X = 0.95047
@@ -76,11 +78,17 @@ export function labToRgb(lab: Colours): Colours {
 /** A colour in CIE Lab. */
 export type Lab = readonly [lightness: number, a: number, b: number]
 
+/** ΔE (CIE 1976) between pixel `i` of a CIE Lab bitmap and pixel `j` of another. */
+export function deltaE(one: Colours, i: number, other: Colours, j = i): number {
+  const [a, b] = [3 * i, 3 * j]
+  return norm(one.data[a] - other.data[b], one.data[a + 1] - other.data[b + 1], one.data[a + 2] - other.data[b + 2])
+}
+
 /** Distance in a and b between pixel `i` of a CIE Lab bitmap and `colour` scaled to the pixel's lightness. */
 export function tintApart({ data }: Colours, i: number, [lightness, a, b]: Lab): number {
   const k = i * 3
   const share = data[k] / Math.max(1, lightness)
-  return Math.hypot(data[k + 1] - share * a, data[k + 2] - share * b)
+  return norm(data[k + 1] - share * a, data[k + 2] - share * b)
 }
 
 /**
@@ -94,5 +102,13 @@ export function apartInLight(
 ): number {
   const k = i * 3
   const light = (data[k] + 16) / (l + 16)
-  return Math.hypot(data[k + 1] - a * light, data[k + 2] - b * light, lightness * (data[k] - l))
+  return norm(data[k + 1] - a * light, data[k + 2] - b * light, lightness * (data[k] - l))
+}
+
+/** The least `apartInLight` of pixel `i` from the means of several clusters; infinite without a cluster. */
+export function leastInLight(lab: Colours, i: number, clusters: readonly Cluster[], lightness: number): number {
+  let least = Number.POSITIVE_INFINITY
+  for (const { mean } of clusters)
+    least = Math.min(least, apartInLight(lab, i, { colour: [mean[0], mean[1], mean[2]], lightness }))
+  return least
 }

@@ -1,4 +1,5 @@
 import type { Mask, Point } from './plane.ts'
+import { norm } from './vector.ts'
 
 // Clockwise on the screen, from east.
 const STEP_X = [1, 1, 0, -1, -1, -1, 0, 1]
@@ -73,7 +74,7 @@ export function convexHull(points: readonly Point[]): number[] {
 function deepestBetween(contour: readonly Point[], from: number, to: number): Bay {
   const a = contour[from]
   const b = contour[to]
-  const length = Math.max(1e-6, Math.hypot(b.x - a.x, b.y - a.y))
+  const length = Math.max(1e-6, norm(b.x - a.x, b.y - a.y))
   let deepest = from
   let depth = 0
   for (let i = (from + 1) % contour.length; i !== to; i = (i + 1) % contour.length) {

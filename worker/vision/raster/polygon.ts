@@ -1,4 +1,5 @@
 import { createMask, createPlane, type Mask, type Plane, type Point, type Size } from './plane.ts'
+import { norm } from './vector.ts'
 
 /** Pixels whose centre is inside the polygon (even-odd rule). */
 export function fillPolygon(size: Size, polygon: readonly Point[]): Mask {
@@ -35,7 +36,7 @@ export function distanceToSegment(point: Point, a: Point, b: Point): { distance:
     1,
     Math.max(0, ((point.x - a.x) * dx + (point.y - a.y) * dy) / Math.max(1e-6, dx * dx + dy * dy)),
   )
-  return { distance: Math.hypot(point.x - a.x - along * dx, point.y - a.y - along * dy), along }
+  return { distance: norm(point.x - a.x - along * dx, point.y - a.y - along * dy), along }
 }
 
 function fillCapsule(mask: Mask, [a, b]: [Point, Point], [ra, rb]: [number, number]): void {

@@ -1,3 +1,4 @@
+import { deltaE } from './colour.ts'
 import { type Colours, createPlane, type Mask, type Plane, type Size } from './plane.ts'
 
 /** A smooth bitmap in cells of `factor` × `factor` px. */
@@ -100,10 +101,7 @@ export function enlargeByFactor(plane: Plane, factor: number, size: Size): Plane
 
 /** ΔE (CIE 1976) between a pixel of the bitmap and the cell of the smooth bitmap at the same position. */
 export function difference(colours: Colours, reduced: Reduced, i: number): number {
-  const { data } = reduced.cells
-  const at = cellAt(reduced, colours, i)
-  const k = i * 3
-  return Math.hypot(colours.data[k] - data[at], colours.data[k + 1] - data[at + 1], colours.data[k + 2] - data[at + 2])
+  return deltaE(colours, i, reduced.cells, cellAt(reduced, colours, i) / 3)
 }
 
 /** Index of the cell of pixel `i` in the cells' data, for a bitmap of this size. */

@@ -11,6 +11,7 @@ import {
 } from '../../../vision/raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../../vision/raster/reduce.ts'
 import { clamp, medianOf } from '../../../vision/raster/statistics.ts'
+import { norm } from '../../../vision/raster/vector.ts'
 import { weightedBlur } from '../../../vision/raster/weighted.ts'
 import { BELIEF, DARK_OFFSET, FOLD_DEPTH, LIGHT_LIMITS, LIGHT_SIGMA, PRINT, SCENE_DEPTH } from './tuning.ts'
 
@@ -66,7 +67,7 @@ function plainCloth({
   const odd = createPlane(worn)
   for (let i = 0, k = 0; i < odd.data.length; i++, k += 3) {
     const strange =
-      Math.hypot(lab.data[k + 1] - a, lab.data[k + 2] - b) > PRINT.tint ||
+      norm(lab.data[k + 1] - a, lab.data[k + 2] - b) > PRINT.tint ||
       Math.abs(lab.data[k] - local.data[i]) > PRINT.local ||
       Math.abs(lab.data[k] - l) > PRINT.lightness
     odd.data[i] = strange ? 1 : 0

@@ -3,6 +3,7 @@ import { createFieldSampler } from '../../../vision/raster/field-sampler.ts'
 import type { Plane } from '../../../vision/raster/plane.ts'
 import type { Layer } from '../../../vision/raster/remap.ts'
 import { clamp } from '../../../vision/raster/statistics.ts'
+import { norm } from '../../../vision/raster/vector.ts'
 import { BLACK_LIFT, EDGE, MAX_DIFFERENCE } from './tuning.ts'
 
 interface Shading {
@@ -56,7 +57,7 @@ function meanDifference(piece: Layer, light: Plane): number {
     rgbToLab({ width: values.length / 3, height: 1, channels: 3, data: Float32Array.from(values) }).data
   const [a, b] = [lab(before), lab(after)]
   let sum = 0
-  for (let k = 0; k < a.length; k += 3) sum += Math.hypot(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2])
+  for (let k = 0; k < a.length; k += 3) sum += norm(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2])
   return sum / (a.length / 3)
 }
 

@@ -17,6 +17,7 @@ import {
 import { fillCapsules } from '../../../../vision/raster/polygon.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
+import { norm } from '../../../../vision/raster/vector.ts'
 import { CLOTH_LIKENESS, LEGS_FROM, SHOES_FROM, SLEEVED } from '../tuning.ts'
 import type { PlacedLegs, WornLower } from './fitting.ts'
 import { isOutside, measureReach } from './worn-reach.ts'
@@ -63,7 +64,7 @@ function sleevesOf(input: PlacedLegs, arms: Mask): Mask {
   const medianLab = (mask: Mask): Lab => [medianOf(lab, mask, 0), medianOf(lab, mask, 1), medianOf(lab, mask, 2)]
   const [sleeve, leg] = [medianLab(cloth), medianLab(trousers)]
   const apart = (i: number, [l, a, b]: Lab) =>
-    Math.hypot(lab.data[3 * i] - l, lab.data[3 * i + 1] - a, lab.data[3 * i + 2] - b)
+    norm(lab.data[3 * i] - l, lab.data[3 * i + 1] - a, lab.data[3 * i + 2] - b)
   const misread = misreadForearms(input)
   const isBeyondLeg = countSet(misread.arms) > 0 ? beyondLegs(input, arms) : () => false
   const isSleeve = (i: number) =>
@@ -129,7 +130,7 @@ function shoeTest(
     if (fields.every((field) => field.distance.data[i] > 0.3 * body.unit)) return true
     if (isShadedCloth(lab, i, { cloth, shoe: [l, a, b] })) return false
     const toCloth = difference(lab, cloth, i)
-    const toShoe = Math.hypot(lab.data[i * 3] - l, lab.data[i * 3 + 1] - a, lab.data[i * 3 + 2] - b)
+    const toShoe = norm(lab.data[i * 3] - l, lab.data[i * 3 + 1] - a, lab.data[i * 3 + 2] - b)
     return toCloth > CLOTH_LIKENESS.difference || toCloth > 0.6 * toShoe
   }
 }

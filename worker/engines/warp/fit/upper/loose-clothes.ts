@@ -4,6 +4,7 @@ import type { BodyFrame, Sides } from '../../../../vision/body/body-frame.ts'
 import type { Parts } from '../../../../vision/body/parts.ts'
 import { countSet, type Mask, maskWhere, type Point } from '../../../../vision/raster/plane.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
+import { norm } from '../../../../vision/raster/vector.ts'
 import type { SleevePlacement } from './fitting.ts'
 
 /** A worn top, and the sleeve lengths of the new garment. */
@@ -106,5 +107,5 @@ function isLayered({ parts: { lab, top, along, across } }: Bared): boolean {
 }
 
 function apart(a: readonly number[], b: readonly number[]): number {
-  return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+  return norm(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }

@@ -18,6 +18,7 @@ import {
 import { interpolate } from '../../../../vision/raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
+import { norm } from '../../../../vision/raster/vector.ts'
 import { weightedBlur } from '../../../../vision/raster/weighted.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { FACE_TONE, LIMB_ROUND, MEETING, OLD_LIGHT, SKIN_SEEN, TONES } from '../tuning.ts'
@@ -58,7 +59,7 @@ function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask 
     if (!tone) return true
     const k = i * 3
     return (
-      Math.hypot(lab.data[k + 1] - tone[1], lab.data[k + 2] - tone[2]) < FACE_TONE.tint &&
+      norm(lab.data[k + 1] - tone[1], lab.data[k + 2] - tone[2]) < FACE_TONE.tint &&
       Math.abs(lab.data[k] - tone[0]) < FACE_TONE.lightness
     )
   })

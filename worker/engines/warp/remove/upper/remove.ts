@@ -16,6 +16,7 @@ import {
 } from '../../../../vision/raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../../../vision/raster/reduce.ts'
 import { medianOf } from '../../../../vision/raster/statistics.ts'
+import { norm } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
@@ -105,7 +106,7 @@ function lowerGarment({ person, body, parts }: FittingRegions, worn: WornGarment
 function hasColourOfSkin({ lab, top, skinColour }: FittingRegions['parts']): boolean {
   if (skinColour === null || countSet(top) === 0) return false
   const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, top, channel) - skinColour[channel])
-  return Math.hypot(a, b) < SKIN_COLOURED.tint && Math.abs(l) < SKIN_COLOURED.lightness
+  return norm(a, b) < SKIN_COLOURED.tint && Math.abs(l) < SKIN_COLOURED.lightness
 }
 
 // With a margin, because the mask is unreliable at its edge and a rim of cloth would colour the background.

@@ -3,6 +3,7 @@ import { featherMask } from '../../../../vision/raster/feather.ts'
 import { dilate } from '../../../../vision/raster/morphology.ts'
 import { type Mask, maskWhere, type Plane, subset } from '../../../../vision/raster/plane.ts'
 import { cellAt } from '../../../../vision/raster/reduce.ts'
+import { norm } from '../../../../vision/raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import { BACKGROUND, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
@@ -73,10 +74,7 @@ export function removeCastShadow(
     const k = i * 3
     const cell = cellAt(background, removable, i)
     const darker = background.cells.data[cell] - data[k]
-    const tint = Math.hypot(
-      data[k + 1] - background.cells.data[cell + 1],
-      data[k + 2] - background.cells.data[cell + 2],
-    )
+    const tint = norm(data[k + 1] - background.cells.data[cell + 1], data[k + 2] - background.cells.data[cell + 2])
     if (darker > CAST_SHADOW.darker[0] && darker < CAST_SHADOW.darker[1] && tint < CAST_SHADOW.tint)
       zones[i] = BACKGROUND
   }
