@@ -105,10 +105,16 @@ export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
 
 /**
  * Decodes an image as people see it: as `decodeImage`, but always in 3 channels, with transparent parts on white. The colours that a file
- * stores below transparent pixels can show anything.
+ * stores below transparent pixels can show anything. Given a size, it is reduced to it while it is decoded.
  */
-export async function decodeOnWhite(bytes: Uint8Array): Promise<Bitmap> {
-  return decode(bytes, (image) => image.flatten({ background: 'white' }))
+export async function decodeOnWhite(
+  bytes: Uint8Array,
+  size?: { readonly width: number; readonly height: number },
+): Promise<Bitmap> {
+  return decode(bytes, (image) => {
+    const opaque = image.flatten({ background: 'white' })
+    return size ? opaque.resize(size.width, size.height, { fit: 'fill' }) : opaque
+  })
 }
 
 function decode(bytes: Uint8Array, prepare: (image: Sharp) => Sharp): Promise<Bitmap> {
@@ -196,13 +202,21 @@ export async function encodeImage(
   return asJpeg(image.flatten({ background: 'white' }), { quality }).toBuffer()
 }
 
-/** Encodes the rectangle of the bitmap as a JPEG with `longest` px on its longest side. */
-export async function encodeView(bitmap: Bitmap, { x, y, width, height }: Rectangle, longest: number): Promise<Buffer> {
-  const part = fromBitmap(bitmap).extract({ left: x, top: y, width, height })
-  const view = part
-    .resize(longest, longest, { fit: 'inside', withoutEnlargement: true })
-    .flatten({ background: 'white' })
-  return asJpeg(view, { quality: ENCODED_QUALITY }).toBuffer()
+/** Encodes the rectangle of the image as a JPEG with `longest` px on its longest side. */
+export async function encodeView(
+  image: Uint8Array | Bitmap,
+  { x, y, width, height }: Rectangle,
+  longest: number,
+): Promise<Buffer> {
+  const encode = (whole: Sharp) => {
+    const view = whole
+      .extract({ left: x, top: y, width, height })
+      .resize(longest, longest, { fit: 'inside', withoutEnlargement: true })
+      .flatten({ background: 'white' })
+    return undamaged(asJpeg(view, { quality: ENCODED_QUALITY }).toBuffer())
+  }
+  if (!(image instanceof Uint8Array)) return encode(fromBitmap(image))
+  return withFile(image, { pixels: MAX_PIXELS }, ({ image: whole }) => encode(whole))
 }
 
 /** `optimiseCoding` makes the file a few per cent smaller, but holds all coefficients in memory. */

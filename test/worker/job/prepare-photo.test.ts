@@ -31,6 +31,16 @@ describe('a prepared photo', () => {
     expect({ width, height }).toEqual({ width: 819, height: 1024 })
   })
 
+  it('runs only the models that its crop and its warnings need', async () => {
+    const used = new Set<string>()
+    const session: Models['session'] = (name) => {
+      used.add(name)
+      return models.session(name)
+    }
+    await preparePhoto({ photo: await readSample('persons/down-half-teal.jpg') }, { models: { ...models, session } })
+    expect([...used].sort()).toEqual(['pose_detection', 'pose_landmark_heavy'])
+  })
+
   it('warns of a small person in a large photo only below the minimum size', async () => {
     const figure = await resizeBitmap(await decodeImage(await readSample('persons/akimbo-full.jpg')), { longest: 700 })
     const data = new Uint8Array(3000 * 2400 * 3).fill(200)
@@ -39,11 +49,14 @@ describe('a prepared photo', () => {
       data.set(row, ((y + 1000) * 3000 + 1200) * 3)
     }
     const photo = await encodeImage({ width: 3000, height: 2400, channels: 3, data }, { format: 'jpeg' })
-    const { personDetected, warnings, crop } = await preparePhoto({ photo }, { models })
+    const { personDetected, warnings, crop, view } = await preparePhoto({ photo }, { models })
     expect(personDetected).toBe(true)
     expect(warnings).not.toContain('too_small')
     expect(warnings).not.toContain('blurred')
     expect(crop.x).toBeGreaterThan(1000)
     expect(crop.x + crop.width).toBeLessThan(1200 + figure.width + 200)
+    // With all pixels of the photo, although the person was detected in fewer.
+    expect((await decodeImage(view)).height).toBe(crop.height)
+    expect(crop.height).toBeLessThan(1024)
   })
 })
