@@ -80,6 +80,8 @@ describe('starting and stopping', () => {
       const ready = await until(() => readiness(`http://127.0.0.1:${probe.port}`))
       expect(ready.status).toBe(503)
       expect(Object.keys(ready.body.failed ?? {})).toEqual(expect.arrayContaining(['postgres', 'redis']))
+      const metrics = await (await fetch(`http://127.0.0.1:${probe.port}/metrics`)).text()
+      for (const check of ['postgres', 'redis']) expect(metrics).toContain(`\ndrape_ready{check="${check}"} 0\n`)
       expect((await fetch(`http://127.0.0.1:${probe.port}/healthz`)).status).toBe(200)
       if (name === 'worker') await expectWaiting(`http://127.0.0.1:${probe.port}`)
       expect(await started.end('SIGTERM')).toBe(0)
@@ -149,6 +151,14 @@ describe('starting and stopping', () => {
     expect(accepted.status).toBe(201)
     expect(performance.now() - started).toBeLessThan(5000)
     await until(async () => (await readiness(drape.api.probeUrl)).status === 503)
+    // What alerts read: Redis is unavailable, and the slots are unknown instead of 0.
+    await until(async () => {
+      const text = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
+      const isWaiting = text.includes('drape_generations_unfinished{engine="mock",state="waiting"} 1\n')
+      return (
+        isWaiting && !/^drape_(worker|engine)_slots\b/m.test(text) && /^drape_ready\{check="redis"\} 0$/m.test(text)
+      )
+    })
     await redis.restart()
     expect(await drape.finish(accepted.body.generationId)).toMatchObject({ status: 'COMPLETED' })
     await until(async () => (await readiness(drape.api.probeUrl)).status === 200)

@@ -23,14 +23,17 @@ export function createBacklogGauges({
   backlog,
   countSlots,
   findEngineSlots,
+  isReady,
   metrics,
   log,
 }: {
   backlog: Backlog
-  /** Live slots of workers that take try-on jobs. */
+  /** Live slots of workers that take try-on jobs; 0 while Redis is unavailable. */
   countSlots: () => Promise<number>
-  /** Live slots of each known engine. */
+  /** Live slots of each known engine; 0 while Redis is unavailable. */
   findEngineSlots: () => Promise<readonly EngineSlots[]>
+  /** Whether Redis, the only source of slots, is available. */
+  isReady: () => boolean
   metrics: Metrics
   log: Log
 }): { stop(): void } {
@@ -41,7 +44,9 @@ export function createBacklogGauges({
       countSlots().catch(() => null),
       findEngineSlots().catch(() => []),
     ])
-    return { unfinished, overdue: overdue ?? 0, slots, engines }
+    // Without Redis the slots are unknown, not 0: a page about missing workers would name the wrong cause.
+    const known = isReady() ? { slots, engines } : { slots: null, engines: [] }
+    return { unfinished, overdue: overdue ?? 0, ...known }
   }
   const measuring = startMeasuring(measure, { log })
   watch(metrics, () => measuring.seen() ?? UNKNOWN)

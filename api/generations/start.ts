@@ -82,6 +82,7 @@ export function startRelay(
     backlog: createBacklog(database),
     countSlots: () => redis.countSlots('try-on'),
     findEngineSlots: engines.list,
+    isReady: redis.isReady,
     metrics,
     log,
   })

@@ -110,6 +110,7 @@ const latency: Row = {
         },
       ],
       width: 12,
+      runbooks: runbooksOf('start'),
     },
     {
       kind: 'lines',
@@ -198,9 +199,7 @@ function gpuPanel(
 }
 
 function runbooksOf(slo: string): string[] {
-  // A late start has no alerts of its own: it makes the result late.
-  const objective = slo === 'start' ? 'time-to-result' : slo
-  return [`${objective}-burns-fast`, `${objective}-burns-slowly`]
+  return [`${slo}-burns-fast`, 'budget-burns-slowly']
 }
 
 export const objectives: Dashboard = {

@@ -73,7 +73,7 @@ const glance: Row = {
         [30, 'yellow'],
         [120, 'red'],
       ],
-      runbooks: ['backlog-old', 'no-workers'],
+      runbooks: ['no-workers', 'backlog-without-pool'],
     },
     {
       kind: 'number',
@@ -113,7 +113,7 @@ const time: Row = {
         legend: `p${q * 100} {{engine}}`,
       })),
       width: 12,
-      runbooks: ['time-to-result-burns-fast', 'time-to-result-burns-slowly'],
+      runbooks: ['time-to-result-burns-fast', 'budget-burns-slowly'],
     },
     {
       kind: 'heatmap',
@@ -136,7 +136,7 @@ const time: Row = {
       unit: 's',
       queries: [0.5, 0.95].map((q) => ({ expr: quantile(q, '', 'drape_queue_wait_seconds'), legend: `p${q * 100}` })),
       width: 12,
-      runbooks: ['backlog-old'],
+      runbooks: ['start-burns-fast'],
     },
     {
       kind: 'areas',
@@ -182,7 +182,7 @@ const backlog: Row = {
       ],
       width: 12,
       thresholds: [[120, 'red']],
-      runbooks: ['backlog-old'],
+      runbooks: ['no-workers', 'backlog-without-pool'],
     },
     {
       kind: 'lines',

@@ -198,7 +198,7 @@ const decisions: Row = {
       unit: 'short',
       queries: [{ expr: highest('pool, reason', 'drape_pool_failing_workers', POOL), legend: '{{pool}} {{reason}}' }],
       width: 12,
-      runbooks: ['pool-workers-missing'],
+      runbooks: ['pool-workers-failing'],
     },
   ],
 }
@@ -272,7 +272,7 @@ const controller: Row = {
       description: 'By kind. If the number only grows, the controller is overloaded.',
       unit: 'short',
       queries: [{ expr: highest('kind', 'drape_reconcile_waiting'), legend: '{{kind}}' }],
-      width: 8,
+      width: 6,
     },
     {
       kind: 'lines',
@@ -281,9 +281,8 @@ const controller: Row = {
         'Time since the last event or bookmark, by kind. The controller restarts a watch after 40 s of silence.',
       unit: 's',
       queries: [{ expr: highest('kind', 'drape_watch_age_seconds'), legend: '{{kind}}' }],
-      width: 8,
+      width: 6,
       thresholds: [[90, 'red']],
-      runbooks: ['watch-stale'],
     },
     {
       kind: 'lines',
@@ -291,7 +290,17 @@ const controller: Row = {
       description: 'Failed attempts to read the demand (Postgres) or the workers (Redis) per 5 minutes.',
       unit: 'short',
       queries: [{ expr: `sum by (part) (increase(${of('drape_stale_samples_total')}[5m]))`, legend: '{{part}}' }],
-      width: 8,
+      width: 6,
+    },
+    {
+      kind: 'lines',
+      title: 'Notifications of new work',
+      description: 'By controller: 1 while Postgres notifies it of new work, 0 while it polls every second instead.',
+      unit: 'short',
+      queries: [{ expr: of('drape_listening'), legend: '{{instance}}' }],
+      width: 6,
+      max: 1,
+      runbooks: ['notifications-down'],
     },
   ],
 }

@@ -20,7 +20,7 @@ const glance: Row = {
         [900, 'yellow'],
         [3600, 'red'],
       ],
-      runbooks: ['sweep-late', 'sweep-absent'],
+      runbooks: ['sweep-late'],
     },
     {
       kind: 'number',

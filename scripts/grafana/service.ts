@@ -23,7 +23,7 @@ const glance: Row = {
       width: 4,
       max: 1,
       isSigned: true,
-      runbooks: ['availability-burns-fast', 'availability-burns-slowly'],
+      runbooks: ['availability-burns-fast', 'budget-burns-slowly'],
     },
     {
       kind: 'number',
@@ -35,7 +35,7 @@ const glance: Row = {
       width: 4,
       max: 1,
       isSigned: true,
-      runbooks: ['time-to-result-burns-fast', 'time-to-result-burns-slowly'],
+      runbooks: ['time-to-result-burns-fast', 'budget-burns-slowly'],
     },
     {
       kind: 'number',
@@ -206,12 +206,13 @@ const resources: Row = {
     },
     {
       kind: 'lines',
-      title: 'Ready processes',
-      description: 'By kind. A process is ready while Postgres, Redis and the object store respond to the process.',
+      title: 'Failing readiness checks',
+      description:
+        'Processes whose readiness check fails, by kind of process and check: postgres, redis, storage, and what a process checks of itself. `/readyz` of the process names the reason.',
       unit: 'short',
-      queries: [{ expr: `sum by (process) (${ofProcess('drape_ready')})`, legend: '{{process}}' }],
+      queries: [{ expr: `sum by (process, check) (1 - ${ofProcess('drape_ready')})`, legend: '{{process}} {{check}}' }],
       width: 12,
-      runbooks: ['not-ready'],
+      runbooks: ['postgres-down', 'redis-down', 'object-storage-fails', 'api-absent'],
     },
     {
       kind: 'lines',
@@ -220,6 +221,7 @@ const resources: Row = {
       unit: 's',
       queries: [{ expr: quantile(0.95, 'operation', 'drape_storage_seconds'), legend: '{{operation}}' }],
       width: 12,
+      runbooks: ['object-storage-fails'],
     },
     {
       kind: 'areas',
@@ -255,7 +257,6 @@ const resources: Row = {
       queries: [{ expr: ofProcess('nodejs_eventloop_lag_p99_seconds'), legend: '{{process}} {{instance}}' }],
       width: 8,
       thresholds: [[0.5, 'red']],
-      runbooks: ['event-loop-blocked'],
     },
     {
       kind: 'lines',

@@ -9,6 +9,7 @@ const CHART = resolve(import.meta.dirname, '../../charts/drape')
 
 interface Alert {
   readonly alert?: string
+  readonly labels?: { readonly severity: string }
   readonly annotations: { readonly runbook_url: string }
 }
 
@@ -21,13 +22,15 @@ const pages = new Map(
 )
 
 it('every alert has a runbook with meaning, diagnosis and mitigation', () => {
-  for (const { alert, annotations } of alerts) {
+  const listed = (severity = '') =>
+    new RegExp(`^${severity === 'critical' ? 'Pages' : 'Tickets'}: .*$`, 'm').exec(pages.get('README') ?? '')?.[0]
+  for (const { alert, labels, annotations } of alerts) {
     const name = basename(annotations.runbook_url, '.md')
     expect(annotations.runbook_url).toBe(`runbooks/${name}.md`)
     const page = pages.get(name) ?? ''
     expect(page).toMatch(new RegExp(`^# ${alert}\n\n.+\n\n## Diagnosis\n\n`))
     expect(page).toMatch(/```(sh|promql)\n.*\n## Mitigation\n\n1\. /s)
-    expect(pages.get('README')).toContain(`[${alert}](${name}.md)`)
+    expect(listed(labels?.severity)).toContain(`[${alert}](${name}.md)`)
   }
   expect(pages.size).toBe(alerts.length + 1)
 })

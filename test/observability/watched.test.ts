@@ -245,11 +245,9 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
       const during = fired.filter(({ hours }) => hours.length > 0)
       expect(during.map(({ alert }) => alert).sort()).toEqual([
         'DrapeAvailabilityBurnsFast',
-        'DrapeAvailabilityBurnsSlowly',
+        'DrapeBudgetBurnsSlowly',
         'DrapeSuccessBurnsFast',
-        'DrapeSuccessBurnsSlowly',
         'DrapeTimeToResultBurnsFast',
-        'DrapeTimeToResultBurnsSlowly',
       ])
       for (const { alert = '', hours } of during) {
         expect(hours[0], alert).toBeGreaterThan(from)

@@ -42,7 +42,7 @@ export function createProbeServer({
       if (mayWait && isWaiting()) return answer(response, 200, { status: 'waiting' })
       const failed = await failedChecks(checks)
       const ready = Object.keys(failed).length === 0
-      metrics.ready.set(ready ? 1 : 0)
+      for (const check of Object.keys(checks)) metrics.ready.set({ check }, check in failed ? 0 : 1)
       return answer(response, ready ? 200 : 503, ready ? { status: 'ready' } : { status: 'not ready', failed })
     }
     if (path === '/metrics') {

@@ -114,14 +114,13 @@ function withExemplars<L extends string>(registry: Registry, about: HistogramCon
   }
 }
 
+/** Absent until the first readiness check. */
 function readiness({ gauge }: Make) {
-  const ready = gauge({
+  return gauge({
     name: 'drape_ready',
-    help: '1 if the last readiness check of the process succeeded, otherwise 0',
+    help: '1 if the last readiness check succeeded, otherwise 0, by check: postgres, redis, storage, and what the process checks of itself',
+    labels: ['check'],
   })
-  // Absent until the first readiness check.
-  ready.remove()
-  return ready
 }
 
 function createGenerationMetrics({ counter, seconds, traced }: Make) {
