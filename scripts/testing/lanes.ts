@@ -43,7 +43,7 @@ export const LANES = {
       'test/chart/**',
       'test/cluster/**',
       'test/flow-s3.test.ts',
-      'test/observability/{rules,scale-downs,watched}.test.ts',
+      'test/observability/{rules,runbook-commands,scale-downs,watched}.test.ts',
       'test/openbao/**',
       'test/scripts/stack/go-tool.test.ts',
     ],

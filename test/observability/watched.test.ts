@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
-import pg from 'pg'
+import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
 import { engines } from '../../controller/engine/resource.ts'
@@ -11,22 +10,18 @@ import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts'
-import { findCommand, run } from '../../scripts/stack/commands.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
 import { type FakeNodes, startFakeNodes } from '../cluster/fake-nodes.ts'
-import { DEPLOYMENTS, PODS } from '../cluster/kinds.ts'
-import { findKubectl } from '../cluster/kubectl.ts'
 import { type ModelWorkers, startModelWorkers } from '../cluster/model-workers.ts'
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
 import { installDefinitions } from '../cluster/samples.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { copyGeneration } from '../support/accepted.ts'
+import { blocksOf } from '../support/documented-blocks.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
-import { reasonWithout } from '../support/missing.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
-import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
-import { writeProgram } from '../support/write-program.ts'
 import { findPanelFaults } from './panel-faults.ts'
 import { findPrometheusProgram } from './programs.ts'
 import { type PrometheusServer, startPrometheus } from './prometheus-server.ts'
@@ -259,57 +254,14 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
   })
 
   it('return data for every query of a runbook', async () => {
-    const queries = readCommands('promql')
-    expect(queries.length).toBeGreaterThan(30)
+    const pages = globSync('charts/drape/runbooks/*.md', { cwd: ROOT })
+    const blocks = pages.flatMap(blocksOf).filter(({ language }) => language === 'promql')
+    const queries = blocks.flatMap(({ text }) => text.trim().split('\n'))
+    expect(queries.length).toBeGreaterThan(20)
     for (const query of queries) {
       await prometheus.query(query)
       for (const { metric } of findSelectors(query)) expect(await hasData(metric), query).toBe(true)
     }
-  })
-
-  it('support every command of a runbook', async () => {
-    const commands = readCommands('sh').filter((line) => !line.startsWith('export '))
-    const statements = commands.flatMap((line) => /^psql "\$DATABASE_URL" -c "(.+)"$/.exec(line)?.[1] ?? [])
-    const others = commands.filter((line) => !line.startsWith('psql '))
-    expect(statements.length).toBeGreaterThan(5)
-    expect(others.length).toBeGreaterThan(50)
-    const client = new pg.Client({ connectionString: drape.env.DATABASE_URL })
-    await client.connect()
-    for (const statement of statements) await client.query(statement)
-    await client.end()
-    const { path: folder } = await requestService('folder', null)
-    const kubectl = await findKubectl()
-    await reasonWithout('redisCli')
-    if (kubectl !== null) await writeProgram(join(folder, 'kubectl'), `exec ${kubectl} kubectl "$@"`)
-    const [pod] = await place.client.list(PODS, { namespace: place.namespace })
-    const variables = {
-      NAMESPACE: place.namespace,
-      POOL: 'fixed',
-      POD: pod.metadata.name,
-      NODE,
-      REDIS_URL: drape.env.REDIS_URL,
-    }
-    const env = {
-      ...process.env,
-      ...variables,
-      KUBECONFIG: controlPlane?.kubeconfig,
-      PATH: `${folder}:${process.env.PATH}`,
-    }
-    // The pod of the bundled Postgres, which this namespace does not have.
-    const onNode = JSON.stringify({ spec: { nodeName: NODE } })
-    const postgres = `kubectl -n "$NAMESPACE" run drape-postgres-0 --image postgres --overrides '${onNode}'`
-    if (kubectl !== null) await run('sh', ['-c', postgres], { env })
-    const faults: string[] = []
-    for (const command of new Set(others)) {
-      const isKubectl = command.startsWith('kubectl ')
-      const isThere = isKubectl ? kubectl !== null : findCommand([command.split(' ')[0]]) !== undefined
-      if (!isThere) console.warn(`Not tried: ${command}`)
-      else await run('sh', ['-c', command], { env }).catch(({ message }: Error) => faults.push(message))
-    }
-    // The node is a record without an address: the API server asks it for logs and terminals, and cannot reach it.
-    const needsNode = (fault: string) =>
-      / (?:logs|debug|exec) /.test(fault) && fault.includes('no preferred addresses found')
-    expect(faults.filter((fault) => !needsNode(fault))).toEqual([])
   })
 
   /** Resolves when the query has shown something. An error names the query that never did. */
@@ -345,13 +297,6 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
     const capacity = { hourlyCost: 0.5 }
     const pool = { engines: ['mock'], capacity, template: { image: 'drape/worker:test', requests: { cpu: '1' } } }
     await apply(workerPools.type, 'small', { ...pool, scaling })
-    await apply(workerPools.type, 'fixed', { ...pool, replicas: 1, scaling: { mode: 'Fixed' } })
-    const labels = { 'app.kubernetes.io/component': 'api' }
-    const pod = { metadata: { labels }, spec: { containers: [{ name: 'api', image: 'drape/api:test' }] } }
-    await place.client.apply(DEPLOYMENTS, {
-      metadata: { namespace, name: 'api', labels },
-      spec: { replicas: 0, selector: { matchLabels: labels }, template: pod },
-    })
     const kept = { selector: { kinds: ['product'] }, intervalSeconds: 10 }
     await apply(retentionPolicies.type, 'old-products', { ...kept, ttlSeconds: 86_400, dryRun: false })
     await apply(retentionPolicies.type, 'would-delete', { ...kept, ttlSeconds: 172_800 })
@@ -408,18 +353,6 @@ describe.skipIf(!controlPlane?.hasControllers)('real Prometheus metrics of real 
     for (const slo of ['start', 'success', 'time-to-result']) await seen(`drape:slo_budget_left:30d{slo="${slo}"}`)
   }
 })
-
-/** The lines between fences of this language, and what stands between backticks and begins with kubectl. */
-function readCommands(language: 'sh' | 'promql'): string[] {
-  const texts = globSync(`${CHART}/runbooks/*.md`).map((path) => readFileSync(path, 'utf8'))
-  const fenced = texts.flatMap((text) =>
-    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].flatMap(([, block]) =>
-      block.trim().split('\n'),
-    ),
-  )
-  const inline = texts.flatMap((text) => [...text.matchAll(/`(kubectl -n [^`]+)`/g)].map(([, command]) => command))
-  return language === 'sh' ? [...fenced, ...inline] : fenced
-}
 
 /**
  * NVIDIA's exporter in its format, once with labels of a pod that Prometheus renames and once without, where the target

@@ -28,6 +28,13 @@ export function blocksOf(page: string): Block[] {
   return blocks
 }
 
+/** What stands between backticks in the sentences of a page. */
+export function codeSpansOf(page: string): string[] {
+  const tokens = markdown.parse(readFileSync(join(ROOT, page), 'utf8'), {})
+  const parts = tokens.flatMap(({ children }) => children ?? [])
+  return parts.filter(({ type }) => type === 'code_inline').map(({ content }) => content)
+}
+
 /** The nth block of commands below a heading. Throws if the page has no such block. */
 export function commandsOf(page: string, heading: string, index = 0): string {
   return codeOf(page, 'sh', { heading, index })
