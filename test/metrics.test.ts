@@ -36,6 +36,10 @@ describe('metrics', () => {
     })
     expect(count(metrics, 'queued') + count(metrics, 'running')).toBe(0)
     expect(metrics.get('drape_generations_oldest_seconds{engine="mock",state="waiting"}')).toBeGreaterThan(0)
+    // 0 instead of absent, so that increase() includes the first generation that expires.
+    expect(metrics.get('drape_generation_start_seconds_count{engine="mock",class="standard",outcome="expired"}')).toBe(
+      0,
+    )
     expect(metrics.get('drape_worker_slots')).toBe(0)
     expect(metrics.get('drape_engine_slots{engine="mock"}')).toBe(0)
     expect(metrics.get('drape_generations_accepted_total')).toBe(5)
@@ -107,7 +111,7 @@ describe('metrics', () => {
     const [ended, starts] = ['drape_generation_seconds_sum', 'drape_generation_start_seconds_sum']
     expect(metrics.get(`${ended}{engine="mock",status="FAILED",class="standard"}`)).toBeGreaterThan(59)
     // An attempt had started.
-    expect(metrics.get(`${starts}{engine="mock",class="standard",outcome="expired"}`)).toBeUndefined()
+    expect(metrics.get(`${starts}{engine="mock",class="standard",outcome="expired"}`)).toBe(0)
   })
 
   it('report the time to the first start, and generations that expire before, by service class', async () => {

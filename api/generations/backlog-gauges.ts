@@ -1,3 +1,4 @@
+import { SERVICE_CLASSES } from '../shared/generations/generation.ts'
 import type { Log } from '../shared/telemetry/log.ts'
 import { startMeasuring } from '../shared/telemetry/measuring.ts'
 import type { Metrics } from '../shared/telemetry/metrics.ts'
@@ -37,6 +38,13 @@ export function createBacklogGauges({
   metrics: Metrics
   log: Log
 }): { stop(): void } {
+  const zeroed = new Set<string>()
+  /** Before the first job of the engine can expire, so that the increment is visible to increase() and rate(). */
+  const zeroExpired = (engine: string) => {
+    if (zeroed.has(engine)) return
+    zeroed.add(engine)
+    for (const serviceClass of SERVICE_CLASSES) metrics.starts.zero({ engine, class: serviceClass, outcome: 'expired' })
+  }
   const measure = async (): Promise<Measurement> => {
     const [unfinished, overdue, slots, engines] = await Promise.all([
       backlog.findUnfinished(),
@@ -44,6 +52,7 @@ export function createBacklogGauges({
       countSlots().catch(() => null),
       findEngineSlots().catch(() => []),
     ])
+    for (const { engine } of unfinished) zeroExpired(engine)
     // Without Redis the slots are unknown, not 0: a page about missing workers would name the wrong cause.
     const known = isReady() ? { slots, engines } : { slots: null, engines: [] }
     return { unfinished, overdue: overdue ?? 0, ...known }
