@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { ROOT } from '../stack/session.ts'
@@ -8,17 +8,18 @@ import { listImages } from './images.ts'
 export const CHARTS = ['drape', 'drape-crds'] as const
 export type ChartName = (typeof CHARTS)[number]
 
-/** The custom resource definitions are part of the chart drape, so that the chart installs directly from the repository. */
-export const DEFINITIONS_FOLDER = join(ROOT, 'charts/drape/charts/crds/crds')
+/** The custom resource definitions, which `scripts/crds` writes. Both charts have a link to the folder. */
+export const DEFINITIONS_FOLDER = join(ROOT, 'crds')
+const SAMPLES_FOLDER = join(DEFINITIONS_FOLDER, 'samples')
 
 /** Builds the published chart from its source in a folder of `output`, which is emptied first. Returns its path. */
 export async function buildChart(name: ChartName, output: string): Promise<string> {
   const folder = join(output, name)
   await rm(folder, { recursive: true, force: true })
   await mkdir(output, { recursive: true })
-  await cp(join(ROOT, 'charts', name), folder, { recursive: true })
+  const filter = async (path: string) => (await realpath(path)) !== SAMPLES_FOLDER
+  await cp(join(ROOT, 'charts', name), folder, { recursive: true, dereference: true, filter })
   if (name === 'drape') await annotate(folder)
-  else await cp(DEFINITIONS_FOLDER, join(folder, 'definitions'), { recursive: true })
   return folder
 }
 
@@ -50,7 +51,11 @@ async function readDefinition(path: string) {
   }
 }
 
-async function findDefinitions(): Promise<string[]> {
+/** Paths of the custom resource definitions. */
+export async function findDefinitions(): Promise<string[]> {
   const names = await readdir(DEFINITIONS_FOLDER)
-  return names.sort().map((name) => join(DEFINITIONS_FOLDER, name))
+  return names
+    .filter((name) => name.endsWith('.yaml'))
+    .sort()
+    .map((name) => join(DEFINITIONS_FOLDER, name))
 }

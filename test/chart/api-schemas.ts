@@ -1,8 +1,8 @@
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
-import { DEFINITIONS_FOLDER } from '../../scripts/charts/build.ts'
+import { findDefinitions } from '../../scripts/charts/build.ts'
 import { askApiServer } from '../cluster/ask-api-server.ts'
 import type { ControlPlane } from '../cluster/control-plane.ts'
 
@@ -36,8 +36,8 @@ export async function findApiSchemas(controlPlane: ControlPlane): Promise<string
 
 /** The same for the custom resources, in a folder that exists. */
 export async function writeDefinitionSchemas(folder: string): Promise<void> {
-  for (const name of await readdir(DEFINITIONS_FOLDER)) {
-    const [definition] = readYaml(await readFile(join(DEFINITIONS_FOLDER, name), 'utf8')) as [Definition]
+  for (const path of await findDefinitions()) {
+    const [definition] = readYaml(await readFile(path, 'utf8')) as [Definition]
     const { group, names, versions } = definition.spec
     for (const { name: version, schema } of versions) {
       const file = fileName({ group, version, kind: names.kind })

@@ -102,7 +102,7 @@ describe.skipIf(chart === null || kubectl === null)('the examples in the chart d
   it.each(COMMANDS)('render: Helm on %s below %s, block %i', async (page, heading, index, contains) => {
     const { path } = await requestService('folder', null)
     for (const name of ['drape', 'drape-crds'] as const) await packChart(name, join(path, '.cache/charts'))
-    await run('cp', ['-r', join(ROOT, 'charts'), path])
+    await run('cp', ['-r', join(ROOT, 'charts'), join(ROOT, 'crds'), path])
     for (const name of ['tls.key', 'tls.crt', 'token']) await writeFile(join(path, name), 'a')
     // A page names the chart where it installs it.
     const commands = commandsOf(page, heading, index).replace('upgrade drape … ', 'upgrade drape ./charts/drape ')

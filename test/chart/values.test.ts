@@ -33,7 +33,7 @@ interface Application {
 }
 interface Release {
   readonly spec: {
-    readonly chart: { readonly spec: { readonly chart: string } }
+    readonly chartRef: object
     readonly install: { readonly crds: string }
     readonly upgrade: { readonly crds: string }
     readonly values: object
@@ -72,6 +72,19 @@ describe.skipIf(chart === null)('the chart source in the repository', () => {
     for (const name of DEFINITIONS) expect(rendered).toContain(`\n  name: ${name}\n`)
   })
 
+  it('renders, as does the chart of the CRDs, from the files in Git alone', async () => {
+    const { path } = await requestService('folder', null)
+    const listed = await run('git', ['-C', ROOT, 'ls-files', '-z', '-co', '--exclude-standard', 'charts', 'crds'])
+    const files = listed.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))
+    for (const name of files) await cp(join(ROOT, name), join(path, name), { verbatimSymlinks: true })
+    for (const rendered of [
+      await template(join(path, 'charts/drape'), '--include-crds'),
+      await template(join(path, 'charts/drape-crds')),
+    ]) {
+      for (const name of DEFINITIONS) expect(rendered).toContain(`\n  name: ${name}\n`)
+    }
+  })
+
   it('prints all CRDs for kubectl apply', async () => {
     const shown = (await chart?.helm('show', 'crds', source)) ?? ''
     for (const name of DEFINITIONS) expect(shown).toContain(`\n  name: ${name}\n`)
@@ -87,7 +100,7 @@ describe.skipIf(chart === null)('the chart source in the repository', () => {
   it('is packaged with CRDs and without files of editors and Git', async () => {
     const { path } = await requestService('folder', null)
     const folder = join(path, 'drape')
-    await cp(source, folder, { recursive: true })
+    await cp(source, folder, { recursive: true, dereference: true })
     await mkdir(join(folder, '.git'))
     const left = ['.git/HEAD', 'values.yaml~', '.values.yaml.swp', 'charts/crds/crds/engines.yaml.orig', 'drape-1.tgz']
     for (const name of left) await writeFile(join(folder, name), '')
@@ -103,14 +116,15 @@ describe.skipIf(chart === null)('the chart source in the repository', () => {
     const examples = [...page.matchAll(/^```yaml\n(apiVersion: (?:argoproj|source).*?)^```$/gms)].flatMap(([, text]) =>
       readYaml(text),
     )
-    const [argo, , flux] = examples as [Application, unknown, Release]
+    const [argo, repository, flux] = examples as [Application, { kind: string; metadata: object }, Release]
     const { path, helm } = argo.spec.source
-    const { chart: release, install, upgrade, values } = flux.spec
+    const { chartRef, install, upgrade, values } = flux.spec
+    expect({ kind: repository.kind, ...repository.metadata }).toEqual({ ...chartRef, namespace: 'drape' })
     expect([install.crds, upgrade.crds]).toEqual(['CreateReplace', 'CreateReplace'])
     expect(helm.valueFiles.filter((name) => !existsSync(join(ROOT, path, name)))).toEqual([])
     for (const rendered of [
       await templateWith(join(ROOT, path), helm.valuesObject),
-      await templateWith(join(ROOT, release.spec.chart), values),
+      await templateWith(source, values),
     ]) {
       expect(rendered).toContain('tryon.example.com')
       expect(rendered).toContain('image: registry.example/')
@@ -319,10 +333,11 @@ describe.skipIf(chart === null)('Helm', () => {
     await expect(refused).rejects.toThrow(/no database.*no queue/s)
   })
 
-  it('rejects the source of the CRD chart, which contains no CRDs', async () => {
-    await expect(chart?.helm('template', 'drape', join(ROOT, 'charts/drape-crds'))).rejects.toThrow(
-      'scripts/chart build',
-    )
+  it('rejects a copy of the CRD chart without the link to the CRDs', async () => {
+    const { path } = await requestService('folder', null)
+    const filter = (from: string) => !from.endsWith('/definitions')
+    await cp(join(ROOT, 'charts/drape-crds'), path, { recursive: true, filter })
+    await expect(chart?.helm('template', 'drape', path)).rejects.toThrow('kubectl apply --server-side -f crds')
   })
 
   it('rejects Kubernetes below the minimum version, and accepts the minimum', async () => {

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../../controller/definitions/custom-resources.ts'
@@ -10,7 +10,7 @@ import { createReportInvalid } from '../../controller/runtime/invalid-object.ts'
 import { KubernetesError } from '../../controller/runtime/kubernetes-error.ts'
 import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
-import { DEFINITIONS_FOLDER } from '../../scripts/charts/build.ts'
+import { DEFINITIONS_FOLDER, findDefinitions } from '../../scripts/charts/build.ts'
 import { BROKEN_SAMPLES } from './broken-samples.ts'
 import { CLAIM_TEMPLATES, DEFINITIONS, EVENTS } from './kinds.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
@@ -29,12 +29,12 @@ const AUTOSCALERS: ResourceType = {
 const controlPlane = await findSharedControlPlane()
 const samples = await readSamples()
 
-describe('the CustomResourceDefinitions of the chart', () => {
+describe('the CustomResourceDefinitions in crds/', () => {
   it('match the schemas of the controller', async () => {
     const definitions = [...presentDefinitions()]
     for (const [name, text] of definitions)
       expect(await readFile(join(DEFINITIONS_FOLDER, name), 'utf8'), `${name}: run scripts/crds`).toBe(text)
-    expect(await readdir(DEFINITIONS_FOLDER)).toHaveLength(definitions.length)
+    expect(await findDefinitions()).toHaveLength(definitions.length)
   })
 
   it('describe every field', () => {
