@@ -38,22 +38,21 @@ function schemaOf({ path, description, rules, fallback, children }: Value): Reco
   return { description, ...(rules.enum ? {} : { type: typeOf(path, fallback) }), ...resolveDefinition(rules) }
 }
 
-/** `entriesLike`: entries of any DNS name, with the values of the first of these entries and `like`, which names one of them. */
+/** `entriesLike`: entries of any DNS name, with the values of this entry and `like`, which names an entry. */
 function resolveEntries(
   children: readonly Value[],
   { entriesLike, ...rules }: Value['rules'],
 ): Record<string, unknown> {
   if (entriesLike === undefined) return rules
-  const names = entriesLike as readonly string[]
-  const first = children.find(({ path }) => path.at(-1) === names[0])
+  const first = children.find(({ path }) => path.at(-1) === entriesLike)
   const { properties } = objectOf(first?.children ?? [])
-  const description = `Pool that the entry takes the values from that it does not set. Default ${names[0]}.`
-  const like = { description, enum: names }
+  const description = `Pool that the entry takes the values from that it does not set. Default ${entriesLike}.`
+  const like = { description, type: 'string' }
   return {
     ...rules,
     propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]{0,44}[a-z0-9])?$' },
     additionalProperties: {
-      type: 'object',
+      type: ['object', 'null'],
       properties: { like, ...(properties as object) },
       additionalProperties: false,
     },
@@ -70,7 +69,7 @@ function resolveDefinition({
   definitionByName,
   ...rules
 }: Value['rules']): Record<string, unknown> {
-  if (definition !== undefined) return { ...rules, ...schemaOfDefinition(String(definition)) }
+  if (definition !== undefined) return { ...schemaOfDefinition(String(definition)), ...rules }
   if (fields !== undefined) {
     const found = Object.entries(fields as Readonly<Record<string, string>>)
     const properties = Object.fromEntries(found.map(([name, field]) => [name, schemaOfDefinition(field)]))

@@ -10,7 +10,7 @@ export async function presentTargets(folder: string): Promise<string> {
   // The schema is written after a change of values.yaml, and by the same command, so it can lack a new value.
   const more = ['--skip-schema-validation']
   const objects = await renderChart(folder, {
-    set: { 'metrics.rules.enabled': 'always', 'rbac.scope': 'cluster' },
+    set: { 'metrics.monitors': 'always', 'rbac.scope': 'cluster' },
     more,
   })
   const { groups } = objects.find(({ kind }) => kind === 'PrometheusRule')?.spec ?? { groups: [] }

@@ -28,8 +28,8 @@ const EVERYTHING = {
   'networkPolicy.enabled': true,
   'admissionPolicy.enabled': true,
   'admissionPolicy.imagePrefixes': ['drape/'],
+  'admissionPolicy.allowPodTemplate': true,
   'openshift.enabled': true,
-  'pools.gpu.enabled': true,
   'pools.a100': { like: 'gpu', accelerator: { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'mig' }] } },
   'dashboard.enabled': true,
   'dashboard.ingress.enabled': true,
@@ -61,11 +61,22 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server with
   )
 
   it('accepts every object and pod with all options enabled', async () => {
-    const objects = (await chart?.render({ set: EVERYTHING, namespace: place.namespace })) ?? []
+    const values = ['values-gpu.yaml']
+    const objects = (await chart?.render({ values, set: EVERYTHING, namespace: place.namespace })) ?? []
     expect(objects.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['HorizontalPodAutoscaler', 'Ingress', 'ValidatingAdmissionPolicy', 'Job', 'RoleBinding']),
     )
     expect(await refusals(objects)).toEqual([])
+  })
+
+  it('keeps that OpenShift assigns the IDs of workers', async () => {
+    const { client, namespace } = place
+    const objects = (await chart?.render({ values: ['values-openshift.yaml'], namespace })) ?? []
+    const [pool] = objects.filter(({ kind }) => kind === 'WorkerPool')
+    const kept = await client.apply(workerPools.type, pool as never)
+    const { securityContext } = renderReplicaSet(readAs(workerPools, kept as never), [], 1).spec.template.spec
+    expect(securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+    await client.delete(workerPools.type, { namespace, name: pool.metadata.name })
   })
 
   it('accepts the pods of every sample pool', async () => {
@@ -91,7 +102,7 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server with
   })
 
   it('rejects a pod that may become root (control)', async () => {
-    const objects = (await chart?.render({ set: { 'api.podSecurityContext.runAsNonRoot': false } })) ?? []
+    const objects = (await chart?.render({ set: { 'api.podSpec.securityContext.runAsNonRoot': false } })) ?? []
     const [message] = await refusals(
       objects.filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'drape-api'),
     )

@@ -96,8 +96,8 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(egress.flatMap(({ ports }: Rendered) => ports.map(({ port }: Rendered) => port))).toContain(8443)
 
     expect(readOidc(await render({ ...EXPOSED, ...oidc }))).not.toHaveProperty('OIDC_CLIENT_SECRET')
-    const store = { 'externalSecrets.enabled': true, 'externalSecrets.secretStoreRef.name': 'vault' }
-    const brought = await render({ ...EXPOSED, ...oidc, ...store, 'externalSecrets.oidcClientSecret': 'drape/oidc' })
+    const store = { 'externalSecrets.secretStoreRef.name': 'vault', 'externalSecrets.keys.oidc': 'drape/oidc' }
+    const brought = await render({ ...EXPOSED, ...oidc, ...store })
     expect(readOidc(brought).OIDC_CLIENT_SECRET).toEqual({
       secretKeyRef: { name: named(brought, 'ExternalSecret', 'drape-oidc').metadata.name, key: 'client-secret' },
     })

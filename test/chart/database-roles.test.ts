@@ -10,9 +10,8 @@ const render = renderWith(chart)
 const OUTSIDE = { 'postgres.enabled': false, 'database.existingSecret': 'postgres' }
 const ROLES = {
   ...OUTSIDE,
-  'database.roles.worker.name': 'drape_worker',
-  'database.roles.controller.name': 'drape_controller',
-  'database.roles.controller.key': 'watcher',
+  'database.roles.worker': 'drape_worker',
+  'database.roles.controller': 'drape_controller',
 }
 
 describe.skipIf(chart === null)('the database roles of the processes in the chart', () => {
@@ -24,7 +23,12 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
 
   it('have their own URLs, and get privileges from migrations', async () => {
     const objects = await render(ROLES)
-    expect(keysOf(objects)).toEqual({ api: 'url', controller: 'watcher', worker: 'worker-url', migrations: 'url' })
+    expect(keysOf(objects)).toEqual({
+      api: 'url',
+      controller: 'controller-url',
+      worker: 'worker-url',
+      migrations: 'url',
+    })
     expect(migrationOf(objects)).toEqual([
       ...['migrate', '--wait-seconds', '600', '--await-legal-holds'],
       ...['--grant', 'controller=drape_controller,worker=drape_worker'],
@@ -33,9 +37,9 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
 
   it('connect past a pooler where they need it', async () => {
     const objects = await render({ ...ROLES, 'database.direct': true })
-    const direct = { api: 'direct-url', controller: 'direct-watcher', migrations: 'direct-url' }
+    const direct = { api: 'direct-url', controller: 'direct-controller-url', migrations: 'direct-url' }
     expect(keysOf(objects, 'DATABASE_DIRECT_URL')).toEqual({ ...direct, worker: undefined })
-    expect(keysOf(objects).controller).toBe('watcher')
+    expect(keysOf(objects).controller).toBe('controller-url')
     await expect(render({ 'database.direct': true })).rejects.toThrow('database.direct has no URLs')
   })
 
@@ -67,13 +71,13 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
     }
   })
 
-  it.each([{ 'postgres.roles': false }, { 'migrations.mode': 'manual' }])('are the owner with %o', async (values) => {
-    const { migrations: _, ...keys } = keysOf(await render(values))
+  it('are the owner where an operator runs the migrations', async () => {
+    const { migrations: _, ...keys } = keysOf(await render({ 'migrations.mode': 'manual' }))
     expect(keys).toEqual({ api: 'url', controller: 'url', worker: 'url' })
   })
 
   it('require a Secret with the URL of each role', async () => {
-    const bundled = { 'database.roles.worker.name': 'drape_worker' }
+    const bundled = { 'database.roles.worker': 'drape_worker' }
     await expect(render(bundled)).rejects.toThrow(
       'database.roles.worker has no URL: set database.existingSecret to a Secret with one',
     )

@@ -48,7 +48,8 @@ const COMMANDS: readonly (readonly [page: string, heading: string, index: number
   ['README.md', '4. On your cluster: Helm', 0, /tryon\.example\.com/],
   ['charts/drape-crds/README.md', 'drape-crds', 0, /kind: CustomResourceDefinition/],
   ['charts/drape/docs/install.md', 'From a Git repository', 0, /tryon\.example\.com/],
-  ['docs/provenance.md', 'Use a trusted certificate', 2, /tls\.crt: YQ==[\s\S]*name: drape-signer, key: tls\.key/],
+  ['charts/drape/docs/gpu.md', 'From a cluster to a picture', 1, /registry\.example\/drape\/worker-cuda:0\.1\.0/],
+  ['docs/provenance.md', 'Use a trusted certificate', 2, /tls\.crt: YQ==[\s\S]*key: tls\.key\s+name: drape-signer/],
   [
     'docs/provenance.md',
     'Keep the key in a key service',

@@ -48,19 +48,19 @@ const SET = {
   exposure: 'httpRoute',
   'httpRoute.parentRefs': [{ name: 'gateway', namespace: 'gateways', sectionName: 'https' }],
   'metrics.monitors': 'always',
-  'metrics.rules.enabled': 'always',
   'metrics.relabelings': [{ targetLabel: 'team', replacement: 'shop' }],
   'postgres.enabled': false,
   'redis.enabled': false,
   'storage.kind': 's3',
   'storage.s3.bucket': 'images',
-  'externalSecrets.enabled': true,
   'externalSecrets.secretStoreRef.name': 'vault',
-  'externalSecrets.databaseUrl': 'drape/database',
-  'externalSecrets.queueUrl': 'drape/queue',
-  'externalSecrets.signingSecret': 'drape/signing',
-  'externalSecrets.s3Credentials': 'drape/s3',
-  'externalSecrets.oidcClientSecret': 'drape/oidc',
+  'externalSecrets.keys': {
+    database: 'drape/database',
+    queue: 'drape/queue',
+    signing: 'drape/signing',
+    storage: 'drape/s3',
+    oidc: 'drape/oidc',
+  },
 }
 
 const controlPlane = await findSharedControlPlane()

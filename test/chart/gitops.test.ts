@@ -17,7 +17,6 @@ import { writeProgram } from '../support/write-program.ts'
 import { findChart, findValuesFiles, type Rendered, renderWith } from './charts.ts'
 import { createKubectl, type Kubectl } from './dry-run.ts'
 import { type HookJobs, startHookJobs } from './hook-jobs.ts'
-import { named } from './objects.ts'
 
 const chart = await findChart('drape')
 const render = renderWith(chart)
@@ -54,27 +53,14 @@ describe.skipIf(chart === null)('the chart for GitOps', () => {
     )
   })
 
-  it('restarts only the pods that use a changed Secret value', async () => {
-    const given = (url: string) => render({ 'postgres.enabled': false, 'database.url': url })
-    const annotationsOf = (objects: readonly Rendered[]) => [
-      ...['drape-api', 'drape-controller', 'drape-redis'].map(
-        (name) => named(objects, 'Deployment', name).spec.template.metadata.annotations?.['checksum/secrets'],
-      ),
-      named(objects, 'WorkerPool', 'drape-cpu').spec.template.annotations['checksum/secrets'],
-    ]
-    const [first, same, other] = [await given('postgres://a'), await given('postgres://a'), await given('postgres://b')]
-    expect(annotationsOf(same)).toEqual(annotationsOf(first))
-    const [ofApi, ofController, ofRedis, ofWorkers] = annotationsOf(first)
-    expect([ofController, ofRedis, ofWorkers]).toEqual([ofApi, undefined, ofApi])
-    expect(annotationsOf(other)[0]).toMatch(/^[0-9a-f]{8}$/)
-    expect(annotationsOf(other)).not.toContain(ofApi)
-    expect(annotationsOf(await render())).toEqual([undefined, undefined, undefined, undefined])
-  })
-
   it('applies definitions and Secrets before the migration, and the migration before the rest', async () => {
-    const objects = await render({ 'postgres.enabled': false, 'database.url': 'postgres://a' }, ['--include-crds'])
+    const external = {
+      'externalSecrets.secretStoreRef.name': 'vault',
+      'externalSecrets.keys.database': 'drape/database',
+    }
+    const objects = await render({ 'postgres.enabled': false, ...external }, ['--include-crds'])
     const waveOf = ({ metadata }: Rendered) => Number(metadata.annotations?.[WAVE] ?? 0)
-    const inOrder = ['CustomResourceDefinition', 'Secret', 'Job', 'Deployment']
+    const inOrder = ['CustomResourceDefinition', 'ExternalSecret', 'Job', 'Deployment']
     const main = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)
     const waves = inOrder.map((kind) => [...new Set(main.filter((object) => object.kind === kind).map(waveOf))])
     expect(waves).toEqual([[-2], [-2], [-1], [0]])

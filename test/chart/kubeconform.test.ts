@@ -36,7 +36,9 @@ describe.skipIf(!possible)('kubeconform with the schemas of the API server and o
     'accepts what %s becomes',
     async ([, files]) => {
       const values = files.flatMap((file) => ['--values', join(chart?.folder ?? '', file)])
-      const found = await judge((await chart?.helm('template', 'drape', chart.folder, ...values)) ?? '')
+      const text = (await chart?.helm('template', 'drape', chart.folder, ...values)) ?? ''
+      // test/chart/foreign-kinds.test.ts has the schema of the Gateway API.
+      const found = await judge(text.replace(/^---\n(?:(?!---\n).*\n)*kind: HTTPRoute\n(?:(?!---\n).*\n)*/m, ''))
       expect(found.summary).toMatchObject({ invalid: 0, errors: 0, skipped: 0 })
       expect(found.summary.valid).toBeGreaterThan(20)
     },

@@ -7,8 +7,8 @@ import { imagesOf, podSpecsOf, podsOf } from './objects.ts'
 const chart = await findChart('drape')
 const render = renderWith(chart)
 const valuesFiles = await findValuesFiles()
+const GPU = ['values-gpu.yaml']
 const ALL = {
-  'pools.gpu.enabled': true,
   'crds.upgradeJob.enabled': true,
   'crds.keep': false,
   'dashboard.enabled': true,
@@ -20,7 +20,7 @@ const ALL = {
 describe.skipIf(chart === null)('the chart', () => {
   it('lists every image that it may use', async () => {
     const known = new Set(await listImages(chart?.folder ?? ''))
-    const rendered = [await render(ALL)]
+    const rendered = [(await chart?.render({ values: GPU, set: ALL })) ?? []]
     for (const values of valuesFiles)
       rendered.push((await chart?.render({ values, set: { global: { imageRegistry: '' } } })) ?? [])
     const used = new Set(rendered.flat().flatMap(imagesOf))
@@ -28,26 +28,42 @@ describe.skipIf(chart === null)('the chart', () => {
     expect([...used].filter((image) => !known.has(image))).toEqual([])
   })
 
-  it('refers to an image by digest before tag, in the global registry', async () => {
+  it('refers to an image by its own tag or digest, in the global registry', async () => {
     const digest = `sha256:${'a'.repeat(64)}`
     const objects = await render({
-      'api.image.digest': digest,
+      'api.image': `drape/api@${digest}`,
       'image.tag': 'edge',
       'global.imageRegistry': 'registry.example:5000',
-      'redis.image.digest': digest,
+      'redis.image': `docker.io/valkey/valkey@${digest}`,
     })
     const images = new Set(objects.flatMap(imagesOf))
     expect(images).toContain(`registry.example:5000/drape/api@${digest}`)
     expect(images).toContain('registry.example:5000/drape/controller:edge')
     expect(images).toContain(`registry.example:5000/valkey/valkey@${digest}`)
     for (const image of images) expect(image).toMatch(/^registry\.example:5000\//)
+    const own = await render({
+      'image.registry': 'registry.example',
+      'api.image': 'other.example/api',
+      'image.tag': '7',
+    })
+    expect([...new Set(own.flatMap(imagesOf))].sort()).toEqual([
+      'docker.io/library/postgres:18',
+      'docker.io/valkey/valkey:8.1',
+      'other.example/api:7',
+      'registry.example/drape/controller:7',
+      'registry.example/drape/worker:7',
+    ])
   })
 
   it.for(['drape', 'shop', 'a-release-whose-name-is-rather-long-for-an-object'])(
     'refers to nothing that it does not bring, as the release %s',
     async (name) => {
       const objects =
-        (await chart?.render({ name, set: { ...ALL, host: 'tryon.example', 'metrics.monitors': 'always' } })) ?? []
+        (await chart?.render({
+          name,
+          values: GPU,
+          set: { ...ALL, host: 'tryon.example', 'metrics.monitors': 'always' },
+        })) ?? []
       const there = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
       expect(there.size).toBe(objects.length)
       for (const { metadata } of generatedSecretsOf(objects)) there.add(`Secret ${metadata.name}`)

@@ -4,12 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { schemaOfDefinition } from '../../scripts/charts/definition-schema.ts'
 import { renderChart } from '../../scripts/charts/render.ts'
 import { requestService } from '../support/request-service.ts'
-import { findChart, notesWith, type Rendered, renderWith } from './charts.ts'
-import { imagesOf, kinds, named, variable } from './objects.ts'
+import { findChart, type Rendered, renderWith } from './charts.ts'
+import { imagesOf, kinds, named, podSpecsOf, variable } from './objects.ts'
 
 const chart = await findChart('drape')
 const render = renderWith(chart)
-const notes = notesWith(chart)
 const OPERATORS = ['--api-versions', 'monitoring.coreos.com/v1']
 
 describe.skipIf(chart === null)('the chart', () => {
@@ -17,31 +16,27 @@ describe.skipIf(chart === null)('the chart', () => {
     const monitors = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule']
     for (const kind of monitors) expect(kinds(await render())).not.toContain(kind)
     expect([...kinds(await render({}, OPERATORS))]).toEqual(expect.arrayContaining(monitors))
-    const forced = await render({ 'metrics.monitors': 'always', 'metrics.rules.enabled': 'always' })
+    const forced = await render({ 'metrics.monitors': 'always' })
     expect([...kinds(forced)]).toEqual(expect.arrayContaining(monitors))
-    const never = await render({ 'metrics.monitors': 'never', 'metrics.rules.enabled': 'never' }, OPERATORS)
+    const never = await render({ 'metrics.monitors': 'never' }, OPERATORS)
     for (const kind of monitors) expect(kinds(never)).not.toContain(kind)
   })
 
-  it('gives the API large numbers without an exponent, and workers the DNS servers', async () => {
+  it('gives the API and the workers their settings', async () => {
     const objects = await render({
-      'config.storageQuotaMegabytes': 1_000_000_000,
-      'config.fetchDnsServers[0]': '10.0.0.10',
+      'config.fetchAllowPorts': [443],
       'config.captcha.verifyUrl': 'https://captcha.example/siteverify',
       'config.captcha.existingSecret': 'captcha',
     })
     const { containers } = named(objects, 'Deployment', 'drape-api').spec.template.spec
     const values = Object.fromEntries(containers[0].env.map(({ name, value }: Rendered) => [name, value]))
     expect(values).toMatchObject({
-      STORAGE_QUOTA_MB: '1000000000',
-      ...{
-        LEAD_RETENTION_DAYS: '730',
-        FETCH_DNS_SERVERS: '10.0.0.10',
-      },
+      LEAD_RETENTION_DAYS: '730',
+      FETCH_ALLOW_PORTS: '443',
       CAPTCHA_VERIFY_URL: 'https://captcha.example/siteverify',
     })
     const [pool] = objects.filter(({ kind }) => kind === 'WorkerPool')
-    expect(pool.spec.template.env).toContainEqual({ name: 'FETCH_DNS_SERVERS', value: '10.0.0.10' })
+    expect(pool.spec.template.env).toContainEqual({ name: 'FETCH_ALLOW_PORTS', value: '443' })
   })
 
   it('links the runbook of each alert', async () => {
@@ -57,18 +52,18 @@ describe.skipIf(chart === null)('the chart', () => {
   it('provides each dashboard to Grafana and to the chart test', async () => {
     const names = (await readdir(join(chart?.folder ?? '', 'dashboards'))).sort()
     expect(names.length).toBeGreaterThanOrEqual(4)
-    const objects = await render({ 'dashboards.label': 'find_me', 'dashboards.folder': 'Shop' })
+    const objects = await render({ 'dashboards.label': 'find_me' })
     const maps = objects.filter(({ metadata }) => metadata.labels?.find_me === '1')
     expect(maps.flatMap(({ data }) => Object.keys(data)).sort()).toEqual(names)
     for (const { data, metadata } of maps) {
-      expect(metadata.annotations).toMatchObject({ grafana_folder: 'Shop' })
+      expect(metadata.annotations).toMatchObject({ grafana_folder: 'Drape' })
       for (const text of Object.values<string>(data)) expect(JSON.parse(text)).toHaveProperty('panels')
     }
     const { volumes } = named(objects, 'Pod', 'drape-test-dashboards').spec
     expect(volumes.flatMap(({ configMap }: Rendered) => configMap?.name ?? []).sort()).toEqual(
       maps.map(({ metadata }) => metadata.name).sort(),
     )
-    const byOperator = await render({ 'dashboards.operator.enabled': true })
+    const byOperator = await render({ 'dashboards.instanceSelector': { matchLabels: { dashboards: 'grafana' } } })
     expect(byOperator.filter(({ kind }) => kind === 'GrafanaDashboard')).toHaveLength(names.length)
     const others = byOperator.filter(({ kind }) => kind === 'ConfigMap').map(({ metadata }) => metadata.name)
     expect(others).toEqual(['drape-postgres-scripts'])
@@ -86,6 +81,15 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(new Set(plain.map(pagesOf))).toEqual(new Set(['runbooks']))
     const published = await dashboardsOf({ 'metrics.rules.runbookBaseUrl': 'https://docs.example/drape' })
     expect(new Set(published.map(pagesOf))).toEqual(new Set(['https://docs.example/drape/runbooks']))
+  })
+
+  it('completes the pods of API and controller with podSpec, and places all pods but workers with nodeSelector', async () => {
+    const podSpec = { priorityClassName: 'high', topologySpreadConstraints: [], securityContext: { fsGroup: 7 } }
+    const tolerations = [{ key: 'a', operator: 'Exists' }]
+    const objects = await render({ 'api.podSpec': podSpec, nodeSelector: { a: 'b' }, tolerations })
+    const { spec } = named(objects, 'Deployment', 'drape-api').spec.template
+    expect(spec).toMatchObject({ ...podSpec, securityContext: { runAsNonRoot: true, fsGroup: 7 } })
+    for (const pod of objects.flatMap(podSpecsOf)) expect(pod).toMatchObject({ nodeSelector: { a: 'b' }, tolerations })
   })
 
   it('exposes the API by an Ingress, by a route, or not at all', async () => {
@@ -254,9 +258,9 @@ describe.skipIf(chart === null)('the chart', () => {
       rollout: { maxSurge: 0, maxUnavailable: 1 },
       podTemplate: { spec: { schedulerName: 'volcano' } },
     }
-    const objects = await render({ 'pools.gpu': { enabled: true, ...gpu } })
+    const objects = (await chart?.render({ values: ['values-gpu.yaml'], set: { 'pools.gpu': gpu } })) ?? []
     const { spec } = named(objects, 'WorkerPool', 'drape-gpu')
-    expect(spec).toMatchObject(gpu)
+    expect(spec).toMatchObject({ ...gpu, accelerator: {} })
     // The default resource would not be allowed beside claims.
     expect(spec.accelerator).toEqual(gpu.accelerator)
   })
@@ -264,41 +268,29 @@ describe.skipIf(chart === null)('the chart', () => {
   it('gives each pool a value for every field of a WorkerPool', async () => {
     const set = { mode: 'Fixed', accelerator: { resource: 'nvidia.com/gpu' }, capacity: { type: 'spot' } }
     const more = { rollout: { maxSurge: 1 }, podTemplate: { spec: { schedulerName: 'volcano' } } }
-    const objects = await render({
-      ...Object.fromEntries(['cpu', 'gpu'].map((name) => [`pools.${name}`, { enabled: true, ...set, ...more }])),
-    })
-    // Fields that the chart leaves to WorkerPools of your own.
-    const own = ['paused', 'tiers']
-    const { properties } = schemaOfDefinition('WorkerPool')
-    const fields = Object.keys(properties as object).filter((field) => !own.includes(field))
-    for (const name of ['cpu', 'gpu']) {
-      const { spec } = named(objects, 'WorkerPool', `drape-${name}`)
-      const missing = fields.filter((field) => spec[field] === undefined || spec[field] === null)
-      expect(missing, `fields that pools.yaml or pools.${name} of values.yaml lack`).toEqual([])
-    }
-  })
-
-  it('warns of pools on spot nodes whose interruption notices the controller cannot read', async () => {
-    const spot = { 'pools.cpu.capacity': { type: 'spot' } }
-    const warning = 'WARNING: the pool cpu runs on spot nodes, but the controller cannot read nodes'
-    expect(await notes(spot)).toContain(warning)
-    expect(await notes({})).not.toContain('spot')
-    expect(await notes({ 'pools.cpu.capacity': { type: 'on-demand' } })).not.toContain('spot')
-    expect(await notes({ 'pools.cpu.enabled': false, ...spot })).not.toContain('spot')
-    for (const sees of [{ 'rbac.nodes': true }, { 'rbac.scope': 'cluster' }])
-      expect(await notes({ ...spot, ...sees })).not.toContain(warning)
+    const tiers = [{ name: 'spot', type: 'spot' }, { name: 'on-demand' }]
+    const given = { 'storage.pvc.accessMode': 'ReadWriteMany', 'pools.cpu': { ...set, ...more, tiers } }
+    const { spec } = named(await render(given), 'WorkerPool', 'drape-cpu')
+    expect(spec.tiers).toEqual(tiers)
+    // The chart leaves this field to the operator.
+    const fields = Object.keys(schemaOfDefinition('WorkerPool').properties as object).filter(
+      (name) => name !== 'paused',
+    )
+    const missing = fields.filter((field) => spec[field] === undefined || spec[field] === null)
+    expect(missing, 'fields that pools.yaml or pools.cpu of values.yaml lack').toEqual([])
   })
 
   it('creates a pool of any name, based on the values of another pool', async () => {
     const a100 = {
       like: 'gpu',
       engines: ['studio'],
-      image: { tag: '7' },
+      image: 'drape/worker-cuda:7',
       scaling: { bounds: { min: 0, max: 2 }, target: { oldestWaitSeconds: 20 } },
-      nodeSelector: { gpu: 'a100' },
+      capacity: { nodeSelector: { gpu: 'a100' } },
     }
     const set = { 'pools.a100': a100, 'pools.twin': {}, exportedEngines: ['studio'] }
-    const objects = await render({ ...set, 'pools.gpu.warmupSeconds': 1200 })
+    const more = { 'pools.gpu.warmupSeconds': 1200, 'pools.gpu.enabled': false }
+    const objects = (await chart?.render({ values: ['values-gpu.yaml'], set: { ...set, ...more } })) ?? []
     const ofPools = objects.filter(({ kind }) => kind === 'WorkerPool').map(({ metadata }) => metadata.name)
     expect(ofPools.sort()).toEqual(['drape-a100', 'drape-cpu', 'drape-twin'])
     const { spec } = named(objects, 'WorkerPool', 'drape-a100')
@@ -306,7 +298,9 @@ describe.skipIf(chart === null)('the chart', () => {
       engines: ['studio'],
       warmup: { timeoutSeconds: 1200 },
       accelerator: { resource: 'nvidia.com/gpu', count: 1 },
-      template: { image: 'drape/worker-cuda:7', nodeSelector: { gpu: 'a100' }, requests: { memory: '8Gi' } },
+      priority: 0,
+      capacity: a100.capacity,
+      template: { image: 'drape/worker-cuda:7', requests: { memory: '8Gi' } },
     })
     // Not joined with those of gpu.
     expect(named(objects, 'ScalingPolicy', 'drape-a100').spec).toEqual(a100.scaling)
@@ -315,7 +309,7 @@ describe.skipIf(chart === null)('the chart', () => {
       expect(text).toBe(JSON.stringify(named(objects, kind, 'drape-cpu').spec).replaceAll('drape-cpu', 'drape-twin'))
     }
     expect(variable(objects, 'api', 'ENGINES')).toBe('warp,studio,mock')
-    const without = await render({ 'pools.a100': { ...a100, enabled: false, engines: ['warp'] } })
+    const without = await render({ 'pools.a100': { enabled: false } })
     expect(kinds(without.filter(({ metadata }) => metadata.name === 'drape-a100'))).toEqual(new Set())
   })
 })

@@ -1,15 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { DENIED_CIDRS } from '../../api/shared/network/addresses.ts'
 import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
-import { findChart, type Rendered, renderWith } from './charts.ts'
+import { findChart, findValuesFiles, type Rendered, renderWith } from './charts.ts'
 import { containersOf, kinds, named, podSpecsOf, podsOf, variable } from './objects.ts'
 
 const chart = await findChart('drape')
 const render = renderWith(chart)
-const ALL = { 'pools.gpu.enabled': true, 'crds.upgradeJob.enabled': true, 'crds.keep': false }
+const ALL = { 'crds.upgradeJob.enabled': true, 'crds.keep': false }
 
 describe.skipIf(chart === null)('the chart', () => {
   it('uses a read-only root file system in every container', async () => {
@@ -28,21 +27,19 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(withToken.map(({ containers }) => containers[0].name).sort()).toEqual(['controller', 'secrets'])
   })
 
-  it('contains secrets only in Secrets', async () => {
-    const secrets = ['postgres://me:hush-1@db/drape', 'rediss://:hush-2@queue:6379', 'hush-3 that signs', 'hush-4']
-    const objects = await render({
-      'postgres.enabled': false,
-      'redis.enabled': false,
-      'database.url': secrets[0],
-      'queue.url': secrets[1],
-      'signing.value': secrets[2],
-      'storage.kind': 's3',
-      'storage.s3': { bucket: 'images', accessKeyId: 'me', secretAccessKey: secrets[3] },
-    })
-    const text = (some: readonly Rendered[]) => JSON.stringify(some)
-    expect(text(objects.filter(({ kind }) => kind !== 'Secret'))).not.toMatch(/hush/)
-    const held = objects.filter(({ kind }) => kind === 'Secret').flatMap(({ data }) => Object.values<string>(data))
-    for (const secret of secrets) expect(held).toContain(Buffer.from(secret).toString('base64'))
+  it('renders no Secret: values name Secrets, and a Job generates the others', async () => {
+    for (const files of await findValuesFiles())
+      expect(kinds((await chart?.render({ values: files })) ?? [])).not.toContain('Secret')
+  })
+
+  it('renders no user or group ID on OpenShift, also in the pods of workers', async () => {
+    const withIds = /"(runAsUser|runAsGroup|fsGroup|supplementalGroups)":[^n]/
+    const values = ['values-openshift.yaml']
+    const objects = (await chart?.render({ values, set: { ...ALL, purge: true } })) ?? []
+    expect(objects.flatMap(containersOf).length).toBeGreaterThan(15)
+    expect(JSON.stringify(objects)).not.toMatch(withIds)
+    expect(JSON.stringify(objects)).not.toContain('securitycontextconstraints')
+    expect(JSON.stringify(await render(ALL))).toMatch(withIds)
   })
 
   it('creates no Secret when all exist', async () => {
@@ -71,9 +68,8 @@ describe.skipIf(chart === null)('the chart', () => {
   it('requests the configured secrets from the External Secrets Operator', async () => {
     const objects = await render({
       'postgres.enabled': false,
-      'externalSecrets.enabled': true,
       'externalSecrets.secretStoreRef.name': 'vault',
-      'externalSecrets.databaseUrl': 'prod/drape/database',
+      'externalSecrets.keys.database': 'prod/drape/database',
     })
     const { spec } = named(objects, 'ExternalSecret', 'drape-database')
     expect(spec).toMatchObject({
@@ -121,9 +117,10 @@ describe.skipIf(chart === null)('the chart', () => {
       objects.filter(
         ({ kind, metadata }) => /Role$/.test(kind) && metadata.labels?.['app.kubernetes.io/component'] === 'controller',
       )
-    expect(kinds(rolesOf(await render()))).toEqual(new Set(['Role']))
-    expect(variable(await render(), 'controller', 'WATCH_NODES')).toBe('false')
-    const seeing = await render({ 'rbac.nodes': true })
+    const blind = await render({ 'rbac.nodes': false })
+    expect(kinds(rolesOf(blind))).toEqual(new Set(['Role']))
+    expect(variable(blind, 'controller', 'WATCH_NODES')).toBe('false')
+    const seeing = await render()
     expect(variable(seeing, 'controller', 'WATCH_NODES')).toBe('true')
     expect(named(seeing, 'ClusterRole', 'shop-drape-controller-nodes').rules).toEqual([
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
@@ -227,7 +224,7 @@ describe.skipIf(chart === null)('the chart', () => {
   })
 
   it('allows the controller only the API server, databases and storage', async () => {
-    const external = { 'postgres.enabled': false, 'database.url': 'postgres://a:b@db/drape' }
+    const external = { 'postgres.enabled': false, 'database.existingSecret': 'db' }
     const portsOf = (objects: readonly Rendered[]) =>
       named(objects, 'NetworkPolicy', 'drape-controller').spec.egress.flatMap(({ ports }: Rendered) =>
         ports.map(({ port }: Rendered) => port),
@@ -278,30 +275,31 @@ describe.skipIf(chart === null)('the chart', () => {
     ['config.fetchAllowCidrs', 'febf::1/128', 'fe80::/10'],
     ['networkPolicy.storageCidrs', '169.254.170.2/32', '169.254.0.0/16'],
   ])('refuses %s with %s, which is within a denied network', async (name, cidr, denied) => {
-    const says = `${name} contains ${cidr}, which networkPolicy.deniedCidrs denies with ${denied}`
+    const says = `${name} contains ${cidr}, which is never reached, because it is within ${denied}`
     await expect(render({ [name]: [cidr] })).rejects.toThrow(says)
   })
 
-  it('denies by default the networks that the processes always refuse', async () => {
-    const values = parse(await readFile(resolve(import.meta.dirname, '../../charts/drape/values.yaml'), 'utf8'))
-    expect(values.networkPolicy.deniedCidrs).toEqual(DENIED_CIDRS)
+  it('denies the networks that the processes always refuse', async () => {
+    const text = await readFile(
+      resolve(import.meta.dirname, '../../charts/drape/templates/network-policies.yaml'),
+      'utf8',
+    )
+    const [, listed = ''] = /define "drape\.deniedCidrs"[^(]*\(list ([^)]*)\)/.exec(text) ?? []
+    expect(listed.replaceAll('"', '').split(' ')).toEqual(DENIED_CIDRS)
   })
 
-  it('allows readers of demand to reach only the controller, in addition to scrapers of metrics', async () => {
-    const demandFrom = [{ ipBlock: { cidr: '192.0.2.0/24' } }]
+  it('lets only the named sources scrape metrics and read the demand', async () => {
     const everyPod = [{ namespaceSelector: {} }]
     const sourcesOf = (objects: readonly Rendered[], component: string) =>
       named(objects, 'NetworkPolicy', `drape-${component}`)
         .spec.ingress.filter(({ ports }: Rendered) => ports[0].port === 9090)
         .map(({ from }: Rendered) => from)
-    const objects = await render({ 'networkPolicy.demandFrom': demandFrom })
-    expect(sourcesOf(objects, 'controller')).toEqual([everyPod, demandFrom])
-    expect(sourcesOf(objects, 'api')).toEqual([everyPod])
     const metricsFrom = [{ podSelector: {} }]
-    const both = await render({ 'networkPolicy.demandFrom': demandFrom, 'networkPolicy.metricsFrom': metricsFrom })
-    expect(sourcesOf(both, 'controller')).toEqual([metricsFrom, demandFrom])
-    expect(sourcesOf(both, 'workers')).toEqual([metricsFrom])
-    expect(sourcesOf(await render(), 'controller')).toEqual([everyPod])
+    const limited = await render({ 'networkPolicy.metricsFrom': metricsFrom })
+    for (const component of ['api', 'controller', 'workers']) {
+      expect(sourcesOf(limited, component)).toEqual([metricsFrom])
+      expect(sourcesOf(await render(), component)).toEqual([everyPod])
+    }
   })
 
   it('renders no network policy when disabled', async () => {

@@ -39,6 +39,10 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     UPLOAD_DISK_MB: TUNED,
     SHOP_PROXY_HOPS: TUNED,
     EVENTS_PER_MINUTE: TUNED,
+    EVENT_RETENTION_DAYS: TUNED,
+    STORAGE_QUOTA_MB: TUNED,
+    FETCH_DNS_SERVERS: TUNED,
+    LINGER_SECONDS: TUNED,
     ADDRESS_EVENTS_PER_MINUTE: TUNED,
     SECRETS_REWRAP_DELAY: TUNED,
     RECEIPT_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
@@ -47,6 +51,7 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     PROBE_PORT: PORTS,
     PROBE_HOST: TUNED,
     LEASE_SECONDS: TUNED,
+    SWEEP_SECONDS: TUNED,
     RECONCILE_HOURS: TUNED,
     CONCURRENCY: TUNED,
   },
@@ -56,6 +61,7 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     PROBE_HOST: 'the pods of WorkerPools listen on all addresses; extraEnv of the pool',
     MODEL_DIR: 'the image contains the models',
     START_SECONDS: 'extraEnv of the pool',
+    FETCH_DNS_SERVERS: 'extraEnv of the pool',
     ...{
       PROVENANCE_KEY_FILE: 'the Secret comes as a variable',
       PROVENANCE_CERTIFICATE_FILE: 'the Secret comes as a variable',
@@ -266,10 +272,8 @@ describe.skipIf(chart === null)('a provider of the API', () => {
   it('gets its secret from an ExternalSecret', async () => {
     const objects = await render({
       ...URLS,
-      'externalSecrets.enabled': true,
       'externalSecrets.secretStoreRef.name': 'vault',
-      'externalSecrets.captchaSecret': 'drape/captcha',
-      'externalSecrets.analyticsKey': 'drape/analytics',
+      'externalSecrets.keys': { captcha: 'drape/captcha', analytics: 'drape/analytics' },
     })
     for (const [variable, component] of [
       ['CAPTCHA_SECRET', 'captcha'],

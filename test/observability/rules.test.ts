@@ -179,7 +179,7 @@ describe.skipIf(promtool === null)('promtool', () => {
 
 /** Writes the rules of a release in a namespace to `<namespace>.yaml`. */
 async function writeRules(folder: string, chart: Chart, namespace: string, set: RenderOptions['set']): Promise<void> {
-  const objects = await chart.render({ namespace, set: { 'metrics.rules.enabled': 'always', ...set } })
+  const objects = await chart.render({ namespace, set: { 'metrics.monitors': 'always', ...set } })
   const { spec } = objects.find(({ kind }) => kind === 'PrometheusRule') ?? { spec: { groups: [] } }
   writeFileSync(join(folder, `${namespace}.yaml`), JSON.stringify(spec))
 }

@@ -7,19 +7,21 @@
 {{- if hasKey $parent (splitList "." $path | last) }}{{ $problems = append $problems (printf "%s is a name of other charts: set %s" $path $name) }}{{ end -}}
 {{- end -}}
 {{- with .Values -}}
-{{- $postgres := list .database.url .database.existingSecret (ternary .externalSecrets.databaseUrl "" .externalSecrets.enabled) | compact | len -}}
+{{- $postgres := list .database.existingSecret (dig "database" "" .externalSecrets.keys) | compact | len -}}
 {{- if and .postgres.enabled (gt $postgres 0) }}{{ $problems = append $problems "two databases: set postgres.enabled to false, or remove the values of database" }}{{ end -}}
-{{- if and (not .postgres.enabled) (eq $postgres 0) }}{{ $problems = append $problems "no database: set database.existingSecret, database.url or postgres.enabled" }}{{ end -}}
-{{- if gt $postgres 1 }}{{ $problems = append $problems "two databases: set only one of database.url, database.existingSecret and externalSecrets.databaseUrl" }}{{ end -}}
+{{- if and (not .postgres.enabled) (eq $postgres 0) }}{{ $problems = append $problems "no database: set database.existingSecret or postgres.enabled" }}{{ end -}}
+{{- if gt $postgres 1 }}{{ $problems = append $problems "two databases: set only one of database.existingSecret and externalSecrets.keys.database" }}{{ end -}}
 {{- range $process, $role := .database.roles -}}
-{{- if and $role.name (not $.Values.database.existingSecret) }}{{ $problems = append $problems (printf "database.roles.%s has no URL: set database.existingSecret to a Secret with one key per role" $process) }}{{ end -}}
+{{- if and $role (not $.Values.database.existingSecret) }}{{ $problems = append $problems (printf "database.roles.%s has no URL: set database.existingSecret to a Secret with one key per role" $process) }}{{ end -}}
 {{- end -}}
 {{- if and .database.direct (not .database.existingSecret) }}{{ $problems = append $problems "database.direct has no URLs: set database.existingSecret to a Secret with a direct- key for each URL" }}{{ end -}}
-{{- $redis := list .queue.url .queue.existingSecret (ternary .externalSecrets.queueUrl "" .externalSecrets.enabled) | compact | len -}}
+{{- $redis := list .queue.existingSecret (dig "queue" "" .externalSecrets.keys) | compact | len -}}
 {{- if and .redis.enabled (gt $redis 0) }}{{ $problems = append $problems "two queues: set redis.enabled to false, or remove the values of queue" }}{{ end -}}
-{{- if and (not .redis.enabled) (eq $redis 0) }}{{ $problems = append $problems "no queue: set queue.existingSecret, queue.url or redis.enabled" }}{{ end -}}
-{{- if gt $redis 1 }}{{ $problems = append $problems "two queues: set only one of queue.url, queue.existingSecret and externalSecrets.queueUrl" }}{{ end -}}
-{{- if and .signing.value .signing.existingSecret }}{{ $problems = append $problems "two signing secrets: set only one of signing.value and signing.existingSecret" }}{{ end -}}
+{{- if and (not .redis.enabled) (eq $redis 0) }}{{ $problems = append $problems "no queue: set queue.existingSecret or redis.enabled" }}{{ end -}}
+{{- if gt $redis 1 }}{{ $problems = append $problems "two queues: set only one of queue.existingSecret and externalSecrets.keys.queue" }}{{ end -}}
+{{- range $component := list "signing" "encryption" -}}
+{{- if and (index $.Values $component).existingSecret (hasKey $.Values.externalSecrets.keys $component) }}{{ $problems = append $problems (printf "two Secrets: set only one of %s.existingSecret and externalSecrets.keys.%s" $component $component) }}{{ end -}}
+{{- end -}}
 {{- if ne (empty .config.smtp.existingSecret) (empty .config.smtp.from) }}{{ $problems = append $problems "config.smtp.existingSecret and config.smtp.from must be set together" }}{{ end -}}
 {{- range $name := list "transit" "receiptTransit" -}}
 {{- $transit := index $.Values.provenance $name -}}
@@ -32,11 +34,10 @@
 {{- if and .ingress.tls.enabled (eq .exposure "none") }}{{ $problems = append $problems "ingress.tls.enabled requires an ingress: set exposure to ingress" }}{{ end -}}
 {{- if and (eq .storage.kind "s3") (not .storage.s3.bucket) }}{{ $problems = append $problems "storage.kind s3 requires a bucket: set storage.s3.bucket" }}{{ end -}}
 {{- if and (eq .storage.kind "pvc") .storage.s3.bucket }}{{ $problems = append $problems "two storages: set storage.kind to s3, or remove storage.s3.bucket" }}{{ end -}}
-{{- if and .storage.s3.existingSecret .storage.s3.accessKeyId }}{{ $problems = append $problems "two credentials of the bucket: set only one of storage.s3.existingSecret and storage.s3.accessKeyId" }}{{ end -}}
-{{- if and .storage.s3.accessKeyId (not .storage.s3.secretAccessKey) }}{{ $problems = append $problems "storage.s3.accessKeyId requires storage.s3.secretAccessKey: set both" }}{{ end -}}
-{{- if and .externalSecrets.enabled (not .externalSecrets.secretStoreRef.name) }}{{ $problems = append $problems "externalSecrets.enabled requires a store: set externalSecrets.secretStoreRef.name" }}{{ end -}}
+{{- if and .storage.s3.existingSecret (hasKey .externalSecrets.keys "storage") }}{{ $problems = append $problems "two credentials of the bucket: set only one of storage.s3.existingSecret and externalSecrets.keys.storage" }}{{ end -}}
+{{- if and .externalSecrets.keys (not .externalSecrets.secretStoreRef.name) }}{{ $problems = append $problems "externalSecrets.keys requires a store: set externalSecrets.secretStoreRef.name" }}{{ end -}}
+{{- if and .queue.roles (not .queue.existingSecret) }}{{ $problems = append $problems "queue.roles has no URLs: set queue.existingSecret to a Secret with api-url, worker-url and controller-url" }}{{ end -}}
 {{- if and .api.autoscaling.enabled (gt (int .api.autoscaling.minReplicas) (int .api.autoscaling.maxReplicas)) }}{{ $problems = append $problems "api.autoscaling.minReplicas must not be above maxReplicas" }}{{ end -}}
-{{- if lt (int .api.terminationGracePeriodSeconds) (add .api.preStopSeconds .api.lingerSeconds 20 | int) }}{{ $problems = append $problems "api.terminationGracePeriodSeconds must be at least api.preStopSeconds + api.lingerSeconds + 20" }}{{ end -}}
 {{- if and .dashboard.enabled (not (has "dashboard" .features)) }}{{ $problems = append $problems "dashboard.enabled requires the extension: add dashboard to features" }}{{ end -}}
 {{- if and .dashboard.ingress.enabled (not .dashboard.enabled) }}{{ $problems = append $problems "dashboard.ingress.enabled requires the dashboard: set dashboard.enabled" }}{{ end -}}
 {{- if and .dashboard.ingress.enabled (not .dashboard.ingress.host) }}{{ $problems = append $problems "dashboard.ingress.enabled requires a host: set dashboard.ingress.host" }}{{ end -}}
@@ -49,7 +50,7 @@
 {{- if not .dashboard.oidc.clientId }}{{ $problems = append $problems "dashboard.oidc.issuer requires a client: set dashboard.oidc.clientId" }}{{ end -}}
 {{- if not (or .dashboard.url .dashboard.ingress.enabled) }}{{ $problems = append $problems "dashboard.oidc.issuer requires a redirect address: set dashboard.url or dashboard.ingress" }}{{ end -}}
 {{- else if or .dashboard.oidc.clientId .dashboard.oidc.existingSecret }}{{ $problems = append $problems "dashboard.oidc.clientId and dashboard.oidc.existingSecret require a provider: set dashboard.oidc.issuer" }}{{ end -}}
-{{- if and .dashboard.oidc.existingSecret .externalSecrets.enabled .externalSecrets.oidcClientSecret }}{{ $problems = append $problems "two secrets of the client: set only one of dashboard.oidc.existingSecret and externalSecrets.oidcClientSecret" }}{{ end -}}
+{{- if and .dashboard.oidc.existingSecret (hasKey .externalSecrets.keys "oidc") }}{{ $problems = append $problems "two secrets of the client: set only one of dashboard.oidc.existingSecret and externalSecrets.keys.oidc" }}{{ end -}}
 {{- range $name, $pool := include "drape.pools" $ | fromJson -}}
 {{- if $pool.enabled -}}
 {{- $length := printf "%s-%s" (include "drape.fullname" $) $name | len -}}
@@ -61,23 +62,30 @@
 {{- if not (or (index $.Values.engines $engine) (has $engine $.Values.exportedEngines)) }}{{ $problems = append $problems (printf "pools.%s.engines: the engine %s is missing in engines and in exportedEngines" $name $engine) }}{{ end -}}
 {{- end -}}
 {{- if and (ne $pool.executionProvider "cpu") (not $pool.accelerator) }}{{ $problems = append $problems (printf "pools.%s: executionProvider %s requires an accelerator" $name $pool.executionProvider) }}{{ end -}}
+{{- $selector := dig "nodeSelector" dict $pool.capacity -}}
+{{- $shared := and $.Values.nodeSelector (or $selector $pool.accelerator) -}}
+{{- range $key, $value := $selector }}{{ if ne (get $.Values.nodeSelector $key) $value }}{{ $shared = false }}{{ end }}{{ end -}}
+{{- if and (include "drape.nextTo" $) (or $selector $pool.accelerator) (not $shared) }}{{ $problems = append $problems (printf "pools.%s needs nodes of its own, but the ReadWriteOnce volume for images keeps all pods on 1 node: set storage.kind to s3 or storage.pvc.accessMode to ReadWriteMany; or, for a trial with all pods on 1 of these nodes, set nodeSelector" $name) }}{{ end -}}
+{{- $types := list (dig "type" "" $pool.capacity) -}}
+{{- range $pool.tiers }}{{ $types = append $types .type }}{{ end -}}
+{{- if and (has "spot" $types) (ne (include "drape.seesNodes" $) "true") }}{{ $problems = append $problems (printf "pools.%s runs on spot nodes, whose interruption notices the controller reads from nodes: set rbac.nodes to true" $name) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- if .networkPolicy.enabled -}}
 {{- $allowed := dict "config.fetchAllowCidrs" .config.fetchAllowCidrs -}}
-{{- range $name, $cidrs := omit .networkPolicy "deniedCidrs" "privateCidrs" "dnsCidrs" -}}
+{{- range $name, $cidrs := omit .networkPolicy "privateCidrs" "dnsCidrs" -}}
 {{- if hasSuffix "Cidrs" $name }}{{ $_ := set $allowed (print "networkPolicy." $name) $cidrs }}{{ end -}}
 {{- end -}}
 {{- range $name, $cidrs := $allowed -}}
 {{- range $cidr := $cidrs -}}
-{{- range $denied := $.Values.networkPolicy.deniedCidrs -}}
-{{- if hasPrefix (include "drape.cidrBits" $denied) (include "drape.cidrBits" $cidr) }}{{ $problems = append $problems (printf "%s contains %s, which networkPolicy.deniedCidrs denies with %s: remove it" $name $cidr $denied) }}{{ end -}}
+{{- range $denied := include "drape.deniedCidrs" $ | fromJsonArray -}}
+{{- if hasPrefix (include "drape.cidrBits" $denied) (include "drape.cidrBits" $cidr) }}{{ $problems = append $problems (printf "%s contains %s, which is never reached, because it is within %s: remove it" $name $cidr $denied) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if and (not .rbac.create) (eq .rbac.scope "cluster") }}{{ $problems = append $problems "rbac.scope cluster requires rbac.create: set rbac.create, or set rbac.scope to namespace and create the roles yourself" }}{{ end -}}
-{{- if and (eq .metrics.monitors "always") (not .metrics.interval) }}{{ $problems = append $problems "metrics.monitors always requires metrics.interval" }}{{ end -}}
+{{- if and .openshift.enabled .admissionPolicy.enabled (not .admissionPolicy.allowPodTemplate) }}{{ $problems = append $problems "openshift.enabled needs podTemplate, which admissionPolicy refuses: set admissionPolicy.allowPodTemplate" }}{{ end -}}
 {{- end -}}
 {{- with $problems -}}
 {{- fail (printf "\n\nThese values conflict:\n  - %s\n" (join "\n  - " .)) -}}

@@ -5,10 +5,10 @@ of each key. Nothing here is random, so that rendering is deterministic.
 {{- define "drape.generatedSecrets" -}}
 {{- $keys := dict -}}
 {{- with .Values -}}
-{{- if not (or .signing.value .signing.existingSecret (and .externalSecrets.enabled .externalSecrets.signingSecret)) -}}
+{{- if not (or .signing.existingSecret (hasKey .externalSecrets.keys "signing")) -}}
 {{- $_ := set $keys "signing" (dict "signing-secret" (dict "alphanumeric" 48)) -}}
 {{- end -}}
-{{- if not (or .encryption.existingSecret (and .externalSecrets.enabled .externalSecrets.encryptionKey)) -}}
+{{- if not (or .encryption.existingSecret (hasKey .externalSecrets.keys "encryption")) -}}
 {{- $_ := set $keys "encryption" (dict "secrets-key" (dict "base64Bytes" 32)) -}}
 {{- end -}}
 {{- if not .provenance.existingSecret -}}
@@ -17,11 +17,9 @@ of each key. Nothing here is random, so that rendering is deterministic.
 {{- if .postgres.enabled -}}
 {{- $host := printf "%s.%s.svc:5432" (include "drape.componentName" (dict "root" $ "component" "postgres")) (include "drape.namespace" $) -}}
 {{- $database := dict "password" (dict "alphanumeric" 32) "url" (dict "text" (printf "postgres://drape:{password}@%s/drape" $host)) -}}
-{{- if .postgres.roles -}}
 {{- range $process := list "api" "worker" "controller" -}}
 {{- $_ := set $database (printf "%s-password" $process) (dict "alphanumeric" 32 "addable" true) -}}
 {{- $_ := set $database (printf "%s-url" $process) (dict "text" (printf "postgres://drape_%s:{%s-password}@%s/drape" $process $process $host)) -}}
-{{- end -}}
 {{- end -}}
 {{- $_ := set $keys "database" $database -}}
 {{- end -}}
@@ -32,7 +30,7 @@ of each key. Nothing here is random, so that rendering is deterministic.
   "redis.conf" (dict "text" "port 6379\ndir /data\nsave \"\"\nappendonly no\nmaxmemory-policy noeviction\nrequirepass {password}\n")) -}}
 {{- end -}}
 {{- end -}}
-{{- /* A release that renders the Secret, as for signing.value, may adopt it. No other tool deletes the Secret. */ -}}
+{{- /* A release that renders the Secret may adopt it. No other tool deletes the Secret. */ -}}
 {{- $annotations := dict
   "meta.helm.sh/release-name" .Release.Name
   "meta.helm.sh/release-namespace" .Release.Namespace
@@ -47,26 +45,4 @@ of each key. Nothing here is random, so that rendering is deterministic.
 {{- $secrets = append $secrets (dict "metadata" $metadata "keys" $ofSecret) -}}
 {{- end -}}
 {{- toJson $secrets -}}
-{{- end -}}
-
-{{- /* The data of the Secrets that the chart renders from values, by component. */ -}}
-{{- define "drape.givenSecrets" -}}
-{{- $given := dict -}}
-{{- with .Values -}}
-{{- if and .signing.value (not (and .externalSecrets.enabled .externalSecrets.signingSecret)) }}{{ $_ := set $given "signing" (dict "signing-secret" .signing.value) }}{{ end -}}
-{{- if .database.url }}{{ $_ := set $given "database" (dict "url" .database.url) }}{{ end -}}
-{{- if .queue.url }}{{ $_ := set $given "queue" (dict "url" .queue.url) }}{{ end -}}
-{{- if and (eq .storage.kind "s3") .storage.s3.accessKeyId -}}
-{{- $_ := set $given "storage" (dict "AWS_ACCESS_KEY_ID" .storage.s3.accessKeyId "AWS_SECRET_ACCESS_KEY" .storage.s3.secretAccessKey) -}}
-{{- end -}}
-{{- end -}}
-{{- toJson $given -}}
-{{- end -}}
-
-{{- /* Annotations that replace pods when such a Secret changes. Truncated, because a full digest would make a weak password guessable. */ -}}
-{{- define "drape.checksums" -}}
-{{- $given := include "drape.givenSecrets" . -}}
-{{- if ne $given "{}" -}}
-checksum/secrets: {{ sha256sum $given | trunc 8 | quote }}
-{{- end -}}
 {{- end -}}

@@ -36,16 +36,6 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: {{ $role.kind }}, name: {{
 subjects:
   - { kind: ServiceAccount, name: {{ $name }}, namespace: {{ $namespace }} }
 {{- end }}
-{{- if .root.Values.openshift.enabled }}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  {{- include "drape.metadata" (merge (dict "name" (printf "%s-nonroot" $name)) $about) | nindent 2 }}
-roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: system:openshift:scc:nonroot-v2 }
-subjects:
-  - { kind: ServiceAccount, name: {{ $name }}, namespace: {{ $namespace }} }
-{{- end }}
 {{- $spec := include "drape.hookJobSpec" (merge (dict "serviceAccountName" $name) .) }}
 ---
 apiVersion: batch/v1
@@ -78,5 +68,5 @@ template:
           requests: { cpu: 50m, memory: 128Mi }
           limits: { memory: 512Mi }
         securityContext:
-          {{- include "drape.containerSecurityContext" dict | nindent 10 }}
+          {{- include "drape.containerSecurityContext" . | nindent 10 }}
 {{- end -}}

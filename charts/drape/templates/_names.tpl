@@ -62,22 +62,21 @@ helm.sh/resource-policy: keep
 {{- end }}
 {{- end -}}
 
-{{- /* The reference of an image of Drape: (dict "root" $ "image" .Values.api.image). The digest takes precedence over the tag. */ -}}
+{{- /*
+The reference of an image: (dict "root" $ "image" .Values.api.image). A registry is a first part with a dot or a port; global.imageRegistry
+replaces it.
+*/ -}}
 {{- define "drape.image" -}}
 {{- $values := .root.Values -}}
-{{- $tag := coalesce .image.tag $values.image.tag .root.Chart.AppVersion -}}
-{{- include "drape.imageReference" (dict "root" .root "image" (dict "registry" $values.image.registry "repository" .image.repository "tag" $tag "digest" .image.digest)) -}}
-{{- end -}}
-
-{{- define "drape.imageReference" -}}
-{{- $registry := default .image.registry .root.Values.global.imageRegistry -}}
-{{- $name := ternary .image.repository (printf "%s/%s" $registry .image.repository) (empty $registry) -}}
-{{- ternary (printf "%s:%s" $name .image.tag) (printf "%s@%s" $name .image.digest) (empty .image.digest) -}}
+{{- $own := regexFind "^([^/]*[.:][^/]*|localhost)/" .image -}}
+{{- $registry := coalesce $values.global.imageRegistry (trimSuffix "/" $own) $values.image.registry -}}
+{{- $name := trimPrefix $own .image -}}
+{{- if not (regexMatch "[:@]" $name) }}{{ $name = printf "%s:%s" $name (default .root.Chart.AppVersion $values.image.tag) }}{{ end -}}
+{{- ternary $name (printf "%s/%s" $registry $name) (empty $registry) -}}
 {{- end -}}
 
 {{- define "drape.pullSecrets" -}}
-{{- $names := concat .Values.global.imagePullSecrets .Values.image.pullSecrets | uniq -}}
-{{- with $names }}
+{{- with .Values.global.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
@@ -86,8 +85,7 @@ imagePullSecrets:
 {{- end -}}
 
 {{- define "drape.serviceAccountName" -}}
-{{- $account := (index .root.Values .component).serviceAccount -}}
-{{- default (ternary (include "drape.componentName" .) "default" $account.create) $account.name -}}
+{{- default (include "drape.componentName" .) (index .root.Values .component).serviceAccount.name -}}
 {{- end -}}
 
 {{- define "drape.exposure" -}}
@@ -102,7 +100,7 @@ imagePullSecrets:
 {{- if .Values.publicUrl -}}
 {{- .Values.publicUrl -}}
 {{- else if .Values.host -}}
-{{- $tls := ternary .Values.httpRoute.tls .Values.ingress.tls.enabled (eq (include "drape.exposure" .) "httpRoute") -}}
+{{- $tls := or .Values.ingress.tls.enabled (eq (include "drape.exposure" .) "httpRoute") -}}
 {{- printf "%s://%s" (ternary "https" "http" $tls) .Values.host -}}
 {{- else -}}
 {{- include "drape.serviceUrl" . -}}
@@ -111,8 +109,7 @@ imagePullSecrets:
 
 {{- /* URL of the API inside the cluster. */ -}}
 {{- define "drape.serviceUrl" -}}
-{{- $port := .Values.api.service.port | int -}}
-{{- printf "http://%s.%s.svc%s" (include "drape.componentName" (dict "root" . "component" "api")) (include "drape.namespace" .) (ternary "" (printf ":%d" $port) (eq $port 80)) -}}
+{{- printf "http://%s.%s.svc" (include "drape.componentName" (dict "root" . "component" "api")) (include "drape.namespace" .) -}}
 {{- end -}}
 
 {{- define "drape.storageUrl" -}}
@@ -135,28 +132,26 @@ file:/var/lib/drape/objects
 {{- /* Name and key of a Secret as YAML: (dict "root" $ "what" "database"), or queue, signing, encryption, provenance. */ -}}
 {{- define "drape.secretKey" -}}
 {{- $given := index .root.Values .what -}}
-{{- $own := dict "database" "url" "queue" "url" "signing" "signing-secret" "encryption" "secrets-key" "provenance" "tls.key" -}}
+{{- $keys := dict "database" "url" "queue" "url" "signing" "signing-secret" "encryption" "secrets-key" "provenance" "tls.key" -}}
 name: {{ default (include "drape.componentName" (dict "root" .root "component" .what)) $given.existingSecret }}
-key: {{ ternary $given.key (index $own .what) (not (empty $given.existingSecret)) }}
+key: {{ ternary $given.key (index $keys .what) (and (not (empty $given.existingSecret)) (hasKey $given "key")) }}
 {{- end -}}
 
 {{- /* Whether each process connects to the bundled Postgres with its own role. */ -}}
 {{- define "drape.ownRoles" -}}
-{{- if and .Values.postgres.enabled .Values.postgres.roles (ne .Values.migrations.mode "manual") -}}
+{{- if and .Values.postgres.enabled (ne .Values.migrations.mode "manual") -}}
 true
 {{- end -}}
 {{- end -}}
 
 {{- define "drape.s3Secret" -}}
 {{- if eq .Values.storage.kind "s3" -}}
-{{- $made := or .Values.storage.s3.accessKeyId (and .Values.externalSecrets.enabled .Values.externalSecrets.s3Credentials) -}}
-{{- default (ternary (include "drape.componentName" (dict "root" . "component" "storage")) "" (not (empty $made))) .Values.storage.s3.existingSecret -}}
+{{- default (ternary (include "drape.componentName" (dict "root" . "component" "storage")) "" (hasKey .Values.externalSecrets.keys "storage")) .Values.storage.s3.existingSecret -}}
 {{- end -}}
 {{- end -}}
 
 {{- define "drape.storageClass" -}}
-{{- $class := coalesce .class .root.Values.storageClass .root.Values.global.storageClass -}}
-{{- with $class }}
+{{- with default .root.Values.storageClass .class }}
 storageClassName: {{ . | quote }}
 {{- end }}
 {{- end -}}
@@ -187,27 +182,20 @@ storageClassName: {{ . | quote }}
 {{- /* Name and key of the Secret with the client secret; empty for a public client. */ -}}
 {{- define "drape.oidcSecret" -}}
 {{- $oidc := .Values.dashboard.oidc -}}
-{{- if $oidc.existingSecret -}}
-name: {{ $oidc.existingSecret }}
-key: {{ $oidc.key }}
-{{- else if and .Values.externalSecrets.enabled .Values.externalSecrets.oidcClientSecret -}}
-name: {{ include "drape.componentName" (dict "root" . "component" "oidc") }}
+{{- $made := ternary (include "drape.componentName" (dict "root" . "component" "oidc")) "" (hasKey .Values.externalSecrets.keys "oidc") -}}
+{{- with default $made $oidc.existingSecret -}}
+name: {{ . }}
 key: client-secret
 {{- end -}}
 {{- end -}}
 
-{{- /* The Secret of a provider in config: existing, or from an ExternalSecret. (dict "root" $ "what" "captcha" "remote" "captchaSecret"). */ -}}
+{{- /* Name of the Secret of a provider in config: existing, or from an ExternalSecret. (dict "root" $ "what" "captcha"). */ -}}
 {{- define "drape.providerSecret" -}}
-{{- $provider := index .root.Values.config .what -}}
-{{- $external := .root.Values.externalSecrets -}}
-{{- if $provider.existingSecret -}}
-name: {{ $provider.existingSecret }}
-{{- else if and $external.enabled (index $external .remote) -}}
-name: {{ include "drape.componentName" (dict "root" .root "component" .what) }}
-{{- else -}}
-{{- fail (printf "config.%s needs a secret: set config.%s.existingSecret, or externalSecrets.enabled and externalSecrets.%s" .what .what .remote) -}}
-{{- end }}
-key: {{ $provider.key }}
+{{- $existing := (index .root.Values.config .what).existingSecret -}}
+{{- if not (or $existing (hasKey .root.Values.externalSecrets.keys .what)) -}}
+{{- fail (printf "config.%s needs a secret: set config.%s.existingSecret or externalSecrets.keys.%s" .what .what .what) -}}
+{{- end -}}
+{{- default (include "drape.componentName" (dict "root" .root "component" .what)) $existing -}}
 {{- end -}}
 
 {{- define "drape.dashboardVariables" -}}

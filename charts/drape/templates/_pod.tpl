@@ -1,34 +1,32 @@
-{{- /* Security context of a pod under the Pod Security Standard `restricted`; optionally with "uid" and "over". */ -}}
+{{- /* Security context of a pod under the Pod Security Standard `restricted`; OpenShift assigns the IDs itself. */ -}}
 {{- define "drape.podSecurityContext" -}}
 {{- $uid := default 65532 .uid -}}
-{{- $context := dict "runAsNonRoot" true "runAsUser" $uid "runAsGroup" $uid "fsGroup" $uid "fsGroupChangePolicy" "OnRootMismatch" "seccompProfile" (dict "type" "RuntimeDefault") -}}
-{{- toYaml (mergeOverwrite $context (deepCopy (default dict .over))) -}}
+{{- $context := dict "runAsNonRoot" true "fsGroupChangePolicy" "OnRootMismatch" "seccompProfile" (dict "type" "RuntimeDefault") -}}
+{{- if not .root.Values.openshift.enabled }}{{ $context = merge $context (dict "runAsUser" $uid "runAsGroup" $uid "fsGroup" $uid) }}{{ end -}}
+{{- toYaml $context -}}
 {{- end -}}
 
 {{- define "drape.containerSecurityContext" -}}
-{{- $context := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) -}}
-{{- toYaml (mergeOverwrite $context (deepCopy (default dict .over))) -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
 {{- end -}}
 
 {{- /* First fields of every pod spec: ServiceAccount and security settings. (dict "root" $ "component" "api" "serviceAccountName" … "automount" false). */ -}}
 {{- define "drape.podStart" -}}
-{{- $values := dig .component dict (omit .root.Values "global") -}}
 {{- with .serviceAccountName }}
 serviceAccountName: {{ . }}
 {{- end }}
 automountServiceAccountToken: {{ default false .automount }}
 enableServiceLinks: false
 securityContext:
-  {{- include "drape.podSecurityContext" (dict "uid" .uid "over" $values.podSecurityContext) | nindent 2 }}
+  {{- include "drape.podSecurityContext" . | nindent 2 }}
 {{- include "drape.pullSecrets" .root }}
-{{- with $values.priorityClassName }}
-priorityClassName: {{ . }}
-{{- end }}
-{{- with $values.nodeSelector }}
+{{- with .root.Values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $values.tolerations }}
+{{- with .root.Values.tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -36,13 +34,9 @@ tolerations:
 
 {{- /* Placement of a component's replicas: spread, or together if the volume can be mounted on one node only. */ -}}
 {{- define "drape.placement" -}}
-{{- $values := index .root.Values .component -}}
 {{- $matchLabels := include "drape.selectorLabels" . | fromYaml -}}
 {{- $neighbours := include "drape.nextTo" .root | fromYaml -}}
-{{- if $values.affinity }}
-affinity:
-  {{- toYaml $values.affinity | nindent 2 }}
-{{- else if $neighbours }}
+{{- if $neighbours }}
 affinity:
   podAffinity:
     requiredDuringSchedulingIgnoredDuringExecution:
@@ -58,16 +52,17 @@ affinity:
           labelSelector: { matchLabels: {{ toJson $matchLabels }} }
 {{- end }}
 topologySpreadConstraints:
-{{- if $values.topologySpreadConstraints }}
-  {{- toYaml $values.topologySpreadConstraints | nindent 2 }}
-{{- else }}
   {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
     topologyKey: {{ . }}
     whenUnsatisfiable: ScheduleAnyway
     labelSelector: { matchLabels: {{ toJson $matchLabels }} }
   {{- end }}
-{{- end }}
+{{- end -}}
+
+{{- /* A pod spec completed by the podSpec of the component's values: (dict "root" $ "component" "api" "spec" "drape.apiPod"). */ -}}
+{{- define "drape.podSpec" -}}
+{{- toYaml (mergeOverwrite (include .spec .root | fromYaml) (index .root.Values .component).podSpec) -}}
 {{- end -}}
 
 {{- /* Labels of the pods that share a volume that can be mounted on one node only; empty without such a volume. */ -}}
@@ -95,10 +90,8 @@ components are api, controller, workers, migrations and tests.
 {{- $process := ternary "worker" .component (eq .component "workers") -}}
 {{- $ownRoles := include "drape.ownRoles" .root -}}
 {{- $owner := deepCopy $database -}}
-{{- with dig $process dict $values.database.roles -}}
-{{- if .name }}{{ $_ := set $database "key" .key }}{{ end -}}
-{{- end -}}
-{{- if and $ownRoles (has $process (list "api" "worker" "controller")) }}{{ $_ := set $database "key" (printf "%s-url" $process) }}{{ end -}}
+{{- $hasRole := or $ownRoles (dig $process "" $values.database.roles) -}}
+{{- if and $hasRole (has $process (list "api" "worker" "controller")) }}{{ $_ := set $database "key" (printf "%s-url" $process) }}{{ end -}}
 {{- $list := list (dict "name" "DATABASE_URL" "secret" $database) -}}
 {{- if and $values.database.direct (has .component (list "api" "controller" "migrations")) -}}
 {{- $list = append $list (dict "name" "DATABASE_DIRECT_URL" "secret" (dict "name" $database.name "key" (printf "direct-%s" $database.key))) -}}
@@ -109,13 +102,14 @@ components are api, controller, workers, migrations and tests.
 {{- end -}}
 {{- end -}}
 {{- if ne .component "migrations" -}}
+{{- $queue := include "drape.secretKey" (dict "root" .root "what" "queue") | fromYaml -}}
+{{- if and $values.queue.roles (ne .component "tests") }}{{ $_ := set $queue "key" (printf "%s-url" $process) }}{{ end -}}
 {{- $list = concat $list (list
-  (dict "name" "REDIS_URL" "secret" (include "drape.secretKey" (dict "root" .root "what" "queue") | fromYaml))
+  (dict "name" "REDIS_URL" "secret" $queue)
   (dict "name" "STORAGE_URL" "value" (include "drape.storageUrl" .root))
   (dict "name" "PUBLIC_URL" "value" (include "drape.publicUrl" .root))
   (dict "name" "LOG_LEVEL" "value" $values.config.logLevel)
   (dict "name" "FETCH_ALLOW_CIDRS" "value" (join "," $values.config.fetchAllowCidrs))
-  (dict "name" "FETCH_DNS_SERVERS" "value" (join "," $values.config.fetchDnsServers))
   (dict "name" "FETCH_ALLOW_PORTS" "value" (join "," $values.config.fetchAllowPorts))) -}}
 {{- with include "drape.s3Secret" .root -}}
 {{- $list = concat $list (list
@@ -129,7 +123,7 @@ components are api, controller, workers, migrations and tests.
 {{- $transit := $values.provenance.receiptTransit -}}
 {{- $list = concat $list (list
   (dict "name" "RECEIPT_TRANSIT_KEY" "value" $transit.key)
-  (dict "name" "RECEIPT_TRANSIT_TOKEN" "secret" (dict "name" $transit.tokenSecret "key" $transit.tokenKey))) -}}
+  (dict "name" "RECEIPT_TRANSIT_TOKEN" "secret" (dict "name" $transit.tokenSecret "key" "token"))) -}}
 {{- else -}}
 {{- $list = append $list (dict "name" "RECEIPT_KEY" "secret" (dict "name" $key.name "key" $receiptKey)) -}}
 {{- end -}}
@@ -140,7 +134,7 @@ components are api, controller, workers, migrations and tests.
 {{- $transit := $values.provenance.transit -}}
 {{- $list = concat $list (list
   (dict "name" "PROVENANCE_TRANSIT_KEY" "value" $transit.key)
-  (dict "name" "PROVENANCE_TRANSIT_TOKEN" "secret" (dict "name" $transit.tokenSecret "key" $transit.tokenKey))) -}}
+  (dict "name" "PROVENANCE_TRANSIT_TOKEN" "secret" (dict "name" $transit.tokenSecret "key" "token"))) -}}
 {{- else -}}
 {{- $list = append $list (dict "name" "PROVENANCE_KEY" "secret" $key) -}}
 {{- end -}}
@@ -157,14 +151,14 @@ components are api, controller, workers, migrations and tests.
 {{- if and (eq .component "workers") $values.safetyList.url -}}
 {{- $list = concat $list (list
   (dict "name" "SAFETY_LIST_URL" "value" $values.safetyList.url)
-  (dict "name" "SAFETY_LIST_SECRET" "secret" (dict "name" $values.safetyList.existingSecret "key" $values.safetyList.key))) -}}
+  (dict "name" "SAFETY_LIST_SECRET" "secret" (dict "name" $values.safetyList.existingSecret "key" "secret"))) -}}
 {{- end -}}
 {{- if has .component (list "api" "workers" "controller") -}}
 {{- $list = concat $list (include "drape.telemetryVariables" .root | fromYamlArray) -}}
 {{- end -}}
 {{- end -}}
 {{- if $values.trustedCertificates.configMap -}}
-{{- $list = append $list (dict "name" "NODE_EXTRA_CA_CERTS" "value" (printf "/etc/drape/certificates/%s" $values.trustedCertificates.key)) -}}
+{{- $list = append $list (dict "name" "NODE_EXTRA_CA_CERTS" "value" "/etc/drape/certificates/ca.crt") -}}
 {{- end -}}
 {{- toYaml $list -}}
 {{- end -}}
@@ -180,7 +174,7 @@ components are api, controller, workers, migrations and tests.
 {{- range $key, $value := .resourceAttributes }}{{ $attributes = append $attributes (printf "%s=%s" $key $value) }}{{ end -}}
 {{- $list = list
   (dict "name" "OTEL_EXPORTER_OTLP_ENDPOINT" "value" .endpoint)
-  (dict "name" "OTEL_TRACES_SAMPLER" "value" .sampler)
+  (dict "name" "OTEL_TRACES_SAMPLER" "value" "parentbased_traceidratio")
   (dict "name" "OTEL_TRACES_SAMPLER_ARG" "value" .samplerArgument)
   (dict "name" "OTEL_RESOURCE_ATTRIBUTES" "value" (join "," $attributes)) -}}
 {{- if .headersSecret -}}
@@ -231,9 +225,9 @@ components are api, controller, workers, migrations and tests.
 {{- define "drape.migrate" -}}
 {{- $grants := list -}}
 {{- range $process, $role := .Values.database.roles -}}
-{{- if $role.name }}{{ $grants = append $grants (printf "%s=%s" $process $role.name) }}{{ end -}}
+{{- if $role }}{{ $grants = append $grants (printf "%s=%s" $process $role) }}{{ end -}}
 {{- end -}}
-{{- $arguments := list "migrate" "--wait-seconds" (toString .Values.migrations.waitSeconds) "--await-legal-holds" -}}
+{{- $arguments := list "migrate" "--wait-seconds" "600" "--await-legal-holds" -}}
 {{- if include "drape.ownRoles" . }}{{ $arguments = append $arguments "--create-roles" }}{{ end -}}
 {{- if $grants }}{{ $arguments = concat $arguments (list "--grant" (join "," $grants)) }}{{ end -}}
 {{- toJson $arguments -}}
@@ -246,16 +240,17 @@ components are api, controller, workers, migrations and tests.
   image: {{ include "drape.image" (dict "root" .root "image" .root.Values.api.image) }}
   imagePullPolicy: {{ .root.Values.image.pullPolicy }}
   command: [node, scripts/drape.ts]
-  args: {{ ternary (include "drape.migrate" .root) (list "check" "migrations" "--wait-seconds" (toString .root.Values.migrations.waitSeconds) | toJson) $migrates }}
+  args: {{ ternary (include "drape.migrate" .root) (list "check" "migrations" "--wait-seconds" "600" | toJson) $migrates }}
   env:
     {{- include "drape.env" (dict "root" .root "component" "migrations") | nindent 4 }}
     {{- with .root.Values.migrations.extraEnv }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   resources:
-    {{- toYaml .root.Values.migrations.resources | nindent 4 }}
+    requests: { cpu: 50m, memory: 128Mi }
+    limits: { memory: 512Mi }
   securityContext:
-    {{- include "drape.containerSecurityContext" dict | nindent 4 }}
+    {{- include "drape.containerSecurityContext" . | nindent 4 }}
   volumeMounts:
     {{- include "drape.volumeMounts" (dict "root" .root "withoutObjects" true) | nindent 4 }}
 {{- end -}}
@@ -278,21 +273,24 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
-{{- /* The pools by name, as JSON: a pool of another name than cpu and gpu with the values of the pool that it is like. */ -}}
+{{- /* The pools by name, as JSON: a pool of another name than cpu with the values of the pool that it is like. */ -}}
 {{- define "drape.pools" -}}
 {{- $pools := dict -}}
 {{- range $name, $own := .Values.pools -}}
-{{- $pool := $own -}}
-{{- if not (has $name (list "cpu" "gpu")) -}}
-{{- $base := index $.Values.pools (default "cpu" $own.like) -}}
-{{- if not $base }}{{ fail (printf "\n\nThese values conflict:\n  - pools.%s: the pool that it is like is null: set enabled of that pool to false instead\n" $name) }}{{ end -}}
-{{- /* Not merge: it takes 0 and false for values that are not set, and joins a target or an accelerator with another. */ -}}
-{{- $pool = dict "enabled" true -}}
-{{- range $key, $value := omit $base "enabled" }}{{ $_ := set $pool $key $value }}{{ end -}}
-{{- range $key, $value := omit $own "like" }}{{ $_ := set $pool $key $value }}{{ end -}}
-{{- $_ := set $pool "image" (merge dict (default dict $own.image) $base.image) -}}
+{{- if not (kindIs "invalid" $own) -}}
+{{- $layers := list $own -}}
+{{- if ne $name "cpu" -}}
+{{- $like := default "cpu" $own.like -}}
+{{- $base := index $.Values.pools $like -}}
+{{- if not $base }}{{ fail (printf "\n\nThese values conflict:\n  - pools.%s: the pool %s that it is like does not exist: set enabled of a pool to false rather than null\n" $name $like) }}{{ end -}}
+{{- if $base.like }}{{ fail (printf "\n\nThese values conflict:\n  - pools.%s: the pool %s that it is like is itself like another: name that one\n" $name $like) }}{{ end -}}
+{{- $layers = list $.Values.pools.cpu (omit $base "enabled") (dict "enabled" true) (omit $own "like") -}}
 {{- end -}}
+{{- /* Not merge: it takes 0 and false for values that are not set, and joins a target or an accelerator with another. */ -}}
+{{- $pool := dict -}}
+{{- range $layer := $layers }}{{ range $key, $value := $layer }}{{ $_ := set $pool $key $value }}{{ end }}{{ end -}}
 {{- $_ := set $pools $name $pool -}}
+{{- end -}}
 {{- end -}}
 {{- toJson $pools -}}
 {{- end -}}
@@ -302,7 +300,7 @@ readinessProbe:
 {{- $values := .root.Values -}}
 image: {{ include "drape.image" (dict "root" .root "image" .pool.image) }}
 imagePullPolicy: {{ $values.image.pullPolicy }}
-imagePullSecrets: {{ toJson (concat $values.global.imagePullSecrets $values.image.pullSecrets | uniq) }}
+imagePullSecrets: {{ toJson $values.global.imagePullSecrets }}
 serviceAccountName: {{ include "drape.serviceAccountName" (dict "root" .root "component" "workers") }}
 env:
   {{- include "drape.variables" (dict "root" .root "component" "workers") | nindent 2 }}
@@ -311,7 +309,6 @@ env:
   {{- with .pool.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-envFrom: {{ toJson .pool.extraEnvFrom }}
 requests:
   {{- toYaml .pool.requests | nindent 2 }}
 {{- with .pool.limits }}
@@ -321,8 +318,7 @@ limits:
 labels:
   {{- $labels := dict "app.kubernetes.io/instance" .root.Release.Name "app.kubernetes.io/part-of" "drape" "app.kubernetes.io/component" "worker" }}
   {{- toYaml (merge $labels (include "drape.nextTo" .root | fromYaml) .pool.podLabels $values.commonLabels) | nindent 2 }}
-annotations: {{ merge (include "drape.checksums" .root | fromYaml) .pool.podAnnotations | toJson }}
-nodeSelector: {{ toJson .pool.nodeSelector }}
+annotations: {{ toJson .pool.podAnnotations }}
 nextTo: {{ include "drape.nextTo" .root | fromYaml | toJson }}
 tolerations: {{ toJson .pool.tolerations }}
 {{- with .pool.priorityClassName }}

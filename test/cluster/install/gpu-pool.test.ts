@@ -31,9 +31,9 @@ const SMALL = { requests: { cpu: '300m', memory: '768Mi' }, limits: { memory: '2
 const SCALE_DOWN = { stabilizationSeconds: 10 }
 const VALUES = {
   image: { tag: 'test' },
-  postgres: { image: { tag: '17-entrypoint' } },
-  // The controller has the node pull the image of a pool at zero.
-  rbac: { nodes: true },
+  postgres: { image: 'docker.io/library/postgres:17-entrypoint' },
+  // The only node has the accelerator.
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
   pools: {
     cpu: {
       ...SMALL,
@@ -42,11 +42,9 @@ const VALUES = {
     },
     gpu: {
       ...SMALL,
-      enabled: true,
-      image: { repository: 'drape/worker' },
+      accelerator: { resource: 'nvidia.com/gpu', count: 1 },
+      queues: ['try-on'],
       engines: [ENGINES.gpu],
-      executionProvider: 'cpu',
-      sharedMemoryBytes: 0,
       scaling: { bounds: { min: 0, max: 2 }, scaleDown: SCALE_DOWN, zero: { idleSeconds: 10 } },
     },
   },
