@@ -21,7 +21,7 @@ export interface ShopCall {
   readonly attemptsPerGeneration?: number
 }
 
-export const DEFAULT_ATTEMPTS = 3
+const DEFAULT_ATTEMPTS = 3
 
 /** Reasons why a shop or its shopper gets no further generation; `open`: no reason. */
 export const SHOP_STATES = ['open', 'unpaid', 'spent', 'waiting', 'address', 'visitors'] as const
