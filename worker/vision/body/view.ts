@@ -5,7 +5,7 @@ import { cropPlane } from '../raster/crop.ts'
 import { type Bitmap, createPlane, type Plane, type Point } from '../raster/plane.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
 import { pointAtSize } from '../raster/vector.ts'
-import { axisAt, measureKeypoints } from './keypoints.ts'
+import { axisAt, type BodyKeypoints, measureKeypoints } from './keypoints.ts'
 
 /** The part of a photo that a garment can change, in two resolutions. */
 export interface View {
@@ -13,7 +13,7 @@ export interface View {
   readonly box: Rectangle
   /** In the resolution of the frame; garments are drawn on this bitmap. */
   readonly drawn: Bitmap
-  /** Max 720 px per side; all measurements use this bitmap. */
+  /** Max 600 px per side; all measurements use this bitmap. */
   readonly analysed: Bitmap
   /** In px of `analysed`. */
   readonly person: Person
@@ -21,13 +21,16 @@ export interface View {
   readonly scale: number
 }
 
-const ANALYSED_SIDE = 600
+/** Px of the analysed bitmap: max per side, and per body unit, which is enough for all measurements; but at least half of the resolution. */
+const ANALYSED = { side: 600, unit: 132, scale: 2 } as const
 
 /** The view of the person's upper body (with `long`: of the whole person) with a margin of background. */
 export async function createView(frame: Bitmap, person: Person, { long }: { long: boolean }): Promise<View> {
-  const box = findBox(frame, person, long)
+  const keypoints = measureKeypoints(person)
+  const box = findBox(frame, person, { keypoints, long })
   const drawn = cropBitmap(frame, box)
-  const scale = Math.max(1, Math.max(box.width, box.height) / ANALYSED_SIDE)
+  const enough = Math.min(ANALYSED.scale, keypoints.unit / ANALYSED.unit)
+  const scale = Math.max(1, enough, Math.max(box.width, box.height) / ANALYSED.side)
   const analysed =
     scale === 1
       ? drawn
@@ -35,8 +38,11 @@ export async function createView(frame: Bitmap, person: Person, { long }: { long
   return { box, drawn, analysed, person: movePerson(person, { box, analysed }), scale }
 }
 
-function findBox(frame: Bitmap, person: Person, long: boolean): Rectangle {
-  const keypoints = measureKeypoints(person)
+function findBox(
+  frame: Bitmap,
+  person: Person,
+  { keypoints, long }: { keypoints: BodyKeypoints; long: boolean },
+): Rectangle {
   const { elbow, wrist, knuckles, hip } = keypoints.joints
   const spread = 0.5 * keypoints.unit
   const points: Point[] = [...keypoints.joints.shoulder, ...elbow, ...wrist, ...knuckles, ...hip]
