@@ -1,7 +1,6 @@
 import { connectedComponents, connectedToBorder } from '../raster/components.ts'
-import { distanceTo } from '../raster/distance.ts'
 import { gaussianBlur, gradientLength } from '../raster/filter.ts'
-import { close, dilate, open } from '../raster/morphology.ts'
+import { close, dilate, erode, open } from '../raster/morphology.ts'
 import {
   createMask,
   invert,
@@ -31,6 +30,8 @@ const FRAME = 0.04
  * share of pixels that a shadow can explain, and min ΔE from the background.
  */
 const CLOTH = { area: 0.002, depth: 8, thick: 0.1, free: 0.1, bright: 0.5, shadow: 0.5, difference: 1.5 } as const
+// Max px between an edge and the background on which it borders.
+const FREE = 1.9
 // Min excess of a bright pixel's lightness, as a share of the background's.
 const BRIGHTER = 0.008
 
@@ -102,10 +103,10 @@ function keepCloth(parts: Mask, { image, blurred, background }: Evidence): Mask 
     const isWhole = left > 0 && top > 0 && right < width && bottom < height
     return isWhole && area >= CLOTH.area * width * height
   })
-  // Usually there is none, and distances cost more than everything else here.
   if (!isCandidate.includes(true)) return null
-  const depth = distanceTo(invert(parts))
-  const toBackground = distanceTo(background)
+  const deep = erode(parts, CLOTH.depth - 0.4)
+  const inside = erode(parts, 1)
+  const nearBackground = dilate(background, FREE)
   const isShadow = shadowTest(image)
   const light = gaussianBlur(image.comparison.light, 1)
   const bright = 1 + Math.max(BRIGHTER, image.background.deviation / 100)
@@ -116,10 +117,10 @@ function keepCloth(parts: Mask, { image, blurred, background }: Evidence): Mask 
     part.differences.push(blurred.data[i])
     if (isShadow(i)) part.shadow++
     if (light.data[i] > bright) part.bright++
-    if (depth.data[i] >= CLOTH.depth) part.deep++
-    if (depth.data[i] > 1) continue
+    if (deep.data[i]) part.deep++
+    if (inside.data[i]) continue
     part.edge++
-    if (toBackground.data[i] <= 2) part.free++
+    if (nearBackground.data[i]) part.free++
   }
   const kept = components.map(({ area }, k) => {
     const { deep, edge, free, shadow, differences } = seen[k]
