@@ -16,6 +16,7 @@ import {
   coloursToBitmap,
   type Mask,
   maskWhere,
+  type Pixels,
   subset,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
@@ -36,8 +37,11 @@ export interface Product {
 
 const SIDE = 256
 
-/** Measures the garment of a product photo; null if the garment cannot be separated from its surroundings, as on a person. */
-export function describeProduct(photo: Bitmap): Product | null {
+/**
+ * Measures the garment of a product photo; null if the garment cannot be separated from its surroundings, as on a person. A photo with
+ * transparency is already cut out.
+ */
+export function describeProduct(photo: Bitmap | Pixels): Product | null {
   const cut = cutOutSmall(photo)
   if (!cut) return null
   const lab = rgbToLab(bitmapToColours(cut.colours))
@@ -55,7 +59,7 @@ export function describeProduct(photo: Bitmap): Product | null {
   }
 }
 
-function cutOutSmall(photo: Bitmap): CutOut | null {
+function cutOutSmall(photo: Bitmap | Pixels): CutOut | null {
   const scale = Math.min(1, SIDE / Math.max(photo.width, photo.height))
   const size = { width: Math.ceil(photo.width * scale), height: Math.ceil(photo.height * scale) }
   try {
