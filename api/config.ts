@@ -10,6 +10,7 @@ export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, de
 
 const schema = Type.Object({
   ...SHARED_VARIABLES,
+  SIGNING_SECRET: Type.String({ default: '' }),
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080 }),
   /** Names of extensions, separated by commas; `all`, or `none`. */
   FEATURES: Type.String({ default: 'all' }),

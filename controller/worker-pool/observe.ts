@@ -68,7 +68,7 @@ export function observe(
   { pool, sample: { demand, workers: reports }, share, memory, now }: Observing,
 ): Observation {
   const { live: found, ended } = partitionEnded(podsOf(pool))
-  const workers = liveWorkers(reports ?? new Map())
+  const workers = liveWorkers(found, reports ?? new Map())
   const nameOfWorkers = `${pool.metadata.namespace}/${workersName(pool)}`
   const replicaSet = replicaSets.get(nameOfWorkers)
   const engines = findEngines(pool, engineObjects)

@@ -1,4 +1,4 @@
-import type { WorkerReport } from '../../api/shared/engines/pool-registry.ts'
+import { reportName, type WorkerReport } from '../../api/shared/engines/pool-registry.ts'
 import { CHECK_PREFIX } from '../engine/volume.ts'
 import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'
@@ -269,18 +269,18 @@ export function startPhases({ metadata, status }: Pod, downloadSeconds?: number)
   return { scheduling, initialization, image, warmup, ...download }
 }
 
-export function liveWorkers(reports: ReadonlyMap<string, WorkerReport>): Map<string, LiveWorker> {
+/** The workers in the pods, by name, by the reports that name the UID of their pod. */
+export function liveWorkers(
+  pods: readonly Pick<Pod, 'metadata'>[],
+  reports: ReadonlyMap<string, WorkerReport>,
+): Map<string, LiveWorker> {
   return new Map(
-    [...reports].map(([host, { state, fence, jobs, idleSince, downloadSeconds, sick }]) => [
-      host,
-      {
-        state,
-        fence,
-        jobs,
-        idleSince,
-        ...(downloadSeconds !== undefined && { downloadSeconds }),
-        ...(sick && { sick }),
-      },
-    ]),
+    pods.flatMap(({ metadata: { name, uid = '' } }) => {
+      const report = reports.get(reportName(name, uid))
+      if (report === undefined) return []
+      const { state, fence, jobs, idleSince, downloadSeconds, sick } = report
+      const details = { ...(downloadSeconds !== undefined && { downloadSeconds }), ...(sick && { sick }) }
+      return [[name, { state, fence, jobs, idleSince, ...details }]]
+    }),
   )
 }

@@ -300,8 +300,9 @@ function settingsOf(pool: WorkerPool, known: readonly Engine[]): Setting[] {
   }
   return [
     ...Object.entries(values).map(([name, value]) => ({ name, value })),
-    // Under this name the worker reports and reads its orders; a pod can have another host name.
+    // Under this name the worker reports and reads its orders; a pod can have another host name. Its UID proves the report.
     { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
   ]
 }
 

@@ -33,6 +33,7 @@ export function createPoolSampler({
     findWorkers: async () => {
       // Fail fast: the call would otherwise wait for Redis.
       if (!redis.isReady()) throw new Error('Redis is unavailable')
+      await registry.forgetLost()
       return registry.findWorkers()
     },
     onFault,

@@ -271,7 +271,7 @@ async function writeEarlierChart(): Promise<string> {
   const dataOf = {
     database: ['password', 'url'],
     encryption: ['secrets-key'],
-    queue: ['password', 'url', 'redis.conf'],
+    queue: ['password', 'url'],
   }
   const secrets = Object.entries({ ...dataOf, signing: ['signing-secret'] }).map(([component, keys]) => ({
     apiVersion: 'v1',

@@ -102,6 +102,39 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(without.filter(({ kind, metadata }) => /^Role/.test(kind) && /secrets/.test(metadata.name))).toEqual([])
   })
 
+  it('gives each pod only the Secrets that the page explains', async () => {
+    const page = await readFile(resolve(import.meta.dirname, '../../charts/drape/docs/secrets.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| ([a-z, -]+) \| `?(\w+)`? \| `([\w.-]+)`: `([\w.-]+)` \| .{5,} \|$/gm)]
+    const explained = rows.map((row) => row.slice(1, 5).join(' '))
+    expect(new Set(explained).size).toBe(explained.length)
+    // Each value of the page names a Secret with its own path.
+    const named = [...new Set(rows.map(([, , , name]) => name).filter((name) => name.includes('.')))]
+    const url = 'https://bao.example/v1/transit/keys/drape'
+    const held = [
+      ...secretsOf(await render()),
+      ...secretsOf(
+        await render({
+          ...Object.fromEntries(named.map((path) => [path, path])),
+          'storage.kind': 's3',
+          'storage.s3.bucket': 'images',
+          'config.captcha.verifyUrl': url,
+          'config.analytics.url': url,
+          'config.smtp.from': 'a@b.example',
+          'dashboard.enabled': true,
+          'dashboard.url': 'https://ops.example',
+          'dashboard.oidc.issuer': url,
+          'dashboard.oidc.clientId': 'drape',
+          'telemetry.endpoint': url,
+          'safetyList.url': url,
+          'encryption.transit.key': url,
+          'provenance.transit.key': url,
+          'provenance.receiptTransit.key': url,
+        }),
+      ),
+    ]
+    expect([...new Set(held)].sort()).toEqual(explained.sort())
+  })
+
   it('adds no permission for retention policies to the default cluster roles', async () => {
     const roles = (await render({ 'rbac.scope': 'cluster' })).filter(({ kind }) => kind === 'ClusterRole')
     const aggregated = roles.filter(({ metadata }) => /aggregate-to/.test(JSON.stringify(metadata.labels)))
@@ -306,6 +339,29 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(kinds(await render({ 'networkPolicy.enabled': false }))).not.toContain('NetworkPolicy')
   })
 })
+
+/** Pod, variable, Secret and key of everything secret that pods get. */
+function secretsOf(objects: readonly Rendered[]): string[] {
+  return objects.flatMap((object) => {
+    if (object.kind === 'WorkerPool')
+      return object.spec.template.env.flatMap(({ name, secret }: Rendered) =>
+        secret ? [`worker ${name} ${secret.name} ${secret.key}`] : [],
+      )
+    const component = object.metadata.labels?.['app.kubernetes.io/component']
+    const pod = component === 'tests' ? object.metadata.name.replace('drape-', '') : component
+    return podSpecsOf(object).flatMap(({ initContainers = [], containers, volumes = [] }) => [
+      ...[...initContainers, ...containers].flatMap(({ env = [] }, index) =>
+        env.flatMap(({ name, valueFrom }: Rendered) => {
+          const key = valueFrom?.secretKeyRef
+          return key ? [`${pod}${index < initContainers.length ? ', wait' : ''} ${name} ${key.name} ${key.key}`] : []
+        }),
+      ),
+      ...volumes.flatMap(({ secret }: Rendered) =>
+        (secret?.items ?? []).map(({ key }: Rendered) => `${pod} file ${secret.secretName} ${key}`),
+      ),
+    ])
+  })
+}
 
 interface Block {
   readonly cidr: string

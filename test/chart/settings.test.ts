@@ -57,7 +57,6 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   worker: {
     NODE_ENV: DEVELOPMENT,
-    SIGNING_SECRET: 'workers sign nothing',
     PROBE_HOST: 'the pods of WorkerPools listen on all addresses; extraEnv of the pool',
     MODEL_DIR: 'the image contains the models',
     START_SECONDS: 'extraEnv of the pool',

@@ -190,16 +190,19 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
   /** Runs real workers in the pods of the pool, as a kubelet does. */
   const startRealWorkers = (pool: string) => {
     const workers = new Map<string, { readonly program: TestProgram; ended?: { code: number | null; at: number } }>()
+    const uids = new Map<string, string>()
     const isOf = (pod: string) => pod.startsWith(`${pool}-workers-`)
     stage.workers.leaveOut(isOf, (pod) => workers.has(pod) && workers.get(pod)?.ended === undefined)
-    stage.nodes.onPod(async (_, pod, state) => {
+    stage.nodes.onPod(async (_, pod, state, uid) => {
+      uids.set(pod, uid)
       const worker = workers.get(pod)
       if (state === 'ends' && worker) worker.ended = { code: await worker.program.end('SIGTERM'), at: Date.now() }
     })
     return {
       workers,
       start: async (pod: string) => {
-        const env = { POOL: `${stage.namespace}/${pool}`, POD_NAME: pod, PUBLIC_URL: stage.drape.api.url }
+        const names = { POOL: `${stage.namespace}/${pool}`, POD_NAME: pod, POD_UID: uids.get(pod) }
+        const env = { ...names, PUBLIC_URL: stage.drape.api.url }
         workers.set(pod, { program: await stage.drape.startWorker(env, { separate: true }) })
       },
     }

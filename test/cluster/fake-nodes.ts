@@ -18,7 +18,7 @@ export interface FakeNodes {
   /** The node of a pod that runs now. */
   nodeOf(namespace: string, name: string): string | undefined
   /** Calls back when a pod has begun to run, when its deletion starts, and when it has ended. */
-  onPod(listener: (namespace: string, name: string, state: PodState) => void): void
+  onPod(listener: (namespace: string, name: string, state: PodState, uid: string) => void): void
   /** Has a pod say that it is ready, or not. */
   setReady(namespace: string, name: string, ready: boolean): Promise<void>
   /** Has the nodes reject each new pod for this reason, as a kubelet does with an unhealthy device; null: run it. */
@@ -48,11 +48,12 @@ export async function startFakeNodes(
   const ours = new Set(names)
   const running = new Map<string, AssignedPod>()
   const ending = new Set<string>()
-  const listeners: ((namespace: string, name: string, state: PodState) => void)[] = []
+  const listeners: Parameters<FakeNodes['onPod']>[0][] = []
   let rejection: string | null = null
   const rejected = new Set<string>()
   const report = (pod: AssignedPod, state: PodState) => {
-    for (const listener of listeners) listener(pod.metadata.namespace ?? '', pod.metadata.name, state)
+    const { namespace = '', name, uid = '' } = pod.metadata
+    for (const listener of listeners) listener(namespace, name, state, uid)
   }
   const end = async (pod: AssignedPod) => {
     const uid = pod.metadata.uid ?? ''

@@ -28,6 +28,7 @@ export interface ModelWorkers {
 }
 
 interface ModelWorker {
+  readonly uid: string
   fence: number | null
   jobs: number
   idleSince: number
@@ -50,11 +51,11 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
   const killed: string[] = []
   const handedBack = new Map<string, number>()
   let haste = 20
-  nodes.onPod((_, name, state) => {
+  nodes.onPod((_, name, state, uid) => {
     if (isReal(name)) return
     const worker = workers.get(name)
     const isBusy = (worker?.jobs ?? 0) > 0
-    if (state === 'runs') workers.set(name, { fence: null, jobs: 0, idleSince: Date.now(), isEnding: false })
+    if (state === 'runs') workers.set(name, { uid, fence: null, jobs: 0, idleSince: Date.now(), isEnding: false })
     else if (state === 'ends') {
       if (worker) worker.isEnding = true
       if (isBusy) interrupted.push(name)
@@ -77,17 +78,8 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
       const { fence, jobs, idleSince, sickSince: since } = worker
       const sick = since !== undefined && { sick: { reason: 'DeviceError', message: 'CUDA failure 700', since } }
       const state = fence === null ? 'taking' : jobs === 0 ? 'drained' : 'draining'
-      await registry.report({
-        host,
-        state,
-        fence,
-        jobs,
-        slots: 1,
-        provider: 'cpu',
-        engines: ['mock'],
-        idleSince: jobs === 0 ? idleSince : null,
-        ...sick,
-      })
+      const about = { slots: 1, provider: 'cpu', engines: ['mock'], idleSince: jobs === 0 ? idleSince : null }
+      await registry.report({ host, state, fence, jobs, ...about, ...sick }, worker.uid)
     }
   }
   let beating: Promise<void> | null = null

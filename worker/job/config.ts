@@ -56,6 +56,8 @@ const schema = Type.Object({
   POOL: Type.String({ default: '' }),
   /** The name of the worker in its pool; the host name where there is none. */
   POD_NAME: Type.String({ default: '' }),
+  /** The UID of the pod, which proves reports: no other worker knows it. */
+  POD_UID: Type.String({ default: '' }),
   DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 60 }),
 })
 

@@ -119,6 +119,7 @@ function detailsOf(sick: Sickness | null, downloadSeconds: number | null): Parti
 export function joinPool({
   registry,
   host,
+  uid = '',
   facts,
   consumers,
   findSickness,
@@ -129,6 +130,8 @@ export function joinPool({
 }: {
   registry: PoolRegistry
   host: string
+  /** UID of the pod; empty where a worker is no pod. */
+  uid?: string
   facts: Pick<WorkerReport, 'slots' | 'provider' | 'engines'>
   consumers: readonly Consumer[]
   /** Why this worker is permanently fenced; null if it is not. */
@@ -195,7 +198,7 @@ export function joinPool({
     }
     const text = JSON.stringify(current)
     if (text === last.text && performance.now() - last.at < REPORT_MS) return
-    await registry.report(current)
+    await registry.report(current, uid)
     last = { text, at: performance.now() }
   }
 
@@ -217,7 +220,7 @@ export function joinPool({
       left = true
       clearInterval(timer)
       limitJobs(null)
-      await registry.forget(host).catch(() => {})
+      await registry.forget(host, uid).catch(() => {})
     },
   }
 }

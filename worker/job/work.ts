@@ -88,7 +88,7 @@ export async function work(
   const redis = createRedis(config.REDIS_URL, { role: 'consumer', log })
   lifecycle.onStop('redis', () => redis.close())
   const storage = measureStorage(
-    await createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
+    await createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: '' }),
     metrics,
   )
   lifecycle.onStop('storage', () => storage.close())
@@ -271,6 +271,7 @@ export async function work(
       : joinPool({
           registry: createPoolRegistry(redis),
           host: config.POD_NAME || hostname(),
+          uid: config.POD_UID,
           facts: { slots: config.CONCURRENCY, provider: config.EXECUTION_PROVIDER, engines: config.ENGINES },
           consumers,
           findSickness: health.sickness,

@@ -1,7 +1,7 @@
 import { parseJsonOrNull } from '../contract/json-or-null.ts'
 import { compileCheck, type Static, Type } from '../contract/schema.ts'
 import { MAX_TIME } from '../generations/generation.ts'
-import { NOW, type Redis } from '../queue/redis.ts'
+import type { Redis } from '../queue/redis.ts'
 
 const TimeSchema = Type.Integer({ minimum: 0, maximum: MAX_TIME })
 
@@ -39,47 +39,58 @@ const REPORTS = 'drape:pool-workers'
 const REPORT_PREFIX = 'drape:pool-worker:'
 /** A crashed worker stays listed for this long. */
 const LISTED_SECONDS = 3600
-const REPORT = `${NOW}
-redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now - ARGV[4] * 1000)
-redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
-redis.call('ZADD', KEYS[1], now + ARGV[3] * 1000, ARGV[1])`
 /** Redis alone decides which reports have expired. Writes nothing: a reader may have no permission to write. */
 const FIND_REPORTS = `
-local texts = {}
-for _, host in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  local text = redis.call('GET', ARGV[1] .. host)
-  if text then texts[#texts + 1] = text end
+local found = {}
+for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  local text = redis.call('GET', ARGV[1] .. name)
+  if text then
+    found[#found + 1] = name
+    found[#found + 1] = text
+  end
 end
-return texts`
+return found`
 
-/** Reports between workers of pools and the controller. Everything here may be lost with Redis. */
+/**
+ * Reports between workers of pools and the controller. Everything here may be lost with Redis. A worker of a pod names its report by
+ * host and UID: workers may write reports and read none, so no worker can forge or delete the report of another, whose UID it cannot know.
+ */
 export function createPoolRegistry(redis: Redis) {
   const check = compileCheck(WorkerReportSchema)
   const { client } = redis
   return {
-    report: async (report: WorkerReport): Promise<void> => {
-      await client.eval(REPORT, {
-        keys: [REPORTS, reportKey(report.host)],
-        arguments: [report.host, JSON.stringify(report), String(REPORT_SECONDS), String(LISTED_SECONDS)],
-      })
+    report: async (report: WorkerReport, uid = ''): Promise<void> => {
+      const name = reportName(report.host, uid)
+      // No script: scripts require permission to read their keys.
+      await client
+        .multi()
+        .set(reportKey(name), JSON.stringify(report), { expiration: { type: 'EX', value: REPORT_SECONDS } })
+        .zAdd(REPORTS, { value: name, score: Date.now() })
+        .execAsPipeline()
     },
-    forget: async (host: string): Promise<void> => {
-      await client.multi().del(reportKey(host)).zRem(REPORTS, host).execAsPipeline()
+    forget: async (host: string, uid = ''): Promise<void> => {
+      const name = reportName(host, uid)
+      await client.multi().del(reportKey(name)).zRem(REPORTS, name).execAsPipeline()
+    },
+    /** Drops the names of workers that have not reported for an hour; for the controller. */
+    forgetLost: async (): Promise<void> => {
+      await client.zRemRangeByScore(REPORTS, 0, Date.now() - LISTED_SECONDS * 1000)
     },
     /** The last order to the worker on this host; null when there is none that this version knows. */
     readOrder: async (host: string): Promise<DrainOrder | null> => {
       const word = await client.get(orderKey(host))
       return word === 'take' ? 'take' : readNumber(word)
     },
-    /** All live workers, by host. */
+    /** The reports of all live workers, by `reportName`. */
     findWorkers: async (): Promise<Map<string, WorkerReport>> => {
-      const texts = (await client.eval(FIND_REPORTS, { keys: [REPORTS], arguments: [REPORT_PREFIX] })) as string[]
-      const reports = texts.flatMap((text) => {
-        // Any worker can write this key; a malformed report must not hide the others.
-        const result = check(parseJsonOrNull(text))
-        return result.ok ? [result.value] : []
-      })
-      return new Map(reports.map((report) => [report.host, report]))
+      const found = (await client.eval(FIND_REPORTS, { keys: [REPORTS], arguments: [REPORT_PREFIX] })) as string[]
+      return new Map(
+        Array.from({ length: found.length / 2 }, (_, i) => found.slice(2 * i, 2 * i + 2)).flatMap(([name, text]) => {
+          // Any worker can write a report; a malformed one must not hide the others.
+          const result = check(parseJsonOrNull(text))
+          return result.ok ? [[name, result.value] as const] : []
+        }),
+      )
     },
     /** Sets how long a draining worker may still run its jobs, in ms; null: as long as its drain permits. */
     limitJobs: async (host: string, ms: number | null): Promise<void> => {
@@ -101,8 +112,13 @@ function readNumber(word: string | null): number | null {
   return word !== null && /^\d+$/.test(word) ? Number(word) : null
 }
 
-function reportKey(host: string): string {
-  return `${REPORT_PREFIX}${host}`
+/** Name of the report of a worker: its host, and the UID of its pod. */
+export function reportName(host: string, uid: string): string {
+  return uid === '' ? host : `${host}/${uid}`
+}
+
+function reportKey(name: string): string {
+  return `${REPORT_PREFIX}${name}`
 }
 
 function limitKey(host: string): string {

@@ -39,7 +39,6 @@ export const SHARED_VARIABLES = {
   ),
   NODE_ENV: Type.String({ default: 'production' }),
   PUBLIC_URL: Type.String({ pattern: '^https?://', default: 'http://localhost:8080' }),
-  SIGNING_SECRET: Type.String({ default: '' }),
   FETCH_ALLOW_CIDRS: Type.String({ default: '', pattern: '^( *[0-9A-Fa-f:.]+/[0-9]{1,3} *(,|$))*$' }),
   /** DNS servers for host names in URLs of callers. Empty: the servers of /etc/resolv.conf. */
   FETCH_DNS_SERVERS: Type.String({ default: '', pattern: '^( *[0-9A-Fa-f:.\\[\\]]+ *(,|$))*$' }),

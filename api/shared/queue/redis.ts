@@ -202,7 +202,7 @@ interface Announcement {
 }
 
 /** Start of a script: the current time in ms, by the clock of Redis, which all processes share. */
-export const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
+const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 const ANNOUNCE = `${NOW} for i, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, 0, now)
   redis.call('ZADD', key, now + ARGV[2], i < #KEYS and ARGV[1] or ARGV[3]) end`

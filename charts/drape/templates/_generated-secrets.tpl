@@ -25,9 +25,13 @@ of each key. Nothing here is random, so that rendering is deterministic.
 {{- end -}}
 {{- if .redis.enabled -}}
 {{- $host := printf "%s.%s.svc:6379" (include "drape.componentName" (dict "root" $ "component" "redis")) (include "drape.namespace" $) -}}
-{{- $_ := set $keys "queue" (dict "password" (dict "alphanumeric" 32)
-  "url" (dict "text" (printf "redis://:{password}@%s" $host))
-  "redis.conf" (dict "text" "port 6379\ndir /data\nsave \"\"\nappendonly no\nmaxmemory-policy noeviction\nrequirepass {password}\n")) -}}
+{{- $queue := dict "password" (dict "alphanumeric" 32) "url" (dict "text" (printf "redis://:{password}@%s" $host))
+  "users.acl" (dict "text" ($.Files.Get "files/redis/users.acl")) -}}
+{{- range $process := list "api" "worker" "controller" -}}
+{{- $_ := set $queue (printf "%s-password" $process) (dict "alphanumeric" 32 "addable" true) -}}
+{{- $_ := set $queue (printf "%s-url" $process) (dict "text" (printf "redis://drape_%s:{%s-password}@%s" $process $process $host)) -}}
+{{- end -}}
+{{- $_ := set $keys "queue" $queue -}}
 {{- end -}}
 {{- end -}}
 {{- /* A release that renders the Secret may adopt it. No other tool deletes the Secret. */ -}}

@@ -87,7 +87,8 @@ components are api, controller, workers, migrations and tests.
 {{- define "drape.variables" -}}
 {{- $values := .root.Values -}}
 {{- $database := include "drape.secretKey" (dict "root" .root "what" "database") | fromYaml -}}
-{{- $process := ternary "worker" .component (eq .component "workers") -}}
+{{- /* Tests do what callers and the API do. */ -}}
+{{- $process := get (dict "workers" "worker" "tests" "api") .component | default .component -}}
 {{- $ownRoles := include "drape.ownRoles" .root -}}
 {{- $owner := deepCopy $database -}}
 {{- $hasRole := or $ownRoles (dig $process "" $values.database.roles) -}}
@@ -103,7 +104,7 @@ components are api, controller, workers, migrations and tests.
 {{- end -}}
 {{- if ne .component "migrations" -}}
 {{- $queue := include "drape.secretKey" (dict "root" .root "what" "queue") | fromYaml -}}
-{{- if and $values.queue.roles (ne .component "tests") }}{{ $_ := set $queue "key" (printf "%s-url" $process) }}{{ end -}}
+{{- if or $values.queue.roles $values.redis.enabled }}{{ $_ := set $queue "key" (printf "%s-url" $process) }}{{ end -}}
 {{- $list = concat $list (list
   (dict "name" "REDIS_URL" "secret" $queue)
   (dict "name" "STORAGE_URL" "value" (include "drape.storageUrl" .root))
@@ -185,15 +186,18 @@ components are api, controller, workers, migrations and tests.
 {{- toYaml $list -}}
 {{- end -}}
 
-{{- /* Environment variables in the format of a pod. */ -}}
+{{- /* Environment variables in the format of a pod; with "only", those of these names. */ -}}
 {{- define "drape.env" -}}
+{{- $only := .only -}}
 {{- range include "drape.variables" . | fromYamlArray }}
+{{- if or (not $only) (has .name $only) }}
 - name: {{ .name }}
   {{- if .secret }}
   valueFrom: { secretKeyRef: { name: {{ .secret.name }}, key: {{ .secret.key }} } }
   {{- else }}
   value: {{ .value | quote }}
   {{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
@@ -242,7 +246,9 @@ components are api, controller, workers, migrations and tests.
   command: [node, scripts/drape.ts]
   args: {{ ternary (include "drape.migrate" .root) (list "check" "migrations" "--wait-seconds" "600" | toJson) $migrates }}
   env:
-    {{- include "drape.env" (dict "root" .root "component" "migrations") | nindent 4 }}
+    {{- /* A pod that only waits gets no URL of the owner. */}}
+    {{- $only := ternary list (list "DATABASE_URL" "NODE_EXTRA_CA_CERTS") $migrates }}
+    {{- include "drape.env" (dict "root" .root "component" (ternary "migrations" .component $migrates) "only" $only) | nindent 4 }}
     {{- with .root.Values.migrations.extraEnv }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

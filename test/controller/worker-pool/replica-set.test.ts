@@ -247,6 +247,7 @@ describe('the pods of a pool', () => {
         expect.arrayContaining([
           { name: 'POOL', value: 'shop/small' },
           { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
         ]),
       )
     },

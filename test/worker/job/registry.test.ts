@@ -90,9 +90,9 @@ it('a report is found until Redis expires it, also by a reader whose clock is wr
   now.mockRestore()
   expect(hosts).toEqual(['kept'])
   expect(await findListed()).toEqual(['expired', 'kept'])
-  // The next report of any worker drops the name of one that crashed more than an hour ago.
+  // The controller drops the name of one that crashed more than an hour ago.
   await redis.client.zAdd('drape:pool-workers', { value: 'expired', score: Date.now() - 3_601_000 })
-  await registry.report({ ...report, host: 'kept' })
+  await registry.forgetLost()
   expect(await findListed()).toEqual(['kept'])
 })
 

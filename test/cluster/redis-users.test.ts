@@ -1,0 +1,158 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPoolRegistry } from '../../api/shared/engines/pool-registry.ts'
+import { createRedis } from '../../api/shared/queue/redis.ts'
+import { createLog } from '../../api/shared/telemetry/log.ts'
+import { engines } from '../../controller/engine/resource.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
+import { type Drape, readSample, readSmallPerson, startDrape } from '../support/drape.ts'
+import { startProgram, type TestProgram } from '../support/process.ts'
+import { type OwnRedis, startOwnRedis } from '../support/redis.ts'
+import { requestService } from '../support/request-service.ts'
+import { until } from '../support/until.ts'
+import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
+import { createTestNamespace, type TestNamespace } from './namespace.ts'
+import { installDefinitions } from './samples.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+type Role = 'api' | 'worker' | 'controller'
+
+const USERS = join(ROOT, 'charts/drape/files/redis/users.acl')
+const controlPlane = await findSharedControlPlane()
+const POOL = 'guarded'
+
+describe.skipIf(controlPlane === null)('processes with the Redis users of the chart', () => {
+  let redis: OwnRedis
+  let drape: Drape
+  let place: TestNamespace
+  let nodes: FakeNodes
+  let controller: TestProgram
+  const undo = new AsyncDisposableStack()
+  const as = (role: Role) => {
+    const url = new URL(redis.url)
+    return Object.assign(url, { username: `drape_${role}`, password: `${role}-secret` }).href
+  }
+  const send = async (role: Role, ...command: string[]) => {
+    const client = await createClient({ url: as(role) }).connect()
+    return client
+      .sendCommand(command)
+      .then(String)
+      .finally(() => client.destroy())
+  }
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    const file = join((await requestService('folder', null)).path, 'users.acl')
+    const users = await readFile(USERS, 'utf8')
+    await writeFile(file, users.replace('>{password}', 'nopass').replace(/\{(\w+)-password\}/g, '$1-secret'))
+    redis = await startOwnRedis({ args: ['--aclfile', file] })
+    undo.defer(() => redis.kill())
+    place = await createTestNamespace(controlPlane)
+    undo.use(place)
+    await installDefinitions(place.client)
+    drape = await startDrape({ env: { REDIS_URL: as('api') } })
+    undo.defer(() => drape.stop())
+    nodes = await startFakeNodes(place, ['guarded-node'])
+    undo.defer(() => nodes.close())
+    const { client, namespace } = place
+    const spec = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
+    await client.apply(engines.type, { metadata: { namespace, name: 'mock' }, spec })
+    const names = { WATCH_NAMESPACE: namespace, LEASE_NAMESPACE: namespace, KUBECONFIG: controlPlane.kubeconfig }
+    controller = await startProgram('controller', { ...drape.env, ...names, REDIS_URL: as('controller') })
+    undo.defer(async () => void (await controller.end('SIGKILL')))
+  })
+  afterAll(() => undo.disposeAsync())
+
+  const pool = { engines: ['mock'], scaling: { mode: 'Fixed' }, drain: { timeoutSeconds: 30 } }
+  const apply = (replicas: number) =>
+    place.client.apply(workerPools.type, {
+      metadata: { namespace: place.namespace, name: POOL },
+      spec: { ...pool, replicas, template: { image: 'drape/worker:1', requests: { cpu: 1 } } },
+    })
+  const statusOf = async () =>
+    (
+      await place.client.get<{ metadata: { name: string }; status?: PoolStatus }>(workerPools.type, {
+        namespace: place.namespace,
+        name: POOL,
+      })
+    )?.status
+
+  it('run a try-on and drain the worker', async () => {
+    const started: Promise<TestProgram>[] = []
+    nodes.onPod(async (_, name, state, uid) => {
+      if (state !== 'runs') return
+      const names = { POOL: `${place.namespace}/${POOL}`, POD_NAME: name, POD_UID: uid }
+      started.push(drape.startWorker({ ...names, REDIS_URL: as('worker') }))
+    })
+    await apply(1)
+    const worker = await until(async () => (await statusOf())?.workers.find(({ state }) => state === 'Idle'))
+    const id = await drape.tryOn(
+      {
+        products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        output: { engine: 'mock' },
+      },
+      { me: await readSmallPerson(), shirt: await readSample('garments/tshirt-navy.jpg') },
+    )
+    expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+
+    // A report of another worker for this pod, which does not know its UID, is no report.
+    const forger = createRedis(as('worker'), { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
+    undo.defer(() => forger.close())
+    const forged = { host: worker.name, state: 'drained', fence: null, jobs: 0, slots: 9, provider: 'cpu' } as const
+    await createPoolRegistry(forger).report({ ...forged, engines: ['mock'], idleSince: 0 })
+    await createPoolRegistry(forger).report({ ...forged, engines: ['mock'], idleSince: 0 }, 'guessed')
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect((await statusOf())?.workers).toMatchObject([{ name: worker.name, state: 'Idle' }])
+
+    await apply(0)
+    await until(() => nodes.running(place.namespace).length === 0)
+    await Promise.all(started)
+    const admin = await createClient({ url: redis.url }).connect()
+    undo.defer(() => admin.destroy())
+    // Redis refused them nothing but the configuration, which would contain passwords: INFO has the policy, too.
+    const refused = new Set((await admin.aclLog()).map(({ object }) => object))
+    expect([...refused].filter((command) => command !== 'config|get')).toEqual([])
+  })
+
+  it.each<[Role, string]>([
+    ['worker', 'get drape:pool-worker:other'],
+    ['worker', 'zrange drape:pool-workers 0 -1'],
+    ['worker', 'zremrangebyscore drape:pool-workers 0 1'],
+    ['worker', 'set drape:pool-word:other 1'],
+    ['worker', 'set drape:pool-job-limit:other 1'],
+    ['worker', 'hgetall drape:engines'],
+    ['worker', 'get drape:rate:logins:1'],
+    ['worker', 'del drape:bucket:writes:1'],
+    ['worker', 'lrange drape:refused:1 0 -1'],
+    ['worker', 'smembers drape:try-on-queues'],
+    ['worker', 'subscribe drape:generation:1'],
+    ['worker', 'publish other 1'],
+    ['worker', 'scan 0'],
+    ['worker', 'keys *'],
+    ['worker', 'eval return(redis.call("GET","drape:pool-worker:other")) 0'],
+    ['api', 'set drape:pool-word:other 1'],
+    ['api', 'set drape:pool-worker:other 1'],
+    ['controller', 'set drape:pool-worker:other 1'],
+    ['controller', 'lpush bull:prepare:wait 1'],
+    ['controller', 'get drape:rate:logins:1'],
+    ...(['api', 'worker', 'controller'] as const).flatMap((role): [Role, string][] => [
+      [role, 'flushall'],
+      [role, 'config set maxmemory-policy allkeys-lru'],
+      [role, 'acl setuser other on'],
+      [role, 'set other 1'],
+    ]),
+  ])('as %s may not: %s', async (role, command) => {
+    await expect(send(role, ...command.split(' '))).rejects.toThrow(/NOPERM|can't (access|run)/)
+  })
+
+  it('as worker may write its report and read its order (control)', async () => {
+    expect(await send('worker', 'set', 'drape:pool-worker:me/uid', '{}')).toBe('OK')
+    expect(await send('worker', 'zadd', 'drape:pool-workers', '1', 'me/uid')).toBe('1')
+    expect(await send('worker', 'get', 'drape:pool-word:me')).toBe('null')
+  })
+})
