@@ -55,11 +55,12 @@ export function readShopClaim(
 }
 
 /** The failed check of a claim, as returned to callers. `signature` does not reveal whether the shop exists. */
-export type ClaimCheck = 'format' | 'clock' | 'body' | 'signature' | 'nonce'
+export type ClaimCheck = 'format' | 'clock' | 'body' | 'signature' | 'account' | 'nonce'
 
 /** Error for a refused claim. The message is public: it repeats at most the request's own content. `now` in ms. */
 export function claimRefused(check: ClaimCheck, message: string, now: number): DrapeError {
-  return new DrapeError('PROXY_SIGNATURE_INVALID', `The request is not signed by the proxy of a shop. ${message}`, {
+  const prefix = check === 'account' ? '' : 'The request is not signed by the proxy of a shop. '
+  return new DrapeError('PROXY_SIGNATURE_INVALID', `${prefix}${message}`, {
     details: [{ path: '', message: `failed the check ${check}`, check, serverTime: new Date(now).toISOString() }],
   })
 }

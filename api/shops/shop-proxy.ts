@@ -61,6 +61,8 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
       if (!isSignedWith(secrets, message, claim.signature)) throw unauthenticated()
     }
     if (found === null) throw unauthenticated()
+    if (!found.account.isActive)
+      throw claimRefused('account', 'The account of the shop is deactivated: ask the operator of the service.', now())
     // Checked last, so that only a shop itself can use up its nonces.
     if (claim.platform === 'plugin' && !(await nonces.use({ shopId: found.shop.id, ...claim.nonce })))
       throw claimRefused('nonce', 'The nonce was used before. Each request needs a new nonce, also a retry.', now())

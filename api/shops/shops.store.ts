@@ -106,7 +106,7 @@ export function createShops(database: Database) {
     database.one(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`)
 
   return {
-    /** The active shop of this domain (case-insensitive) and its active account. */
+    /** The active shop of this domain (case-insensitive) and its account, active or not. */
     find: async (domain: string): Promise<FoundShop | null> => {
       const isNamed = sql.fragment`domain = lower(${domain}) and shops.is_active`
       // Query both in any case: looking up an unknown shop takes as long as looking up an existing one.
@@ -114,7 +114,7 @@ export function createShops(database: Database) {
         database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where ${isNamed}`),
         database.maybeOne(sql.type(rowType(AccountRow))`
           select ${accountColumns} from accounts
-          where id = (select account_id from shops where ${isNamed}) and is_active`),
+          where id = (select account_id from shops where ${isNamed})`),
       ])
       return shop === null || account === null ? null : { shop: await openShop(database, shop), account }
     },

@@ -85,7 +85,13 @@ export function createTryOn(
   addEventListener('online', goOn)
   addEventListener(ERASED, fitting.clear)
   document.addEventListener('visibilitychange', onHidden)
-  void within(CHECK_MS, shop.checkCredits()).then(opener.reveal)
+  const credits = shop.checkCredits().catch(allowUnlessRefused)
+  void within(CHECK_MS, credits).then(opener.reveal)
+  // A late refusal hides the button too, unless the shopper has used it.
+  void credits.then((check) => {
+    if (!check.allowed && !dialog.element.open) opener.reveal(check)
+    if (!check.allowed) console.warn(`drape-try-on: the button is hidden: ${WHY_HIDDEN}`)
+  })
   const watcher = watchView(opener.element, () => track('widget:button_view'))
   // Only the first element of a page is about the page's product; further ones belong to lists.
   if (document.querySelector(host.localName) === host) track('product_page:page_view')
@@ -154,11 +160,18 @@ function createOpener({ texts, tag, direction }: Language, open: () => void) {
   }
 }
 
-/** A failure or timeout counts as allowed: the fitting room checks again. */
+const WHY_HIDDEN =
+  'the service accepts no try-ons of this shop now. Its account is not active or has no credits, its plan has ended, its monthly limit is used up, or its proxy does not sign requests.'
+
+/** A failure counts as allowed, as the fitting room checks again; a shop that the service refuses is not. */
+function allowUnlessRefused(error: unknown): { allowed: boolean } {
+  return { allowed: failureOf(error).code !== 'PROXY_SIGNATURE_INVALID' }
+}
+
+/** A timeout counts as allowed. */
 function within(ms: number, asked: Promise<{ allowed: boolean }>): Promise<{ allowed: boolean }> {
-  const allowed = { allowed: true }
-  const late = new Promise<typeof allowed>((resolve) => setTimeout(resolve, ms, allowed))
-  return Promise.race([asked.catch(() => allowed), late])
+  const late = new Promise<{ allowed: boolean }>((resolve) => setTimeout(resolve, ms, { allowed: true }))
+  return Promise.race([asked, late])
 }
 
 function watchView(target: HTMLElement, onView: () => void): IntersectionObserver {

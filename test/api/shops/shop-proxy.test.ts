@@ -606,8 +606,9 @@ describe('a shop', () => {
       await shops.insert({ accountId: id, platform: 'plugin', ...shop })
       const status = async () => {
         now += 3001
-        return (await send(production, signedByPlugin(shop, { path: '/public/x' }, { now }))).status
+        return (await ask()).status
       }
+      const ask = () => send(production, signedByPlugin(shop, { path: '/public/x' }, { now }))
       expect(await status()).toBe(200)
       await shops.update(shop.domain, { isActive: false })
       expect(await status()).toBe(401)
@@ -615,6 +616,12 @@ describe('a shop', () => {
       expect(await status()).toBe(200)
       await database.query(sql.unsafe`update accounts set is_active = false where id = ${id}`)
       expect(await status()).toBe(401)
+      expect(JSON.stringify((await ask()).body)).toContain('The account of the shop is deactivated')
+      expect(
+        JSON.stringify(
+          (await send(production, signedByPlugin({ ...shop, secret: 'x' }, { path: '/public/x' }, { now }))).body,
+        ),
+      ).not.toContain('deactivated')
     })
   })
 
