@@ -53,6 +53,7 @@ export function createDialog(options: DialogOptions): Dialog {
     ...[room, polite, urgent],
   )
   closeFromOutside(dialog)
+  const openBehindBack = closeByBack(dialog)
   takeDrops(dialog, stage.element, actions.choose)
   const announce = (text: string) => {
     polite.textContent = text
@@ -63,7 +64,10 @@ export function createDialog(options: DialogOptions): Dialog {
     announce,
     ...options,
     withdraw: (text: string) => {
-      actions.withdraw().then(() => announce(text), options.complain)
+      actions.withdraw().then(() => {
+        announce(text)
+        panel.prepend(element('p', { class: 'soft', part: 'notice' }, text))
+      }, options.complain)
     },
   }
   let shown: Step['name'] | null = null
@@ -105,7 +109,7 @@ export function createDialog(options: DialogOptions): Dialog {
       if (isChanged) focus()
     },
     open: () => {
-      if (!dialog.open) dialog.showModal()
+      if (!dialog.open) openBehindBack()
       focus()
     },
   }
@@ -115,6 +119,38 @@ export function createDialog(options: DialogOptions): Dialog {
 function productLine({ title, image }: Settings): HTMLElement {
   const thumbnail = image === null ? null : element('img', { src: image, alt: '' })
   return element('p', { class: 'product', part: 'product', hidden: title === '' && image === null }, thumbnail, title)
+}
+
+/** Where the dialog covers the page. */
+const PHONE = '(max-width: 700px)'
+
+/**
+ * On a phone, Back closes the dialog and not the page of the product: while it is open, the history has one more entry. Returns the
+ * function that opens it.
+ */
+function closeByBack(dialog: HTMLDialogElement): () => void {
+  // Going back takes a moment, in which the dialog may be opened again.
+  let isLeaving = false
+  const goBack = () => dialog.close()
+  const addEntry = () => {
+    history.pushState({ ...history.state, drapeTryOn: true }, '')
+    addEventListener('popstate', goBack)
+  }
+  const left = () => {
+    isLeaving = false
+    if (dialog.open) addEntry()
+  }
+  dialog.addEventListener('close', () => {
+    removeEventListener('popstate', goBack)
+    if (isLeaving || !history.state?.drapeTryOn) return
+    isLeaving = true
+    addEventListener('popstate', left, { once: true })
+    history.back()
+  })
+  return () => {
+    dialog.showModal()
+    if (matchMedia(PHONE).matches && !isLeaving) addEntry()
+  }
 }
 
 /** A click outside of the dialog closes it, unless the pointer was pressed inside. */

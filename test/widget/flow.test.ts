@@ -288,9 +288,13 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       select count(*)::int from generations where consent->>'version' = '2' and external_user_id is not null`
     expect(await front.drape.database.oneFirst(ofVisitors)).toBe(1)
     await asking.click('Einwilligung widerrufen und meine Fotos löschen')
+    expect(await asking.evaluate(`return root.querySelector('[role=alert].small').textContent`)).toMatch(/^Das löscht/)
+    expect(await front.drape.database.oneFirst(ofVisitors)).toBe(1)
+    await asking.click('Einwilligung widerrufen und meine Fotos löschen')
     await until(() =>
       asking.evaluate(`return root.querySelector('[role=status]').textContent.startsWith('Deine Einwilligung')`),
     )
+    expect(await asking.text('[part=notice]')).toMatch(/^Deine Einwilligung ist widerrufen/)
     expect(await front.drape.database.oneFirst(ofVisitors)).toBe(0)
     expect(await visitor.evaluate(`sessionStorage.getItem('drape:photo')`)).toBe(null)
     expect(privacy).toMatch(/privacy/)

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import { sql } from '../../api/shared/database/database.ts'
+import { createShops } from '../../api/shops/shops.store.ts'
+import { startShop } from '../../scripts/samples/shop/server.ts'
 import { browserReason } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 import { type Storefront, startStorefront } from './storefront.ts'
@@ -270,7 +273,7 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     await until(() => second(`return root.querySelector('.stage img')?.naturalWidth > 0`))
     await page.keyboard.press('Escape')
     await widget.evaluate(`root.querySelector('.button').click()`)
-    await widget.click('Withdraw consent and delete my photos')
+    for (let clicks = 0; clicks < 2; clicks++) await widget.click('Withdraw consent and delete my photos')
     await until(async () => (await widget.text('[role=status]'))?.startsWith('Your consent is withdrawn'))
     expect(await widget.heading()).toBe('Start with a photo of yourself')
     expect(await widget.text('.earlier')).toBe(null)
@@ -278,6 +281,58 @@ describe.skipIf(browserReason)(`the widget during a visit${browserReason && ` (s
     expect(await page.evaluate(`Object.keys(sessionStorage).filter((key) => /photo|wish|results/.test(key))`)).toEqual(
       [],
     )
+  })
+
+  it('closes by Back on a phone, where the main action is always in view', async () => {
+    page = await front.openPage()
+    widget = createWidgetPage(page)
+    await page.setViewport({ width: 360, height: 480 })
+    for (const path of ['/', '/products/104']) await page.goto(`${front.shop.url}${path}`)
+    await widget.arrive()
+    const isOpen = () => widget.evaluate(`return root.querySelector('dialog').open`)
+    for (const close of [() => page.evaluate('history.back()'), () => page.keyboard.press('Escape')]) {
+      await widget.click('Try it on')
+      expect(await isOpen()).toBe(true)
+      await close()
+      await until(async () => !(await isOpen()))
+      expect(page.url()).toBe(`${front.shop.url}/products/104`)
+    }
+    await widget.click('Try it on')
+    await widget.choose(PHOTO)
+    await widget.reach('Your photo')
+    const bottom = `return Math.round(root.querySelector('.panel .primary').getBoundingClientRect().bottom)`
+    await until(() => widget.evaluate(`return root.querySelector('[part=consent]').dataset.loaded !== undefined`))
+    expect(await widget.evaluate(bottom)).toBeLessThanOrEqual(480)
+    await page.keyboard.press('Escape')
+    await until(async () => !(await page.evaluate('history.state')))
+    await page.goBack()
+    expect(page.url()).toBe(`${front.shop.url}/`)
+  })
+
+  it('is hidden, with the reason in the console, for a shop whose account is deactivated', async () => {
+    const accounts = createAccounts(front.drape.database)
+    const { id: accountId } = await accounts.insert({ name: 'Closed', email: null, credits: 5 })
+    const site = { domain: 'closed.example', secret: 'silence' }
+    await createShops(front.drape.database).insert({ accountId, platform: 'plugin', ...site })
+    await accounts.update(accountId, { isActive: false })
+    const shop = await startShop({ ...front.shopOptions, site: site.domain })
+    page = await front.openPage()
+    await page.goto(`${shop.url}/products/101`)
+    await until(() =>
+      page.evaluate(`document.querySelector('drape-try-on').shadowRoot?.querySelector('.button')?.hidden`),
+    )
+    const said = front.browserErrors.splice(0).join('\n')
+    expect(said).toContain('The account of the shop is deactivated')
+    expect(said).toContain('the button is hidden')
+    await shop.stop()
+  })
+
+  it('thanks for an e-mail address only with the consent to news', async () => {
+    await visit('/products/103')
+    await tryOn()
+    await widget.evaluate(`root.querySelector('#email').value = 'ada@shopper.example'`)
+    await widget.click('Send')
+    expect(await widget.text('form')).toBe('The shop has your address and will not send you news.')
   })
 
   it('keeps the chosen size in sync with the page, and adds it to the cart', async () => {

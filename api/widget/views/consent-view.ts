@@ -51,15 +51,19 @@ export function presentConsent(options: ConsentViewOptions) {
 }
 
 /**
- * Lets a visitor withdraw consent as easily as it was given, or delete photos that were sent without consent. Empty if
- * there is nothing to delete.
+ * Lets a visitor withdraw consent, or delete photos that were sent without consent, after one question. Empty if there is nothing to
+ * delete.
  */
 export function presentWithdrawal({ consent, texts, withdraw }: ConsentViewOptions): HTMLElement {
   const place = element('div', { class: 'stack' })
   void consent.load().then((notice) => {
     const text = notice?.givenAt ? texts.withdraw : hasPhotos() ? texts.erase : null
-    if (text !== null)
-      place.append(button(text, () => withdraw(notice?.givenAt ? texts.withdrawn : texts.erased), { looks: 'plain' }))
+    if (text === null) return
+    const offer = button(text, () => place.replaceChildren(...question), { looks: 'plain' })
+    const erase = button(text, () => withdraw(notice?.givenAt ? texts.withdrawn : texts.erased), { looks: 'secondary' })
+    const keep = button(texts.back, () => place.replaceChildren(offer), { looks: 'plain' })
+    const question = [element('p', { class: 'small', role: 'alert' }, texts.eraseSure), erase, keep]
+    place.append(offer)
   })
   return place
 }

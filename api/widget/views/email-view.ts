@@ -25,7 +25,7 @@ export function presentEmail(texts: Texts, { leave, announce }: EmailOptions): H
       return field.focus()
     }
     leave(field.value.trim(), consent.checked)
-    const thanks = element('p', { tabindex: -1 }, texts.emailThanks)
+    const thanks = element('p', { tabindex: -1 }, consent.checked ? texts.emailThanks : texts.emailStored)
     form.replaceChildren(thanks)
     thanks.focus()
   }
