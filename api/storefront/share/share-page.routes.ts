@@ -5,12 +5,13 @@ import { route } from '../../http/route.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { contentTypeOf, type ObjectStorage } from '../../shared/storage/object.ts'
+import { chooseLanguage, pageLanguages } from '../../shops/page-language.ts'
 import { describeBudget } from '../../shops/storefront-budgets.ts'
 import type { Budgets } from '../../shops/storefront-limit.ts'
 import { SharedTryOn } from './share.schema.ts'
 import { presentShare } from './share.view.ts'
 import { isShareToken } from './share-link.ts'
-import { presentRefusal, presentSharePage } from './share-page.view.ts'
+import { presentRefusal, presentSharePage, SHARE_TEXTS } from './share-page.view.ts'
 import type { SharedGeneration, Shares } from './shares.store.ts'
 
 export interface SharePageParts {
@@ -42,7 +43,7 @@ export const sharePageRoutes = [
     guards: ({ budgets, serviceName }: SharePageGuards) => [
       setHeaders,
       refuseByPage({
-        present: (code) => presentRefusal(code, serviceName),
+        present: (code, ctx) => presentRefusal(code, { serviceName, language: languageOf(ctx) }),
         isWanted: (ctx) => !wantsJson(ctx),
         policy: pagePolicy(),
       }),
@@ -66,8 +67,16 @@ async function getShare(
   if (wantsJson(ctx)) return share
   ctx.set('Content-Security-Policy', pagePolicy({ imageOrigins: [new URL(imageUrl).origin] }))
   ctx.type = 'html'
-  ctx.body = presentSharePage(share, { imageType: contentTypeOf(resultKey), serviceName: options.serviceName })
+  ctx.body = presentSharePage(share, {
+    imageType: contentTypeOf(resultKey),
+    serviceName: options.serviceName,
+    language: languageOf(ctx),
+  })
   return undefined
+}
+
+function languageOf(ctx: AppContext): string {
+  return chooseLanguage(pageLanguages(ctx), SHARE_TEXTS)
 }
 
 /** Maximum lifetime of an image link in seconds; it never exceeds that of the page. */
@@ -88,7 +97,7 @@ function wantsJson(ctx: AppContext): boolean {
 
 /** The page is private: it is not cached or indexed, and sends no referrer. */
 const setHeaders: Middleware<AppState> = (ctx, next) => {
-  ctx.vary('Accept, User-Agent')
+  ctx.vary('Accept, Accept-Language, User-Agent')
   ctx.set('Cache-Control', 'no-store')
   ctx.set('X-Robots-Tag', 'noindex, noimageindex')
   ctx.set('Referrer-Policy', 'strict-origin')

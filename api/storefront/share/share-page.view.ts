@@ -2,15 +2,32 @@ import { html } from '../../http/answers/html.ts'
 import { presentDocument } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
 import type { SharedTryOn } from './share.schema.ts'
+import ar from './share-texts/ar.json' with { type: 'json' }
+import de from './share-texts/de.json' with { type: 'json' }
+import en from './share-texts/en.json' with { type: 'json' }
+import es from './share-texts/es.json' with { type: 'json' }
+import fr from './share-texts/fr.json' with { type: 'json' }
+import it from './share-texts/it.json' with { type: 'json' }
+import pl from './share-texts/pl.json' with { type: 'json' }
+import pt from './share-texts/pt.json' with { type: 'json' }
+
+/** The languages of the widget. */
+export const SHARE_TEXTS: Readonly<Record<string, typeof en>> = { en, ar, de, es, fr, it, pl, pt }
+
+interface PageOptions {
+  readonly serviceName: string
+  readonly language: string
+}
 
 /** The page of a shared image, with metadata for previews of messengers and social networks. */
 export function presentSharePage(
   { shareUrl, expiresAt, generation, product, merchant }: SharedTryOn,
-  { imageType, serviceName }: { imageType: string; serviceName: string },
+  { imageType, serviceName, language }: PageOptions & { readonly imageType: string },
 ): string {
-  const title = product.title ?? 'A virtual try-on'
-  const alt = `${title}, tried on`
-  const description = `A virtual try-on at ${merchant.name}.`
+  const texts = SHARE_TEXTS[language]
+  const title = product.title ?? texts.title
+  const alt = fill(texts.alt, { title })
+  const description = fill(texts.description, { shop: merchant.name })
   const head = html`
     <meta name="description" content="${description}">
     <meta property="og:type" content="website">
@@ -32,32 +49,18 @@ export function presentSharePage(
       <section>
         <h1 dir="auto">${title}</h1>
         <p dir="auto">${merchant.name}</p>
-        <a class="visit" href="${merchant.url}" rel="nofollow noopener">Visit the shop <span>${merchant.domain}</span></a>
-        <small>A virtual try-on: software made this image from a photo and an image of the product. The real fit may differ. The link works until ${presentDay(expiresAt)}. Made with ${serviceName}.</small>
+        <a class="visit" href="${merchant.url}" rel="nofollow noopener">${texts.visit} <span dir="ltr">${merchant.domain}</span></a>
+        <small>${fill(texts.note, { date: presentDay(expiresAt, language), service: serviceName })}</small>
       </section>
     </main>`
-  return presentDocument({ title: `${title} – ${merchant.name}`, head, body })
+  return presentDocument({ title: `${title} – ${merchant.name}`, head, body, language })
 }
 
-const REFUSALS: Readonly<Partial<Record<ErrorCode, { heading: string; text: string }>>> = {
-  SHARE_LINK_NOT_FOUND: {
-    heading: 'Image not found',
-    text: 'Part of the link may be missing. Open the original link again.',
-  },
-  SHARE_LINK_GONE: {
-    heading: 'This image is no longer available',
-    text: 'Shared images expire after a few days, and the person in the image can remove them at any time.',
-  },
-  RATE_LIMIT_EXCEEDED: {
-    heading: 'One moment, please',
-    text: 'Too many images were opened from your network. Try again in 1 minute.',
-  },
-}
-
-/** The page that explains why there is no image; null when the reason does not concern visitors. */
-export function presentRefusal(code: ErrorCode, serviceName: string): string | null {
-  const refusal = REFUSALS[code]
-  if (!refusal) return null
+/** The page that explains a refusal; null when the reason does not concern visitors. */
+export function presentRefusal(code: ErrorCode, { serviceName, language }: PageOptions): string | null {
+  const { problems } = SHARE_TEXTS[language]
+  if (!Object.hasOwn(problems, code)) return null
+  const refusal = problems[code as keyof typeof problems]
   const body = html`
     <main>
       <section>
@@ -66,9 +69,13 @@ export function presentRefusal(code: ErrorCode, serviceName: string): string | n
         <small>${serviceName}</small>
       </section>
     </main>`
-  return presentDocument({ title: refusal.heading, head: html``, body })
+  return presentDocument({ title: refusal.heading, head: html``, body, language })
 }
 
-function presentDay(iso: string): string {
-  return new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(iso))
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+}
+
+function presentDay(iso: string, language: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(iso))
 }

@@ -12,8 +12,7 @@ import type { ShopRecord, Shops } from '../../shops/shops.store.ts'
 import { describeBudget } from '../../shops/storefront-budgets.ts'
 import type { Budgets } from '../../shops/storefront-limit.ts'
 import { ConsentQuery } from './consent.schema.ts'
-import { PRIVACY_TEXTS } from './privacy.texts.ts'
-import { presentPrivacy, presentUnknownShop, type ShopPrivacyFacts } from './privacy.view.ts'
+import { PRIVACY_TEXTS, presentPrivacy, presentUnknownShop, type ShopPrivacyFacts } from './privacy.view.ts'
 
 export interface PrivacyPageParts {
   readonly shops: Pick<Shops, 'findById'>

@@ -2,7 +2,18 @@ import { type Html, html } from '../../http/answers/html.ts'
 import { presentDocument } from '../../http/answers/public-page.ts'
 import type { EngineKind } from '../../shared/engines/engine-catalogue.ts'
 import type { SafetyLevel } from '../../shared/generations/generation.ts'
-import { PRIVACY_TEXTS, type PrivacyTexts } from './privacy.texts.ts'
+import ar from './privacy-texts/ar.json' with { type: 'json' }
+import de from './privacy-texts/de.json' with { type: 'json' }
+import en from './privacy-texts/en.json' with { type: 'json' }
+import es from './privacy-texts/es.json' with { type: 'json' }
+import fr from './privacy-texts/fr.json' with { type: 'json' }
+import it from './privacy-texts/it.json' with { type: 'json' }
+import pl from './privacy-texts/pl.json' with { type: 'json' }
+import pt from './privacy-texts/pt.json' with { type: 'json' }
+
+/** The languages of the widget. `{…}` stands for settings of the shop and the installation. */
+export const PRIVACY_TEXTS: Readonly<Record<string, typeof en>> = { en, ar, de, es, fr, it, pl, pt }
+type PrivacyTexts = typeof en
 
 /** Content of the page, from the settings of the shop, its account and the installation. */
 export interface ShopPrivacyFacts {
@@ -41,7 +52,7 @@ export function presentPrivacy(facts: ShopPrivacyFacts, language: string): strin
         <p>${texts.withdraw}</p>
         <small>${fill(texts.version, { version: policy.version })}</small>`
         }
-        <p><a href="/removal">${texts.removal}</a></p>
+        <p><a href="/removal?lang=${language}">${texts.removal}</a></p>
       </section>
     </main>`
   return presentDocument({ title: `${texts.title} – ${shop.name}`, head: html``, body, language })

@@ -10,12 +10,13 @@ import { DrapeError } from '../../shared/contract/errors.ts'
 import { Type } from '../../shared/contract/schema.ts'
 import { inField } from '../../shared/image/image-field.ts'
 import { randomBase62 } from '../../shared/process/base62.ts'
+import { chooseLanguage, pageLanguages } from '../../shops/page-language.ts'
 import { hashAddress } from '../../shops/shopper.ts'
 import { describeBudget } from '../../shops/storefront-budgets.ts'
 import type { Budgets } from '../../shops/storefront-limit.ts'
 import { hashRequest } from './read-request.ts'
 import { RemovalFields, RemovalStatusAnswer } from './removal.schema.ts'
-import { presentRemovalForm, presentRemovalRefusal, presentRemovalState } from './removal.view.ts'
+import { presentRemovalForm, presentRemovalRefusal, presentRemovalState, REMOVAL_TEXTS } from './removal.view.ts'
 import type { Removals } from './removals.store.ts'
 
 export interface RemovalParts {
@@ -33,10 +34,17 @@ interface RemovalGuards {
 }
 
 const REFERENCE_DIGITS = 22
-const setHeaders = pageHeaders({ vary: 'Accept', cacheControl: 'no-store', formAction: "'self'" })
+const setHeaders = pageHeaders({ vary: 'Accept, Accept-Language', cacheControl: 'no-store', formAction: "'self'" })
+const refuse = (serviceName: string) =>
+  refuseByPage({
+    present: (code, ctx) => {
+      const entered = ctx.state.fields ?? {}
+      return presentRemovalRefusal(code, { ...pageOf(ctx, serviceName), reference: newReference(), entered })
+    },
+  })
 const reading = ({ budgets, serviceName }: RemovalGuards) => [
   setHeaders,
-  refuseByPage({ present: (code) => presentRemovalRefusal(code, serviceName) }),
+  refuse(serviceName),
   budgets.limit('removal-page'),
 ]
 
@@ -78,7 +86,7 @@ For requests that are stored: ${describeBudget('removal-store')}`,
     ],
     guards: ({ budgets, serviceName, parseRemoval }: RemovalGuards) => [
       setHeaders,
-      refuseByPage({ present: (code) => presentRemovalRefusal(code, serviceName) }),
+      refuse(serviceName),
       budgets.limit('removal'),
       parseRemoval,
     ],
@@ -105,7 +113,15 @@ For requests that are stored: ${describeBudget('removal-store')}`,
 
 async function getForm(ctx: AppContext, { serviceName }: RemovalParts): Promise<void> {
   ctx.type = 'html'
-  ctx.body = presentRemovalForm({ serviceName, reference: randomBase62(REFERENCE_DIGITS) })
+  ctx.body = presentRemovalForm({ ...pageOf(ctx, serviceName), reference: newReference() })
+}
+
+function newReference(): string {
+  return randomBase62(REFERENCE_DIGITS)
+}
+
+function pageOf(ctx: AppContext, serviceName: string): { serviceName: string; language: string } {
+  return { serviceName, language: chooseLanguage(pageLanguages(ctx), REMOVAL_TEXTS) }
 }
 
 async function postRequest(
@@ -113,7 +129,7 @@ async function postRequest(
   parts: RemovalParts,
   { body }: { readonly body: RemovalFields },
 ): Promise<RemovalStatusAnswer | undefined> {
-  const { email, reason, reference = randomBase62(REFERENCE_DIGITS) } = body
+  const { email, reason, reference = newReference() } = body
   const file = () => readUpload('file', ctx.state.files)
   const hashes = await inField(
     'file',
@@ -154,7 +170,7 @@ async function answerState(
     return { reference, state, answer, ...times }
   }
   ctx.type = 'html'
-  ctx.body = presentRemovalState({ ...found, reference, serviceName })
+  ctx.body = presentRemovalState({ ...found, reference, ...pageOf(ctx, serviceName) })
   return undefined
 }
 

@@ -1,33 +1,46 @@
-import { html } from '../../http/answers/html.ts'
+import { type Html, html } from '../../http/answers/html.ts'
 import { presentTextPage } from '../../http/answers/public-page.ts'
 import type { ErrorCode } from '../../shared/contract/errors.ts'
-import type { RemovalState, RemovalStatus } from './removals.store.ts'
+import ar from './removal-texts/ar.json' with { type: 'json' }
+import de from './removal-texts/de.json' with { type: 'json' }
+import en from './removal-texts/en.json' with { type: 'json' }
+import es from './removal-texts/es.json' with { type: 'json' }
+import fr from './removal-texts/fr.json' with { type: 'json' }
+import it from './removal-texts/it.json' with { type: 'json' }
+import pl from './removal-texts/pl.json' with { type: 'json' }
+import pt from './removal-texts/pt.json' with { type: 'json' }
+import type { RemovalStatus } from './removals.store.ts'
 
-export function presentRemovalForm({ serviceName, reference }: { serviceName: string; reference: string }): string {
-  const content = html`
-        <p>Did someone make a try-on image from a photo of you? Send your photo, or the image that you saw. Copies that were made smaller or saved in another format are found too.</p>
-        <p>Your image is not stored. Only a hash is stored, which finds copies of the image. A person decides within 48 hours.</p>
-        <form method="post" action="/removal" enctype="multipart/form-data">
-          <input type="hidden" name="reference" value="${reference}">
-          <label>Image (JPEG, PNG, WebP or HEIC, at most 10 MB)<input type="file" name="file" accept="image/*" required></label>
-          <label>Your e-mail address<input type="email" name="email" autocomplete="email" maxlength="254" required></label>
-          <label>Why should it be removed?<textarea name="reason" rows="4" minlength="3" maxlength="1000" required></textarea></label>
-          <button>Request removal</button>
-        </form>`
-  return presentTextPage({ heading: 'Remove an image of me', content, serviceName })
+/** The languages of the widget. */
+export const REMOVAL_TEXTS: Readonly<Record<string, typeof en>> = { en, ar, de, es, fr, it, pl, pt }
+
+interface PageOptions {
+  readonly serviceName: string
+  readonly language: string
 }
 
-const STATES: Readonly<Record<RemovalState, { heading: string; text: string }>> = {
-  OPEN: {
-    heading: 'Your request was received',
-    text: 'A person will decide on it. Open this page again to read the decision.',
-  },
-  ERASING: { heading: 'Your request was granted', text: 'The images are being erased.' },
-  ERASED: {
-    heading: 'The images were erased',
-    text: 'The images and everything made from them are erased from the storage.',
-  },
-  DECLINED: { heading: 'Your request was declined', text: 'You can ask again with another image.' },
+/** What the visitor entered, of a form that was refused. */
+type Entered = Readonly<Partial<Record<'email' | 'reason', string>>>
+
+export function presentRemovalForm({ reference, ...options }: PageOptions & { readonly reference: string }): string {
+  const { title, lead, stored } = REMOVAL_TEXTS[options.language]
+  const content = html`
+        <p>${lead}</p>
+        <p>${stored}</p>${formOf(reference, options.language)}`
+  return presentTextPage({ heading: title, content, ...options })
+}
+
+/** The file is last, so that the other entries are known when it is refused. */
+function formOf(reference: string, language: string, { email = '', reason = '' }: Entered = {}): Html {
+  const texts = REMOVAL_TEXTS[language]
+  return html`
+        <form method="post" action="/removal?lang=${language}" enctype="multipart/form-data">
+          <input type="hidden" name="reference" value="${reference}">
+          <label>${texts.email}<input type="email" name="email" autocomplete="email" maxlength="254" required value="${email}"></label>
+          <label>${texts.reason}<textarea name="reason" rows="4" minlength="3" maxlength="1000" dir="auto" required>${reason}</textarea></label>
+          <label>${texts.image}<input type="file" name="file" accept="image/*" required></label>
+          <button>${texts.button}</button>
+        </form>`
 }
 
 export function presentRemovalState({
@@ -37,40 +50,46 @@ export function presentRemovalState({
   dueAt,
   decidedAt,
   reference,
-  serviceName,
-}: RemovalStatus & { reference: string; serviceName: string }): string {
-  const { heading, text } = STATES[state]
+  ...options
+}: RemovalStatus & PageOptions & { readonly reference: string }): string {
+  const texts = REMOVAL_TEXTS[options.language]
+  const { heading, text } = texts.states[state]
   const facts = [
-    ['Reference', reference],
-    ['Sent', presentTime(createdAt)],
-    decidedAt === null ? ['Decision by', presentTime(dueAt)] : ['Decided', presentTime(decidedAt)],
-    ...(answer === null ? [] : [['Reason', answer]]),
+    [texts.reference, reference],
+    [texts.sent, presentTime(createdAt)],
+    decidedAt === null ? [texts.due, presentTime(dueAt)] : [texts.decided, presentTime(decidedAt)],
+    ...(answer === null ? [] : [[texts.answer, answer]]),
   ]
   const content = html`
         <p>${text}</p>
         <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd dir="auto">${value}</dd>`)}</dl>
-        <p>Keep the address of this page: <a href="/removal/${reference}">/removal/${reference}</a>. It cannot be guessed.</p>`
-  return presentTextPage({ heading, content, serviceName })
+        <p>${texts.keep} <a href="/removal/${reference}" dir="ltr">/removal/${reference}</a></p>`
+  return presentTextPage({ heading, content, ...options })
 }
 
-const REFUSALS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  VALIDATION_FAILED: 'The form was incomplete, or was sent before with other contents. Open the page again.',
-  FILE_REQUIRED: 'Choose an image.',
-  FILE_TOO_LARGE: 'The image is larger than 10 MB.',
-  INVALID_IMAGE: 'The image is damaged, too large, or shows too little to be found again.',
-  UNSUPPORTED_IMAGE_TYPE: 'The file is not a JPEG, PNG, WebP or HEIC image.',
-  ROUTE_NOT_FOUND:
-    'No request has this reference number. Part of the address may be missing, or the request was decided long ago.',
-  RATE_LIMIT_EXCEEDED: 'Too many requests were sent. Try again later.',
-}
+/** Errors of the form, which is shown again with its entries. */
+const CORRECTABLE: readonly ErrorCode[] = [
+  'VALIDATION_FAILED',
+  'FILE_REQUIRED',
+  'FILE_TOO_LARGE',
+  'INVALID_IMAGE',
+  'UNSUPPORTED_IMAGE_TYPE',
+]
 
 /** The page that explains a refusal; null when the reason does not concern visitors. */
-export function presentRemovalRefusal(code: ErrorCode, serviceName: string): string | null {
-  const text = REFUSALS[code]
-  const content = html`<p>${text ?? ''}</p><p><a href="/removal">Back to the form</a></p>`
-  return text === undefined ? null : presentTextPage({ heading: 'That did not work', content, serviceName })
+export function presentRemovalRefusal(
+  code: ErrorCode,
+  { reference, entered, ...options }: PageOptions & { readonly reference: string; readonly entered: Entered },
+): string | null {
+  const { problems, failed, again, back } = REMOVAL_TEXTS[options.language]
+  if (!Object.hasOwn(problems, code)) return null
+  const problem = html`<p role="alert">${problems[code as keyof typeof problems]}</p>`
+  const content = CORRECTABLE.includes(code)
+    ? html`${problem}<p>${again}</p>${formOf(reference, options.language, entered)}`
+    : html`${problem}<p><a href="/removal?lang=${options.language}">${back}</a></p>`
+  return presentTextPage({ heading: failed, content, ...options })
 }
 
 function presentTime(time: Date): string {
-  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return time.toISOString().slice(0, 16).replace('T', ' ')
 }

@@ -84,7 +84,12 @@ describe('the share page', () => {
     expect(page).toMatch(/^<!doctype html>\n<html lang="en">/)
     expect(page).toContain('<h1 dir="auto">Linen shirt</h1>')
     expect(page).toContain('The Test Shop')
-    expect(page).toMatch(/href="https:\/\/www\.shop\.example\/" rel="nofollow noopener">[^<]*<span>www\.shop\.example</)
+    expect(page).toMatch(
+      /href="https:\/\/www\.shop\.example\/" rel="nofollow noopener">[^<]*<span dir="ltr">www\.shop\.example</,
+    )
+    expect((await open(token, { ...BROWSER, 'accept-language': 'ar' })).body).toMatch(
+      /<html lang="ar" dir="rtl">.*زيارة المتجر/s,
+    )
     const src = readMarkup(page.match(/<img src="([^"]+)"/)?.[1] ?? '')
     expect((await fetch(src)).headers.get('content-type')).toBe('image/jpeg')
   })

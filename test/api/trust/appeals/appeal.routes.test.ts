@@ -260,13 +260,17 @@ describe('the page on which a shopper appeals a refusal', () => {
     }
   })
 
-  it('has the same texts in the languages of the widget', () => {
+  it.each([
+    'trust/appeals/appeal-texts',
+    'trust/removals/removal-texts',
+    'trust/consent/privacy-texts',
+    'storefront/share/share-texts',
+  ])('has the same texts in the languages of the widget, in %s', (folder) => {
     const root = new URL('../../../../api/', import.meta.url)
     const keysOf = (value: unknown, path = ''): string[] =>
       typeof value === 'string'
         ? [path]
         : Object.entries(value as object).flatMap(([name, inner]) => keysOf(inner, `${path}.${name}`))
-    const folder = 'trust/appeals/appeal-texts'
     const readTexts = (name: string) => JSON.parse(readFileSync(new URL(`${folder}/${name}`, root), 'utf8'))
     const names = globSync('*.json', { cwd: new URL(folder, root) }).sort()
     expect(names).toEqual(globSync('*.json', { cwd: new URL('widget/texts', root) }).sort())

@@ -82,7 +82,9 @@ describe('the privacy page of a shop', () => {
   })
 
   it('leads people who are no customers to the page of removal requests', async () => {
-    expect((await open(shop.id)).body).toContain('<a href="/removal">Did someone else have an image of you made?')
+    expect((await open(shop.id)).body).toContain(
+      '<a href="/removal?lang=en">Did someone else have an image of you made?',
+    )
   })
 
   it('uses the language of the visitor, and the closest language of the policy', async () => {

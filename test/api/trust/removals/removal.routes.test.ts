@@ -104,6 +104,21 @@ describe('a request to remove an image', () => {
     expect((await fetch(`${drape.api.url}/removal/${'b'.repeat(22)}`)).status).toBe(404)
   })
 
+  it('shows a refused form again, with its entries and in the language of the visitor', async () => {
+    const reason = 'Das bin <ich>.'
+    const { status, text } = await send(Buffer.from('no image'), { accept: 'text/html,*/*;q=0.8', reason })
+    expect(status).toBe(400)
+    for (const part of ['value="ada@example.com"', 'Das bin &lt;ich&gt;.</textarea>', 'role="alert"'])
+      expect(text).toContain(part)
+    for (const [lang, start] of [
+      ['de', 'lang="de"'],
+      ['ar', 'lang="ar" dir="rtl"'],
+    ]) {
+      const page = await fetch(`${drape.api.url}/removal?lang=${lang}`, { headers: { accept: 'text/html' } })
+      expect(await page.text()).toContain(start)
+    }
+  })
+
   it('finds a reduced and mirrored copy, and erases it with everything made from it', async () => {
     const copy = await sharp(photo).resize(300).flop().webp({ quality: 50 }).toBuffer()
     const { body } = await send(copy, { email: 'copy@example.com' })
