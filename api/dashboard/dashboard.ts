@@ -8,7 +8,7 @@ import { createConsents } from '../consents/consents.store.ts'
 import { createBacklog } from '../generations/backlog.store.ts'
 import { createGenerationSearches } from '../generations/generation-search.store.ts'
 import { pageStyle } from '../http/answers/page-style.ts'
-import { createBudget } from '../http/limits/budget.ts'
+import { createRateLimiter } from '../http/limits/rate-limiter.ts'
 import { trimForwarded } from '../http/middleware/forwarded-headers.ts'
 import { createRequestLog } from '../http/request-log.store.ts'
 import { createProductSearches } from '../products/product-search.store.ts'
@@ -181,8 +181,8 @@ function createSignIns(
   const operators = createOperators(database)
   const audit = createOperatorAudit(database)
   const budgets = {
-    address: createBudget({ redis, name: 'sign-in:address', ...TRIES.address }),
-    operator: createBudget({ redis, name: 'sign-in:operator', ...TRIES.operator }),
+    address: createRateLimiter({ redis, name: 'sign-in:address', ...TRIES.address }),
+    operator: createRateLimiter({ redis, name: 'sign-in:operator', ...TRIES.operator }),
   }
   const { passwords = true } = options
   const provider = singleSignOn?.provider.name ?? null
@@ -200,7 +200,7 @@ function createSignIns(
     checkCode: createSecondFactorCheck({ budget: createCodeBudget(redis), now: options.now }),
   })
   if (singleSignOn === null) return password
-  const budget = createBudget({ redis, name: 'sign-on:address', ...TRIES.address })
+  const budget = createRateLimiter({ redis, name: 'sign-on:address', ...TRIES.address })
   return [
     ...password,
     ...singleSignOnPages({ ...singleSignOn, passwords, operators, sessions, audit, budget, isSecure }),
@@ -208,7 +208,7 @@ function createSignIns(
 }
 
 function createCodeBudget(redis: Redis) {
-  return createBudget({ redis, name: 'second-factor', ...TRIES.code })
+  return createRateLimiter({ redis, name: 'second-factor', ...TRIES.code })
 }
 
 /** All pages behind the sign-in. */

@@ -1,4 +1,4 @@
-import type { Budget } from '../http/limits/budget.ts'
+import type { RateLimiter } from '../http/limits/rate-limiter.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import type { SecondFactors } from './second-factors.store.ts'
 import { findStep } from './totp.ts'
@@ -19,7 +19,7 @@ export function createSecondFactorCheck({
   now = Date.now,
 }: {
   /** Remaining attempts of an operator. */
-  budget: Budget
+  budget: RateLimiter
   now?: () => number
 }): SecondFactorCheck {
   return async (operatorId, { code: typed, confirm = false }, factors) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Html, html } from '../http/answers/html.ts'
-import type { Budget } from '../http/limits/budget.ts'
+import type { RateLimiter } from '../http/limits/rate-limiter.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { when } from './elements.ts'
 import { presentFields } from './fields.ts'
@@ -24,7 +24,7 @@ export interface SignInOptions {
   readonly sessions: OperatorSessions
   readonly audit: Pick<OperatorAudit, 'insert'>
   /** Remaining attempts of an address, of an operator, and of a browser in which the operator has signed in before. */
-  readonly budgets: { readonly address: Budget; readonly operator: Budget }
+  readonly budgets: { readonly address: RateLimiter; readonly operator: RateLimiter }
   readonly verifyPassword: (password: string, stored: string | null) => Promise<boolean>
   readonly isSecure: boolean
   /** Whether operators may sign in with a password. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { html } from '../http/answers/html.ts'
-import type { Budget } from '../http/limits/budget.ts'
+import type { RateLimiter } from '../http/limits/rate-limiter.ts'
 import { ERRORS } from '../shared/contract/error-codes.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import type { Claims, IdentityProvider } from './identity-provider.ts'
@@ -41,7 +41,7 @@ export interface SingleSignOnOptions extends SingleSignOn {
   /** Whether operators may also sign in with a password. */
   readonly passwords: boolean
   /** Remaining attempts of an address. */
-  readonly budget: Budget
+  readonly budget: RateLimiter
   readonly isSecure: boolean
 }
 

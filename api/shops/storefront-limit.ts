@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { type Budget, createBudget } from '../http/limits/budget.ts'
+import { type RateLimiter, createRateLimiter } from '../http/limits/rate-limiter.ts'
 import { createOpenResponses } from '../http/limits/open-responses.ts'
 import type { AppContext, AppState } from '../http/state.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
@@ -48,10 +48,10 @@ export function createBudgets({
   signingSecret: SigningSecret
   onLocal: () => void
 }): Budgets {
-  const known = new Map<string, Budget>()
+  const known = new Map<string, RateLimiter>()
   const open = createOpenResponses()
-  function budgetOf(name: string, points: number, seconds: number): Budget {
-    const budget = known.get(name) ?? createBudget({ redis, name, points, seconds, onLocal })
+  function budgetOf(name: string, points: number, seconds: number): RateLimiter {
+    const budget = known.get(name) ?? createRateLimiter({ redis, name, points, seconds, onLocal })
     known.set(name, budget)
     return budget
   }

@@ -1,7 +1,7 @@
 import { createConsents } from '../consents/consents.store.ts'
 import { createErasures } from '../erasure/erasures.store.ts'
 import type { Core, Feature } from '../feature.ts'
-import { createBudget } from '../http/limits/budget.ts'
+import { createRateLimiter } from '../http/limits/rate-limiter.ts'
 import { mount } from '../http/mount.ts'
 import { createProvenanceKeys } from '../shared/provenance/provenance-keys.store.ts'
 import { readKeyring } from '../shared/signing/keyring.ts'
@@ -133,6 +133,6 @@ async function startReceiptMails({ config, database, backgroundDatabase, redis, 
   return createOrderReceiptMail({
     mails: createReceiptMails(database),
     signingSecret: config.SIGNING_SECRET,
-    createBudget: (budget) => createBudget({ redis, onLocal: () => metrics.localCounts.inc(), ...budget }),
+    createRateLimiter: (budget) => createRateLimiter({ redis, onLocal: () => metrics.localCounts.inc(), ...budget }),
   })
 }

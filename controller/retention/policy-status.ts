@@ -7,7 +7,7 @@ import {
   progressFindings,
   wholeSeconds,
 } from '../runtime/conditions.ts'
-import { lifetimesOf } from './lifetimes.ts'
+import { lifetimesOf } from './policy-lifetimes.ts'
 import type { EndedRun } from './policy-runs.ts'
 import { type RetentionPolicy, retentionPolicies } from './resource.ts'
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { claimRefused } from '../../shops/claim.ts'
-import { type BodyBudgetLimits, type BodyOwner, createBodyBudget } from './budget.ts'
+import { type BodyBudgetLimits, type BodyOwner, createBodyBudget } from './body-budget.ts'
 import { createBodySpool } from './spool.ts'
 import { fileTooLarge } from './uploaded-file.ts'
 

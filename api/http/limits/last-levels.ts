@@ -1,5 +1,5 @@
 import { createCache } from '../../shared/process/cache.ts'
-import type { LocalState } from './budget.ts'
+import type { LocalState } from './rate-limiter.ts'
 
 /** Maximum number of IDs; the least recently used ones are evicted first. */
 const MAX_IDS = 20_000

@@ -1,5 +1,5 @@
 import type { Redis } from '../../shared/queue/redis.ts'
-import { type Budget, createCounting } from './budget.ts'
+import { type RateLimiter, createCounting } from './rate-limiter.ts'
 import { createLastLevels } from './last-levels.ts'
 
 /** Tolerance for rounding the level, in tokens. */
@@ -45,7 +45,7 @@ export function createTokenBucket({
   now?: () => number
   /** Called for each count that was made without Redis. */
   onLocal?: (() => void) | undefined
-}): Budget {
+}): RateLimiter {
   // An account with a budget of 0 is refused because its burst is 0.
   const perSecond = Math.max(perMinute, 1) / 60
   const client = redis.client.withCommandOptions({ timeout: 0 })

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa'
 import { DEFAULT_REQUESTS } from '../../accounts/account-settings.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { Redis } from '../../shared/queue/redis.ts'
-import type { Budget } from '../limits/budget.ts'
+import type { RateLimiter } from '../limits/rate-limiter.ts'
 import { createTokenBucket } from '../limits/token-bucket.ts'
 import type { AppState } from '../state.ts'
 
@@ -37,8 +37,8 @@ export function rateLimit({
   now?: () => number
   onLocal?: () => void
 }): Middleware<AppState> {
-  const budgets = new Map<string, Budget>()
-  function budgetOf(kind: keyof typeof DEFAULT_REQUESTS, perMinute: number): Budget {
+  const budgets = new Map<string, RateLimiter>()
+  function budgetOf(kind: keyof typeof DEFAULT_REQUESTS, perMinute: number): RateLimiter {
     const name = `${kind}:${perMinute}`
     const known =
       budgets.get(name) ?? createTokenBucket({ redis, name, burst: burstOf(kind, perMinute), perMinute, now, onLocal })

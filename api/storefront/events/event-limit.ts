@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import type { ApiConfig } from '../../config.ts'
-import { type Budget, createBudget } from '../../http/limits/budget.ts'
+import { type RateLimiter, createRateLimiter } from '../../http/limits/rate-limiter.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { Redis } from '../../shared/queue/redis.ts'
@@ -25,7 +25,7 @@ const DAY_SECONDS = 86_400
  */
 export function eventLimit({ redis, limits }: { redis: Redis; limits: EventLimits }): Middleware<AppState> {
   const budgetOf = (name: string, points: number, seconds = MINUTE_SECONDS) =>
-    createBudget({ redis, name: `events:${name}`, points, seconds })
+    createRateLimiter({ redis, name: `events:${name}`, points, seconds })
   const addressEvents = budgetOf('address', limits.ADDRESS_EVENTS_PER_MINUTE)
   const addressBytes = budgetOf('address-bytes', Math.round(limits.ADDRESS_EVENTS_PER_MINUTE * ADDRESS_BYTES))
   const senderEvents = budgetOf('sender', limits.EVENTS_PER_MINUTE)
@@ -52,7 +52,7 @@ export function eventLimit({ redis, limits }: { redis: Redis; limits: EventLimit
   }
 }
 
-async function spend(ctx: AppContext, budgets: readonly (readonly [Budget, string, number])[]): Promise<void> {
+async function spend(ctx: AppContext, budgets: readonly (readonly [RateLimiter, string, number])[]): Promise<void> {
   const spent = await Promise.all(budgets.map(([budget, id, points]) => budget(id, points)))
   const refusals = spent.filter(({ allowed }) => !allowed)
   if (refusals.length === 0) return

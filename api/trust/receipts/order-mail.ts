@@ -1,6 +1,6 @@
 import type { OrderReceiptMail } from '../../erasure/customers.routes.ts'
 import { mailboxOf, readMailAddress } from '../../erasure/mail-address.ts'
-import type { Budget } from '../../http/limits/budget.ts'
+import type { RateLimiter } from '../../http/limits/rate-limiter.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import { hashText, type SigningSecret } from '../../shared/signing/signing.ts'
 import type { ReceiptMails } from './receipt-mails.store.ts'
@@ -8,14 +8,14 @@ import type { ReceiptMails } from './receipt-mails.store.ts'
 export interface OrderOptions {
   readonly mails: Pick<ReceiptMails, 'insert'>
   readonly signingSecret: SigningSecret
-  readonly createBudget: (budget: { name: string; points: number; seconds: number }) => Budget
+  readonly createRateLimiter: (budget: { name: string; points: number; seconds: number }) => RateLimiter
 }
 
 const DAY_SECONDS = 86_400
 
-export function createOrderReceiptMail({ mails, signingSecret, createBudget }: OrderOptions): OrderReceiptMail {
-  const ofMailbox = createBudget({ name: 'receipt-mailbox', points: 5, seconds: DAY_SECONDS })
-  const ofAccount = createBudget({ name: 'receipt-mails', points: 500, seconds: DAY_SECONDS })
+export function createOrderReceiptMail({ mails, signingSecret, createRateLimiter }: OrderOptions): OrderReceiptMail {
+  const ofMailbox = createRateLimiter({ name: 'receipt-mailbox', points: 5, seconds: DAY_SECONDS })
+  const ofAccount = createRateLimiter({ name: 'receipt-mails', points: 500, seconds: DAY_SECONDS })
   return async (accountId, header) => {
     const address = readMailAddress(header)
     if (address === null) return async () => {}
@@ -26,7 +26,7 @@ export function createOrderReceiptMail({ mails, signingSecret, createBudget }: O
   }
 }
 
-function assertAllowed({ allowed, retrySeconds }: Awaited<ReturnType<Budget>>): void {
+function assertAllowed({ allowed, retrySeconds }: Awaited<ReturnType<RateLimiter>>): void {
   if (allowed) return
   throw new DrapeError(
     'RATE_LIMITED',

@@ -25,14 +25,14 @@ export interface Spent {
 }
 
 /** Spends one or more points of an ID and returns whether the ID was within its budget. */
-export type Budget = (id: string, points?: number) => Promise<Spent>
+export type RateLimiter = (id: string, points?: number) => Promise<Spent>
 
 /**
  * A budget of `points` per window of `seconds` for each ID, shared by all replicas. While Redis does not respond in
  * time, each replica continues from the last known count and adds its own requests to the shared count later. A window
  * starts with the first spent point. `name` separates budgets.
  */
-export function createBudget({
+export function createRateLimiter({
   redis,
   name,
   points,
@@ -47,7 +47,7 @@ export function createBudget({
   now?: () => number
   /** Called for each count that was made without Redis. */
   onLocal?: () => void
-}): Budget {
+}): RateLimiter {
   const window = { points, duration: seconds, keyPrefix: `drape:rate:${name}` }
   // The time limit is enforced here; a timeout of the client per command would cost as much as the command.
   const storeClient = redis.client.withCommandOptions({ timeout: 0 })

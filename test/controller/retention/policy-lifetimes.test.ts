@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lifetimesOf } from '../../../controller/retention/lifetimes.ts'
+import { lifetimesOf } from '../../../controller/retention/policy-lifetimes.ts'
 import { retentionPolicies } from '../../../controller/retention/resource.ts'
 
 it.for([
