@@ -1,6 +1,6 @@
 import type { ApiConfig } from '../config.ts'
 import { createDatabase } from '../shared/database/database.ts'
-import type { Announce } from '../shared/generations/generations.store.ts'
+import type { Announce } from '../shared/generations/transitions.store.ts'
 import { createHttpServer } from '../shared/network/http-server.ts'
 import { splitList } from '../shared/process/config.ts'
 import type { Lifecycle } from '../shared/process/lifecycle.ts'

@@ -1,7 +1,7 @@
 import { Nullable, type Static, Type } from '../shared/contract/schema.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { STATUSES } from '../shared/generations/generation.ts'
-import { ATTEMPT_ENDS } from '../shared/generations/generations.store.ts'
+import { ATTEMPT_ENDS } from '../shared/generations/transitions.store.ts'
 
 /** An attempt that ended without a result. Times are ISO 8601 texts. */
 export const PastAttempt = Type.Object({

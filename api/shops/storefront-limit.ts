@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
-import { type RateLimiter, createRateLimiter } from '../http/limits/rate-limiter.ts'
 import { createOpenResponses } from '../http/limits/open-responses.ts'
+import { createRateLimiter, type RateLimiter } from '../http/limits/rate-limiter.ts'
 import type { AppContext, AppState } from '../http/state.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { siteOf } from '../shared/network/addresses.ts'

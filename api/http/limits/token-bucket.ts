@@ -1,6 +1,6 @@
 import type { Redis } from '../../shared/queue/redis.ts'
-import { type RateLimiter, createCounting } from './rate-limiter.ts'
 import { createLastLevels } from './last-levels.ts'
+import { createCounting, type RateLimiter } from './rate-limiter.ts'
 
 /** Tolerance for rounding the level, in tokens. */
 const EPSILON = 1e-6

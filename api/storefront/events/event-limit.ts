@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import type { ApiConfig } from '../../config.ts'
-import { type RateLimiter, createRateLimiter } from '../../http/limits/rate-limiter.ts'
+import { createRateLimiter, type RateLimiter } from '../../http/limits/rate-limiter.ts'
 import type { AppContext, AppState } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { Redis } from '../../shared/queue/redis.ts'

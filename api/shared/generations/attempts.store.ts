@@ -1,0 +1,160 @@
+import { Type } from '../contract/schema.ts'
+import { type Database, rowType, sql } from '../database/database.ts'
+import { LEASE_SECONDS, MAX_DEVICE_FAILURES, type ServiceClass, type TryOnJob, TryOnJobSchema } from './generation.ts'
+import {
+  type AttemptFailure,
+  anotherAttempt,
+  dueIn,
+  type Move,
+  MovedColumns,
+  moved,
+  movedRow,
+  movesBy,
+  moving,
+  nextUpdate,
+  requeueAgain,
+  settleEnded,
+  touched,
+  withAttempt,
+} from './transitions.store.ts'
+
+/** After this delay the queue has forgotten the job, whose ID the next dispatch reuses. */
+const REDISPATCH_DELAY_SECONDS = 0.5
+
+const Started = rowType(
+  Type.Object({
+    ...MovedColumns,
+    secondsLeft: Type.Number(),
+    secondsWaited: Type.Number(),
+    isFirst: Type.Boolean(),
+    job: TryOnJobSchema,
+  }),
+)
+/** Data about an attempt at its start, by Postgres: a worker's own clock may be wrong. */
+export interface Start {
+  /** Seconds until the deadline. */
+  readonly secondsLeft: number
+  /** Seconds since acceptance. */
+  readonly secondsWaited: number
+  /** False when an earlier attempt started. */
+  readonly isFirst: boolean
+  readonly serviceClass: ServiceClass
+  /** The attempt's job, whatever the queue said of it. */
+  readonly job: TryOnJob
+}
+export interface Outcome {
+  readonly resultKey: string
+  readonly warnings: readonly string[]
+  readonly timings: Readonly<Record<string, number>>
+  readonly engineInfo: {
+    readonly name: string
+    readonly version: string
+    readonly license: string
+    readonly kind: string
+  }
+  readonly category: string | null
+  /** 0 to 1; absent when the result could not be rated. */
+  readonly quality?: number | null
+  /** Salt of the ingredient names in the result's Content Credentials; absent without credentials. */
+  readonly ingredientSalt?: string
+}
+
+/** Transitions of an attempt by its worker. */
+export function createAttempts(database: Database, move: Move) {
+  const moves = movesBy(move)
+  return {
+    /** PENDING → PROCESSING with a lease; null when this attempt has ended, was taken or was cancelled. */
+    start: async ({ id, attempt, worker }: { id: string; attempt: number; worker: string }): Promise<Start | null> => {
+      const [started] = await move(sql.type(Started)`
+        update generations
+        set status = 'PROCESSING', worker = ${worker}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+            attempt_dispatched_at = (select dispatched_at from outbox where generation_id = ${id}),
+            started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
+        where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
+        returning ${movedRow}, extract(epoch from deadline_at - now())::float8 as "secondsLeft",
+          extract(epoch from now() - created_at)::float8 as "secondsWaited", past_attempts = '[]' as "isFirst",
+          (select payload from outbox where generation_id = ${id}) as job`)
+      return started ?? null
+    },
+
+    /** Returns an attempt that was not started to the relay, for another worker. */
+    handBack: async ({ id, attempt }: { id: string; attempt: number }): Promise<void> => {
+      await database.query(sql.unsafe`
+        update outbox
+        set dispatched_at = null, available_at = now() + make_interval(secs => ${REDISPATCH_DELAY_SECONDS})
+        from generations
+        where generation_id = ${id} and generations.id = ${id} and attempt = ${attempt} and status = 'PENDING'`)
+    },
+
+    /**
+     * PROCESSING → PENDING under the same attempt, because the worker's device failed or no key could sign. After a device failure
+     * another worker is preferred; returns false when the generation has already had `MAX_DEVICE_FAILURES` device failures.
+     */
+    spare: async ({ id, attempt, fault }: { id: string; attempt: number; fault: 'device' | 'signing' }) =>
+      moves(moving`
+        with again as (
+          update generations
+          set status = 'PENDING', past_attempts = ${withAttempt('spared')}, lease_until = null, progress = null,
+              updated_at = ${nextUpdate}
+          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING' and exists (
+            select from outbox where generation_id = ${id}
+              and (${fault === 'signing'} or coalesce((payload->>'spared')::int, 0) < ${MAX_DEVICE_FAILURES}))
+          returning ${touched}
+        ), requeued as (
+          update outbox
+          set dispatched_at = null, available_at = ${dueIn(REDISPATCH_DELAY_SECONDS)},
+              payload = payload || case when ${fault === 'device'} then
+                jsonb_build_object('spared', coalesce((payload->>'spared')::int, 0) + 1,
+                  'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
+                else '{}' end
+          from again where outbox.generation_id = again.id
+        )
+        select ${moved} from again`),
+
+    /** Renews the lease; false when the attempt no longer belongs to this worker, which must stop then. */
+    renew: async ({ id, attempt, progress }: { id: string; attempt: number; progress: number }) =>
+      moves(moving`
+        update generations
+        set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), progress = ${progress}
+        where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+        returning ${movedRow}`),
+
+    /** PROCESSING → COMPLETED. */
+    complete: async ({ id, attempt, outcome }: { id: string; attempt: number; outcome: Outcome }) =>
+      moves(moving`
+        with ended as (
+          update generations
+          set status = 'COMPLETED', result_key = ${outcome.resultKey}, progress = 1, lease_until = null,
+              warnings = ${sql.jsonb([...outcome.warnings])}, timings = ${sql.jsonb({ ...outcome.timings })},
+              engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category}, quality = ${outcome.quality ?? null},
+              ingredient_salt = ${outcome.ingredientSalt ?? null},
+              finished_at = now_ms(), updated_at = ${nextUpdate}
+          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+          returning ${touched}, images_expire_at
+        ), claimed as (
+          update objects set expires_at = images_expire_at from ended where objects.key = ${outcome.resultKey}
+        ), ${settleEnded}
+        select ${moved} from ended, settled`),
+
+    /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with `failure` and a refund after the last attempt. */
+    retry: async ({
+      id,
+      attempt,
+      delaySeconds,
+      failure,
+    }: {
+      id: string
+      attempt: number
+      delaySeconds: number
+      failure?: AttemptFailure
+    }) =>
+      moves(moving`
+        with again as (
+          update generations
+          set ${anotherAttempt('retried', failure)}
+          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+          returning ${touched}
+        ), ended as (select * from again where status = 'FAILED'), ${settleEnded}, ${requeueAgain(delaySeconds)}
+        select ${moved} from again, settled`),
+  }
+}
