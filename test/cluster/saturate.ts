@@ -9,11 +9,11 @@ export interface SaturatedPool {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Applies a pool and keeps all its workers busy, each with one job of `jobMs` after the other, until it is removed. */
+/** Applies a pool, or takes one that exists, and keeps all its workers busy, each with one job of `jobMs` after the other, until it is removed. */
 export async function saturate(
   stage: PoolStage,
   name: string,
-  { workers: count, jobMs, spec }: { workers: number; jobMs: number; spec: object },
+  { workers: count, jobMs, spec }: { workers: number; jobMs: number; spec?: object },
 ): Promise<SaturatedPool> {
   const { workers } = stage
   const startedAt = new Map<string, number>()
@@ -34,7 +34,7 @@ export async function saturate(
       await stage.remove(name)
     },
   }
-  await stage.apply(name, spec)
+  if (spec !== undefined) await stage.apply(name, spec)
   await stage.untilReady(name, count)
   await until(() => pool.busy().length === count)
   return pool
