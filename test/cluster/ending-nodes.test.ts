@@ -201,7 +201,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node that shuts down', () => {
     return {
       workers,
       start: async (pod: string) => {
-        const names = { POOL: `${stage.namespace}/${pool}`, POD_NAME: pod, POD_UID: uids.get(pod) }
+        const names = { POOL: `${stage.namespace}/${pool}`, POD_NAME: pod, POD_UID: uids.get(pod) ?? '' }
         const env = { ...names, PUBLIC_URL: stage.drape.api.url }
         workers.set(pod, { program: await stage.drape.startWorker(env, { separate: true }) })
       },
