@@ -100,6 +100,18 @@ describe.skipIf(chart === null || kubectl === null)('the examples in the chart d
     }
   })
 
+  it('copy the files of an engine with a pod on the claim that its Engine names', async () => {
+    const [command] =
+      /^sed .*(?= \| kubectl)/m.exec(commandsOf(`${DOCS}/gpu.md`, 'From a cluster to a picture', 2)) ?? []
+    const [pod] = readYaml(await run('sh', ['-c', command ?? ''], { cwd: ROOT })) as Pod[]
+    expect([pod.metadata.name, pod.spec.volumes]).toEqual([
+      'models',
+      [{ name: 'objects', persistentVolumeClaim: { claimName: 'models' } }],
+    ])
+    const resource = await readFile(join(ROOT, 'scripts/engines/kubernetes.py'), 'utf8')
+    expect(resource).toContain('persistentVolumeClaim: {{ claimName: models, subPath: {name} }}')
+  })
+
   it.each(COMMANDS)('render: Helm on %s below %s, block %i', async (page, heading, index, contains) => {
     const { path } = await requestService('folder', null)
     for (const name of ['drape', 'drape-crds'] as const) await packChart(name, join(path, '.cache/charts'))
@@ -115,6 +127,10 @@ describe.skipIf(chart === null || kubectl === null)('the examples in the chart d
   })
 })
 
+interface Pod {
+  readonly metadata: { readonly name: string }
+  readonly spec: { readonly volumes: readonly object[] }
+}
 interface Ignored {
   readonly group: string
   readonly kind: string

@@ -22,7 +22,7 @@ export async function examineRedis(openDatabase: () => Database): Promise<readon
     try {
       await becomesReady(redis)
       return [
-        ...[await examineVersion(redis), await examinePolicy(redis)],
+        ...[await examineVersion(redis), await examinePolicy(redis), await examineUser(redis)],
         ...(await examineQueue(redis, openDatabase)),
         ...(await examinePoolWorkers(redis)),
       ]
@@ -49,6 +49,13 @@ async function examinePolicy({ client }: Redis): Promise<Finding> {
     `${policy}: a full Redis would lose jobs`,
     'Set maxmemory-policy noeviction in redis.conf or in the parameters of the managed service.',
   )
+}
+
+/** With `default`, each process may do everything, and a worker may write the reports of others. */
+async function examineUser({ client }: Redis): Promise<Finding> {
+  const user = await client.aclWhoAmI().catch(() => null)
+  if (user === null || user === 'default') return skipped('redis user', 'the process has no user of its own')
+  return ok('redis user', user)
 }
 
 /** A missing worker is a problem only if jobs wait for its engines: a pool may have scaled to zero. */

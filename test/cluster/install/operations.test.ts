@@ -191,7 +191,17 @@ describe.skipIf(programs === null)(
       // What NVIDIA's device plugin and its operator would say of a node; the image is the worker without CUDA under that name.
       await reader.run(`kubectl label node --all nvidia.com/gpu.present=true
 kubectl patch node ${NODE_NAME} --subresource status --type merge --patch '{"status":{"capacity":{"nvidia.com/gpu":"1"}}}'`)
-      await reader.follow('gpu.md', 'GPU nodes')
+      // The release has a volume for one node, which is the only one.
+      await reader.followPart(
+        { page: 'gpu.md', heading: 'From a cluster to a picture', index: 1 },
+        {
+          placeholders: {
+            '--create-namespace': `--reset-then-reuse-values --set-json nodeSelector='{"nvidia.com/gpu.present":"true"}'`,
+            '--set storage.pvc.storageClass=shared --set image.registry=registry.example --set publicUrl=http://localhost:8080':
+              '--set storage.pvc.accessMode=ReadWriteOnce',
+          },
+        },
+      )
       await reader.run(`helm upgrade drape .cache/charts/drape-0.1.0.tgz --namespace drape --reset-then-reuse-values \
 --set pools.gpu.scaling.bounds.min=2 --set pools.gpu.requests.cpu=100m --set pools.gpu.requests.memory=512Mi`)
       await until(async () =>

@@ -5,6 +5,7 @@ import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { acceptGeneration } from '../../../api/generations/acceptance.store.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createIdempotencyKeys } from '../../../api/shared/database/idempotency.store.ts'
+import { findPendingMigrations } from '../../../api/shared/database/migrate.ts'
 import { createProxyNonces } from '../../../api/shared/database/proxy-nonces.store.ts'
 import { sweep } from '../../../api/shared/retention/erase.ts'
 import { createRetention } from '../../../api/shared/retention/retention.store.ts'
@@ -220,6 +221,13 @@ describe('the database role of a process', () => {
     expect(await tryAs('api', "select make_event_partitions('2020-01-01', '2020-01-02')")).toBeNull()
     expect(await tryAs('api', 'drop table events_20200101')).toBe(DENIED)
     expect(await tryAs('api', "select drop_event_partition('2020-01-03')")).toBeNull()
+  })
+
+  it('sees in every process that the schema is current', async () => {
+    // With the role of a worker, no pod waits for the schema.
+    for (const process of ['api', 'controller'] as const)
+      expect(await findPendingMigrations(asProcess(url, process))).toEqual([])
+    expect(await tryAs('worker', 'select name from migrations')).toBe(DENIED)
   })
 
   it('of a controller writes the audit log, but neither reads nor deletes entries', async () => {

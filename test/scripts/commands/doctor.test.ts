@@ -110,6 +110,7 @@ describe('drape doctor', () => {
       const { findings } = await examine({ REDIS_URL: url.href })
       expect(findings.filter(({ state }) => state === 'problem')).toEqual([])
       expect(find(findings, 'queue')).toMatchObject({ state: 'ok', found: '0 workers, 0 try-ons wait, 0 run' })
+      expect(find(findings, 'redis user')).toMatchObject({ state: 'ok', found: 'reader' })
       const refused = await createClient({ url: url.href }).connect()
       await expect(refused.set('key', 'value')).rejects.toThrow(/NOPERM/)
       refused.destroy()
