@@ -21,7 +21,8 @@ const sayHello = new Router()
 
 app.use(async (ctx) => {
   if (ctx.path === '/hello') await sayHello(ctx as never, async () => {})
-  else if (ctx.path === '/bare-events') ctx.body = String(await measureBareInsert(DATABASE_URL))
+  else if (ctx.path === '/bare-events')
+    ctx.body = String(await measureBareInsert(DATABASE_URL, Number(ctx.query.seconds)))
   else if (ctx.method === 'POST') await accept(ctx)
   else await find(ctx)
 })

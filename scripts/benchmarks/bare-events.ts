@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { AT_ONCE, SECONDS } from './load.ts'
+import { AT_ONCE } from './load.ts'
 import { EVENT_CONTEXT, EVENTS_AT_ONCE, sampleEvent } from './sample-events.ts'
 
 const COLUMNS = 8
@@ -11,7 +11,7 @@ const placeholders = Array.from({ length: EVENTS_AT_ONCE }, (_, row) => {
 const INSERT = `insert into bare_events values ${placeholders.join(', ')} on conflict do nothing`
 
 /** Events per second that a plain statement inserts into a plain table. */
-export async function measureBareInsert(url: string): Promise<number> {
+export async function measureBareInsert(url: string, seconds: number): Promise<number> {
   const pool = new pg.Pool({ connectionString: url, max: 10 })
   await pool.query(`
     create table if not exists bare_events (
@@ -20,7 +20,7 @@ export async function measureBareInsert(url: string): Promise<number> {
   const started = performance.now()
   let batches = 0
   const insert = async () => {
-    while (performance.now() < started + SECONDS * 1000) {
+    while (performance.now() < started + seconds * 1000) {
       await pool.query({ name: 'insert', text: INSERT, values: createRows().flat() })
       batches++
     }

@@ -22,20 +22,28 @@ export interface Tenant {
   readonly apiKey: string
 }
 
-/** Resources of the benchmarks: a separate database, Redis and account. */
+/** Resources of one benchmark: the shared database and account, and what it starts. */
 export interface Bench extends Tenant {
   /** Directory of the logs. */
   readonly logFolder: string
-  /** Whether long benchmarks run at full size. */
-  readonly isFull: boolean
-  /** URLs of an API and of the baseline programs, started on first use; both pinned to the same CPU and measured alternately. */
+  /** URLs of an API and of the baseline programs, shared by all benchmarks; both pinned to the same CPU and measured alternately. */
   servers(): Promise<{ api: string; anchor: string }>
-  /** Starts an API with an empty database and an empty Redis. The caller stops it. */
+  /** Starts an API with an empty database and an empty Redis. */
   startStack(options?: { env?: Readonly<Record<string, string>> }): Promise<Stack>
-  /** Keeps a part running until the benchmarks end. */
+  /** Keeps a part running until all benchmarks end. */
   startPart(part: Part): Promise<void>
   /** Starts a baseline program with the benchmarks' Redis; `pinned` (the default): on the CPU of the APIs. */
   startBare(main: string, options?: { pinned?: boolean; env?: Readonly<Record<string, string>> }): Promise<Program>
+  /** Runs when the benchmark has ended, also by an error, before its programs stop. */
+  defer(undo: () => unknown): void
+  /** Stops what the benchmark started. */
+  stop(): Promise<void>
+}
+
+/** What all benchmarks share: a separate database, Redis and account. */
+export interface Shared {
+  /** Resources for one benchmark. */
+  open(): Bench
   stop(): Promise<void>
 }
 
@@ -44,22 +52,21 @@ export interface Stack extends Tenant {
   readonly api: Program
   /** Runs on the CPUs that the APIs do not use. */
   startWorker(env?: Readonly<Record<string, string>>): Promise<Program>
-  stop(): Promise<void>
 }
 
 export const LIMITS = { writesPerMinute: 100_000_000, readsPerMinute: 100_000_000 }
 /** Number of Redis databases; `servers` uses the first. */
 const REDIS_DATABASES = 16
+/** The limits of events, which are no subject of a benchmark. */
+const EVENT_LIMITS = {
+  EVENTS_PER_MINUTE: '10000000',
+  EVENT_BYTES_PER_MINUTE: '10000000000',
+  EVENT_BYTES_PER_DAY: '1000000000000',
+  ADDRESS_EVENTS_PER_MINUTE: '10000000',
+  ADDRESS_EVENT_BYTES_PER_MINUTE: '10000000000',
+}
 
-export async function startBench({
-  root,
-  isFull,
-  say,
-}: {
-  root: string
-  isFull: boolean
-  say: (text: string) => void
-}): Promise<Bench> {
+export async function startBench({ root, say }: { root: string; say: (text: string) => void }): Promise<Shared> {
   const undo = new AsyncDisposableStack()
   try {
     const folder = await mkdtemp(join(tmpdir(), 'drape-bench-'))
@@ -83,7 +90,14 @@ export async function startBench({
     }
     const [databaseUrl, redisUrl] = await Promise.all([startPostgres(services), startRedis(services)])
     let started = 0
-    const start = async (main: string, { pinned = true, env = {} }: { pinned?: boolean; env?: NodeJS.ProcessEnv }) => {
+    const start = async (
+      main: string,
+      {
+        pinned = true,
+        env = {},
+        scope = undo,
+      }: { pinned?: boolean; env?: NodeJS.ProcessEnv; scope?: AsyncDisposableStack },
+    ) => {
       const program = await startProgram({
         main,
         pinned,
@@ -101,57 +115,50 @@ export async function startBench({
           ...env,
         },
       })
-      undo.defer(() => program.stop())
+      scope.defer(() => program.stop())
       return program
     }
 
     let stacks = 0
-    const startStack: Bench['startStack'] = async ({ env = {} } = {}) => {
+    const startStack = async (scope: AsyncDisposableStack, env: Readonly<Record<string, string>>): Promise<Stack> => {
       const name = `stack_${stacks++}`
       const ownRedis = `${redisUrl}/${1 + (stacks % (REDIS_DATABASES - 1))}`
       await run(databaseUrl, `create database ${name}`)
+      scope.defer(() => run(databaseUrl, `drop database ${name} with (force)`))
       const tenant = await openTenant(databaseUrl.replace(/[^/]+$/, name))
-      const programs: Program[] = []
+      scope.defer(() => tenant.database.end())
       const own = { ...env, DATABASE_URL: tenant.databaseUrl, REDIS_URL: ownRedis }
-      const api = await start('api/main.ts', { env: own })
-      return {
-        ...tenant,
-        redisUrl: ownRedis,
-        api,
-        startWorker: async (more = {}) => {
-          const worker = await start('worker/main.ts', { pinned: false, env: { ...own, PUBLIC_URL: api.url, ...more } })
-          programs.push(worker)
-          return worker
-        },
-        stop: async () => {
-          await Promise.all([api, ...programs].map((program) => program.stop()))
-          await tenant.database.end()
-          await run(databaseUrl, `drop database ${name} with (force)`)
-        },
-      }
+      const api = await start('api/main.ts', { env: own, scope })
+      const startWorker: Stack['startWorker'] = (more = {}) =>
+        start('worker/main.ts', { pinned: false, env: { ...own, PUBLIC_URL: api.url, ...more }, scope })
+      return { ...tenant, redisUrl: ownRedis, api, startWorker }
     }
 
     const tenant = await openTenant(databaseUrl)
     undo.defer(() => tenant.database.end())
-    const env = { DATABASE_URL: databaseUrl }
+    const env = { ...EVENT_LIMITS, DATABASE_URL: databaseUrl }
     const startServers = async () => ({
       api: (await start('api/main.ts', { env })).url,
       anchor: (await start('scripts/benchmarks/anchor-server.ts', { env })).url,
     })
     let servers: Promise<{ api: string; anchor: string }> | undefined
-    return {
-      ...tenant,
-      logFolder: folder,
-      isFull,
-      startStack,
-      startPart: (part) => supervisor.start(part),
-      startBare: (main, options = {}) => start(main, options),
-      servers: () => {
-        servers ??= startServers()
-        return servers
-      },
-      stop: () => undo.disposeAsync(),
+    const open = (): Bench => {
+      const scope = new AsyncDisposableStack()
+      return {
+        ...tenant,
+        logFolder: folder,
+        startStack: ({ env: own = {} } = {}) => startStack(scope, own),
+        startPart: (part) => supervisor.start(part),
+        startBare: (main, options = {}) => start(main, { ...options, scope }),
+        servers: () => {
+          servers ??= startServers()
+          return servers
+        },
+        defer: (work) => scope.defer(async () => void (await work())),
+        stop: () => scope.disposeAsync(),
+      }
     }
+    return { open, stop: () => undo.disposeAsync() }
   } catch (error) {
     await undo.disposeAsync()
     throw error

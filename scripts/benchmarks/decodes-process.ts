@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
 
-// Counts the full decodes of encoded images by wrapping the library. Raw pixels need no decode. Prints one number per format.
+// Counts the full decodes of encoded images by wrapping the library: raw pixels need none, and neither does reading the metadata of a file.
+// Prints one number per format.
 
 const [, , path, ...formats] = process.argv
 const counted = { decodes: 0 }
@@ -12,8 +13,14 @@ const wrapper = `
   const sharp = createRequire(${JSON.stringify(import.meta.url)})('sharp')
   export default new Proxy(sharp, {
     apply: (target, self, [input, options]) => {
-      if (!options?.raw) globalThis.countDecode()
-      return Reflect.apply(target, self, [input, options])
+      const image = Reflect.apply(target, self, [input, options])
+      if (options?.raw) return image
+      const { toBuffer } = image
+      image.toBuffer = (...given) => {
+        globalThis.countDecode()
+        return Reflect.apply(toBuffer, image, given)
+      }
+      return image
     },
   })`
 registerHooks({

@@ -14,7 +14,6 @@ export const decodes: Benchmark = {
   unit: 'decodes',
   better: 'lower',
   goal: 1,
-  stretch: 1,
   measure: async ({ logFolder }) => {
     const photo = await readFile(new URL('../samples/persons/down-half-teal.jpg', import.meta.url))
     const path = join(logFolder, 'counted.jpg')

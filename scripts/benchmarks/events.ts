@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createAccounts } from '../../api/accounts/accounts.store.ts'
 import type { Benchmark } from './benchmark.ts'
-import { type Load, measureThroughput } from './load.ts'
+import { type Load, measureThroughput, SECONDS } from './load.ts'
 import { alternate } from './rounds.ts'
 import { EVENT_CONTEXT, EVENTS_AT_ONCE, sampleEvent } from './sample-events.ts'
 
@@ -10,8 +10,7 @@ export const sendEvents: Benchmark = {
   what: `POST /events, ${EVENTS_AT_ONCE} a batch, against a bare multi-row insert, conflicts ignored, without any server`,
   unit: 'events/s',
   better: 'higher',
-  goal: 0.55,
-  stretch: 0.8,
+  goal: 0.8,
   measure: async ({ database, accountId, servers }) => {
     const key = await createAccounts(database).insertKey(accountId, 'publishable')
     const { api, anchor } = await servers()
@@ -28,7 +27,7 @@ export const sendEvents: Benchmark = {
     }
     return alternate({
       ours: async () => EVENTS_AT_ONCE * (await measureThroughput(load)),
-      anchor: async () => Number(await (await fetch(`${anchor}/bare-events`)).text()),
+      anchor: async () => Number(await (await fetch(`${anchor}/bare-events?seconds=${SECONDS}`)).text()),
       best: 'lower',
     })
   },

@@ -16,7 +16,6 @@ export const garmentCache: Benchmark = {
   unit: 'ms',
   better: 'lower',
   goal: 0.8,
-  stretch: 0.5,
   measure: async () => {
     const models = await openModels(MODELS)
     const engines = await createEngines(['warp'], { models })

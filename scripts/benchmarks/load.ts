@@ -1,4 +1,5 @@
 import { Pool } from 'undici'
+import { bySize } from './size.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -14,7 +15,7 @@ export interface Load {
 
 /** Number of concurrent requests. */
 export const AT_ONCE = 16
-export const SECONDS = 2
+export const SECONDS = bySize({ smallest: 0.2, usual: 2 })
 
 /** Responses per second of a server with `atOnce` concurrent requests. Throws if a request is rejected. */
 export async function measureThroughput(

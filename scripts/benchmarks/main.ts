@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ROOT, say } from '../stack/session.ts'
-import { answerTimes } from './answer-times.ts'
 import { startBench } from './bench.ts'
-import { type Benchmark, type Result, runBenchmark } from './benchmark.ts'
+import { type Benchmark, runBenchmarks } from './benchmark.ts'
 import { checkCredits } from './check-credits.ts'
 import { decodes } from './decodes.ts'
 import { eventLoopGap } from './event-loop.ts'
@@ -19,9 +18,8 @@ import { leaveProcessor } from './pinning.ts'
 import { postTryOn } from './post-try-on.ts'
 import { acceptedAgainstQueue, pickedUp, relayed } from './queue.ts'
 import { scraped } from './scrape.ts'
-import { signTimes } from './signing.ts'
 import { statementsPerGeneration } from './statements.ts'
-import { presentTable } from './table.ts'
+import { presentOutcome, presentTable } from './table.ts'
 import { telemetryCost } from './telemetry-cost.ts'
 import { uploadCopies, uploadMemory, uploadTime } from './uploads.ts'
 import { waitEstimates } from './wait-estimates.ts'
@@ -56,32 +54,41 @@ const BENCHMARKS: readonly Benchmark[] = [
   idleCommands,
   ...connections,
   uploadCopies,
-  ...answerTimes,
   ...waitEstimates,
-  ...signTimes,
   ...operator,
 ]
 
-/** Groups of benchmarks by name. */
-const GROUPS: Readonly<Record<string, readonly Benchmark[]>> = { operator }
-
-const USAGE = `Usage: scripts/bench [--json] [--full] [ID…]      runs the benchmarks with these ids, or all
-       scripts/bench quality [--sheet FILE]       measures the quality of the default engine
-       scripts/bench gpu                          measures an engine with model files`
+const USAGE = `Usage: scripts/bench [--json] [--smallest | --full] [ID…]   runs the benchmarks with these ids, or all
+       scripts/bench quality [--sheet FILE]                measures the quality of the default engine
+       scripts/bench gpu                                   measures an engine with model files`
 
 const { values, positionals } = readArguments()
 if (values.help) {
   console.log(USAGE)
   process.exit(0)
 }
-const results = await runAll(chooseBenchmarks(positionals))
-console.log(values.json ? JSON.stringify(results) : presentTable(results))
+const benchmarks = chooseBenchmarks(positionals)
+leaveProcessor()
+const shared = await startBench({ root: ROOT, say })
+const outcome = await runBenchmarks(benchmarks, shared, {
+  onStart: ({ id, what }) => say(`${id}: ${what} …`),
+  onResult: (result) => say(presentTable([result])),
+}).finally(() => shared.stop())
+console.log(values.json ? JSON.stringify(outcome) : presentOutcome(outcome))
+// A benchmark that did not end still waits.
+process.exit(outcome.failed.length > 0 ? 1 : 0)
 
 function readArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { json: { type: 'boolean' }, full: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        json: { type: 'boolean' },
+        // Read by size.ts.
+        smallest: { type: 'boolean' },
+        full: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
     })
   } catch (error) {
     say(`${error instanceof Error ? error.message : error}\n${USAGE}`)
@@ -89,33 +96,11 @@ function readArguments() {
   }
 }
 
-function chooseBenchmarks(names: readonly string[]): readonly Benchmark[] {
-  const ids = names.flatMap((name) => GROUPS[name]?.map(({ id }) => id) ?? name)
+function chooseBenchmarks(ids: readonly string[]): readonly Benchmark[] {
   const unknown = ids.filter((id) => !BENCHMARKS.some((benchmark) => benchmark.id === id))
   if (unknown.length > 0) {
     say(`The benchmark ${unknown.join(', ')} does not exist. Benchmarks: ${BENCHMARKS.map(({ id }) => id).join(', ')}.`)
     process.exit(2)
   }
   return ids.length === 0 ? BENCHMARKS : BENCHMARKS.filter(({ id }) => ids.includes(id))
-}
-
-async function runAll(benchmarks: readonly Benchmark[]): Promise<Result[]> {
-  leaveProcessor()
-  const bench = await startBench({ root: ROOT, isFull: values.full ?? false, say })
-  try {
-    const done: Result[] = []
-    for (const benchmark of benchmarks) {
-      say(`${benchmark.id}: ${benchmark.what} …`)
-      const result = await runBenchmark(benchmark, bench).catch((error: Error) => {
-        say(`${benchmark.id} failed: ${error.stack}`)
-        process.exitCode = 1
-      })
-      if (!result) continue
-      say(presentTable([result]))
-      done.push(result)
-    }
-    return done
-  } finally {
-    await bench.stop()
-  }
 }

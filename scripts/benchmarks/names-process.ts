@@ -8,11 +8,16 @@ import { percentile } from './percentile.ts'
 // Resolves host names as the API does for callers' URLs, while idle or while processing photos. Responds with ms.
 
 const { PORT, PROBE_PORT, PHOTO = '' } = process.env
-const SECONDS = 2
 
-async function measureLookups(photos: number): Promise<{ p50: number; p99: number }> {
+async function measureLookups({
+  photos,
+  seconds,
+}: {
+  photos: number
+  seconds: number
+}): Promise<{ p50: number; p99: number }> {
   const photo = readFileSync(PHOTO)
-  const until = performance.now() + SECONDS * 1000
+  const until = performance.now() + seconds * 1000
   const work = async () => {
     while (performance.now() < until) await normaliseImage(photo)
   }
@@ -29,8 +34,9 @@ async function measureLookups(photos: number): Promise<{ p50: number; p99: numbe
 }
 
 createServer(async ({ url = '' }, response) => {
-  const photos = Number(new URL(url, 'http://names').searchParams.get('photos'))
-  response.end(JSON.stringify(await measureLookups(photos)))
+  const { searchParams } = new URL(url, 'http://names')
+  const [photos, seconds] = ['photos', 'seconds'].map((name) => Number(searchParams.get(name)))
+  response.end(JSON.stringify(await measureLookups({ photos, seconds })))
 }).listen(Number(PORT))
 createServer((_, response) => response.end('ready')).listen(Number(PROBE_PORT))
 process.on('SIGTERM', () => process.exit(0))

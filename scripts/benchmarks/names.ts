@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Benchmark } from './benchmark.ts'
+import { SECONDS } from './load.ts'
 import { alternate } from './rounds.ts'
 import { largePhoto } from './sample-photos.ts'
+import { bySize } from './size.ts'
 
-const PHOTOS = 8
+const PHOTOS = bySize({ smallest: 2, usual: 8 })
 
 /** DNS lookup times while photos are processed: both use the same thread pool. */
 export const nameTimes: readonly Benchmark[] = (
@@ -18,19 +20,14 @@ export const nameTimes: readonly Benchmark[] = (
   unit: 'ms',
   better: 'lower',
   goal: 5,
-  stretch: 2,
   measure: async ({ startBare, logFolder }) => {
     const path = join(logFolder, 'photo.jpg')
     await writeFile(path, await largePhoto())
     const bare = await startBare('scripts/benchmarks/names-process.ts', { pinned: false, env: { PHOTO: path } })
     const ask = async (photos: number) => {
-      const answer = await fetch(`${bare.url}/?photos=${photos}`)
+      const answer = await fetch(`${bare.url}/?photos=${photos}&seconds=${SECONDS}`)
       return ((await answer.json()) as Record<typeof share, number>)[share]
     }
-    try {
-      return await alternate({ ours: () => ask(PHOTOS), anchor: () => ask(0), best: 'higher' })
-    } finally {
-      await bare.stop()
-    }
+    return alternate({ ours: () => ask(PHOTOS), anchor: () => ask(0), best: 'higher' })
   },
 }))

@@ -46,21 +46,22 @@ export async function startProgram(options: {
   const startedAt = inspectProcess(pid)?.startedAt ?? ''
   reaper.add({ name: main, pid, startedAt, signal: 'SIGTERM', graceSeconds: 20, stage: 1 })
   const ended = once(child, 'exit')
-  await Promise.race([
-    untilReady(`${probeUrl}/readyz`),
-    ended.then(() => Promise.reject(new Error(`${main} ended; see ${logPath}`))),
-  ])
-  return {
-    url,
-    probeUrl,
-    pid,
-    stop: async () => {
-      child.kill('SIGTERM')
-      await ended
-      killGroup(pid)
-      reaper.drop(pid)
-    },
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await ended
+    killGroup(pid)
+    reaper.drop(pid)
   }
+  try {
+    await Promise.race([
+      untilReady(`${probeUrl}/readyz`),
+      ended.then(() => Promise.reject(new Error(`${main} ended; see ${logPath}`))),
+    ])
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, probeUrl, pid, stop }
 }
 
 async function untilReady(url: string): Promise<void> {

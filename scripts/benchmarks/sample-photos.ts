@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image/image.ts'
+import { bySize } from './size.ts'
 
 /** Max size of an upload. */
 const UPLOAD_BYTES = 10 * 1024 * 1024
@@ -12,7 +13,7 @@ export function unreadableFile(): Buffer {
 
 /** A JPEG of noise, just below the max size. */
 export async function heavyPhoto(): Promise<Buffer> {
-  const [width, height] = [2400, 1800]
+  const [width, height] = bySize({ smallest: [600, 450], usual: [2400, 1800] })
   const noise = { width, height, channels: 3 as const, data: randomBytes(width * height * 3) }
   for (let quality = 100; ; quality -= 2) {
     const file = await encodeImage(noise, { format: 'jpeg', quality })
@@ -20,10 +21,12 @@ export async function heavyPhoto(): Promise<Buffer> {
   }
 }
 
+const LARGE_PIXELS = bySize({ smallest: 1_000_000, usual: 12_000_000 })
+
 /** A photo of a person with 12 megapixels, as from a phone. */
 export async function largePhoto(): Promise<Buffer> {
   const small = await decodeImage(await readFile(new URL('../samples/persons/down-half-teal.jpg', import.meta.url)))
-  const scale = Math.sqrt(12_000_000 / (small.width * small.height))
+  const scale = Math.sqrt(LARGE_PIXELS / (small.width * small.height))
   const size = { width: Math.round(small.width * scale), height: Math.round(small.height * scale) }
   return encodeImage(await resizeBitmap(small, size), { format: 'jpeg', quality: 90 })
 }

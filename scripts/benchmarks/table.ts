@@ -1,19 +1,30 @@
-import type { Result } from './benchmark.ts'
+import type { Outcome, Result } from './benchmark.ts'
 
 /** The results as a table, one line each. */
 export function presentTable(results: readonly Result[]): string {
-  const head = ['id', 'ours', 'anchor', 'ratio', 'goal', 'stretch', '', 'what']
-  const lines = results.map(({ id, ours, anchor, ratio, goal, stretch, reached, unit, what }) => [
+  const head = ['id', 'ours', 'anchor', 'ratio', 'goal', '', 'what']
+  const lines = results.map(({ id, ours, anchor, ratio, goal, reached, unit, what }) => [
     id,
     rounded(ours),
     rounded(anchor),
     ratio.toFixed(2),
     goal,
-    stretch,
     reached ? 'reached' : 'missed',
     `${what} (${unit})`,
   ])
   return alignColumns([head, ...lines])
+}
+
+/** The table, then which figures missed their goal, and what could not be measured. */
+export function presentOutcome({ results, failed }: Outcome): string {
+  const missed = results
+    .filter(({ reached }) => !reached)
+    .map(({ id, ratio, goal }) => `${id} (${rounded(ratio)}, goal ${goal})`)
+  return [
+    ...(results.length > 0 ? [presentTable(results)] : []),
+    ...(missed.length > 0 ? [`Missed the goal: ${missed.join(', ')}`] : []),
+    ...failed.map(({ id, reason }) => `Not measured: ${id}: ${reason}`),
+  ].join('\n')
 }
 
 /** Rows as lines with aligned columns. */

@@ -11,33 +11,26 @@ export const telemetryCost: Benchmark = {
   what: 'POST /try-on by reference with every request traced, against telemetry switched off',
   unit: 'answers/s',
   better: 'higher',
-  goal: 0.8,
-  stretch: 0.92,
+  goal: 0.92,
   measure: async (bench) => {
     const receiver = createServer((request, response) => {
       request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
     })
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    bench.defer(() => receiver.close().closeAllConnections())
     const { port } = receiver.address() as AddressInfo
     const traced = await bench.startStack({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } })
     const plain = await bench.startStack()
-    try {
-      const [ours, anchor] = await Promise.all(
-        [traced, plain].map(async (stack) => ({
-          url: stack.api.url,
-          ...tryOnRequest(stack, await insertSample(stack)),
-        })),
-      )
-      return await alternate({
-        ours: () => measureThroughput(ours),
-        anchor: () => measureThroughput(anchor),
-        best: 'lower',
-      })
-    } finally {
-      await traced.stop()
-      await plain.stop()
-      receiver.close()
-      receiver.closeAllConnections()
-    }
+    const [ours, anchor] = await Promise.all(
+      [traced, plain].map(async (stack) => ({
+        url: stack.api.url,
+        ...tryOnRequest(stack, await insertSample(stack)),
+      })),
+    )
+    return await alternate({
+      ours: () => measureThroughput(ours),
+      anchor: () => measureThroughput(anchor),
+      best: 'lower',
+    })
   },
 }

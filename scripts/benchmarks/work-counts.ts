@@ -4,10 +4,13 @@ import { sql } from '../../api/shared/database/database.ts'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import type { Program } from './program.ts'
+import { bySize } from './size.ts'
 import { countUnfinished, postTryOns, sendSample, tryOnRequest } from './try-on-request.ts'
 
-const JOBS = 200
-const IDLE_SECONDS = 20
+const JOBS = bySize({ smallest: 2, usual: 200 })
+const IDLE_SECONDS = bySize({ smallest: 1, usual: 20 })
+/** After which a worker that started is idle. */
+const SETTLED_MS = bySize({ smallest: 500, usual: 5000 })
 const CONNECTIONS = { redis: 3, postgres: 1 }
 
 export const redisCommands: Benchmark = {
@@ -15,8 +18,7 @@ export const redisCommands: Benchmark = {
   what: 'Redis commands for each finished job, including its request, the relay and all polling',
   unit: 'commands',
   better: 'lower',
-  goal: 12,
-  stretch: 10,
+  goal: 6,
   measure: (bench) =>
     withWorker(bench, async (stack) => {
       const commands = await watchCommands(stack, () => true)
@@ -30,8 +32,7 @@ export const storageCalls: Benchmark = {
   what: 'calls of the object storage for each generation',
   unit: 'calls',
   better: 'lower',
-  goal: 4,
-  stretch: 3,
+  goal: 3,
   measure: (bench) =>
     withWorker(bench, async (stack, worker) => {
       const count = async () => (await Promise.all([stack.api, worker].map(countStorageCalls))).reduce((a, b) => a + b)
@@ -48,10 +49,9 @@ export const idleCommands: Benchmark = {
   unit: 'commands/s',
   better: 'lower',
   goal: 0.5,
-  stretch: 0.3,
   measure: (bench) =>
     withWorker(bench, async (stack, _, isOfWorker) => {
-      await sleep(5000)
+      await sleep(SETTLED_MS)
       const commands = await watchCommands(stack, isOfWorker)
       await sleep(IDLE_SECONDS * 1000)
       return { ours: (await commands.stop()) / IDLE_SECONDS, anchor: 1 }
@@ -64,7 +64,6 @@ export const connections: readonly Benchmark[] = (['redis', 'postgres'] as const
   unit: 'connections',
   better: 'lower',
   goal: CONNECTIONS[kind],
-  stretch: CONNECTIONS[kind],
   measure: (bench) =>
     withWorker(bench, async (stack, worker) => {
       await runJobs(stack, 10)
@@ -81,13 +80,9 @@ async function withWorker<T>(
   measure: (stack: Stack, worker: Program, isOfWorker: (address: string) => boolean) => Promise<T>,
 ): Promise<T> {
   const stack = await bench.startStack()
-  try {
-    const others = await redisAddresses(stack)
-    const worker = await stack.startWorker()
-    return await measure(stack, worker, (address) => !others.has(address))
-  } finally {
-    await stack.stop()
-  }
+  const others = await redisAddresses(stack)
+  const worker = await stack.startWorker()
+  return measure(stack, worker, (address) => !others.has(address))
 }
 
 async function runJobs(stack: Stack, jobs = JOBS): Promise<void> {

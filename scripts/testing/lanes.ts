@@ -37,7 +37,8 @@ export const LANES = {
     root: true,
   },
   cluster: {
-    about: 'the controller on a real Kubernetes API server, the charts with Helm, alerts with Prometheus, an S3 server',
+    about:
+      'the controller on a real Kubernetes API server, the charts with Helm, alerts with Prometheus, an S3 server, the benchmarks at their smallest',
     globs: [
       'test/api/shared/storage/s3{,-versions}.test.ts',
       'test/chart/**',
@@ -45,6 +46,7 @@ export const LANES = {
       'test/flow-s3.test.ts',
       'test/observability/{rules,runbook-commands,scale-downs,watched}.test.ts',
       'test/openbao/**',
+      'test/scripts/benchmarks/benchmarks.test.ts',
       'test/scripts/stack/go-tool.test.ts',
     ],
     workers: 1,
