@@ -97,6 +97,26 @@ describe('the better of two results of an engine that honours the seed', () => {
     expect(seeds).toEqual([1])
   })
 
+  it('is scored by the cutout that the engine returns', async () => {
+    const plain = { ...input, garment: { ...input.garment, data: input.garment.data.map(() => 230) } }
+    const { width, height } = input.garment
+    const isInside = (x: number, y: number) =>
+      x > 0.2 * width && x < 0.8 * width && y > 0.2 * height && y < 0.8 * height
+    const data = Uint8ClampedArray.from({ length: width * height * 4 }, (_, k) =>
+      isInside((k >> 2) % width, Math.floor((k >> 2) / width)) ? [20, 40, 90, 255][k & 3] : 0,
+    )
+    const cutting: Engine = {
+      ...engine,
+      run: async (asked, context) => ({
+        ...(await engine.run(asked, context)),
+        cutout: { width, height, channels: 4, data },
+      }),
+    }
+    const options = { minQuality: null, signal: AbortSignal.timeout(60_000), onProgress: () => {} }
+    expect((await drawBest(engine, plain, options)).quality).toBeNull()
+    expect((await drawBest(cutting, plain, options)).quality).not.toBeNull()
+  })
+
   it('has no score and is not rejected if a test engine drew it', async () => {
     const drawing = engine
     engine = createMockEngine()
