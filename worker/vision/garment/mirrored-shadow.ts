@@ -16,16 +16,19 @@ const MIN_AREA = 0.0003
  * the other side's sleeve with a shadow as dark as cloth.
  */
 export function removeMirroredShadow(garment: Mask, { background, comparison }: ComparedImage): Mask {
+  const { width, height } = garment
+  const tintLimit = Math.max(6, 6 * background.deviation)
+  const shaded = subset(garment, (i) => {
+    const light = comparison.light.data[i]
+    return light >= 0.2 && light <= 1.03 && comparison.tint.data[i] <= tintLimit
+  })
+  if (countSet(shaded) < MIN_AREA * width * height) return garment
   const { score, angle, centre } = findSymmetry(garment)
   if (score < MIN_SYMMETRY) return garment
-  const { width, height } = garment
   const longSide = Math.max(width, height)
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)]
   const around = dilate(garment, 0.0025 * longSide)
-  const tintLimit = Math.max(6, 6 * background.deviation)
-  const alone = subset(garment, (i) => {
-    const light = comparison.light.data[i]
-    if (light < 0.2 || light > 1.03 || comparison.tint.data[i] > tintLimit) return false
+  const alone = subset(shaded, (i) => {
     const [x, y] = [i % width, Math.floor(i / width)]
     const away = (x - centre.x) * cos - (y - centre.y) * sin
     const column = Math.round(x - 2 * away * cos)

@@ -1,6 +1,6 @@
 import { boundsOf } from '../person/bounds.ts'
 import type { Box } from '../person/person.ts'
-import { type Mask, maskToPlane, type Plane, type Point } from '../raster/plane.ts'
+import { type Mask, maskToPlane, type Plane, type Point, sumOf } from '../raster/plane.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
 import { norm } from '../raster/vector.ts'
 
@@ -78,7 +78,7 @@ interface Turned {
 
 function measure(plane: Plane): Turned {
   const box = boundsOf(plane, (value) => value > 0) ?? { x: 0, y: 0, width: 0, height: 0 }
-  return { plane, box, sum: plane.data.reduce((sum, value) => sum + value, 0) }
+  return { plane, box, sum: sumOf(plane) }
 }
 
 // The shape rotated back by `angle` about its centroid, which becomes the middle of the result.

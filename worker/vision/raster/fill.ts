@@ -1,4 +1,4 @@
-import { type Colours, createPlane, type Plane } from './plane.ts'
+import { type Colours, createPlane, type Plane, sumOf } from './plane.ts'
 import { resizeBilinear } from './sample.ts'
 
 /**
@@ -31,8 +31,8 @@ function pull(weighted: Plane, weights: readonly Plane[]): Plane {
   const levels = [weighted]
   for (let k = 1; k < weights.length; k++) levels.push(halve(levels[k - 1]))
   const coarsest = levels[levels.length - 1]
-  const totalWeight = sum(weights[weights.length - 1])
-  const mean = totalWeight > 1e-9 ? sum(coarsest) / totalWeight : 0
+  const totalWeight = sumOf(weights[weights.length - 1])
+  const mean = totalWeight > 1e-9 ? sumOf(coarsest) / totalWeight : 0
   let known = createPlane(coarsest, mean)
   for (let k = levels.length - 1; k >= 0; k--)
     known = merge(levels[k], weights[k], k === levels.length - 1 ? known : resizeBilinear(known, levels[k]))
@@ -52,12 +52,6 @@ function merge(level: Plane, weight: Plane, coarse: Plane): Plane {
     out.data[i] = (level.data[i] / w) * trust + coarse.data[i] * (1 - trust)
   }
   return out
-}
-
-function sum(plane: Plane): number {
-  let total = 0
-  for (let i = 0; i < plane.data.length; i++) total += plane.data[i]
-  return total
 }
 
 // 1-3-3-1 reduction by two around the middle of each pair, border replicated: symmetric, and smooth enough to avoid

@@ -78,7 +78,9 @@ export function longSide({ width, height }: Size): number {
 
 /** The pixels that are set in either mask. */
 export function union(a: Mask, b: Mask): Mask {
-  return maskWhere(a, (i) => (a.data[i] | b.data[i]) === 1)
+  const out: Mask = { ...a, data: a.data.slice() }
+  for (let i = 0; i < out.data.length; i++) out.data[i] |= b.data[i]
+  return out
 }
 
 /** The pixels that are not set. */
@@ -102,6 +104,12 @@ export function countSet(mask: Mask): number {
   let n = 0
   for (let i = 0; i < mask.data.length; i++) n += mask.data[i]
   return n
+}
+
+export function sumOf({ data }: Plane): number {
+  let total = 0
+  for (let i = 0; i < data.length; i++) total += data[i]
+  return total
 }
 
 /** The bitmap's first three channels as floats in 0 to 255. */
