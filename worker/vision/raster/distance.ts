@@ -1,6 +1,7 @@
 import type { Mask, Plane } from './plane.ts'
 
-const FAR = 1e20
+const NONE = 1e10
+const FAR = NONE * NONE
 
 /**
  * Euclidean distance in px from every pixel to the nearest set pixel (0 on set pixels, very large if none is set).
@@ -8,27 +9,32 @@ const FAR = 1e20
  */
 export function distanceTo(mask: Mask): Plane {
   const { width, height } = mask
-  const squared = new Float64Array(width * height)
-  for (let i = 0; i < squared.length; i++) squared[i] = mask.data[i] ? 0 : FAR
-  const longest = Math.max(width, height)
-  const line = new Float64Array(longest)
+  const within = distanceInColumn(mask)
+  const line = new Float64Array(width)
   const scratch = {
-    vertices: new Int32Array(longest),
-    borders: new Float64Array(longest + 1),
-    out: new Float64Array(longest),
-  }
-  for (let x = 0; x < width; x++) {
-    for (let y = 0; y < height; y++) line[y] = squared[y * width + x]
-    transformLine(line, height, scratch)
-    for (let y = 0; y < height; y++) squared[y * width + x] = scratch.out[y]
+    vertices: new Int32Array(width),
+    borders: new Float64Array(width + 1),
+    out: new Float64Array(width),
   }
   const data = new Float32Array(width * height)
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) line[x] = squared[y * width + x]
+  for (let y = 0, row = 0; y < height; y++, row += width) {
+    for (let x = 0; x < width; x++) line[x] = within[row + x] ** 2
     transformLine(line, width, scratch)
-    for (let x = 0; x < width; x++) data[y * width + x] = Math.sqrt(scratch.out[x])
+    for (let x = 0; x < width; x++) data[row + x] = Math.sqrt(scratch.out[x])
   }
   return { width, height, data }
+}
+
+// Px to the nearest set pixel above or below; NONE without one. Row by row, to access memory sequentially.
+function distanceInColumn({ width, height, data }: Mask): Float32Array {
+  const distance = new Float32Array(width * height).fill(NONE)
+  for (let i = 0; i < distance.length; i++) {
+    if (data[i]) distance[i] = 0
+    else if (i >= width) distance[i] = distance[i - width] + 1
+  }
+  for (let i = distance.length - width - 1; i >= 0; i--)
+    if (distance[i + width] + 1 < distance[i]) distance[i] = distance[i + width] + 1
+  return distance
 }
 
 function transformLine(
