@@ -42,7 +42,7 @@ export function addFaintCloth(image: ComparedImage, silhouette: Mask): Mask {
   const smear = Math.ceil(SMEAR * longSide(silhouette))
   const known = dilate(silhouette, smear)
   const beyond = subset(cloth, (i) => !known.data[i])
-  const added = keepCloth(open(beyond, 2), { image, difference, depth: distanceTo(background) })
+  const added = keepCloth(open(beyond, 2), { image, difference, background })
   if (countSet(added) === 0) return silhouette
   // The blur between the known and the added cloth is cloth, too.
   const joined = close(
@@ -82,10 +82,13 @@ const BRIGHTER = { light: 1.002, share: 0.3 } as const
 
 function keepCloth(
   parts: Mask,
-  { image, difference, depth }: { image: ComparedImage; difference: Plane; depth: Plane },
+  { image, difference, background }: { image: ComparedImage; difference: Plane; background: Mask },
 ): Mask {
-  const light = gaussianBlur(image.comparison.light, 2)
   const { labels, components } = connectedComponents(parts)
+  const isLarge = components.map(({ area }) => area >= LEAST * labels.length)
+  if (!isLarge.includes(true)) return createMask(parts)
+  const depth = distanceTo(background)
+  const light = gaussianBlur(image.comparison.light, 2)
   const seen = components.map(() => ({
     all: [] as number[],
     rim: [] as number[],
@@ -94,7 +97,7 @@ function keepCloth(
     deep: 0,
   }))
   for (let i = 0; i < labels.length; i++) {
-    if (labels[i] === 0) continue
+    if (labels[i] === 0 || !isLarge[labels[i] - 1]) continue
     const part = seen[labels[i] - 1]
     const { all, rim, inside } = part
     const value = difference.data[i]
@@ -105,8 +108,8 @@ function keepCloth(
     part.deep++
     if (depth.data[i] < 18) inside.push(value)
   }
-  const kept = seen.map(({ all, rim, inside, bright, deep }) => {
-    if (all.length < LEAST * labels.length) return false
+  const kept = seen.map(({ all, rim, inside, bright, deep }, k) => {
+    if (!isLarge[k]) return false
     const middle = median(all)
     if (bright > BRIGHTER.share * all.length) return true
     const isEven = all.filter((value) => Math.abs(value - middle) < EVEN).length > 0.6 * all.length
