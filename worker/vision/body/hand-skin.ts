@@ -185,7 +185,9 @@ function enclosedTest(
 ): (index: number) => boolean {
   const chroma = Math.max(1, norm(a0, b0))
   return (i) => {
-    const [l, a, b] = [lab.data[3 * i], lab.data[3 * i + 1], lab.data[3 * i + 2]]
+    const l = lab.data[3 * i]
+    const a = lab.data[3 * i + 1]
+    const b = lab.data[3 * i + 2]
     if (l > l0 || chroma < MIN_CHROMA) return false
     const toSkin = norm((a * b0 - b * a0) / chroma, SKIN_LIGHTNESS * (l - l0))
     return a * a0 + b * b0 > 0 && toSkin < LIKENESS * leastInLight(lab, i, clothes, CLOTH_LIGHTNESS)

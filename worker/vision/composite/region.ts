@@ -92,13 +92,17 @@ function checkContent(image: Bitmap, change: Plane, photo: Bitmap): void {
 function checkPlace(change: Plane, changed: number, person: Rectangle): void {
   const marginX = Math.max(NEIGHBOURHOOD * person.width, 0.1 * change.width)
   const marginY = Math.max(NEIGHBOURHOOD * person.height, 0.1 * change.height)
+  const { width, height, data } = change
+  const left = Math.min(width, Math.max(0, Math.ceil(person.x - marginX)))
+  const right = Math.max(left, Math.min(width, Math.ceil(person.x + person.width + marginX)))
   let outside = 0
-  for (let y = 0; y < change.height; y++) {
+  const add = (from: number, to: number) => {
+    for (let i = from; i < to; i++) outside += data[i]
+  }
+  for (let y = 0, row = 0; y < height; y++, row += width) {
     const inRows = y >= person.y - marginY && y < person.y + person.height + marginY
-    for (let x = 0; x < change.width; x++) {
-      if (inRows && x >= person.x - marginX && x < person.x + person.width + marginX) continue
-      outside += change.data[y * change.width + x]
-    }
+    add(row, row + (inRows ? left : width))
+    if (inRows) add(row + right, row + width)
   }
   if (outside > MAX_OUTSIDE * changed) throw rejected('The result changes the photo outside the person')
 }

@@ -89,9 +89,12 @@ export function addHand(into: Plane, { share, first, last }: Hand): void {
 }
 
 function valueAt({ width, height, data }: Plane, x: number, y: number): number {
-  const [u, v] = [Math.min(Math.max(x, 0), width - 1), Math.min(Math.max(y, 0), height - 1)]
-  const [x0, y0] = [Math.floor(u), Math.floor(v)]
-  const [right, down] = [x0 + 1 < width ? 1 : 0, y0 + 1 < height ? width : 0]
+  const u = Math.min(Math.max(x, 0), width - 1)
+  const v = Math.min(Math.max(y, 0), height - 1)
+  const x0 = Math.floor(u)
+  const y0 = Math.floor(v)
+  const right = x0 + 1 < width ? 1 : 0
+  const down = y0 + 1 < height ? width : 0
   const i = y0 * width + x0
   const upper = data[i] + (data[i + right] - data[i]) * (u - x0)
   const lower = data[i + down] + (data[i + down + right] - data[i + down]) * (u - x0)

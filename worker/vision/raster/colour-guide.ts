@@ -32,13 +32,19 @@ export function guideByColour(
   const [rp, gp, bp] = [covariance(red, input, r, p), covariance(green, input, g, p), covariance(blue, input, b, p)]
   for (let i = 0; i < p.data.length; i++) {
     // Inverse of the symmetric 3 × 3 matrix of the colours' covariances, by cofactors.
-    const [a11, a22, a33] = [rr.data[i] + epsilon, gg.data[i] + epsilon, bb.data[i] + epsilon]
-    const [a12, a13, a23] = [rg.data[i], rb.data[i], gb.data[i]]
+    const a11 = rr.data[i] + epsilon
+    const a22 = gg.data[i] + epsilon
+    const a33 = bb.data[i] + epsilon
+    const a12 = rg.data[i]
+    const a13 = rb.data[i]
+    const a23 = gb.data[i]
     const c11 = a22 * a33 - a23 * a23
     const c12 = a13 * a23 - a12 * a33
     const c13 = a12 * a23 - a13 * a22
     const scale = 1 / (a11 * c11 + a12 * c12 + a13 * c13)
-    const [x, y, z] = [rp.data[i], gp.data[i], bp.data[i]]
+    const x = rp.data[i]
+    const y = gp.data[i]
+    const z = bp.data[i]
     rp.data[i] = scale * (c11 * x + c12 * y + c13 * z)
     gp.data[i] = scale * (c12 * x + (a11 * a33 - a13 * a13) * y + (a12 * a13 - a11 * a23) * z)
     bp.data[i] = scale * (c13 * x + (a12 * a13 - a11 * a23) * y + (a11 * a22 - a12 * a12) * z)

@@ -37,7 +37,9 @@ export function countOf(samples: Samples): number {
 export function filterSamples(samples: Samples, keep: (l: number, a: number, b: number) => boolean): Samples {
   const kept: number[] = []
   for (let i = 0; i < samples.length; i += 3) {
-    const [l, a, b] = [samples[i], samples[i + 1], samples[i + 2]]
+    const l = samples[i]
+    const a = samples[i + 1]
+    const b = samples[i + 2]
     if (keep(l, a, b)) kept.push(l, a, b)
   }
   return Float32Array.from(kept)

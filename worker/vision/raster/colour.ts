@@ -80,7 +80,8 @@ export type Lab = readonly [lightness: number, a: number, b: number]
 
 /** ΔE (CIE 1976) between pixel `i` of a CIE Lab bitmap and pixel `j` of another. */
 export function deltaE(one: Colours, i: number, other: Colours, j = i): number {
-  const [a, b] = [3 * i, 3 * j]
+  const a = 3 * i
+  const b = 3 * j
   return norm(one.data[a] - other.data[b], one.data[a + 1] - other.data[b + 1], one.data[a + 2] - other.data[b + 2])
 }
 

@@ -150,12 +150,14 @@ function shadeLimbs(
 ): void {
   const light = createPlane(parts.along)
   const toEdge = distanceTo(invert(bare))
+  const [left, right] = regions.arms
   for (let i = 0; i < light.data.length; i++) {
     if (!regions.limbs.data[i] || parts.along.data[i] <= -0.02) continue
-    const rims = regions.arms.map((arm) => rimOf(arm, i))
-    const arm = regions.arms[rims[0] <= rims[1] ? 0 : 1]
+    const rimOfLeft = rimOf(left, i)
+    const rimOfRight = rimOf(right, i)
+    const arm = rimOfLeft <= rimOfRight ? left : right
     // The bones are not always in the middle of the visible arm.
-    const rim = Math.max(Math.min(1.1, ...rims), 1 - toEdge.data[i] / arm.bareRadius)
+    const rim = Math.max(Math.min(1.1, rimOfLeft, rimOfRight), 1 - toEdge.data[i] / arm.bareRadius)
     light.data[i] =
       LIMB_ROUND.middle -
       LIMB_ROUND.edge * rim ** LIMB_ROUND.power -

@@ -15,10 +15,11 @@ export function neckTest({ person, body, parts }: FittingRegions): (i: number) =
   const mouth = subtract(between(mouthLeft, mouthRight, 0.5), body.shoulders)
   const slope = dot(mouth, body.right) / body.unit / Math.min(-0.1, dot(mouth, body.down) / body.trunk)
   const half = Math.min(Math.max((NECK.perEar * distance(leftEar, rightEar)) / body.unit, NECK.min), NECK.max)
+  const levels = [NECK.from, NECK.until]
+  const widths = [half, NECK.root]
   return (i) => {
     const f = parts.along.data[i]
-    const width = interpolate([NECK.from, NECK.until], [half, NECK.root], f)
-    return Math.abs(parts.across.data[i] - slope * f) < width
+    return Math.abs(parts.across.data[i] - slope * f) < interpolate(levels, widths, f)
   }
 }
 
