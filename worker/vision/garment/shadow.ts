@@ -62,7 +62,7 @@ export function compareHueAgain(
   }
   for (let y = 0; y < lab.height; y++) {
     const row = changed.data.subarray(y * lab.width, (y + 1) * lab.width)
-    if (row.includes(1)) compareRow(lab, background, { y, comparison: again })
+    if (row.includes(1)) compareRow(lab, background, { y, comparison: again, changed: row })
   }
   return again
 }
@@ -70,12 +70,17 @@ export function compareHueAgain(
 function compareRow(
   { width, height, data }: Colours,
   { surface }: Background,
-  { y, comparison: { difference, light, tint } }: { y: number; comparison: BackgroundComparison },
+  {
+    y,
+    comparison: { difference, light, tint },
+    changed = null,
+  }: { y: number; comparison: BackgroundComparison; changed?: Uint8Array | null },
 ): void {
   const [l0, l1, l2] = rowCurve(surface, 0, (2 * y) / height - 1)
   const [a0, a1, a2] = rowCurve(surface, 1, (2 * y) / height - 1)
   const [b0, b1, b2] = rowCurve(surface, 2, (2 * y) / height - 1)
   for (let x = 0, i = y * width, j = 3 * i; x < width; x++, i++, j += 3) {
+    if (changed && !changed[x]) continue
     const u = (2 * x) / width - 1
     const backgroundL = l0 + u * (l1 + u * l2)
     const backgroundA = a0 + u * (a1 + u * a2)
