@@ -2,8 +2,10 @@
 
 import argparse
 import pathlib
+import posixpath
 import sys
 
+from .download import download
 from .export import EngineFolder
 from .failure import ExportFailure
 from .fashn_vton import engine as fashn_vton
@@ -16,6 +18,9 @@ def main():
     arguments = read_arguments()
     try:
         with new_folder(arguments.output) as path:
+            if arguments.download:
+                arguments.weights = arguments.output.with_name(posixpath.basename(arguments.engine.PUBLISHED.url))
+                download(arguments.engine.PUBLISHED, arguments.weights, url=arguments.download)
             folder = EngineFolder(path, half=arguments.precision == "fp16")
             manifest, source = arguments.engine.write(folder, arguments)
             folder.finish(manifest, source=source)
@@ -30,16 +35,34 @@ def read_arguments():
     commands = parser.add_subparsers(required=True, metavar="ENGINE")
     for name, engine in ENGINES.items():
         command = commands.add_parser(name, help=engine.HELP)
-        command.set_defaults(engine=engine, command=command)
-        for source, meaning in engine.SOURCES.items():
-            command.add_argument(f"--{source}", type=pathlib.Path, help=meaning)
-        if hasattr(engine, "add_options"):
-            engine.add_options(command)
+        command.set_defaults(engine=engine)
+        add_source(command, engine.PUBLISHED)
+        engine.add_options(command)
         add_common(command)
     arguments = parser.parse_args()
     arguments.output = arguments.output.absolute()
-    check_source(arguments)
     return arguments
+
+
+def add_source(command, published):
+    source = command.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--download",
+        type=web_address,
+        nargs="?",
+        const=published.url,
+        metavar="URL",
+        help=f"download the published weights ({published.bytes / 1e9:.2f} GB) into the folder of the output,"
+        " from their publisher or from a copy at URL",
+    )
+    source.add_argument("--weights", type=pathlib.Path, help="a file with the published weights")
+    source.add_argument("--random", action="store_true", help="random weights, for tests and measurements")
+
+
+def web_address(text):
+    if not text.startswith(("https://", "http://")):
+        raise argparse.ArgumentTypeError(f"{text} is not a web address")
+    return text
 
 
 def add_common(command):
@@ -51,19 +74,8 @@ def add_common(command):
         action="store_false",
         help="omit the golden drawing of the workers' self-test, which takes minutes at full size",
     )
-    command.add_argument("--random", action="store_true", help="random weights, for tests and measurements")
     command.add_argument("--size", choices=["tiny", "full"], default="tiny", help="size of an engine with random weights")
     command.add_argument("--seed", type=int, default=1, help="seed of random weights")
-
-
-def check_source(arguments):
-    given = [name for name in arguments.engine.SOURCES if getattr(arguments, name) is not None]
-    if arguments.random == bool(given):
-        options = " and ".join(f"--{name}" for name in arguments.engine.SOURCES)
-        arguments.command.error(f"give either {options}, or --random")
-    missing = [name for name in arguments.engine.SOURCES if name not in given]
-    if given and missing:
-        arguments.command.error(f"--{missing[0]} is missing")
 
 
 main()

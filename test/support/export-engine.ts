@@ -30,10 +30,40 @@ export async function findEnginePython(): Promise<{ readonly python: string; rea
   }
 }
 
+/** A file in the place of the published weights. */
+export interface Published {
+  readonly url: string
+  readonly sha256: string
+  readonly bytes: number
+}
+
 /** Runs `scripts/export-engine`; `limit` is a shell command before it, for example `ulimit`. */
 export async function exportEngine(args: readonly string[], { limit = ':' } = {}): Promise<Exported> {
-  const child = spawn('sh', ['-c', `${limit}; exec "$@"`, 'sh', resolve(ROOT, 'scripts/export-engine'), ...args], {
+  return spawnExport([resolve(ROOT, 'scripts/export-engine'), ...args], { limit })
+}
+
+/** Like `exportEngine fashn-vton --download`, with other published weights. `python`: as of `findEnginePython`. */
+export async function downloadAndExport(
+  args: readonly string[],
+  { python, published, limit, env }: { python: string; published: Published; limit?: string; env?: NodeJS.ProcessEnv },
+): Promise<Exported> {
+  const program = `
+import json, runpy, sys
+from engines.download import Published
+from engines.fashn_vton import engine
+engine.PUBLISHED = Published(**json.loads(sys.argv.pop(1)))
+runpy.run_module("engines", run_name="__main__", alter_sys=False)`
+  const command = [python, '-c', program, JSON.stringify(published), 'fashn-vton', '--download', ...args]
+  return spawnExport(command, { limit, env: { ...pythonEnvironment(), ...env } })
+}
+
+async function spawnExport(
+  command: readonly string[],
+  { limit = ':', env = process.env }: { limit?: string; env?: NodeJS.ProcessEnv },
+): Promise<Exported> {
+  const child = spawn('sh', ['-c', `${limit}; exec "$@"`, 'sh', ...command], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    env,
   })
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
   return { code, errors }
@@ -41,8 +71,9 @@ export async function exportEngine(args: readonly string[], { limit = ':' } = {}
 
 /** Runs a Python program that can import the packages of `scripts/`, and returns its stdout. */
 export function runPython(python: string, args: readonly string[]): Promise<string> {
-  return run(python, args, {
-    cwd: ROOT,
-    env: { ...process.env, PYTHONPATH: resolve(ROOT, 'scripts'), PYTHONDONTWRITEBYTECODE: '1' },
-  })
+  return run(python, args, { cwd: ROOT, env: pythonEnvironment() })
+}
+
+function pythonEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, PYTHONPATH: resolve(ROOT, 'scripts'), PYTHONDONTWRITEBYTECODE: '1' }
 }

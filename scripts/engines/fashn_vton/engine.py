@@ -5,6 +5,7 @@ import functools
 import math
 
 from ..checkpoint import Checkpoint, RandomCheckpoint
+from ..download import Published
 from ..golden import note
 from ..parser import add_parser_options, garment_types, take_parser
 from . import graphs
@@ -21,10 +22,14 @@ from .configuration import (
 from .golden import draw_golden
 from .pose import add_pose_options, take_pose
 
-__all__ = ["HELP", "SOURCES", "add_options", "write"]
+__all__ = ["HELP", "PUBLISHED", "add_options", "write"]
 HELP = "FASHN VTON v1.5, Apache-2.0"
-# Options of the weight files, with their help.
-SOURCES = {"weights": "the published file, model.safetensors"}
+# The weights, in their revision of 2026-02-01.
+PUBLISHED = Published(
+    url="https://huggingface.co/fashn-ai/fashn-vton-1.5/resolve/7720683168567eb5a2a4c67f15116c6e29c83ded/model.safetensors",
+    sha256="d6cd38286885bc29fa487ea9383f80ffeb95862e7747c630d42c5d3c05bdd35a",
+    bytes=1_943_668_048,
+)
 MIB = 1024 * 1024
 # Memory of a runtime besides weights and values: libraries, kernels, fragmentation.
 RUNTIME_MIB = 768

@@ -102,15 +102,13 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     await copyFile(tensors('tiny'), at('files/model.safetensors'))
     await copyFile(join(pose, 'pose-detector.onnx'), at('files/yolox_l.onnx'))
     await copyFile(join(pose, 'pose-keypoints.onnx'), at('files/dw-ll_ucoco_384.onnx'))
-    await runCommands(commandsOf(page, '2. Export'), { folder: at('files') })
+    const local = { '--download': '--weights model.safetensors' }
+    await runCommands(commandsOf(page, '1. Export the weights'), { folder: at('files'), placeholders: local })
     const { 'engine.json': _golden, 'kubernetes.yaml': _listed, ...graphs } = await fingerprintFiles(at('tiny-fp16'))
     expect(await fingerprintFiles(at('files/fashn-vton'))).toMatchObject(graphs)
     const placeholders = { '--output fashn-vton': '--output with-pose' }
     await runCommands(commandsOf(page, 'Optional: DWPose'), { folder: at('files'), placeholders })
     expect((await readJson(at('files/with-pose/engine.json'))).auxiliary).toMatchObject([{ name: 'dwpose' }])
-    const apply = commandsOf(page, '3. Make the files available to workers')
-    const applied = await runCommands(apply, { folder: at('files'), placeholders: { 'kubectl apply -f': 'cat' } })
-    expect(engines.read(readYaml(applied)[0] as never)).toMatchObject({ object: { metadata: { name: 'fashn-vton' } } })
   })
 
   it('includes a parser with its own license', async () => {
@@ -290,8 +288,9 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
   })
 
   it.each([
-    [[], 'give either --weights, or --random'],
-    [['--random', '--weights', 'model.safetensors'], 'give either --weights, or --random'],
+    [[], 'one of the arguments --download --weights --random is required'],
+    [['--random', '--weights', 'model.safetensors'], '--weights: not allowed with argument --random'],
+    [['--download', 'model.safetensors'], 'model.safetensors is not a web address'],
     [['--weights', '/nowhere/model.safetensors'], '/nowhere/model.safetensors cannot be read'],
   ])('rejects %j', async (args, message) => {
     const { code, errors } = await exportTo('refused', ...args)
