@@ -23,7 +23,7 @@ export function startNoise({ width, height }: Size, seed: number): Tensor {
  * Denoises an image, 1 × 3 × height × width, with the graph `denoise`, one step per call. The rows of a guided step are that with the
  * garment, then that without. Between two steps it checks for an abort and reports progress. Returns the sample after the last step,
  * not clipped.
- * @throws RESULT_REJECTED as soon as a sample contains NaN or Infinity, and the signal's reason.
+ * @throws RESULT_REJECTED if the sample contains NaN or Infinity, and the signal's reason.
  */
 export async function denoise(
   graph: Session,
@@ -56,9 +56,10 @@ export async function denoise(
       step_weights: { shape: [1, weights.length], data: Float32Array.from(weights) },
     })
     sample = denoised
-    assertNumbers(sample)
     onStep(index + 1)
   }
+  // A step adds to the sample: NaN and Infinity stay until the end.
+  assertNumbers(sample)
   return sample
 }
 

@@ -45,6 +45,9 @@ function truncateToByte(value: number): number {
 
 /** @throws RESULT_REJECTED if the tensor contains NaN or Infinity. */
 export function assertNumbers({ data }: Tensor): void {
-  if (!data.every(Number.isFinite))
-    throw new DrapeError('RESULT_REJECTED', 'The model returned values that are not numbers.')
+  // A plain loop: `every` takes ten times as long for the values of an image.
+  for (let i = 0; i < data.length; i++) {
+    if (!Number.isFinite(data[i]))
+      throw new DrapeError('RESULT_REJECTED', 'The model returned values that are not numbers.')
+  }
 }

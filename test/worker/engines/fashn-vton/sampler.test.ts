@@ -76,16 +76,28 @@ describe('the sampler of FASHN VTON', () => {
     expect(told).toEqual([1, 2])
   })
 
-  it('rejects a result that is not finite', async () => {
+  it('rejects a result that is not finite, once after the last step', async () => {
     const spoiled = { ...input.person, data: input.person.data.slice().fill(Number.NaN, 0, 1) }
-    const drawing = denoise(graphs.denoise, published['in/noise'], {
+    const told: number[] = []
+    // Only the first step gets NaN: the sample must keep it.
+    const graph = {
+      ...graphs.denoise,
+      run: (feeds: Readonly<Record<string, Tensor>>) =>
+        graphs.denoise.run(told.length === 0 ? feeds : { ...feeds, person_tokens: clean(feeds.person_tokens) }),
+    }
+    const drawing = denoise(graph, published['in/noise'], {
       input: { ...input, person: spoiled },
       signal: never,
-      onStep: () => {},
+      onStep: (done) => told.push(done),
     })
     await expect(drawing).rejects.toMatchObject({ code: 'RESULT_REJECTED', retryable: false })
+    expect(told).toEqual([1, 2, 3, 4])
   })
 })
+
+function clean({ shape, data }: Tensor): Tensor {
+  return { shape, data: data.map((value) => (Number.isNaN(value) ? 0 : value)) }
+}
 
 function differenceOf(found: Tensor, wanted: Tensor): number {
   expect(found.shape).toEqual(wanted.shape)
