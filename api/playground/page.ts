@@ -115,7 +115,7 @@ function resultPanel(): Html {
 </section>`
 }
 
-/** Results in memory only: closing the tab or removing the key discards them. */
+/** Results of the tab: closing it or removing the key discards them. */
 function historyPanel(): Html {
   return html`<section class="card history" id="history" aria-labelledby="history-title" hidden>
 <h2 id="history-title">Results in this tab</h2><ul></ul></section>`

@@ -7,7 +7,7 @@ import { explain } from './problems.js'
 const find = (id) => document.getElementById(id)
 
 /** Asks for the key and shows its account. `client()` is null without a key. */
-export function createAccount({ onForget }) {
+export function createAccount({ onUse, onForget }) {
   const holder = createKeyHolder()
   let drape = null
 
@@ -21,9 +21,11 @@ export function createAccount({ onForget }) {
     const client = createDrapeClient({ url: location.origin, apiKey: key, retries: 2 })
     busy(find('key-form'), true)
     try {
-      showAccount(await client.account.get())
+      const account = await client.account.get()
+      showAccount(account)
       holder.set(key, { keep })
       drape = client
+      onUse(account)
       listEngines()
       find('key').value = ''
       find('key-form').hidden = true

@@ -1,5 +1,6 @@
 import { openCamera } from './camera.js'
 import { MAX_FILE_BYTES } from './client/index.ts'
+import { explainSize } from './image-size.js'
 
 /**
  * Field for one image: dropped, chosen, pasted, taken with the camera, or a sample. `get()` returns null or `{ blob,
@@ -31,11 +32,18 @@ export function createImageField(section, { onChange }) {
     for (const sample of samples) sample.setAttribute('aria-pressed', String(sample.dataset.url === chosen?.sampleUrl))
     onChange({ title })
   }
-  const take = (blob, name = blob.name) => {
+  const take = async (blob, name = blob.name) => {
+    const mine = ++turn
+    const format = formatOf(new Uint8Array(await blob.slice(0, 12).arrayBuffer()))
+    if (mine !== turn) return
     if (blob.size > MAX_FILE_BYTES) return show(`${name} is larger than 10 MB. The previous image stays selected.`)
     if (blob.size === 0) return show(`${name} is empty.`)
-    if (!looksLikeImage(blob, name)) return show(`${name} is not an image. Choose a JPEG, PNG, WebP or HEIC file.`)
-    set({ blob, name, sampleUrl: null })
+    if (format === null) return show(`${name} is not an image. Choose a JPEG, PNG, WebP or HEIC file.`)
+    set({ blob, name, sampleUrl: null, format })
+  }
+  const refuse = (text) => {
+    set(null)
+    show(text)
   }
   const takeSample = async ({ url, file, title }) => {
     const mine = ++turn
@@ -52,6 +60,8 @@ export function createImageField(section, { onChange }) {
 
   preview.addEventListener('error', () => {
     if (image === null) return
+    // Not every browser shows HEIC.
+    if (image.format !== 'HEIC') return refuse(`${image.name} is damaged. Choose another file.`)
     preview.hidden = true
     drop.classList.remove('filled')
     part('.chosen').textContent =
@@ -59,7 +69,10 @@ export function createImageField(section, { onChange }) {
   })
   preview.addEventListener('load', () => {
     drop.classList.add('filled')
-    if (image !== null) image.size = { width: preview.naturalWidth, height: preview.naturalHeight }
+    if (image === null) return
+    image.size = { width: preview.naturalWidth, height: preview.naturalHeight }
+    const wrong = explainSize('INVALID_IMAGE', image.size)
+    if (wrong !== null) refuse(`${wrong.title}. ${wrong.advice}`)
   })
   input.addEventListener('change', () => {
     if (input.files.length > 0) take(input.files[0])
@@ -75,9 +88,13 @@ export function createImageField(section, { onChange }) {
   return { get: () => image, take, section }
 }
 
-/** Not every browser knows the type of HEIC files. */
-function looksLikeImage({ type }, name) {
-  return type === '' ? /\.(jpe?g|png|webp|hei[cf])$/i.test(name) : type.startsWith('image/')
+/** Format by the first 12 bytes, as the service decides; null for any other file. */
+function formatOf(bytes) {
+  const text = String.fromCharCode(...bytes)
+  if (text.startsWith('\xff\xd8\xff')) return 'JPEG'
+  if (text.startsWith('\x89PNG')) return 'PNG'
+  if (/^RIFF.{4}WEBP/s.test(text)) return 'WebP'
+  return /^.{4}ftyp(hei|hev|mif1|msf1)/s.test(text) ? 'HEIC' : null
 }
 
 function acceptDrops(section, { take, show }) {

@@ -24,8 +24,11 @@ const history = createHistory({
   onChoose: async (result) => {
     if (running === null) await showResult(result)
   },
+  // Links of images work for an hour.
+  renew: async (id) => (await account.client()?.generations.get(id))?.resultImageUrl,
 })
 const account = createAccount({
+  onUse: ({ id }) => history.restore(id),
   onForget: () => {
     running?.abort()
     forgetResults()
@@ -41,6 +44,10 @@ const product = createImageField(document.querySelector('[data-image-field=produ
   },
 })
 acceptPastes([photo, product])
+// One message at a time: what is wrong with the key is said at its field.
+find('key-form').addEventListener('submit', () => {
+  find('problem').hidden = true
+})
 find('try-on').addEventListener('input', changed)
 find('try-on').addEventListener('submit', (event) => {
   event.preventDefault()
@@ -80,7 +87,8 @@ function changed() {
 async function start() {
   await account.takeTyped()
   if (running !== null) return
-  if (account.client() === null) return askForKey()
+  // An invalid key has its message at the field.
+  if (account.client() === null) return find('key-problem').hidden ? askForKey() : find('key').focus()
   const missing = [photo, product].find(({ get }) => get() === null)
   if (missing) return askForImage(missing)
   const options = readOptions(find('try-on'))
@@ -150,17 +158,16 @@ function end() {
 }
 
 function showStage({ stage, generation }) {
-  if (stage !== 'wait') showProgress(stage)
-  else if (generation.status === 'PROCESSING') showProgress('work', generation.progress)
-  else if (generation.status === 'PENDING') showProgress('queue')
-  say(describeStage(stage, generation))
+  const name = stage === 'wait' ? { PENDING: 'queue', PROCESSING: 'work' }[generation.status] : stage
+  const percent = name && showProgress(name, generation?.progress)
+  say(describeStage(stage, { ...generation, percent }))
 }
 
 function describeStage(stage, generation) {
   if (stage === 'upload') return 'Sending the photo …'
   if (stage === 'send') return 'Sending the product …'
-  const { status, queuePosition, estimatedSeconds, progress } = generation
-  if (status === 'PROCESSING') return `Working … ${Math.round(progress * 100)} %`
+  const { status, queuePosition, estimatedSeconds, percent } = generation
+  if (status === 'PROCESSING') return `Working … ${percent} %`
   if (status !== 'PENDING') return ''
   const place = queuePosition === undefined ? 'In the queue' : `In the queue at position ${queuePosition}`
   return estimatedSeconds === undefined ? `${place} …` : `${place}, about ${estimatedSeconds} s …`

@@ -20,13 +20,14 @@ export function startProgress() {
   timer ??= requestAnimationFrame(move)
 }
 
-/** Moves the bar to a stage; `share` is the part of the work that is done, 0 to 1. */
+/** Moves the bar to a stage, and returns its percentage there; `share` is the part of the work that is done, 0 to 1. */
 export function showProgress(stage, share = 0) {
   const names = Object.keys(STARTS)
   const [from, to] = [STARTS[stage], STARTS[names[names.indexOf(stage) + 1]]]
   floor = from + (to - from) * share
-  // Until the service reports more: a tenth of what is left.
-  ceiling = stage === 'work' ? floor + (to - floor) * 0.1 : to
+  // The text names what the service reports of the work: the bar must agree with it.
+  ceiling = stage === 'work' ? floor : to
+  return Math.round(floor * 100)
 }
 
 export function endProgress() {
