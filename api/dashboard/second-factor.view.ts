@@ -1,3 +1,4 @@
+import { generate } from 'lean-qr'
 import { type Html, html } from '../http/answers/html.ts'
 import { code, copied, disclosure, facts, section, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
@@ -40,7 +41,8 @@ interface Enrolment {
 
 export function presentEnrolment({ secret, uri, forms }: Enrolment): Html {
   const groups = secret.match(/.{1,4}/g) ?? []
-  const steps = html`<ol class="steps"><li>Add an account to your authenticator app with this key (time-based, 6 digits):
+  const steps = html`<ol class="steps"><li>Scan this code with your authenticator app, or type in the key (time-based, 6 digits):
+${qrCode(uri)}
 ${facts([['Key', copied(groups.join(' '))]])}
 <p>On a phone: <a href="${uri}">open it in the app</a></p></li>
 <li>Type in the code that the app shows.
@@ -51,6 +53,15 @@ ${actForm({
   body: ({ field }) => field({ name: 'code', label: 'Code', required: true, autocomplete: 'one-time-code' }),
 })}</li></ol>`
   return html`<section>${steps}</section>`
+}
+
+/** The text as a QR code, with the quiet zone that cameras need. */
+function qrCode(text: string): Html {
+  const bitmap = generate(text)
+  const { size } = bitmap
+  const cells = Array.from({ length: size * size }, (_, i) => [i % size, Math.floor(i / size)])
+  const path = cells.map(([x, y]) => (bitmap.get(x, y) ? `M${x} ${y}h1v1h-1z` : '')).join('')
+  return html`<svg class="qr" viewBox="-4 -4 ${String(size + 8)} ${String(size + 8)}" role="img" aria-label="QR code of the key"><path d="${path}"/></svg>`
 }
 
 /** Shows the recovery codes, once. */

@@ -63,6 +63,7 @@ describe('the second factor of an operator', () => {
   const codeOf = (secret: string) => codeAt(secret, Math.floor(at / 30_000))
   const enrol = async (browser: OperatorBrowser) => {
     const { text } = await browser.submit('/second-factor', '/second-factor/start')
+    expect(text).toMatch(/<svg class="qr"[^>]*><path d="M0 0h1v1h-1z/)
     const secret = (text.match(/<code\b[^>]*>([A-Z2-7 ]{39})<\/code>/)?.[1] ?? '').replaceAll(' ', '')
     const [, form = ''] =
       text.match(/action="\/second-factor\/confirm">\s*<input type="hidden" name="form" value="([^"]+)"/) ?? []
