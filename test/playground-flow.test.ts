@@ -234,7 +234,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await page.click('#history li:last-child button')
     await until(`document.querySelector('#history li:last-child button').ariaPressed === 'true'`)
     expect(
-      await page.$eval('#comparison .after', ({ naturalWidth }: HTMLImageElement) => naturalWidth),
+      await page.$eval('#comparison .after', (image) => (image as unknown as { naturalWidth: number }).naturalWidth),
     ).toBeGreaterThan(0)
     expect(await shownId()).toBe(first)
     expect(await page.evaluate(`document.querySelector('#download').download`)).toContain(first)

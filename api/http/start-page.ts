@@ -42,7 +42,7 @@ export function presentStartPage(serviceName: string, links: readonly StartLink[
         <h1>${serviceName}</h1>
         <p>Virtual try-on: an image of a person wearing a product, from a photo of the person and an image of the product.</p>
         <ul>
-          ${ways.map(({ path, title, text }) => html`<li><a href="${path}">${title}</a>${text}</li>`)}
+          ${ways.map(({ path, title, text }) => html`<li><a href="${path}">${title}</a>${text ?? ''}</li>`)}
         </ul>
         <small>${others.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</small>
       </section>

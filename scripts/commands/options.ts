@@ -40,8 +40,8 @@ export const PAGE_OPTIONS: readonly Option[] = [
   option('--before <id>', 'ID of the last row of the previous page'),
 ]
 
-export function readPage({ limit, before = null }: Options): { limit: number; before: string | null } {
-  return { limit: limit === undefined ? PAGE_ROWS : wholeNumber(limit, 'limit', 1, 1000), before }
+export function readPage({ limit, before }: Options): { limit: number; before: string | null } {
+  return { limit: limit === undefined ? PAGE_ROWS : wholeNumber(limit, 'limit', 1, 1000), before: before ?? null }
 }
 
 export function required(value: string | undefined, name: string): string {

@@ -36,8 +36,9 @@ export const tryOnCommands: Readonly<Record<string, FreeCommand>> = {
 async function tryOn({ person, product, title, engine, output = 'result.jpg' }: Options): Promise<Answer> {
   const drape = createDrapeClient(readService(process.env))
   const photo = await read(required(person, 'person'))
-  const isFile = /[./\\]/.test(required(product, 'product'))
-  const image = isFile ? { images: [await read(product)], ...(title !== undefined && { title }) } : product
+  const named = required(product, 'product')
+  const isFile = /[./\\]/.test(named)
+  const image = isFile ? { images: [await read(named)], ...(title !== undefined && { title }) } : named
   const call = drape.tryOn({ person: photo, product: image, output: { ...(engine !== undefined && { engine }) } })
   const { generationId } = await explained(call)
   console.error(`${generationId} is waiting …`)
