@@ -8,6 +8,8 @@ const EntryRow = Type.Object({
   generationId: Nullable(Type.String()),
   note: Nullable(Type.String()),
   createdAt: Timestamp,
+  /** Credits after the entry. */
+  balance: Type.Integer(),
 })
 export type LedgerEntry = Static<typeof EntryRow>
 
@@ -19,8 +21,17 @@ export function createLedger(database: Database) {
     /** Newest first, before the given entry. */
     list: ({ accountId, before, limit }: { accountId: string; before: number | null; limit: number }) =>
       database.any(sql.type(rowType(EntryRow))`
-        select id, amount, kind, generation_id as "generationId", note, created_at as "createdAt"
-        from ledger where account_id = ${accountId} and (${before}::bigint is null or id < ${before})
-        order by id desc limit ${limit}`),
+        with page as (
+          select id, amount, kind, generation_id, note, created_at
+          from ledger where account_id = ${accountId} and (${before}::bigint is null or id < ${before})
+          order by id desc limit ${limit}),
+        newer as (
+          select coalesce(sum(amount), 0) as amount
+          from ledger where account_id = ${accountId} and id > (select max(id) from page))
+        select page.id, page.amount, kind, generation_id as "generationId", note, page.created_at as "createdAt",
+          (accounts.balance - newer.amount - coalesce(sum(page.amount) over (
+            order by page.id desc rows between unbounded preceding and 1 preceding), 0))::int as balance
+        from page, newer, accounts where accounts.id = ${accountId}
+        order by page.id desc`),
   }
 }

@@ -7,7 +7,7 @@ import {
   MAX_CREDITS,
 } from '../accounts/accounts.store.ts'
 import type { ApiKeys } from '../accounts/api-keys.store.ts'
-import type { Ledger } from '../accounts/ledger.store.ts'
+import type { Ledger, LedgerEntry } from '../accounts/ledger.store.ts'
 import type { Usage } from '../accounts/usage.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -22,8 +22,9 @@ import {
   presentNewKeys,
 } from './accounts.view.ts'
 import { keepConflict } from './conflict.ts'
+import { allOf, sendCsv } from './csv-file.ts'
 import { count } from './elements.ts'
-import { type Engines, findEngineNames } from './engine-names.ts'
+import { type Engines, findEngineChoices } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -86,6 +87,7 @@ export const accountPages = pages<AccountPagesOptions>([
     run: addCredits,
   },
   { route: 'GET /accounts/:id/ledger', role: 'viewer', run: showLedger },
+  { route: 'GET /accounts/:id/ledger.csv', role: 'viewer', run: exportLedger },
 ])
 
 /** Entries per page of a list. */
@@ -108,7 +110,7 @@ async function showAccounts(ctx: DashboardContext, { accounts }: AccountPagesOpt
 }
 
 async function showNewAccount(ctx: DashboardContext, { engines }: AccountPagesOptions): Promise<void> {
-  const names = await findEngineNames(engines)
+  const names = await findEngineChoices(engines)
   showPage(ctx, { title: 'New account', body: presentNewAccount({ engines: names, forms: ctx.state.forms }) })
 }
 
@@ -129,6 +131,7 @@ async function createAccount(ctx: DashboardContext, { audit, engines }: AccountP
   showPage(ctx, {
     title: 'Account created',
     body: presentNewKeys({
+      nextSteps: ctx.state.nextSteps,
       accountId: made.created.id,
       keys: [
         ['Secret key', made.created.apiKey],
@@ -148,7 +151,7 @@ async function showAccount(ctx: DashboardContext, options: AccountPagesOptions):
     options.usage.countFailures({ hours: 14 * 24, accountId }),
     options.shops.list(accountId),
     options.webhooks.list(accountId),
-    findEngineNames(options.engines, [account.settings.defaultEngine]),
+    findEngineChoices(options.engines, [account.settings.defaultEngine]),
   ])
   showPage(ctx, {
     title: account.name,
@@ -254,4 +257,16 @@ async function showLedger(ctx: DashboardContext, options: AccountPagesOptions): 
     title: `Ledger of ${account.name}`,
     body: presentLedger(account, { entries, query, isFull: entries.length === PAGE }),
   })
+}
+
+async function exportLedger(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
+  const { id } = await findAccount(ctx, options)
+  sendCsv(ctx, `ledger-${id}`, ledgerRows(id, options.ledger))
+}
+
+async function* ledgerRows(accountId: string, ledger: Ledger): AsyncGenerator<string[]> {
+  yield ['time', 'kind', 'amount', 'balance', 'generation', 'note']
+  const all = allOf<LedgerEntry>((last, limit) => ledger.list({ accountId, before: last?.id ?? null, limit }))
+  for await (const { createdAt, kind, amount, balance, generationId, note } of all)
+    yield [createdAt.toISOString(), kind, String(amount), String(balance), generationId ?? '', note ?? '']
 }

@@ -7,11 +7,13 @@ import { type Html, html } from '../http/answers/html.ts'
 import type { ShopRecord } from '../shops/shops.store.ts'
 import type { WebhookEndpoint } from '../webhooks/webhooks.store.ts'
 import { badge, copied, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
+import type { EngineChoice } from './engine-names.ts'
 import type { Fields } from './fields.ts'
 import { actForm, permittedLink, searchForm } from './form-elements.ts'
 import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentKeys } from './keys.view.ts'
+import type { NextSteps } from './next-steps.ts'
 import { plotUsage, presentFailures } from './overview.ts'
 import { settingFields } from './setting-fields.ts'
 
@@ -65,16 +67,21 @@ export function presentNewAccount({ engines, forms }: Pick<AccountPage, 'engines
 export function presentNewKeys({
   accountId,
   keys,
+  nextSteps,
 }: {
   accountId: string
-  keys: readonly (readonly [string, string])[]
+  /** Names and keys; the first one is for servers, unless it is the only one. */
+  keys: readonly (readonly [name: string, key: string])[]
+  nextSteps: NextSteps
 }): Html {
+  const secret = keys.map(([, key]) => key).find((key) => key.startsWith('sk_'))
   const note =
     keys.length === 1
       ? 'This key is shown once. Copy it now: only its hash is stored.'
       : 'These keys are shown once. Copy them now: only their hashes are stored.'
   return html`<p class="caution" role="status">${note}</p>
 ${facts(keys.map(([name, key]) => [name, copied(key)]))}
+${secret === undefined ? html`` : nextSteps.forKey(secret)}
 <p><a class="button quiet" href="/accounts/${accountId}">Open the account</a></p>`
 }
 
@@ -86,8 +93,7 @@ interface AccountPage {
   readonly failures: readonly FailureCount[]
   readonly shops: readonly ShopRecord[]
   readonly endpoints: readonly WebhookEndpoint[]
-  /** Suggested engine names. */
-  readonly engines: readonly string[]
+  readonly engines: readonly EngineChoice[]
   readonly forms: Forms
 }
 
@@ -204,22 +210,23 @@ export function presentLedger(
   account: AccountRecord,
   { entries, query, isFull }: Omit<List, 'forms'> & { entries: readonly LedgerEntry[] },
 ): Html {
-  return html`<p><a href="/accounts/${account.id}">${account.name}</a> has ${count(account.balance)} credits.</p>
+  return html`<p><a href="/accounts/${account.id}">${account.name}</a> has ${count(account.balance)} credits. <a href="/accounts/${account.id}/ledger.csv">Download as CSV</a></p>
 ${entriesTable(entries)}${nextPage(query, isFull ? (entries.at(-1)?.id ?? null) : null)}`
 }
 
 function entriesTable(entries: readonly LedgerEntry[]): Html {
   return table({
     caption: 'Ledger, newest first',
-    head: ['Time (UTC)', 'Kind', 'Amount', 'For'],
-    rows: entries.map(({ createdAt, kind, amount, generationId, note }) => [
+    head: ['Time (UTC)', 'Kind', 'Amount', 'Balance', 'For'],
+    rows: entries.map(({ createdAt, kind, amount, balance, generationId, note }) => [
       time(createdAt),
       kind === 'grant' && amount < 0 ? 'correction' : kind,
       amount > 0 ? `+${count(amount)}` : count(amount),
+      count(balance),
       generationId === null ? (note ?? '') : html`<a href="/generations/${generationId}">${shortId(generationId)}</a>`,
     ]),
     empty: 'No credits were added or spent yet.',
-    numeric: [2],
+    numeric: [2, 3],
   })
 }
 

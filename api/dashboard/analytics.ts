@@ -1,9 +1,8 @@
-import { csvLine } from '../http/answers/csv.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
-import { attachment } from '../shared/storage/attachment.ts'
 import type { ShopRecord, Shops } from '../shops/shops.store.ts'
 import { type EventAnalytics, lastDays } from '../storefront/events/event-analytics.store.ts'
 import { ANALYTICS_COLUMNS, ANALYTICS_SPANS, presentAnalytics } from './analytics.view.ts'
+import { sendCsv } from './csv-file.ts'
 import { queryOf } from './form.ts'
 import { showPage } from './layout.ts'
 import { pages } from './pages.ts'
@@ -28,9 +27,10 @@ async function showAnalytics(ctx: DashboardContext, options: AnalyticsPagesOptio
 async function exportAnalytics(ctx: DashboardContext, options: AnalyticsPagesOptions): Promise<void> {
   const { shop, days } = await findAnalytics(ctx, options)
   const columns = Object.keys(ANALYTICS_COLUMNS) as (keyof typeof ANALYTICS_COLUMNS)[]
-  ctx.type = 'text/csv; charset=utf-8'
-  ctx.set('Content-Disposition', attachment(`analytics-${shop.domain}.csv`))
-  ctx.body = [columns, ...days.map((day) => columns.map((column) => String(day[column])))].map(csvLine).join('')
+  sendCsv(ctx, `analytics-${shop.domain}`, [
+    columns,
+    ...days.map((day) => columns.map((column) => String(day[column]))),
+  ])
 }
 
 async function findAnalytics(ctx: DashboardContext, { shops, analytics }: AnalyticsPagesOptions) {

@@ -44,6 +44,7 @@ import { setHeaders } from './headers.ts'
 import { keyPages } from './keys.ts'
 import { leadPages } from './leads.ts'
 import { logoPages } from './logo.ts'
+import { createNextSteps } from './next-steps.ts'
 import { createOperatorAudit } from './operator-audit.store.ts'
 import { createOperatorSessions, type OperatorSessions } from './operator-sessions.store.ts'
 import { createOperatorSignIns } from './operator-sign-ins.store.ts'
@@ -99,6 +100,8 @@ export interface DashboardOptions {
   readonly secondFactor?: SecondFactorPolicy
   /** Name of the installation in authenticator apps. */
   readonly issuer?: string
+  /** Address of the API, for links and snippets. */
+  readonly publicUrl?: string
   /** Publishes the end of a generation. */
   readonly announce?: Announce
   /** Whether an extension is on: the pages of the others do not exist. Default: all are. */
@@ -129,6 +132,8 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   const sessions = createOperatorSessions(database)
   const [signIns, pages] = [createSignIns(options, { sessions, isSecure }), createPages(options)]
   const index = indexPages([...signIns, ...pages])
+  const { publicUrl = '', hasFeature = () => true } = options
+  const nextSteps = createNextSteps({ publicUrl, hasFeature })
   const [runSignIns, runPages] = [mountPages(signIns), mountPages(pages)]
   app.use(async (ctx, next) => {
     Object.assign(ctx.state, {
@@ -143,6 +148,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
         kept: (action: string) => (ctx.state.kept?.action === action ? ctx.state.kept : null),
       },
       formId: null,
+      nextSteps,
       token: '',
       form: new URLSearchParams(),
     })

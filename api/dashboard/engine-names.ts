@@ -5,11 +5,27 @@ import { isEngineName } from '../shared/engines/engine-names.ts'
 
 export type Engines = Pick<EngineDirectory, 'list' | 'find'>
 
-/** Engine names to choose from: built-in ones, those known to the installation, and those already set. */
-export async function findEngineNames(engines: Engines, set: readonly (string | null | undefined)[] = []) {
-  const known = (await engines.list()).map(({ name }) => name)
-  return [...new Set([...BUILT_IN_ENGINES, ...known, ...set.flatMap((name) => name ?? [])])]
+/** An engine to choose, as an option of a form. */
+export type EngineChoice = readonly [name: string, label: string]
+
+/**
+ * Engines to choose from: built-in ones, those known to the installation, and those already set. Labels warn about engines that no
+ * worker runs.
+ */
+export async function findEngineChoices(
+  engines: Engines,
+  set: readonly (string | null | undefined)[] = [],
+): Promise<EngineChoice[]> {
+  const known = new Map((await engines.list()).map(({ name, state }) => [name, state]))
+  const names = [...new Set([...BUILT_IN_ENGINES, ...known.keys(), ...set.flatMap((name) => name ?? [])])]
+  return names.map((name) => [name, `${name}${WARNINGS[known.get(name) ?? 'unavailable']}`])
 }
+
+const WARNINGS = {
+  ready: '',
+  scaling_from_zero: ': a worker starts on demand',
+  unavailable: ': no worker runs it',
+} as const
 
 /** Throws `VALIDATION_FAILED` for a name that is neither built in, nor known to the installation, nor already set. */
 export async function assertEngine(
@@ -19,6 +35,6 @@ export async function assertEngine(
 ): Promise<void> {
   if (!name || BUILT_IN_ENGINES.includes(name) || before.includes(name)) return
   if (isEngineName(name) && (await engines.find(name)) !== null) return
-  const message = `must be one of ${(await findEngineNames(engines)).join(', ')}`
+  const message = `must be one of ${(await findEngineChoices(engines)).map(([name]) => name).join(', ')}`
   throw new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
 }

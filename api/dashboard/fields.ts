@@ -115,7 +115,7 @@ function createFields(kept: RejectedForm | null, atFields: FieldMessage[]): Fiel
   /** Error of the named field, as attributes of its control and as text. */
   const check = (
     { name, label }: { name: string; label: string },
-    { id, hint = '' }: { id: string; hint?: string },
+    { id, hint = '', isSearch = false }: { id: string; hint?: string; isSearch?: boolean },
   ) => {
     const problem = kept?.problems.find(({ path }) => path === name || path.startsWith(`${name}[`))
     const text = problem && describeProblem(label, problem.message)
@@ -123,7 +123,10 @@ function createFields(kept: RejectedForm | null, atFields: FieldMessage[]): Fiel
     const described = [text && `${id}-wrong`, hint && `${id}-hint`].filter(Boolean).join(' ')
     return {
       attributes: html`${when(text, html` aria-invalid="true"`)}${when(described, html` aria-describedby="${described}"`)}`,
-      text: when(text, html`<p class="wrong" id="${id}-wrong">${text ?? ''}</p>`),
+      text: when(
+        text,
+        html`<p class="wrong" id="${id}-wrong">${isSearch ? linkAccounts(text ?? '') : (text ?? '')}</p>`,
+      ),
     }
   }
   const isTicked = ({ name, value, checked }: Pick<TickOptions, 'name' | 'value' | 'checked'>) =>
@@ -135,7 +138,7 @@ function createFields(kept: RejectedForm | null, atFields: FieldMessage[]): Fiel
       const isSecret = type === 'password' || type === 'file'
       const value = isSecret ? null : kept === null ? options.value : (kept.values.get(name) ?? '')
       const id = nameId(name)
-      const wrong = check({ name, label }, { id, hint })
+      const wrong = check({ name, label }, { id, hint, isSearch: type === 'search' })
       const set = (attribute: string, given: string | number | null | undefined) =>
         given === undefined || given === null ? NOTHING : html` ${{ markup: attribute }}="${String(given)}"`
       const attributes = [
@@ -189,6 +192,12 @@ ${when(suggestions, list)}${wrong.text}${when(hint, html`<p class="hint" id="${i
 
     hidden: (name, value) => html`<input type="hidden" name="${name}" value="${value}">`,
   }
+}
+
+/** Accounts that the message of a search names, as links that choose them. */
+function linkAccounts(text: string): Html {
+  const parts = text.split(/\((acc_[\w-]+)\)/)
+  return html`${parts.map((part, i) => (i % 2 === 0 ? html`${part}` : html`(<a href="?account=${part}">${part}</a>)`))}`
 }
 
 function now(): string {

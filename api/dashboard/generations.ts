@@ -1,4 +1,9 @@
-import type { GenerationDetail, GenerationSearches } from '../generations/generation-search.store.ts'
+import type {
+  FoundGeneration,
+  GenerationDetail,
+  GenerationSearch,
+  GenerationSearches,
+} from '../generations/generation-search.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
 import { STATUSES } from '../shared/generations/generation.ts'
@@ -7,6 +12,7 @@ import type { Announce } from '../shared/generations/transitions.store.ts'
 import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { PAGE } from './accounts.ts'
+import { allOf, sendCsv } from './csv-file.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { presentGeneration, presentGenerationActions, presentGenerations, presentImage } from './generations.view.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -28,6 +34,7 @@ export interface GenerationPagesOptions {
 /** Generations, their outcomes and, with a reason, their images. */
 export const generationPages = pages<GenerationPagesOptions>([
   { route: 'GET /generations', role: 'viewer', menu: 'Generations', isSearch: true, run: showGenerations },
+  { route: 'GET /generations.csv', role: 'viewer', run: exportGenerations },
   { route: 'GET /generations/:id', role: 'viewer', run: showGeneration },
   {
     route: 'POST /generations/:id/image',
@@ -59,13 +66,12 @@ const readSearch = fieldsReader(
 
 async function showGenerations(ctx: DashboardContext, { searches, accounts }: GenerationPagesOptions): Promise<void> {
   const query = queryOf(ctx)
-  const { id, account = null, status = null, code = null, before = null, ...times } = readSearch(query)
+  const { id } = readSearch(query)
   if (id !== undefined) return seeOther(ctx, `/generations/${encodeURIComponent(id)}`)
-  const [from, to] = [readTime('from', times.from), readTime('to', times.to)]
   const { kept, forms } = ctx.state
-  const accountId = account === null ? null : await readAccount(accounts, account)
-  const search = { accountId, status, errorCode: code, from, to, before, limit: PAGE }
-  const found = kept === null ? await searches.search(search) : []
+  const search = await readGenerationSearch(query, accounts)
+  const { accountId } = search
+  const found = kept === null ? await searches.search({ ...search, limit: PAGE }) : []
   showPage(ctx, {
     title: 'Generations',
     body: presentGenerations(found, {
@@ -76,6 +82,34 @@ async function showGenerations(ctx: DashboardContext, { searches, accounts }: Ge
       suggestions: await suggestAccounts(accounts),
     }),
   })
+}
+
+async function readGenerationSearch(
+  query: URLSearchParams,
+  accounts: AccountSearch,
+): Promise<Omit<GenerationSearch, 'limit'>> {
+  const { account = null, status = null, code = null, before = null, ...times } = readSearch(query)
+  const [from, to] = [readTime('from', times.from), readTime('to', times.to)]
+  const accountId = account === null ? null : await readAccount(accounts, account)
+  return { accountId, status, errorCode: code, from, to, before }
+}
+
+async function exportGenerations(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
+  const search = await readGenerationSearch(queryOf(ctx), options.accounts)
+  sendCsv(ctx, 'generations', generationRows(search, options.searches))
+}
+
+async function* generationRows(
+  search: Omit<GenerationSearch, 'limit'>,
+  searches: GenerationSearches,
+): AsyncGenerator<string[]> {
+  yield ['id', 'status', 'error_code', 'account', 'product', 'engine', 'seconds', 'accepted_at']
+  const all = allOf<FoundGeneration>((last, limit) => searches.search({ ...search, before: last?.id ?? null, limit }))
+  for await (const { id, status, errorCode, accountId, productExternalId, engine, seconds, createdAt } of all)
+    yield [
+      ...[id, status, errorCode ?? '', accountId, productExternalId, engine],
+      ...[seconds === null ? '' : String(seconds), createdAt.toISOString()],
+    ]
 }
 
 async function findGeneration(ctx: DashboardContext, searches: GenerationSearches): Promise<GenerationDetail> {

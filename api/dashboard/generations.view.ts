@@ -3,11 +3,13 @@ import { findResultKey, presentGeneration as presentToCaller } from '../generati
 import { type Html, html } from '../http/answers/html.ts'
 import { STATUSES, type Status } from '../shared/generations/generation.ts'
 import type { GenerationRecord } from '../shared/generations/generations.store.ts'
+import { csvLink } from './csv-file.ts'
 import { badge, type Content, code, facts, nextPage, section, type Tone, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, searchForm } from './form-elements.ts'
 import { accountLink, copiedId, shortId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
+import { timeFields } from './times.ts'
 import { presentWaterfall } from './waterfall.ts'
 
 const TONES: Readonly<Record<Status, Tone>> = {
@@ -34,9 +36,11 @@ export function presentGenerations(
 ${field({ name: 'account', label: 'Account', type: 'search', value: account, suggestions })}
 ${choice({ name: 'status', label: 'Status', options: [['', 'any'], ...statuses], value: query.get('status') ?? '' })}
 ${field({ name: 'code', label: 'Error code', type: 'search', value: query.get('code') })}
-${field({ name: 'from', label: 'From (UTC)', type: 'datetime-local', value: query.get('from') })}
-${field({ name: 'to', label: 'To (UTC)', type: 'datetime-local', value: query.get('to') })}`
+${timeFields({ field }, query)}`
   return html`${searchForm({ action: '/generations', forms, body })}
+${when(
+  forms.kept('/generations') === null,
+  html`${csvLink('/generations.csv', query)}
 ${table({
   caption: 'Generations, newest first',
   head: ['ID', 'Status', 'Account', 'Product', 'Engine', 'Seconds', 'Accepted (UTC)'],
@@ -54,7 +58,8 @@ ${table({
       ? html`No generation matches. <a href="/generations">Show all generations</a>`
       : html`There are no generations yet. Start one in the playground of the API (${code('/playground')}) with a key of an account.`,
   numeric: [5],
-})}${nextPage(query, isFull ? (found.at(-1)?.id ?? null) : null)}`
+})}`,
+)}${nextPage(query, isFull ? (found.at(-1)?.id ?? null) : null)}`
 }
 
 export function presentGeneration(

@@ -122,7 +122,10 @@ function describeRestrictions({ scopes, expiresAt, allowedCidrs }: KeyRestrictio
 }
 
 function showKey(ctx: DashboardContext, { accountId, key }: { accountId: string; key: string }): void {
-  showPage(ctx, { title: 'Key created', body: presentNewKeys({ accountId, keys: [['Key', key]] }) })
+  showPage(ctx, {
+    title: 'Key created',
+    body: presentNewKeys({ accountId, keys: [['Key', key]], nextSteps: ctx.state.nextSteps }),
+  })
 }
 
 function unknownKey(id: string): DrapeError {

@@ -1,11 +1,9 @@
-import { Readable } from 'node:stream'
-import { csvLine } from '../http/answers/csv.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
-import { attachment } from '../shared/storage/attachment.ts'
 import type { ShopRecord, Shops } from '../shops/shops.store.ts'
 import { createLeadOutbox } from '../storefront/leads/lead-outbox.store.ts'
-import { createLeads, type Leads } from '../storefront/leads/leads.store.ts'
+import { createLeads, type LeadRecord, type Leads } from '../storefront/leads/leads.store.ts'
+import { allOf, sendCsv } from './csv-file.ts'
 import { fieldsReader } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { presentLeads, presentShopLeads } from './leads.view.ts'
@@ -69,23 +67,14 @@ async function exportLeads(ctx: DashboardContext, options: LeadPagesOptions): Pr
   const { id, accountId, domain } = await findShop(ctx, options)
   const { reason } = readReason(ctx.state.form)
   await options.audit.insert(actorOf(ctx), { action: 'leads.export', object: id, accountId, reason })
-  ctx.type = 'text/csv; charset=utf-8'
-  ctx.set('Content-Disposition', attachment(`leads-${domain}.csv`))
-  ctx.body = Readable.from(csvOf(id, options.leads))
+  sendCsv(ctx, `leads-${domain}`, rowsOf(id, options.leads))
 }
 
-const PAGE = 1000
-
-async function* csvOf(shopId: string, leads: Leads): AsyncGenerator<string> {
-  yield csvLine(['email', 'marketing_consent', 'state', 'left_at', 'reason'])
-  for (let after: string | null = null; ; ) {
-    const page = await leads.list(shopId, { after, limit: PAGE })
-    for (const { email, marketingConsent, state, createdAt, reason } of page) {
-      yield csvLine([email, String(marketingConsent), state, createdAt.toISOString(), reason ?? ''])
-    }
-    if (page.length < PAGE) return
-    after = page.at(-1)?.email ?? null
-  }
+async function* rowsOf(shopId: string, leads: Leads): AsyncGenerator<string[]> {
+  yield ['email', 'marketing_consent', 'state', 'left_at', 'reason']
+  const all = allOf<LeadRecord>((last, limit) => leads.list(shopId, { after: last?.email ?? null, limit }))
+  for await (const { email, marketingConsent, state, createdAt, reason } of all)
+    yield [email, String(marketingConsent), state, createdAt.toISOString(), reason ?? '']
 }
 
 async function retryLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {

@@ -57,8 +57,10 @@ export interface Act {
 }
 
 export interface AuditSearch {
-  /** ID of an object or account, an action, or the address of an operator. */
+  /** ID of an object or account or at least its last 6 characters, an action, or the address of an operator. */
   readonly about: string | null
+  readonly from?: Date | null
+  readonly to?: Date | null
   readonly before: number | null
   readonly limit: number
 }
@@ -105,13 +107,16 @@ export function createOperatorAudit(database: Database) {
         order by id desc limit 1`),
 
     /** Newest first. */
-    list: ({ about, before, limit }: AuditSearch): Promise<readonly AuditEntry[]> =>
+    list: ({ about, from = null, to = null, before, limit }: AuditSearch): Promise<readonly AuditEntry[]> =>
       database.any(sql.type(rowType(EntryRow))`
         select id, operator_email as "operatorEmail", actor, action, object, account_id as "accountId", reason, details, address,
           created_at as "createdAt"
         from operator_audit
         where (${about}::text is null or object = ${about} or account_id = ${about} or action = ${about}
-            or lower(operator_email) = lower(${about}) or actor = ${about})
+            or lower(operator_email) = lower(${about}) or actor = ${about}
+            or length(${about}) >= 6 and right(object, length(${about})) = ${about})
+          and (${from?.toISOString() ?? null}::timestamptz is null or created_at >= ${from?.toISOString() ?? null})
+          and (${to?.toISOString() ?? null}::timestamptz is null or created_at < ${to?.toISOString() ?? null})
           and (${before}::bigint is null or id < ${before})
         order by id desc limit ${limit}`),
   }

@@ -3,7 +3,7 @@ import type { FoundProduct, ProductSearches } from '../products/product-search.s
 import { Type } from '../shared/contract/schema.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { PAGE } from './accounts.ts'
-import { code, disclosure, nextPage, table, time } from './elements.ts'
+import { code, disclosure, nextPage, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { searchForm } from './form-elements.ts'
@@ -42,22 +42,25 @@ ${field({ name: 'account', label: 'Account', type: 'search', value: shown, sugge
   showPage(ctx, {
     title: 'Products',
     body: html`${searchForm({ action: '/products', forms, body: fields })}
-${table({
-  caption: 'Products, newest first',
-  head: ['ID', 'Title', 'Account', 'Images', 'Last used (UTC)', 'Expires (UTC)'],
-  rows: found.map((product) => [
-    code(product.externalId),
-    product.title ?? '',
-    accountLink({ id: product.accountId, name: product.accountName }),
-    presentImages(product),
-    time(product.lastUsedAt),
-    time(product.expiresAt),
-  ]),
-  empty:
-    query.size > 0
-      ? html`No product matches. <a href="/products">Show all products</a>`
-      : 'There are no products yet. Accounts send them with try-ons, or beforehand (POST /tryon/v1/products).',
-})}${nextPage(query, found.length === PAGE ? (found.at(-1)?.id ?? null) : null)}`,
+${when(
+  kept === null,
+  html`${table({
+    caption: 'Products, newest first',
+    head: ['ID', 'Title', 'Account', 'Images', 'Last used (UTC)', 'Expires (UTC)'],
+    rows: found.map((product) => [
+      code(product.externalId),
+      product.title ?? '',
+      accountLink({ id: product.accountId, name: product.accountName }),
+      presentImages(product),
+      time(product.lastUsedAt),
+      time(product.expiresAt),
+    ]),
+    empty:
+      query.size > 0
+        ? html`No product matches. <a href="/products">Show all products</a>`
+        : 'There are no products yet. Accounts send them with try-ons, or beforehand (POST /tryon/v1/products).',
+  })}`,
+)}${nextPage(query, found.length === PAGE ? (found.at(-1)?.id ?? null) : null)}`,
   })
 }
 

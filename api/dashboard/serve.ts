@@ -48,6 +48,7 @@ export async function serveDashboard(options: ServeOptions): Promise<void> {
     passwords: config.DASHBOARD_PASSWORD_SIGN_IN === 'true',
     secondFactor: config.DASHBOARD_SECOND_FACTOR,
     issuer: config.SERVICE_NAME,
+    publicUrl: config.PUBLIC_URL,
     announce,
     hasFeature,
     endpointRules: { allowCidrs: config.FETCH_ALLOW_CIDRS, allowPorts: config.FETCH_ALLOW_PORTS },

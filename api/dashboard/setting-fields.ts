@@ -8,7 +8,7 @@ import {
   type SettingValues,
   schemaOf,
 } from '../shared/contract/setting.ts'
-import { assertEngine, type Engines } from './engine-names.ts'
+import { assertEngine, type EngineChoice, type Engines } from './engine-names.ts'
 import type { Fields } from './fields.ts'
 import { fieldsReader } from './form.ts'
 
@@ -64,8 +64,7 @@ function textsOf(value: unknown): string[] {
 interface Shown {
   /** Values by name; absent: not set. */
   readonly values: Readonly<Record<string, unknown>>
-  /** Names of engines to choose from. */
-  readonly engines: readonly string[]
+  readonly engines: readonly EngineChoice[]
 }
 
 /** A field for each setting, in their order; two numbers in turn share a row. */
@@ -91,7 +90,7 @@ export function settingFields(fields: Fields, settings: Settings, { values, engi
 function settingField(
   { field, choice, tick }: Fields,
   name: string,
-  { setting, value, engines }: { setting: Setting; value: unknown; engines: readonly string[] },
+  { setting, value, engines }: { setting: Setting; value: unknown; engines: readonly EngineChoice[] },
 ): Html {
   const { label, absent } = setting
   const { type, minimum, maximum, format } = schemaOf(setting)
@@ -105,7 +104,7 @@ function settingField(
 }
 
 /** Values and labels of a setting that is chosen from a list; null for one that is typed or ticked. */
-function optionsOf(setting: Setting, engines: readonly string[]): (readonly [string, string])[] | null {
+function optionsOf(setting: Setting, engines: readonly EngineChoice[]): (readonly [string, string])[] | null {
   const { absent, meanings, namesEngines } = setting
   const { type, enum: values } = schemaOf(setting)
   const none = (label = absent) => (label === undefined ? [] : [['', label] as const])
@@ -115,7 +114,7 @@ function optionsOf(setting: Setting, engines: readonly string[]): (readonly [str
     const others = values.filter((one) => one !== absent).map((one) => [one, describe(one)] as const)
     return [...none(absent && describe(absent)), ...others]
   }
-  if (namesEngines && type === 'string') return [...none(), ...engines.map((one) => [one, one] as const)]
+  if (namesEngines && type === 'string') return [...none(), ...engines]
   if (type === 'boolean' && absent !== undefined) return [...none(), ['true', 'yes'], ['false', 'no']]
   return null
 }

@@ -16,7 +16,7 @@ import {
 import type { VisitorAddresses } from '../shops/visitor-addresses.store.ts'
 import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
-import { type Engines, findEngineNames } from './engine-names.ts'
+import { type Engines, findEngineChoices } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { permittedLink } from './form-elements.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -91,7 +91,7 @@ async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPag
     body: presentNewShop({
       account,
       suggestions,
-      engines: await findEngineNames(engines),
+      engines: await findEngineChoices(engines),
       forms: ctx.state.forms,
     }),
   })
@@ -128,7 +128,10 @@ async function createShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
   })
   if (made === null) return
   if (!isMade || live === undefined) return seeOther(ctx, `/shops/${made.id}`, 'created')
-  showPage(ctx, { title: 'Shop created', body: presentShopSecret({ id: made.id, secret: live }) })
+  showPage(ctx, {
+    title: 'Shop created',
+    body: presentShopSecret({ id: made.id, secret: live, nextSteps: ctx.state.nextSteps }),
+  })
 }
 
 /** Throws `VALIDATION_FAILED` for an address to which no token may be sent. */
@@ -155,7 +158,7 @@ async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promi
   const [names, spent, engines, refused, consents] = await Promise.all([
     options.accounts.findNames([shop.accountId]),
     options.visitors.countToday(shop.id),
-    findEngineNames(options.engines, [shop.defaultEngine]),
+    findEngineChoices(options.engines, [shop.defaultEngine]),
     options.listRefused(shop),
     findConsents(shop, options.consents),
   ])
@@ -210,7 +213,10 @@ async function addSecret(ctx: DashboardContext, options: ShopPagesOptions): Prom
     return { act: { action: 'shop.secret.add', object: id, accountId } }
   })
   if (secret !== undefined) return seeOther(ctx, `/shops/${id}`, 'saved')
-  showPage(ctx, { title: 'Secret created', body: presentShopSecret({ id, secret: added }) })
+  showPage(ctx, {
+    title: 'Secret created',
+    body: presentShopSecret({ id, secret: added, nextSteps: ctx.state.nextSteps }),
+  })
 }
 
 async function removeSecret(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {

@@ -5,9 +5,11 @@ import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../shops/shops
 import type { VisitorCounts } from '../shops/visitor-addresses.store.ts'
 import { stateOf } from './accounts.view.ts'
 import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
+import type { EngineChoice } from './engine-names.ts'
 import { actForm, permittedLink } from './form-elements.ts'
 import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
+import type { NextSteps } from './next-steps.ts'
 import type { ShopConsents } from './policies.ts'
 import { presentPolicy } from './policies.view.ts'
 import { presentSecrets } from './secrets.view.ts'
@@ -41,7 +43,7 @@ export function presentNewShop({
 }: {
   account: string
   suggestions: readonly string[]
-  engines: readonly string[]
+  engines: readonly EngineChoice[]
   forms: Forms
 }): Html {
   return actForm({
@@ -59,14 +61,22 @@ ${settingFields(fields, SHOP_SETTINGS, { values: { billingAllowed: true, isActiv
 }
 
 /** Shows a new secret, once. */
-export function presentShopSecret({ id, secret }: { id: string; secret: string }): Html {
+export function presentShopSecret({
+  id,
+  secret,
+  nextSteps,
+}: {
+  id: string
+  secret: string
+  nextSteps: NextSteps
+}): Html {
   return html`<p class="caution" role="status">This secret is shown once. Configure it in the shop’s proxy now.</p>
-${facts([['Secret', copied(secret)]])}<p><a class="button quiet" href="/shops/${id}">Open the shop</a></p>`
+${facts([['Secret', copied(secret)]])}${nextSteps.forShop()}<p><a class="button quiet" href="/shops/${id}">Open the shop</a></p>`
 }
 
 interface ShopPage {
   readonly accountName: string | undefined
-  readonly engines: readonly string[]
+  readonly engines: readonly EngineChoice[]
   readonly forms: Forms
   readonly spent: VisitorCounts
   readonly refused: readonly RefusedRequest[]

@@ -1,8 +1,16 @@
+import { type Html, html } from '../http/answers/html.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
+import type { Fields } from './fields.ts'
 
 /** Format of a time in a browser's field, in UTC. */
 export const Minute = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2})?$' }))
+
+/** The fields of a search that `Minute` reads. */
+export function timeFields({ field }: Pick<Fields, 'field'>, query: URLSearchParams): Html {
+  return html`${field({ name: 'from', label: 'From (UTC)', type: 'datetime-local', value: query.get('from') })}
+${field({ name: 'to', label: 'To (UTC)', type: 'datetime-local', value: query.get('to') })}`
+}
 
 /** The time in a field of a search, or null. Throws `VALIDATION_FAILED`: a text in this format may still be an invalid time. */
 export function readTime(path: string, text: string | undefined): Date | null {

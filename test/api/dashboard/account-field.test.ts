@@ -39,10 +39,13 @@ describe('fields for an account', () => {
     const several = await create('linen')
     expect([several.status, several.text.includes('value="linen"')]).toEqual([400, true])
     expect(several.text).toContain('Several accounts match “linen”: Linen &#38; Silk (acc_')
+    const search = await browser.get('/generations?account=linen')
+    expect(search.text).toContain(`<a href="?account=${linen}">`)
+    expect(search.text).not.toMatch(/No generation|generations yet/)
     expect((await create('velvet')).text).toContain('No account matches “velvet”.')
     expect(await countEndpoints()).toBe(before)
-    const search = await browser.get('/generations?account=velvet')
-    expect([search.status, search.text.includes('value="velvet"')]).toEqual([400, true])
+    const none = await browser.get('/generations?account=velvet')
+    expect([none.status, none.text.includes('value="velvet"')]).toEqual([400, true])
   })
 
   it('search by name', async () => {

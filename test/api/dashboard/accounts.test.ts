@@ -19,7 +19,7 @@ describe('accounts in the dashboard', () => {
   let dashboard: TestDashboard
   let browser: OperatorBrowser
   beforeAll(async () => {
-    dashboard = await startDashboard()
+    dashboard = await startDashboard({ publicUrl: 'https://try.example' })
     browser = await dashboard.signIn()
   })
   afterAll(() => dashboard.stop())
@@ -34,6 +34,8 @@ describe('accounts in the dashboard', () => {
     const { text, headers } = await browser.submit('/accounts/new', '/accounts', typed)
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*; script-src 'self'$/)
     const [secret] = text.match(/sk_\w+/) ?? []
+    expect(text).toContain(`curl https://try.example/tryon/v1/account -H &#34;x-api-key: ${secret}&#34;`)
+    for (const path of ['/guide/start/api', '/playground']) expect(text).toContain(`href="https://try.example${path}"`)
     const account = (await keys().find(secret ?? '', 'secret'))?.account
     expect(account).toMatchObject({ name: 'New', balance: 5, retentionDays: 3, settings: { readsPerMinute: 7 } })
     expect((await browser.get(`/accounts/${account?.id}`)).text).not.toContain(secret)
@@ -157,6 +159,16 @@ describe('accounts in the dashboard', () => {
       path = next && `/accounts/${id}/ledger${next}`
     }
     expect(seen.map(Number)).toEqual(Array.from({ length: 60 }, (_, i) => 60 - i))
+    // The balance after each entry, also on later pages.
+    const { text, headers } = await browser.get(`/accounts/${id}/ledger.csv`)
+    expect(headers.get('content-disposition')).toContain(`ledger-${id}.csv`)
+    const balances = text
+      .trimEnd()
+      .split('\r\n')
+      .slice(1)
+      .map((line) => Number(line.split(',')[3]))
+    expect(balances).toEqual(Array.from({ length: 60 }, (_, i) => ((60 - i) * (61 - i)) / 2))
+    expect((await browser.get(path ?? `/accounts/${id}/ledger?before=99999999`)).text).toContain('>1,830<')
   })
 
   it('are not overwritten by an operator who has not seen what another one changed', async () => {
