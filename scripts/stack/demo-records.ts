@@ -33,7 +33,8 @@ const POLICY = ['--policy-version', '2026-11', '--texts', 'scripts/samples/shop/
 export async function findAccount(stack: Stack): Promise<Account> {
   const kept = await readKept<Account>(stack, 'account')
   const headers = { 'x-api-key': kept?.apiKey ?? '' }
-  const answer = kept && (await fetch(`${stack.report.url}/tryon/v1/account`, { headers }))
+  // Data of an older version has no publishable key.
+  const answer = kept?.publishableKey ? await fetch(`${stack.report.url}/tryon/v1/account`, { headers }) : null
   if (!kept || !answer?.ok)
     return keep(stack, 'account', await runDrape(stack, 'account', 'create', '--name', 'Demo', ...CREDITS))
   const { creditBalance } = (await answer.json()) as { creditBalance: number }
@@ -44,7 +45,7 @@ export async function findAccount(stack: Stack): Promise<Account> {
 /** The shops of an earlier run with this account, or new ones. */
 export async function findStorefront(stack: Stack, { id: accountId }: Account): Promise<Storefront> {
   const kept = await readKept<Storefront>(stack, 'storefront')
-  if (kept?.accountId === accountId && kept.site) return kept
+  if (kept?.accountId === accountId) return kept
   const owner = ['--account', accountId]
   const [domain, site] = ['demo', 'halden'].map((name) => `${name}-${accountId.slice(-6)}.example`)
   const signing = ['--platform', 'plugin', '--domain', site, '--name', 'Halden']
