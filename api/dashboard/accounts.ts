@@ -7,7 +7,7 @@ import {
   MAX_CREDITS,
 } from '../accounts/accounts.store.ts'
 import type { ApiKeys } from '../accounts/api-keys.store.ts'
-import type { Ledger, LedgerEntry } from '../accounts/ledger.store.ts'
+import type { Ledger } from '../accounts/ledger.store.ts'
 import type { Usage } from '../accounts/usage.store.ts'
 import { DrapeError } from '../shared/contract/errors.ts'
 import { Type } from '../shared/contract/schema.ts'
@@ -17,12 +17,10 @@ import {
   presentAccount,
   presentAccountLinks,
   presentAccounts,
-  presentLedger,
   presentNewAccount,
   presentNewKeys,
 } from './accounts.view.ts'
 import { keepConflict } from './conflict.ts'
-import { allOf, sendCsv } from './csv-file.ts'
 import { count } from './elements.ts'
 import { type Engines, findEngineChoices } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
@@ -44,7 +42,7 @@ export interface AccountPagesOptions {
   readonly engines: Engines
 }
 
-/** Accounts, their settings, their credits and their ledger. */
+/** Accounts, their settings and their credits. */
 export const accountPages = pages<AccountPagesOptions>([
   { route: 'GET /accounts', role: 'viewer', menu: 'Accounts', isSearch: true, run: showAccounts },
   { route: 'GET /accounts/new', role: 'admin', run: showNewAccount },
@@ -86,8 +84,6 @@ export const accountPages = pages<AccountPagesOptions>([
     done: { 'credits.add': { message: 'The balance was changed.', at: '/accounts/:object' } },
     run: addCredits,
   },
-  { route: 'GET /accounts/:id/ledger', role: 'viewer', run: showLedger },
-  { route: 'GET /accounts/:id/ledger.csv', role: 'viewer', run: exportLedger },
 ])
 
 /** Entries per page of a list. */
@@ -244,29 +240,4 @@ async function addCredits(ctx: DashboardContext, { audit }: AccountPagesOptions)
     return { act: { action: 'credits.add', object: accountId, accountId, reason, details: { credits, balance } } }
   })
   seeOther(ctx, `/accounts/${accountId}`, CREDITED)
-}
-
-const readPage = fieldsReader(Type.Object({ before: Type.Optional(Type.Integer({ minimum: 1 })) }))
-
-async function showLedger(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
-  const account = await findAccount(ctx, options)
-  const query = queryOf(ctx)
-  const { before = null } = readPage(query)
-  const entries = await options.ledger.list({ accountId: account.id, before, limit: PAGE })
-  showPage(ctx, {
-    title: `Ledger of ${account.name}`,
-    body: presentLedger(account, { entries, query, isFull: entries.length === PAGE }),
-  })
-}
-
-async function exportLedger(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
-  const { id } = await findAccount(ctx, options)
-  sendCsv(ctx, `ledger-${id}`, ledgerRows(id, options.ledger))
-}
-
-async function* ledgerRows(accountId: string, ledger: Ledger): AsyncGenerator<string[]> {
-  yield ['time', 'kind', 'amount', 'balance', 'generation', 'note']
-  const all = allOf<LedgerEntry>((last, limit) => ledger.list({ accountId, before: last?.id ?? null, limit }))
-  for await (const { createdAt, kind, amount, balance, generationId, note } of all)
-    yield [createdAt.toISOString(), kind, String(amount), String(balance), generationId ?? '', note ?? '']
 }

@@ -10,9 +10,10 @@ import { badge, copied, count, disclosure, facts, nextPage, section, table, time
 import type { EngineChoice } from './engine-names.ts'
 import type { Fields } from './fields.ts'
 import { actForm, permittedLink, searchForm } from './form-elements.ts'
-import { accountLink, copiedId, shortId } from './ids.ts'
+import { accountLink, copiedId } from './ids.ts'
 import type { Forms } from './issued-forms.ts'
 import { presentKeys } from './keys.view.ts'
+import { entriesTable } from './ledger.view.ts'
 import type { NextSteps } from './next-steps.ts'
 import { plotUsage, presentFailures } from './overview.ts'
 import { settingFields } from './setting-fields.ts'
@@ -204,30 +205,6 @@ function presentActive({
   return isActive
     ? disclosure('Reject all requests of its keys and shops …', form)
     : html`<p>All requests of its keys and shops are rejected.</p>${form}`
-}
-
-export function presentLedger(
-  account: AccountRecord,
-  { entries, query, isFull }: Omit<List, 'forms'> & { entries: readonly LedgerEntry[] },
-): Html {
-  return html`<p><a href="/accounts/${account.id}">${account.name}</a> has ${count(account.balance)} credits. <a href="/accounts/${account.id}/ledger.csv">Download as CSV</a></p>
-${entriesTable(entries)}${nextPage(query, isFull ? (entries.at(-1)?.id ?? null) : null)}`
-}
-
-function entriesTable(entries: readonly LedgerEntry[]): Html {
-  return table({
-    caption: 'Ledger, newest first',
-    head: ['Time (UTC)', 'Kind', 'Amount', 'Balance', 'For'],
-    rows: entries.map(({ createdAt, kind, amount, balance, generationId, note }) => [
-      time(createdAt),
-      kind === 'grant' && amount < 0 ? 'correction' : kind,
-      amount > 0 ? `+${count(amount)}` : count(amount),
-      count(balance),
-      generationId === null ? (note ?? '') : html`<a href="/generations/${generationId}">${shortId(generationId)}</a>`,
-    ]),
-    empty: 'No credits were added or spent yet.',
-    numeric: [2, 3],
-  })
 }
 
 /** Badge for an active or inactive object. */

@@ -43,6 +43,7 @@ import { generationPages } from './generations.ts'
 import { setHeaders } from './headers.ts'
 import { keyPages } from './keys.ts'
 import { leadPages } from './leads.ts'
+import { ledgerPages } from './ledger.ts'
 import { logoPages } from './logo.ts'
 import { createNextSteps } from './next-steps.ts'
 import { createOperatorAudit } from './operator-audit.store.ts'
@@ -132,8 +133,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   const sessions = createOperatorSessions(database)
   const [signIns, pages] = [createSignIns(options, { sessions, isSecure }), createPages(options)]
   const index = indexPages([...signIns, ...pages])
-  const { publicUrl = '', hasFeature = () => true } = options
-  const nextSteps = createNextSteps({ publicUrl, hasFeature })
+  const nextSteps = createNextSteps(options)
   const [runSignIns, runPages] = [mountPages(signIns), mountPages(pages)]
   app.use(async (ctx, next) => {
     Object.assign(ctx.state, {
@@ -239,6 +239,7 @@ export function createPages(options: DashboardOptions): BoundPage[] {
       keys: createApiKeys(database),
       ledger: createLedger(database),
     }),
+    ...ledgerPages({ accounts, ledger: createLedger(database) }),
     ...keyPages({ accounts, audit }),
     ...requestPages({ accounts, requestLog: createRequestLog(database), keys: createApiKeys(database) }),
     ...logoPages({ accounts, audit, storage, objects: createObjects(database) }),

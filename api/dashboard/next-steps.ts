@@ -9,11 +9,11 @@ export interface NextSteps {
 
 /** Links lead only to extensions that are on. */
 export function createNextSteps({
-  publicUrl,
-  hasFeature,
+  publicUrl = '',
+  hasFeature = () => true,
 }: {
-  publicUrl: string
-  hasFeature: (name: string) => boolean
+  readonly publicUrl?: string
+  readonly hasFeature?: (name: string) => boolean
 }): NextSteps {
   const links = (entries: readonly (readonly [feature: string, path: string, text: string])[]) =>
     html`<p>${entries
