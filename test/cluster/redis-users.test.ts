@@ -89,7 +89,8 @@ describe.skipIf(controlPlane === null)('processes with the Redis users of the ch
       started.push(drape.startWorker({ ...names, REDIS_URL: as('worker') }))
     })
     await apply(1)
-    const worker = await until(async () => (await statusOf())?.workers.find(({ state }) => state === 'Idle'))
+    const findIdle = async () => (await statusOf())?.workers.find(({ state }) => state === 'Idle')
+    const worker = await until(findIdle)
     const id = await drape.tryOn(
       {
         products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
@@ -99,6 +100,7 @@ describe.skipIf(controlPlane === null)('processes with the Redis users of the ch
       { me: await readSmallPerson(), shirt: await readSample('garments/tshirt-navy.jpg') },
     )
     expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+    await until(findIdle)
 
     // A report of another worker for this pod, which does not know its UID, is no report.
     const forger = createRedis(as('worker'), { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
