@@ -63,7 +63,7 @@ describe('metrics', () => {
       Number(metrics.get('drape_generation_seconds_sum{engine="mock",status="COMPLETED",class="standard"}')),
     ).toBeGreaterThan(Number(metrics.get('drape_queue_wait_seconds_sum')))
     expect(metrics.get('drape_storage_seconds_count{operation="put",outcome="ok"}')).toBe(7)
-    expect(metrics.get('drape_inference_ready')).toBe(1)
+    expect(metrics.get('drape_inference_ready{provider="cpu"}')).toBe(1)
     expect(metrics.get('drape_inference_start_seconds_count')).toBe(1)
     expect(metrics.get('drape_database_connections{state="idle"}')).toBe(1)
     await until(async () => {

@@ -17,8 +17,8 @@ const SIZE = { width: 576, height: 720 }
 const RUNS = 3
 
 /**
- * Describes an engine: licence, files with the hashes of the files on disk, memory of a process that runs the engine, seconds
- * per image of 576 × 720 px on this machine, and the last measured quality (null if not measured). Looks for external engines in
+ * Describes an engine: licence, files with the hashes of the files on disk, memory of a process that runs the engine, provider
+ * and the operators that ran on each in the self-test, seconds per image of 576 × 720 px on this machine, and the last measured quality (null if not measured). Looks for external engines in
  * `ENGINE_DIR` and runs them on `EXECUTION_PROVIDER`, as workers do. Throws `UsageError` for an unknown engine.
  */
 export async function engineCard(name: string): Promise<Record<string, unknown>> {
@@ -57,6 +57,7 @@ async function measureRuns(name: string, known: ReadonlyMap<string, EngineFactor
   const models = await openModels(MODELS)
   const engine = (await createEngines([name], { models, provider, known, acknowledged: [name] })).get(name)
   if (!engine) throw new UsageError(`the engine "${name}" could not be created`)
+  const proof = await engine.selfTest?.()
   const person = await resizeBitmap(await readSample('persons/down-half-teal.jpg'), SIZE)
   const garment = await readSample('garments/tshirt-mustard.jpg')
   const seconds: number[] = []
@@ -67,6 +68,7 @@ async function measureRuns(name: string, known: ReadonlyMap<string, EngineFactor
   const median = seconds.toSorted((a, b) => a - b)[RUNS >> 1]
   return {
     provider,
+    operators: proof?.operators ?? null,
     secondsPerImage: Number(median.toFixed(3)),
     memoryMiB: Math.round(process.resourceUsage().maxRSS / 1024),
   }

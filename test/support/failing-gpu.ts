@@ -13,7 +13,7 @@ if (process.argv[1]?.endsWith('inference/process.ts')) {
   ) => Promise<InferenceSession>
   Object.assign(InferenceSession, {
     create: async (model: string, options: InferenceSession.SessionOptions) => {
-      const session = await create(model, { ...options, executionProviders: ['cpu'] })
+      const session = await create(model, { ...options, executionProviders: ['cpu'], extra: {} })
       const run = session.run.bind(session)
       const runOnDevice = async (...given: Parameters<InferenceSession['run']>) => {
         if (existsSync(failure)) throw new Error(readFileSync(failure, 'utf8'))

@@ -1,3 +1,5 @@
+import { isInstallationCode } from './installation.ts'
+
 /**
  * DeviceError: the accelerator or its driver failed. OutOfMemory: device memory is exhausted. SelfTestDrift: results of the
  * self-test differ from the expected values. Hang: a run did not end.
@@ -33,7 +35,7 @@ export function asDeviceFault(error: unknown, provider: string): unknown {
 function reasonOf(message: string): DeviceFaultReason | null {
   if (OUT_OF_MEMORY.some((pattern) => pattern.test(message))) return 'OutOfMemory'
   const codes = [...message.matchAll(/\bCUDA failure (\d+)/gi)].map(([, code]) => Number(code))
-  if (codes.some((code) => !CALLER_CODES.has(code))) return 'DeviceError'
+  if (codes.some((code) => !CALLER_CODES.has(code) && !isInstallationCode(code))) return 'DeviceError'
   return DEVICE_ERRORS.some((pattern) => pattern.test(message)) ? 'DeviceError' : null
 }
 
@@ -48,9 +50,9 @@ const OUT_OF_MEMORY = [
 
 /**
  * CUDA error codes of a wrong call, which also occur on a healthy device: invalid value (1), invalid configuration (9), invalid
- * device function (98), no kernel image for this device (209).
+ * device function (98).
  */
-const CALLER_CODES: ReadonlySet<number> = new Set([1, 9, 98, 209])
+const CALLER_CODES: ReadonlySet<number> = new Set([1, 9, 98])
 
 const DEVICE_ERRORS = [
   /cudaError(IllegalAddress|LaunchFailure|LaunchTimeout|ECCUncorrectable|HardwareStackError|DevicesUnavailable|NoDevice|Unknown|NvlinkUncorrectable|Contained|Assert)/,

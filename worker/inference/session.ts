@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node'
-import { asDeviceFault } from './device-fault.ts'
+import { asDeviceFault, DeviceFault } from './device-fault.ts'
+import { asInstallationError } from './installation.ts'
 
 // Disables the telemetry that onnxruntime otherwise sends to its vendor.
 process.env.ORT_DISABLE_TELEMETRY = '1'
@@ -46,19 +47,22 @@ interface SessionOptions {
   readonly threads?: number
   /** False: memory of a run is freed after it, not kept for the next run, which takes a third longer. */
   readonly arena?: boolean
+  /** True: on `cuda`, operators without a kernel there run on the CPU, instead of failing the opening. */
+  readonly mayUseCpu?: boolean
 }
 
 /**
  * Opens an ONNX model on this provider, from its bytes or, if its weights are in a separate file, from its path.
- * @throws Error of the runtime if the file is not a model or the provider is missing; `DeviceFault` if the device
+ * @throws Error of the runtime if the file is not a model; Error that names what the provider lacks; `DeviceFault` if the device
  * fails.
  */
 export async function openSession(model: Uint8Array | string, options: SessionOptions = {}): Promise<Session> {
   return asSession(await create(model, options), options)
 }
 
-/** Opens a model with an operator count: the runtime silently moves unsupported operators to the CPU. */
-export async function openCountedSession(path: string, options: SessionOptions = {}): Promise<CountedSession> {
+/** Opens a model whose operators may run on the CPU, with a count of them. */
+export async function openCountedSession(path: string, given: SessionOptions = {}): Promise<CountedSession> {
+  const options = { ...given, mayUseCpu: true }
   const folder = await mkdtemp(join(tmpdir(), 'drape-profile-'))
   const forget = () => rm(folder, { recursive: true, force: true })
   try {
@@ -84,7 +88,7 @@ export async function openCountedSession(path: string, options: SessionOptions =
 
 async function create(
   model: Uint8Array | string,
-  { provider = 'cpu', threads = 1, arena = true }: SessionOptions,
+  { provider = 'cpu', threads = 1, arena = true, mayUseCpu = false }: SessionOptions,
   more: InferenceSession.SessionOptions = {},
 ): Promise<InferenceSession> {
   const options = {
@@ -95,7 +99,13 @@ async function create(
     enableCpuMemArena: arena,
     enableMemPattern: arena,
     // Spinning threads would block other sessions on the same machine.
-    extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
+    extra: {
+      session: {
+        intra_op: { allow_spinning: '0' },
+        inter_op: { allow_spinning: '0' },
+        ...(provider === 'cuda' && !mayUseCpu && { disable_cpu_ep_fallback: '1' }),
+      },
+    },
     logSeverityLevel: 3,
   } as const
   try {
@@ -103,8 +113,13 @@ async function create(
       ? InferenceSession.create(model, options)
       : InferenceSession.create(model, options))
   } catch (error) {
-    throw asDeviceFault(error, provider)
+    throw explain(error, provider)
   }
+}
+
+function explain(error: unknown, provider: Provider): unknown {
+  const fault = asDeviceFault(error, provider)
+  return fault instanceof DeviceFault ? fault : asInstallationError(error, provider)
 }
 
 function asSession(session: InferenceSession, { provider = 'cpu' }: SessionOptions): Session {
@@ -113,7 +128,7 @@ function asSession(session: InferenceSession, { provider = 'cpu' }: SessionOptio
     outputs: session.outputMetadata.map(toTensorShape),
     run: (feeds, fetches) =>
       run(session, feeds, fetches ?? session.outputNames).catch((error) => {
-        throw asDeviceFault(error, provider)
+        throw explain(error, provider)
       }),
     release: () => session.release(),
   }

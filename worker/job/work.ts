@@ -146,9 +146,10 @@ export async function work(
   metrics.watch(
     {
       name: 'drape_inference_ready',
-      help: 'Inference processes that are idle or busy, without those that are starting',
+      help: 'Inference processes that are idle or busy, without those that are starting, by the execution provider that they use',
+      labels: ['provider'],
     },
-    () => [{ value: inference.countReady() }],
+    () => [{ labels: { provider: config.EXECUTION_PROVIDER }, value: inference.countReady() }],
   )
 
   metrics.watch(

@@ -32,6 +32,7 @@ describe('drape engine card', () => {
     const printed = await card('fashn-vton', { ENGINE_DIR: folder })
     expect(printed).toMatchObject({ engine: 'fashn-vton 1.5.0', kind: 'photo', provider: 'cpu', quality: null })
     expect(printed.files.map(({ path }: { path?: string }) => path)).toContain('transformer.weights')
+    expect(printed.operators).toEqual({ cpu: expect.any(Number) })
     expect(printed.minMemoryMiB).toBeGreaterThan(768)
     expect(printed.secondsPerImage).toBeGreaterThan(0)
     await rm(folder, { recursive: true, force: true })

@@ -53,6 +53,8 @@ describe('an error of ONNX Runtime', () => {
     'Got invalid dimensions for input: image for the following indices index: 2 Got: 100 Expected: 224',
     `${NODE}CUDA failure 1: invalid argument ; GPU=0 ; expr=cudaMemcpyAsync(...)`,
     'CUDA failure 9: invalid configuration argument ; GPU=0',
+    'CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version ; GPU=0 ; expr=cudaSetDevice(info_.device_id);',
+    'CUDA failure 803: system has unsupported display driver / cuda driver combination ; GPU=0',
     'CUDA failure 209: no kernel image is available for execution on the device ; GPU=0',
     `${NODE}CUBLAS failure 7: CUBLAS_STATUS_INVALID_VALUE ; GPU=0`,
     `${NODE}CUDNN failure 3000: CUDNN_STATUS_NOT_SUPPORTED ; GPU=0`,

@@ -53,9 +53,9 @@ export async function openGraphs(folder: string, manifest: FashnVtonManifest, pr
       garment: await open('garment', openSession),
       modulation: await open('modulation', openSession),
       pose: POSE.some(has)
-        ? { detector: await open(POSE[0], openSession), keypoints: await open(POSE[1], openSession) }
+        ? { detector: await open(POSE[0], openThirdParty), keypoints: await open(POSE[1], openThirdParty) }
         : null,
-      parsing: has(PARSER) ? await open(PARSER, openSession) : null,
+      parsing: has(PARSER) ? await open(PARSER, openThirdParty) : null,
       denoise: await open('denoise', openCountedSession),
       release,
     }
@@ -66,6 +66,9 @@ export async function openGraphs(folder: string, manifest: FashnVtonManifest, pr
 }
 
 type OpenAs<T extends Session> = (path: string, options: { provider: Provider }) => Promise<T>
+
+/** Its operators are unknown. */
+const openThirdParty: OpenAs<Session> = (path, options) => openSession(path, { ...options, mayUseCpu: true })
 
 async function openGraph<T extends Session>(
   folder: string,

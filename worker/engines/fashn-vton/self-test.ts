@@ -14,9 +14,12 @@ const STEPS = 2
 /** Max mean difference, on a scale of −1 to 1, of the same steps on the same machine. */
 const MAX_REPEAT_DIFFERENCE = 0.004
 
+/** Min share of operators on the requested provider: those that compute shapes and loops run on the CPU anyway. */
+const MIN_SHARE_ON_PROVIDER = 0.95
+
 /**
  * Draws twice from black images, one step with guidance and one without, which also warms up the provider. Both drawings must be equal
- * and match the golden drawing of the export within `conformance`; most operators must run on the requested provider.
+ * and match the golden drawing of the export within `conformance`; nearly all operators must run on the requested provider.
  * @throws Error that names the failed condition, `DeviceFault` if the drawings differ, and errors of `denoise`
  */
 export async function proveGraphs(
@@ -69,7 +72,7 @@ function checkProvider(
 ): void {
   const all = Object.values(operators).reduce((sum, count) => sum + count, 0)
   const there = operators[provider] ?? 0
-  if (there > all / 2) return
+  if (all > 0 && there >= MIN_SHARE_ON_PROVIDER * all) return
   const seen = Object.entries(operators).map(([ran, count]) => `${count} on ${ran}`)
   throw new Error(`The engine ${name} must run on ${provider}, but its operators ran ${seen.join(' and ')}`)
 }

@@ -68,7 +68,7 @@ async function findVariant(folder: string): Promise<string> {
 
 async function open(path: string, provider: Provider): Promise<Session> {
   const bytes = await readFile(path).catch((cause: unknown) => fail(path, 'cannot be read', cause))
-  return openSession(bytes, { provider }).catch((cause: Error) =>
+  return openSession(bytes, { provider, mayUseCpu: true }).catch((cause: Error) =>
     fail(path, `cannot be opened on ${provider}: ${cause.message}`, cause),
   )
 }
