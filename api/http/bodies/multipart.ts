@@ -10,7 +10,7 @@ import { detectImageFormat, MIN_IMAGE_BYTES } from '../../shared/image/image-for
 import { findFileKey } from './file-key-path.ts'
 import { createMultipartParser, type Part } from './multipart-parser.ts'
 import { decodeText, formatSize } from './text-body.ts'
-import { fileTooLarge, type UploadedFile } from './uploaded-file.ts'
+import { fileTooLarge, type UploadedFile, WRITE_BUFFER_BYTES } from './uploaded-file.ts'
 
 const MAX_FIELDS = 20
 /** The list of brands of a HEIC ends within these bytes. */
@@ -124,7 +124,7 @@ function createPartReceiver({
         yield chunk
       }
     }
-    await pipeline(metered, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+    await pipeline(metered, createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WRITE_BUFFER_BYTES }))
     // For a file input without a chosen file, browsers send an empty file without a name.
     return bytes === 0 && filename === '' ? null : { field: name, path, bytes, hash: hash?.digest('hex') ?? null }
   }

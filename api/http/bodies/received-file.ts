@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { DrapeError } from '../../shared/contract/errors.ts'
+import { WRITE_BUFFER_BYTES } from './uploaded-file.ts'
 
 export interface ReceiveLimits {
   readonly maxBytes: number
@@ -28,7 +29,7 @@ export async function receiveFile(request: IncomingMessage, path: string, limits
   if (request.destroyed) hangUp()
   const late = AbortSignal.timeout(maxMs)
   try {
-    await pipeline(counted, createWriteStream(path), { signal: late })
+    await pipeline(counted, createWriteStream(path, { highWaterMark: WRITE_BUFFER_BYTES }), { signal: late })
   } catch (error) {
     if (late.aborted) throw incomplete(`did not arrive within ${maxMs / 1000} seconds`)
     throw error instanceof DrapeError ? error : unwritable(error)

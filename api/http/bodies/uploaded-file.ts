@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { DrapeError } from '../../shared/contract/errors.ts'
 
+/**
+ * Bytes that wait while a write runs, and are then written at once. With Node's 16 KB, each chunk of a body waits for the write of the
+ * chunk before, which takes a third more processor time.
+ */
+export const WRITE_BUFFER_BYTES = 512 * 1024
+
 /** A file of a multipart body, on disk until the request ends. */
 export interface UploadedFile {
   readonly field: string
