@@ -111,7 +111,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
     expect(await reader.followPart(troubleshooting, { without: HELM_TEST })).toContain('workerpool.drape.dev/drape-cpu')
     expect(await reader.follow(troubleshooting.page, 'Pods that are not ready')).toContain('"ready"')
     expect(await reader.follow('docs/retention.md', 'Start a run now')).toContain('condition met')
-    const configuration = { page: 'docs/configuration.md', heading: 'Operators and the command line', index: 3 }
+    const configuration = { page: 'docs/configuration.md', heading: 'Operators and the command line', index: 2 }
     const { worker, database } = await findNames()
     const diagnosis = await reader.followPart(configuration, { placeholders: { POD: worker } })
     expect(diagnosis).toMatch(/^problems +0$/m)

@@ -8,7 +8,7 @@ import { commandsOf } from '../../support/documented-blocks.ts'
 import { reasonWithout } from '../../support/missing.ts'
 import { requestService } from '../../support/request-service.ts'
 
-const PAGE = commandsOf('docs/configuration.md', 'Operators and the command line', 4)
+const PAGE = commandsOf('docs/configuration.md', 'Operators and the command line', 3)
 /** npm, which starts slowly, as the page calls it. */
 const NPM = `npm() { shift 6; node "${ROOT}/scripts/drape.ts" "$@"; }`
 /** A shell with a terminal of its own: it reads what is typed and writes what is shown. */
