@@ -103,7 +103,11 @@ async function create(
       session: {
         intra_op: { allow_spinning: '0' },
         inter_op: { allow_spinning: '0' },
-        ...(provider === 'cuda' && !mayUseCpu && { disable_cpu_ep_fallback: '1' }),
+        ...(provider === 'cuda' && {
+          // Weights take what they need; in the arena, which doubles, they would take up to twice as much.
+          use_device_allocator_for_initializers: '1',
+          disable_cpu_ep_fallback: mayUseCpu ? '0' : '1',
+        }),
       },
     },
     logSeverityLevel: 3,

@@ -15,7 +15,6 @@ from .configuration import (
     UNUSED,
     Configuration,
     check_configuration,
-    modulations,
     random_spread,
     tensor_shapes,
 )
@@ -31,8 +30,9 @@ PUBLISHED = Published(
     bytes=1_943_668_048,
 )
 MIB = 1024 * 1024
-# Memory of a runtime besides weights and values: libraries, kernels, fragmentation.
-RUNTIME_MIB = 768
+# Memory of a worker beside the engine's: 640 for the models of its image, counted, and 768 for the context, kernels and workspaces
+# of CUDA, not measured.
+WORKER_MIB = 640 + 768
 
 
 def write(folder, arguments):
@@ -103,11 +103,11 @@ def manifest(c, *, half, garment_types):
 
 
 def memory_mib(c, *, half):
-    """Memory of `denoise` for one guided sample, two rows: its weights, and the values of its widest block."""
+    """Memory that a worker allocates on the device for one guided sample, two rows of `denoise`."""
     size = 2 if half else 4
-    shapes = tensor_shapes(c)
-    outside = ("t_embedder", "y_embedder", "garment_embedder", *modulations(c))
-    weights = sum(math.prod(shape) for name, shape in shapes.items() if not name.startswith(outside)) * size
+    weights = sum(math.prod(shape) for shape in tensor_shapes(c).values()) * size
     # Stream before and after in 32 bits; seen, queries, keys, values, attended, and inner values twice.
     values = 2 * 2 * c.tokens * c.hidden_size * (2 * 4 + (5 + 2 * c.mlp_ratio) * size)
-    return RUNTIME_MIB + math.ceil((weights + values) / MIB)
+    # The runtime takes memory for values in regions, each twice as large as the last.
+    regions = 2 * 2 ** math.ceil(math.log2(values))
+    return WORKER_MIB + math.ceil((weights + regions) / MIB)

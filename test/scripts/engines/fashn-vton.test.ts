@@ -151,6 +151,16 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     expect(JSON.parse(await runPython(python, ['-c', program]))).toEqual(published)
   })
 
+  it('states the memory that was counted on a stub of CUDA, with an allowance for the context', async () => {
+    const program =
+      'from engines.fashn_vton.engine import Configuration, memory_mib; print([memory_mib(Configuration(), half=half) for half in (True, False)])'
+    const [half, single] = JSON.parse(await runPython(python, ['-c', program]))
+    const counted = 4670
+    expect(half).toBeGreaterThan(counted + 500)
+    expect(half).toBeLessThan(1.25 * counted)
+    expect(single).toBeGreaterThan(half + 1800)
+  })
+
   it('reads bfloat16 weights', async () => {
     const { wide, narrow } = cutToBfloat16(await readFile(tensors('tiny')))
     for (const [name, bytes] of Object.entries({ wide, narrow })) {
