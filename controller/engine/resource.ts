@@ -144,6 +144,13 @@ export const engines = defineResource({
             default: 'cpu',
             description: 'ONNX Runtime execution provider: cpu, cuda or tensorrt. Default cpu.',
           }),
+          minMemoryMiB: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              description:
+                'Device memory that a worker with the engine allocates, in MiB. Workers of pools with nvidia.com/gpu are not placed on nodes whose label nvidia.com/gpu.memory is lower. Default: unknown.',
+            }),
+          ),
         },
         { default: {}, description: 'Runtime of the engine.' },
       ),

@@ -4,11 +4,12 @@ import type { Engine } from '../engine/resource.ts'
 import { downloadedEngines, ENGINE_FOLDERS, type EngineVolume, engineVolumes } from '../engine/volume.ts'
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
+import { withDeviceMemory } from './device-memory.ts'
 import { type NodeHint, withNodeHint } from './node-hint.ts'
 import { patchPod } from './pod-patch.ts'
 import { POOL_LABEL, TEMPLATE_DIGEST, WORKER, WORKER_LABELS, withoutOwnAnnotations } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
-import type { Template, Tier, Volume } from './template-schema.ts'
+import type { Template, Volume } from './template-schema.ts'
 import { nodeAffinity } from './tiers.ts'
 
 /** The fields of a ReplicaSet that the controller reads. */
@@ -149,7 +150,7 @@ function metadataOf(pool: WorkerPool) {
 function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   const { accelerator, capacity, template } = pool.spec
   const tiers = pool.spec.tiers ?? []
-  const affinity = { ...acrossZones(pool), ...nextTo(template.nextTo), ...(tiers.length > 0 && preferring(tiers)) }
+  const affinity = { ...acrossZones(pool), ...nextTo(template.nextTo), ...onNodes(pool, engines) }
   const claims = accelerator?.resourceClaims ?? []
   const models = engineVolumes(engines, template)
   const containers = models.flatMap((model) => model.initContainers)
@@ -239,9 +240,14 @@ function graceSeconds({ spec: { drain } }: WorkerPool): number {
   return drain.timeoutSeconds + SHUTDOWN_SECONDS
 }
 
-function preferring(tiers: readonly Tier[]) {
-  const preferred = nodeAffinity(tiers)
-  return preferred && { nodeAffinity: preferred }
+function onNodes(pool: WorkerPool, engines: readonly Engine[]) {
+  const { required, preferred } = nodeAffinity(pool.spec.tiers ?? [])
+  const nodeSelectorTerms = withDeviceMemory(required, pool, engines)
+  const affinity = {
+    ...(nodeSelectorTerms.length > 0 && { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } }),
+    ...(preferred.length > 0 && { preferredDuringSchedulingIgnoredDuringExecution: preferred }),
+  }
+  return Object.keys(affinity).length === 0 ? {} : { nodeAffinity: affinity }
 }
 
 /** Not a topology spread constraint: where nodes have no zones, the scheduler would then ignore the spread over nodes too. */

@@ -25,7 +25,7 @@ export function affordable(hourly: number, hourlyCost: number): number {
   return Math.max(0, Math.floor(hourly / hourlyCost + 1e-9))
 }
 
-/** Restricts pods to nodes of the tiers, and prefers earlier tiers; undefined without a restriction. */
+/** Terms of a node affinity that restrict pods to nodes of the tiers, none without a restriction, and that prefer earlier tiers. */
 export function nodeAffinity(tiers: readonly Tier[]) {
   const terms = tiers.map(({ nodeSelector }) => ({
     matchExpressions: Object.entries(nodeSelector).map(([key, value]) => ({ key, operator: 'In', values: [value] })),
@@ -34,11 +34,7 @@ export function nodeAffinity(tiers: readonly Tier[]) {
   const preferred = terms
     .map((preference, i) => ({ weight: WEIGHTS[i], preference }))
     .filter(({ preference }) => preference.matchExpressions.length > 0)
-  if (preferred.length === 0) return undefined
-  return {
-    ...(bound && { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } }),
-    preferredDuringSchedulingIgnoredDuringExecution: preferred,
-  }
+  return { required: bound ? terms : [], preferred }
 }
 
 /**

@@ -59,7 +59,7 @@ function findMissingLibrary(provider: string): string | null {
 function findLibrary(name: RegExp): string | null {
   if (!process.report) return null
   // Otherwise the report looks up the names of all connected machines.
-  process.report.excludeNetwork = true
+  Object.assign(process.report, { excludeNetwork: true })
   const { sharedObjects } = process.report.getReport() as { sharedObjects: readonly string[] }
   return sharedObjects.find((path) => name.test(path)) ?? null
 }

@@ -133,21 +133,41 @@ describe('the pods of a pool', () => {
     expect(without.env.map(({ name }) => name)).not.toContain('DOWNLOADED_ENGINES')
   })
 
+  it('are kept off GPUs with less memory than their engines need, if the nodes state it', () => {
+    const known = [engine('large', { runtime: { minMemoryMiB: 5000 } }), engine('small', { runtime: {} })]
+    const affinityOf = (spec: object) =>
+      podTemplate({ slotsPerReplica: 2, ...spec }, known).spec.affinity as Record<string, unknown>
+    const key = 'nvidia.com/gpu.memory'
+    const suitable = [
+      { key, operator: 'Gt', values: ['9999'] },
+      { key, operator: 'DoesNotExist' },
+    ]
+    const gpu = { accelerator: { resource: 'nvidia.com/gpu', count: 1 } }
+    const required = (nodeSelectorTerms: object[]) => ({
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms },
+    })
+    const terms = suitable.map((expression) => ({ matchExpressions: [expression] }))
+    expect(affinityOf(gpu).nodeAffinity).toEqual(required(terms))
+    const spot = { key: 'pool', operator: 'In', values: ['spot'] }
+    const tiers = [{ name: 'spot', hourlyCost: 1, nodeSelector: { pool: 'spot' } }]
+    const inTier = suitable.map((expression) => ({ matchExpressions: [spot, expression] }))
+    expect(affinityOf({ ...gpu, tiers }).nodeAffinity).toMatchObject(required(inTier))
+    const mig = { accelerator: { resource: 'nvidia.com/mig-2g.20gb', count: 1 } }
+    for (const other of [{}, mig]) expect(affinityOf(other)).not.toHaveProperty('nodeAffinity')
+  })
+
   it('get self-test options of their engines that differ from the default', () => {
-    const engine = (name: string, conformance: object): Engine => {
-      const files = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1 }]
-      const license = { name: 'terms', commercialUse: true }
-      const spec = { license, files, source: { bundled: {} }, conformance }
-      const metadata = { name, namespace: 'shop', uid: name, generation: 1 }
-      const read = engines.read({ apiVersion: 'drape.dev/v1alpha1', kind: 'Engine', metadata, spec })
-      if ('problems' in read) throw new Error(read.problems)
-      return read.object
-    }
     const settingsOf = (known: readonly Engine[]) =>
       podSpec({}, known).containers[0].env.filter(({ name }) => name.startsWith('SELF_TEST_'))
-    expect(settingsOf([engine('usual', {})])).toEqual([])
-    const strict = engine('strict', { golden: 'Required', maxDeviationPercent: 1 })
-    expect(settingsOf([strict, engine('usual', {}), engine('loose', { maxDeviationPercent: 5 })])).toEqual([
+    expect(settingsOf([engine('usual', { conformance: {} })])).toEqual([])
+    const strict = engine('strict', { conformance: { golden: 'Required', maxDeviationPercent: 1 } })
+    expect(
+      settingsOf([
+        strict,
+        engine('usual', { conformance: {} }),
+        engine('loose', { conformance: { maxDeviationPercent: 5 } }),
+      ]),
+    ).toEqual([
       { name: 'SELF_TEST_TOLERANCE', value: 'loose=5,strict=1' },
       { name: 'SELF_TEST_GOLDEN', value: 'strict' },
     ])
@@ -271,3 +291,13 @@ describe('the pods of a pool', () => {
     })
   })
 })
+
+function engine(name: string, options: object): Engine {
+  const files = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1 }]
+  const license = { name: 'terms', commercialUse: true }
+  const spec = { license, files, source: { bundled: {} }, ...options }
+  const metadata = { name, namespace: 'shop', uid: name, generation: 1 }
+  const read = engines.read({ apiVersion: 'drape.dev/v1alpha1', kind: 'Engine', metadata, spec })
+  if ('problems' in read) throw new Error(read.problems)
+  return read.object
+}
