@@ -342,6 +342,11 @@ describe('the engine FASHN VTON', () => {
     await expect(proveGraphs(graphs, manifest, { provider: 'cuda', conformance: DEFAULT_CONFORMANCE })).rejects.toThrow(
       /must run on cuda, but its operators ran \d+ on cpu/,
     )
+    const countOperators = async () => ({ cuda: 94, cpu: 6 })
+    const mixed = { ...graphs, denoise: { ...graphs.denoise, countOperators } }
+    await expect(proveGraphs(mixed, manifest, { provider: 'cuda', conformance: DEFAULT_CONFORMANCE })).rejects.toThrow(
+      'must run on cuda, but its operators ran 94 on cuda and 6 on cpu',
+    )
     await graphs.release()
   })
 
