@@ -1,4 +1,4 @@
-import type { WorkerReport } from '../../../api/shared/engines/pool-registry.ts'
+import { reportName, type WorkerReport } from '../../../api/shared/engines/pool-registry.ts'
 import { createApplyOnce } from '../../../controller/runtime/apply-once.ts'
 import type { Client, Sent } from '../../../controller/runtime/client.ts'
 import type { Happening } from '../../../controller/runtime/events.ts'
@@ -289,7 +289,7 @@ export class ModelCluster {
         } as const
         const { downloadSeconds } = this
         return [
-          host,
+          reportName(host, object.metadata.uid ?? ''),
           { ...report, ...(downloadSeconds !== null && { downloadSeconds }), ...(this.isSick(pod) && { sick }) },
         ] as const
       }),
