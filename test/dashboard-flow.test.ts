@@ -100,7 +100,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await tabTo('Full ledger')
     await press('Enter')
     const [newest] = await page.$$eval('tbody tr', (rows) => rows.map((row) => row.textContent))
-    expect(newest).toMatch(/grant\+1,200Paid by bank transfer$/)
+    expect(newest).toMatch(/grant\+1,2001,710Paid by bank transfer$/)
     expect((await createAccounts(dashboard.database).find(contents.accountId))?.balance).toBe(510 + 1200)
     await tabTo('Sign out')
     await press('Enter')
