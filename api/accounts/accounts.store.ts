@@ -47,8 +47,7 @@ const RevokedKey = rowType(Type.Object({ id: Type.String(), accountId: Type.Stri
 
 const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer(), ledger: Type.Integer() }))
 
-/** Maximum per top-up, so that the sum of all top-ups stays an exact number. */
-/** Of one change. */
+/** Maximum of one change, so that the sum of all changes stays an exact number. */
 export const MAX_CREDITS = 1_000_000_000
 
 interface NewAccount {
@@ -68,7 +67,7 @@ export function createAccounts(database: Database) {
   return {
     find,
 
-    /** Every account except test accounts, oldest first. */
+    /** Accounts except test accounts, newest first, before the given ID; all without a limit. */
     list: ({
       before = null,
       limit = null,

@@ -10,9 +10,13 @@ import { fileTooLarge } from './uploaded-file.ts'
 const MB = 1024 * 1024
 /** One file of 10 MB and the other parts of its form. */
 const MAX_UPLOAD_BYTES = 11 * MB
+/** Shopify sends the whole order, which has many MB in large shops. */
+const MAX_WEBHOOK_BYTES = 4 * MB
 const UPLOAD_PATH = /^\/public\/upload-image\/?(\?|$)/i
 const WEBHOOK_PATH = /^\/webhooks\/shopify\/?(\?|$)/i
 const GRACE_MS = 5000
+/** After the first seconds: a stalled body would hold its share of the budget. */
+const MIN_BYTES_PER_SECOND = 16 * 1024
 const CHECK_MS = 500
 
 export interface ReceivedBody {
@@ -31,37 +35,30 @@ export interface ReceivedBody {
 }
 
 export interface BodyReceiverOptions extends BodyBudgetLimits {
-  readonly maxBytes?: number
-  readonly maxWebhookBytes?: number
   /** Time limit for receiving a body. */
   readonly maxMs?: number
   readonly graceMs?: number
-  /** Minimum rate after the first seconds: a stalled body would hold its share of the budget. */
-  readonly minBytesPerSecond?: number
   readonly folder?: string
 }
 
 export type ReceiveBody = ReturnType<typeof createBodyReceiver>
 
 /**
- * Receives whole bodies before their signature is checked, on disk beyond 16 KB each. Default maximum: 1 MB, 4 MB for a
+ * Receives whole bodies before their signature is checked, on disk beyond 16 KB each. Maximum: 1 MB, 4 MB for a
  * Shopify webhook, 11 MB for an image upload. Throws `FILE_TOO_LARGE` or `VALIDATION_FAILED` for a larger body; a
  * retryable `SERVICE_UNAVAILABLE` when the sender already holds too many bytes; `PROXY_SIGNATURE_INVALID` for a body
  * that does not arrive, or too slowly.
  */
 export function createBodyReceiver({
-  maxBytes: maxTextBytes = MB,
-  maxWebhookBytes = 4 * MB,
   maxMs = 30_000,
   graceMs = GRACE_MS,
-  minBytesPerSecond = 16 * 1024,
   folder,
   ...limits
 }: BodyReceiverOptions = {}) {
   const budget = createBodyBudget(limits)
   const maxBytesOf = (path: string) => {
     if (UPLOAD_PATH.test(path)) return MAX_UPLOAD_BYTES
-    return WEBHOOK_PATH.test(path) ? maxWebhookBytes : maxTextBytes
+    return WEBHOOK_PATH.test(path) ? MAX_WEBHOOK_BYTES : MB
   }
 
   return async (request: IncomingMessage, owner: BodyOwner): Promise<ReceivedBody> => {
@@ -93,7 +90,7 @@ export function createBodyReceiver({
     try {
       await readWhole(request, {
         write,
-        isTooSlow: (ms) => bytes < (minBytesPerSecond * (ms - graceMs)) / 1000,
+        isTooSlow: (ms) => bytes < (MIN_BYTES_PER_SECOND * (ms - graceMs)) / 1000,
         maxMs,
       })
     } catch (error) {
