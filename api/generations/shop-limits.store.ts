@@ -14,14 +14,13 @@ export interface ShopCall {
   readonly addressGenerations?: number
   /** Generations per day (UTC) by all visitors who are not customers, without failed ones. */
   readonly visitorGenerations?: number
-  /**
-   * Attempts per allowed generation. A failed generation that a worker started counts as an attempt, so that photos
-   * that always fail cannot occupy workers indefinitely.
-   */
-  readonly attemptsPerGeneration?: number
 }
 
-const DEFAULT_ATTEMPTS = 3
+/**
+ * Attempts per allowed generation. A failed generation that a worker started counts as an attempt, so that photos
+ * that always fail cannot occupy workers indefinitely.
+ */
+const ATTEMPTS_PER_GENERATION = 3
 
 /** Reasons why a shop or its shopper gets no further generation; `open`: no reason. */
 export const SHOP_STATES = ['open', 'unpaid', 'spent', 'waiting', 'address', 'visitors'] as const
@@ -48,14 +47,10 @@ export function shopLimits(shop: ShopCall | undefined) {
       possible: sql.fragment`possible`,
       state: sql.fragment`'open'`,
     }
-  const {
-    addressGenerations = DEFAULT_ADDRESS_GENERATIONS,
-    visitorGenerations = DEFAULT_VISITOR_GENERATIONS,
-    attemptsPerGeneration = DEFAULT_ATTEMPTS,
-  } = shop
+  const { addressGenerations = DEFAULT_ADDRESS_GENERATIONS, visitorGenerations = DEFAULT_VISITOR_GENERATIONS } = shop
   /** Limits of results and of attempts. */
   const limitsOf = (generations: number) =>
-    sql.fragment`${generations}::bigint, ${generations}::bigint * ${attemptsPerGeneration}`
+    sql.fragment`${generations}::bigint, ${generations}::bigint * ${ATTEMPTS_PER_GENERATION}`
   return {
     rooms: sql.fragment`shop as (
       select ${isPaid} as is_paid, ${roomOfShop} as room, safety_level, allows_swimwear
