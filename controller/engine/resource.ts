@@ -140,10 +140,6 @@ export const engines = defineResource({
       source: SourceSchema,
       runtime: fields(
         {
-          executionProvider: choice(['cpu', 'cuda', 'tensorrt'], {
-            default: 'cpu',
-            description: 'ONNX Runtime execution provider: cpu, cuda or tensorrt. Default cpu.',
-          }),
           minMemoryMiB: Type.Optional(
             Type.Integer({
               minimum: 1,

@@ -20,6 +20,6 @@ spec:
 {listed}
   source:
     persistentVolumeClaim: {{ claimName: models, subPath: {name} }}
-  runtime: {{ executionProvider: cuda, minMemoryMiB: {manifest["minMemoryMiB"]} }}
+  runtime: {{ minMemoryMiB: {manifest["minMemoryMiB"]} }}
   garmentTypes: [{garment_types}]
 """

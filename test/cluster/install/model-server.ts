@@ -50,5 +50,5 @@ export async function startModelServer(address: string): Promise<ModelServer> {
 }
 
 function fromUrl(engine: { metadata: { name: string }; spec: object }, base: string) {
-  return { ...engine, spec: { ...engine.spec, source: { url: { base } }, runtime: { executionProvider: 'cpu' } } }
+  return { ...engine, spec: { ...engine.spec, source: { url: { base } } } }
 }
