@@ -31,12 +31,16 @@ export async function createTestNamespace(controlPlane: ControlPlane): Promise<T
   }
 }
 
-/** A file like that of the control plane, for another port, a proxy or another user. */
+/** A file like that of the control plane, for another address, a proxy or another user. */
 export async function writeKubeconfig(
   controlPlane: ControlPlane,
-  { port, proxy, user }: { port?: number; proxy?: string; user?: string },
+  {
+    port,
+    server = port === undefined ? controlPlane.server : `https://127.0.0.1:${port}`,
+    proxy,
+    user,
+  }: { port?: number; server?: string; proxy?: string; user?: string },
 ): Promise<string> {
-  const server = port === undefined ? controlPlane.server : `https://127.0.0.1:${port}`
   const { path } = await requestService('folder', null)
   const file = join(path, 'kubeconfig.json')
   const config = {
@@ -49,7 +53,9 @@ export async function writeKubeconfig(
         name: 'test',
         cluster: {
           server,
-          'certificate-authority-data': Buffer.from(controlPlane.certificate).toString('base64'),
+          ...(server.startsWith('http:')
+            ? { 'insecure-skip-tls-verify': true }
+            : { 'certificate-authority-data': Buffer.from(controlPlane.certificate).toString('base64') }),
           ...(proxy !== undefined && { 'proxy-url': proxy }),
         },
       },

@@ -46,7 +46,7 @@ export interface PoolStage extends TestNamespace {
 const NODES = ['fake-a', 'fake-b']
 
 /**
- * `env` replaces variables of the controller, such as the way to its database. `graceful`: workers that are deleted finish their
+ * `env` replaces variables of the controller, such as the way to its database or to the API server. `graceful`: workers that are deleted finish their
  * jobs, as long as their pods have time; otherwise they are gone at once, so that no test overlooks it.
  */
 export async function startPoolStage(
@@ -77,8 +77,8 @@ export async function startPoolStage(
   const startController = async () => {
     const started = await startProgram('controller', {
       ...drape.env,
-      ...ways,
       KUBECONFIG: controlPlane.kubeconfig,
+      ...ways,
       WATCH_NAMESPACE: namespace,
       LEASE_NAMESPACE: namespace,
       LEASE_SECONDS: '3',
