@@ -23,6 +23,9 @@ import { postTryOns, type TryOnRequest, tryOnRequest } from './try-on-request.ts
 const NAMESPACE = 'default'
 const ENQUEUED = bySize({ smallest: 1, usual: 20 })
 const POOLS = bySize({ smallest: 5, usual: 200, full: 1000 })
+/** Numbers of pools between which requests and time per pool should not grow. */
+const GROWING = bySize({ smallest: [2, 5], usual: [50, 500], full: [50, 500, 2000] })
+const REST_MS = bySize({ smallest: 1000, usual: 15_000 })
 const MEGABYTES = bySize({ smallest: 200, usual: 200, full: 320 })
 const TEMPLATE = { image: 'drape/worker', requests: { cpu: '100m' } }
 
@@ -82,7 +85,7 @@ async function untilPublished({ database }: Stack, slots: number): Promise<void>
   await sleep(200)
 }
 
-/** Time in which a newly started controller reconciles every pool. */
+/** How fast a newly started controller reconciles every pool, at growing numbers of pools. */
 const resync: Benchmark = {
   id: 'O2',
   what: 'operator: first decisions of a new leader',
@@ -90,8 +93,16 @@ const resync: Benchmark = {
   better: 'higher',
   goal: 200,
   measure: async (bench) => {
-    const { pools, rate } = await resyncOnce(bench)
-    return { ours: rate, anchor: 1, note: `${pools} pools` }
+    const notes: string[] = []
+    let ours = 0
+    for (const pools of GROWING) {
+      const { rate, requests, writesAtRest } = await resyncOnce(bench, pools)
+      notes.push(
+        `${pools} pools: ${Math.round(rate)}/s, ${requests.toFixed(1)} requests each, then ${writesAtRest} writes`,
+      )
+      ours = rate
+    }
+    return { ours, anchor: 1, note: notes.join('; ') }
   },
 }
 
@@ -104,7 +115,7 @@ const converged: Benchmark = {
   goal: 1.5,
   measure: async (bench) => {
     const { client, connection, startController } = await prepare(bench)
-    const names = await makePools(client)
+    const names = await makePools(client, POOLS)
     const first = await startController()
     await untilReplicaSets(client, names, 0)
     await first.stop()
@@ -112,11 +123,11 @@ const converged: Benchmark = {
     const controller = await startController()
     await untilLeads(controller)
     const startedAt = performance.now()
-    const before = await countApplied(connection)
+    const before = await countRequests(connection, 'APPLY')
     await untilReplicaSets(client, names, 1)
     const ours = (performance.now() - startedAt) / 1000
     await untilReported(client, 1)
-    const writes = (await countApplied(connection)) - before
+    const writes = (await countRequests(connection, 'APPLY')) - before
     await controller.stop()
     const bareAt = performance.now()
     await inTurns(names, (name, turn) =>
@@ -143,34 +154,44 @@ const memory: Benchmark = {
   better: 'lower',
   goal: 1,
   measure: async (bench) => {
-    const { pools, megabytes } = await resyncOnce(bench)
-    return { ours: megabytes, anchor: MEGABYTES, note: `${pools} pools` }
+    const { megabytes } = await resyncOnce(bench, POOLS)
+    return { ours: megabytes, anchor: MEGABYTES, note: `${POOLS} pools` }
   },
 }
 
 export const operator: readonly Benchmark[] = [wake, resync, converged, memory]
 
-async function resyncOnce(bench: Bench): Promise<{ pools: number; rate: number; megabytes: number }> {
-  const { client, startController } = await prepare(bench)
-  const { length: pools } = await makePools(client)
+async function resyncOnce(bench: Bench, pools: number) {
+  const { client, connection, startController } = await prepare(bench)
+  await makePools(client, pools)
   const first = await startController()
   await untilLooked(first, pools)
   await untilSettled(client, pools)
   await first.stop()
+  const requestsBefore = await countRequests(connection, ANY)
   const second = await startController()
   await untilLeads(second)
   const startedAt = performance.now()
   const before = await countLooks(second)
   await untilLooked(second, pools)
   const rate = ((await countLooks(second)) - before) / ((performance.now() - startedAt) / 1000)
+  const requests = ((await countRequests(connection, ANY)) - requestsBefore) / pools
   const megabytes = (await readMetric(second, /^process_resident_memory_bytes (\d+)/gm)) / 1e6
+  const writesBefore = await countRequests(connection, WRITES)
+  await sleep(REST_MS)
+  const writesAtRest = (await countRequests(connection, WRITES)) - writesBefore
   await second.stop()
-  return { pools, rate, megabytes }
+  return { rate, requests, megabytes, writesAtRest }
 }
 
-async function makePools(client: Client): Promise<string[]> {
-  const names = Array.from({ length: POOLS }, (_, i) => `many-${i}`)
+/** Creates so many pools, and deletes those beyond. */
+async function makePools(client: Client, count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, i) => `many-${i}`)
   await inTurns(names, (name) => applyPool(client, name, { replicas: 0, scaling: { mode: 'Fixed' } }))
+  const found = await client.list(workerPools.type, { namespace: NAMESPACE })
+  const surplus = found.map(({ metadata }) => metadata.name).filter((name) => !names.includes(name))
+  await inTurns(surplus, (name) => client.delete(workerPools.type, { namespace: NAMESPACE, name }))
+  while ((await client.list(REPLICA_SETS, { namespace: NAMESPACE })).length > count) await sleep(250)
   return names
 }
 
@@ -206,10 +227,16 @@ async function untilReported(client: Client, replicas: number): Promise<void> {
   }
 }
 
-/** Server-side applies since the API server started; only the controller and the benchmark apply. */
-async function countApplied(connection: Connection): Promise<number> {
+const ANY = '\\w+'
+const WRITES = 'APPLY|PATCH|PUT|POST|DELETE'
+
+/** Requests since the API server started, of the kinds that belong to pools; only the controller and the benchmark change them. */
+async function countRequests(connection: Connection, verbs: string): Promise<number> {
+  const pattern = new RegExp(
+    `^apiserver_request_total\\{.*resource="(workerpools|replicasets|poddisruptionbudgets|pods|events)".*verb="(${verbs})"`,
+  )
   const figures = await askApiServer(connection, { path: '/metrics' })
-  const lines = figures.split('\n').filter((line) => /^apiserver_request_total\{.*verb="APPLY"/.test(line))
+  const lines = figures.split('\n').filter((line) => pattern.test(line))
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
