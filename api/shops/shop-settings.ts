@@ -21,7 +21,6 @@ export const SHOP_SETTINGS = {
     label: 'Name',
     absent: 'its domain',
     placeholder: 'name',
-    personal: 'name of the shop, which can be a person',
   },
   /** In lower case. */
   extraDomains: {
@@ -54,7 +53,6 @@ export const SHOP_SETTINGS = {
     hint: 'Shown on the privacy page: an e-mail address, an https URL or an address.',
     placeholder: 'text',
     rule: 'at most 300 characters in one line',
-    personal: 'contact for questions about privacy',
   },
   defaultEngine: { ...DEFAULT_ENGINE, absent: 'default of the account' },
   safetyLevel: { ...SAFETY_LEVEL, absent: 'the level of the account' },

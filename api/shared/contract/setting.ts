@@ -20,8 +20,6 @@ export interface Setting<S extends TSchema = TSchema> {
   readonly meanings?: Readonly<Record<string, string>>
   /** Its texts are names of engines. */
   readonly namesEngines?: boolean
-  /** What it says of a person; absent: nothing. */
-  readonly personal?: string
 }
 
 export type Settings = Readonly<Record<string, Setting>>

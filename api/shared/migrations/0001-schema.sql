@@ -2,6 +2,8 @@
 -- IDs are text with a prefix that states what they name; times are timestamptz, to the millisecond that callers see.
 -- Functions that are VOLATILE "to see new rows" see what is committed when they are called. Others see what was committed when their
 -- statement began.
+-- A comment on a column says which personal data it holds; columns without a comment hold none. The comment on its table says why, how
+-- long, and what erases it earlier. `node scripts/documents/privacy.ts` writes both into docs/privacy.md.
 
 create function now_ms() returns timestamptz language sql volatile parallel safe
   as $$ select date_trunc('milliseconds', clock_timestamp()) $$;
@@ -24,6 +26,11 @@ create table accounts (
   test_of text unique references accounts (id) check (test_of <> id),
   created_at timestamptz not null default now_ms()
 );
+comment on table accounts is 'payer and contact of the account
+lifetime: no end
+erased by: an operator changes name and address';
+comment on column accounts.name is 'name, which can be that of a person';
+comment on column accounts.email is 'contact';
 
 create table api_keys (
   id text primary key,
@@ -43,6 +50,11 @@ create table api_keys (
   created_at timestamptz not null default now_ms(),
   revoked_at timestamptz
 );
+comment on table api_keys is 'authenticates programs of the account
+lifetime: no end
+erased by: none';
+comment on column api_keys.key_name is 'name of the key, as the account chose it';
+comment on column api_keys.allowed_cidrs is 'network addresses from which the key may be used';
 create index api_keys_account on api_keys (account_id);
 
 -- Requests with an Idempotency-Key: which process handles each, and the first answer.
@@ -63,6 +75,11 @@ create table idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (account_id, route, key)
 );
+comment on table idempotency_keys is 'returns the first response to a repeated request
+lifetime: 24 hours
+erased by: `DELETE /tryon/v1/customers/{id}` deletes the rows of photos and the answers of generations';
+comment on column idempotency_keys.answer is 'links to a photo or a result';
+comment on column idempotency_keys.resource_id is 'ID of the photo or the generation';
 create index idempotency_keys_age on idempotency_keys (created_at);
 
 -- The latest requests of each account, for operators. An account has a fixed number of slots for requests that were answered and as many
@@ -133,6 +150,11 @@ create table shops (
   is_active boolean not null default true,
   created_at timestamptz not null default now_ms()
 );
+comment on table shops is 'settings of a shop, and the secrets that authenticate its proxy
+lifetime: no end
+erased by: an operator changes it; `shop/redact` of Shopify deactivates the shop';
+comment on column shops.name is 'name of the shop, which can be a person';
+comment on column shops.privacy_contact is 'contact for questions about privacy';
 create index shops_account on shops (account_id);
 
 -- Used nonces of plugin proxies; each is refused while its timestamp would still be accepted.
@@ -157,6 +179,14 @@ create table leads (
   created_at timestamptz not null default now_ms(),
   updated_at timestamptz not null default now_ms()
 );
+comment on table leads is 'e-mail addresses that shoppers left for a shop without a platform of its own
+lifetime: `LEAD_RETENTION_DAYS` (730) after the address was last left
+erased by: redaction; the page *Leads* of the dashboard';
+comment on column leads.email is 'e-mail address';
+comment on column leads.marketing_consent is 'consent to marketing e-mails';
+comment on column leads.owner_ids is 'IDs of the shoppers who left it';
+comment on column leads.tags is 'labels of the shopper';
+comment on column leads.segments is 'segments of the shopper';
 create unique index leads_email on leads (shop_id, lower(email));
 create index leads_owners on leads using gin (owner_ids);
 
@@ -175,6 +205,13 @@ create table lead_outbox (
   dead_at timestamptz,
   reason text
 );
+comment on table lead_outbox is 'e-mail addresses to be delivered to the platform of the shop
+lifetime: until the platform has the address; an address that the platform rejects at most `LEAD_RETENTION_DAYS` (730)
+erased by: redaction; the page *Leads* of the dashboard';
+comment on column lead_outbox.email is 'e-mail address';
+comment on column lead_outbox.marketing_consent is 'consent to marketing e-mails';
+comment on column lead_outbox.owner_ids is 'IDs of the shoppers who left it';
+comment on column lead_outbox.reason is 'answer of the platform';
 create unique index lead_outbox_email on lead_outbox (shop_id, lower(email));
 create index lead_outbox_waiting on lead_outbox (available_at) where dead_at is null;
 create index lead_outbox_owners on lead_outbox using gin (owner_ids);
@@ -192,6 +229,12 @@ create table data_requests (
   created_at timestamptz not null default now_ms(),
   unique (shop_id, request_id)
 );
+comment on table data_requests is 'answers the request of a customer for their data, which Shopify passes on
+lifetime: 90 days
+erased by: redaction';
+comment on column data_requests.customer_id is 'ID at the platform';
+comment on column data_requests.email is 'e-mail address';
+comment on column data_requests.held is 'stored data of the customer';
 create index data_requests_age on data_requests (created_at);
 
 -- STORED OBJECTS ---------------------------------------------------------------------------------------------------------------------
@@ -210,6 +253,11 @@ create table objects (
   expires_at timestamptz,
   created_at timestamptz not null default now_ms()
 );
+comment on table objects is 'finds the objects of the storage
+lifetime: the lifetime of its object; for an upload that may still arrive 10 more minutes, without its owner
+erased by: `DELETE /tryon/v1/customers/{id}`. Under a legal hold the row stays until the hold ends';
+comment on column objects.external_user_id is 'ID of the end user';
+comment on column objects.key is 'ID of the photo or the result';
 create index objects_expiry on objects (expires_at) where expires_at is not null;
 create index objects_user on objects (account_id, external_user_id) where external_user_id is not null;
 -- Retention policies ask for the oldest objects of a kind.
@@ -231,6 +279,11 @@ create table image_hashes (
   -- Null: the image shows too little, or is damaged. No request finds it.
   hash bit(256)
 );
+comment on table image_hashes is 'finds copies of an image that a person asks to remove
+lifetime: the lifetime of its object
+erased by: the deletion of its object, by `DELETE /tryon/v1/customers/{id}` and removal requests too';
+comment on column image_hashes.object_key is 'ID of the photo or the result';
+comment on column image_hashes.hash is 'perceptual hash of the image';
 
 -- PRODUCTS ---------------------------------------------------------------------------------------------------------------------------
 
@@ -257,6 +310,10 @@ create table products (
   updated_at timestamptz not null default now_ms(),
   unique (account_id, external_id)
 );
+comment on table products is 'the catalog of an account
+lifetime: `validForDays` after the last use: 7 days without `externalId`, 15 in a try-on, none with `POST /products`
+erased by: `DELETE /tryon/v1/products/{externalId}`';
+comment on column products.images is 'product photos, which can show a model';
 -- IDs made by the server are unique in the installation, so that those of another account are told from unknown ones.
 create unique index products_anonymous on products (external_id) where anonymous;
 create index products_expiry on products (expires_at) where expires_at is not null;
@@ -329,6 +386,16 @@ create table images (
   expires_at timestamptz not null,
   created_at timestamptz not null default now_ms()
 );
+comment on table images is 'lets a try-on use an uploaded photo
+lifetime: `keepForDays` of the call (1, 3 or 7), otherwise the days of the account (1 to 90, 7 by default)
+erased by: `DELETE /tryon/v1/customers/{id}`';
+comment on column images.id is 'ID of the photo';
+comment on column images.object_key is 'where the photo is stored';
+comment on column images.external_user_id is 'ID of the end user';
+comment on column images.address_user_id is 'keyed hash of the network address of a visitor';
+comment on column images.crop is 'where the person is in the photo';
+comment on column images.person_detected is 'whether the photo shows a person';
+comment on column images.warnings is 'quality of the photo';
 create index images_user on images (account_id, external_user_id) where external_user_id is not null;
 create index images_object on images (object_key);
 
@@ -396,6 +463,16 @@ create table generations (
   finished_at timestamptz,
   updated_at timestamptz not null default now_ms()
 );
+comment on table generations is 'state, price and statistics of a try-on
+lifetime: the record stays, without its images once they expire; `visitor_address` 2 days; `shopper_hash` until the ISO week ends; records of test keys 1 day. The IDs of the end users stay until they are erased
+erased by: `DELETE /tryon/v1/customers/{id}` sets the IDs of end user, photo and result and the salt to null and cancels unfinished work, also of what others made of a photo of the end user; the record stays, with the hash of the shopper, so that an erasure does not reset the weekly limit';
+comment on column generations.image_id is 'ID of the photo';
+comment on column generations.external_user_id is 'ID of the end user';
+comment on column generations.photo_user_id is 'ID of the end user of the photo, if it is another one';
+comment on column generations.result_key is 'where the result is stored';
+comment on column generations.visitor_address is 'keyed hash of the network address of a visitor';
+comment on column generations.shopper_hash is 'keyed hash of the ID of a shopper of a shop';
+comment on column generations.ingredient_salt is 'links a result to its photo';
 create index generations_user on generations (account_id, external_user_id) where external_user_id is not null;
 create index generations_photo_user on generations (account_id, photo_user_id) where photo_user_id is not null;
 create index generations_lease on generations (lease_until) where status = 'PROCESSING';
@@ -451,6 +528,10 @@ create table outbox (
   dispatched_at timestamptz,
   created_at timestamptz not null default now_ms()
 );
+comment on table outbox is 'jobs that workers have not finished
+lifetime: until the generation ends, at the latest at its deadline
+erased by: `DELETE /tryon/v1/customers/{id}` cancels the generation';
+comment on column outbox.payload is 'IDs of the end user and the photo';
 create index outbox_waiting on outbox (account_id, available_at, generation_id) where dispatched_at is null;
 create index outbox_dispatched on outbox (account_id, dispatched_at) where dispatched_at is not null;
 create index outbox_classes on outbox (engine_name, account_id, is_batch, available_at, generation_id) where dispatched_at is null;
@@ -464,6 +545,10 @@ create table ledger (
   note text,
   created_at timestamptz not null default now_ms()
 );
+comment on table ledger is 'proves every change of credits
+lifetime: no end
+erased by: none';
+comment on column ledger.note is 'reason, as the operator wrote it';
 -- A generation is charged at most once and refunded at most once, whatever happens.
 create unique index ledger_once on ledger (generation_id, kind) where generation_id is not null;
 create index ledger_account on ledger (account_id, id);
@@ -523,6 +608,11 @@ create table share_links (
   expires_at timestamptz not null,
   created_at timestamptz not null default now_ms()
 );
+comment on table share_links is 'links to results that shoppers share
+lifetime: the lifetime of the image, at most 30 days; then 30 more days as an expired link
+erased by: the link shows nothing once the result is erased';
+comment on column share_links.token is 'opens the result';
+comment on column share_links.generation_id is 'ID of the try-on';
 create index share_links_generation on share_links (generation_id, domain);
 create index share_links_expiry on share_links (expires_at);
 
@@ -588,6 +678,10 @@ create table webhook_deliveries (
   ended_at timestamptz,
   created_at timestamptz not null default now_ms()
 );
+comment on table webhook_deliveries is 'delivers events to the account and shows the log
+lifetime: 14 days; `customer.erased` names the end user until it is delivered
+erased by: none before that';
+comment on column webhook_deliveries.data is 'ID of the end user, in `customer.erased` only';
 create index webhook_deliveries_waiting on webhook_deliveries (endpoint_id, next_attempt_at, id) where status = 'waiting';
 create index webhook_deliveries_endpoint on webhook_deliveries (endpoint_id, id);
 create index webhook_deliveries_event on webhook_deliveries (event_id);
@@ -659,6 +753,10 @@ create table erased_customers (
   customer bytea primary key,
   erased_at timestamptz not null
 );
+comment on table erased_customers is 'refuses calls that were sent before an erasure
+lifetime: 1 hour
+erased by: none: the erasure creates the row';
+comment on column erased_customers.customer is 'SHA-256 of account and end user';
 create index erased_customers_age on erased_customers (erased_at);
 
 -- Waits for acceptances of the end user's calls that have passed was_erased_since. Returns the time of the erasure.
@@ -713,6 +811,10 @@ create table erasures (
   receipt jsonb,
   leaves bytea
 );
+comment on table erasures is 'proves an erasure by a signed receipt
+lifetime: 3 years after the receipt; 90 days without one
+erased by: none: the erasure itself creates the hash';
+comment on column erasures.customer is 'hash of the ID of the end user';
 -- Calls for the same end user share an erasure until its receipt is issued.
 create unique index erasures_open on erasures (account_id, customer) where issued_at is null;
 create index erasures_due on erasures (check_at) where issued_at is null and erased_at is not null;
@@ -736,6 +838,10 @@ create table erased_objects (
   bytes bigint,
   primary key (erasure_id, key)
 );
+comment on table erased_objects is 'lists what an erasure deleted
+lifetime: until the receipt is issued, at most 90 days
+erased by: issuing the receipt';
+comment on column erased_objects.key is 'ID of a deleted photo or result';
 create table erased_rows (
   erasure_id text not null references erasures (id) on delete cascade,
   name text not null,
@@ -759,6 +865,10 @@ create table receipt_mails (
   created_at timestamptz not null default now(),
   primary key (erasure_id, address)
 );
+comment on table receipt_mails is 'sends the receipt of an erasure by e-mail
+lifetime: until the e-mail is sent or abandoned, at most 14 days after the receipt
+erased by: sending the e-mail';
+comment on column receipt_mails.address is 'e-mail address that the call for the erasure named';
 create index receipt_mails_due on receipt_mails (send_at);
 create index receipt_mails_created on receipt_mails (created_at);
 
@@ -777,6 +887,10 @@ create table receipt_keys (
 create table applied_erasures (
   log_key text collate "C" primary key
 );
+comment on table applied_erasures is 'shows which erasures a restored backup lacks
+lifetime: until the first start of the API more than a week later; the newest entries are kept
+erased by: none: the erasure itself creates the hash';
+comment on column applied_erasures.log_key is 'hash of the ID of the end user, with the time of the erasure';
 
 -- LEGAL HOLDS ------------------------------------------------------------------------------------------------------------------------
 
@@ -801,6 +915,10 @@ create table legal_holds (
   foreign key (source, policy) references hold_policies (source, name) on delete cascade,
   unique nulls not distinct (account_id, external_user_id, source, policy)
 );
+comment on table legal_holds is 'keeps images that must not be deleted
+lifetime: until the policy with the hold is changed or deleted
+erased by: none: ends with the hold';
+comment on column legal_holds.external_user_id is 'ID of the end user';
 
 -- Deletions take this lock shared, in the transaction that deletes bytes; a publication takes it exclusively. So once a hold is
 -- published, no deletion that was decided before still runs.
@@ -834,6 +952,14 @@ create table consents (
   given_at timestamptz not null default now_ms(),
   withdrawn_at timestamptz
 );
+comment on table consents is 'proves who agreed to which text, and who withdrew
+lifetime: 3 years after the consent was given or withdrawn
+erased by: redaction, `POST /public/withdraw-consent`: the consent ends. The proof stays (GDPR, article 7 paragraph 1); it names no person';
+comment on column consents.visitor is 'SHA-256 of account and shopper';
+comment on column consents.version is 'the text that the visitor agreed to';
+comment on column consents.language is 'language in which the text was shown';
+comment on column consents.given_at is 'when the visitor agreed';
+comment on column consents.withdrawn_at is 'when the visitor withdrew';
 -- A consent that is repeated while it stands is one row.
 create unique index consents_given on consents (visitor, shop_id, version) where withdrawn_at is null;
 create index consents_shop on consents (shop_id, id);
@@ -859,6 +985,13 @@ create table removal_requests (
   -- When the erasure is tried next.
   check_at timestamptz not null default now()
 );
+comment on table removal_requests is 'removal requests
+lifetime: until 90 days after the decision; the hashes until the decision
+erased by: none: the row proves that the request was answered';
+comment on column removal_requests.email is 'e-mail address of the requester';
+comment on column removal_requests.reason is 'as the requester wrote it';
+comment on column removal_requests.hashes is 'perceptual hashes of the sent image, which is not stored';
+comment on column removal_requests.answer is 'why an operator declined';
 create index removal_requests_undecided on removal_requests (due_at) where state in ('OPEN', 'ERASING');
 
 -- Erasures of a request, one for each account that had the images.
@@ -884,6 +1017,14 @@ create table safety_refusals (
   image_digests bytea[],
   created_at timestamptz not null default now_ms()
 );
+comment on table safety_refusals is 'appeals, and lets an allowed pair of images pass
+lifetime: 90 days; with an appeal, until 90 days after the decision
+erased by: deleted with the appeal';
+comment on column safety_refusals.failed_check is 'which check refused, for example that of the age';
+comment on column safety_refusals.person_hashes is 'perceptual hashes of the photo';
+comment on column safety_refusals.product_hashes is 'perceptual hash of the product image';
+comment on column safety_refusals.image_digests is 'SHA-256 of photo and product image';
+comment on column safety_refusals.generation_id is 'ID of the try-on';
 create index safety_refusals_pair on safety_refusals (account_id, (person_hashes[1]), (product_hashes[1]));
 create index safety_refusals_age on safety_refusals (created_at);
 
@@ -903,6 +1044,13 @@ create table safety_reviews (
   -- The try-on that an allowed pair of images passed in.
   used_by text
 );
+comment on table safety_reviews is 'appeals and the decisions of operators
+lifetime: the lifetime of the refusal
+erased by: deleted with the refusal';
+comment on column safety_reviews.reason is 'as the account or the shopper wrote it';
+comment on column safety_reviews.answer is 'answer of the operator';
+comment on column safety_reviews.generation_id is 'ID of the try-on';
+comment on column safety_reviews.used_by is 'ID of the try-on in which the allowed pair passed';
 create index safety_reviews_open on safety_reviews (created_at) where state = 'OPEN';
 create index safety_reviews_allowed on safety_reviews (generation_id) where state = 'ALLOWED';
 
@@ -920,6 +1068,11 @@ create table safety_blocks (
   expires_at timestamptz,
   check ((image is null) = (product_hash is not null))
 );
+comment on table safety_blocks is 'images that operators blocked after a review
+lifetime: until its expiry or removal
+erased by: none: the hash identifies no person, and keeps the image refused';
+comment on column safety_blocks.hash is 'perceptual hash of a photo or a product image';
+comment on column safety_blocks.product_hash is 'of the product image blocked with the photo';
 create unique index safety_blocks_images on safety_blocks (hash, coalesce(product_hash, hash));
 
 -- PROVENANCE -------------------------------------------------------------------------------------------------------------------------
@@ -959,6 +1112,11 @@ create table events (
   properties jsonb not null,
   happened_at timestamptz not null
 ) partition by range (received_on);
+comment on table events is 'statistics of a shop
+lifetime: `EVENT_RETENTION_DAYS` (90)
+erased by: redaction: only name, time, shop and product stay; waiting events are deleted';
+comment on column events.properties is 'values of the shop’s page, such as the ID of an order';
+comment on column events.generation_id is 'ID of the try-on';
 create index events_batch on events (batch_id);
 
 -- What all events of a batch have in common, stored once: a sender pays for every byte that it makes the service store.
@@ -980,6 +1138,14 @@ create table event_batches (
   received_at timestamptz not null,
   primary key (received_on, id)
 ) partition by range (received_on);
+comment on table event_batches is 'common data of the events of one request
+lifetime: `EVENT_RETENTION_DAYS` (90)
+erased by: redaction: only name, time, shop and product stay; waiting events are deleted';
+comment on column event_batches.anonymous_id is 'ID of the browser';
+comment on column event_batches.session_id is 'ID of the visit';
+comment on column event_batches.customer_id is 'ID at the platform of the shop';
+comment on column event_batches.customer_email is 'e-mail address at the platform of the shop';
+comment on column event_batches.context is 'address of the page, browser, screen and time zone';
 create index event_batches_account on event_batches (account_id, shop_id);
 create index event_batches_browser on event_batches (account_id, anonymous_id) where anonymous_id is not null;
 create index event_batches_customer on event_batches (account_id, customer_id) where customer_id is not null;
@@ -1013,6 +1179,11 @@ create table event_outbox (
   dead_at timestamptz,
   reason text
 );
+comment on table event_outbox is 'events to be forwarded to the analytics provider; empty without `ANALYTICS_URL`
+lifetime: until they are forwarded, at most `EVENT_RETENTION_DAYS` (90)
+erased by: redaction: only name, time, shop and product stay; waiting events are deleted';
+comment on column event_outbox.properties is 'values of the shop’s page, such as the ID of an order';
+comment on column event_outbox.generation_id is 'ID of the try-on';
 create index event_outbox_waiting on event_outbox (available_at) where dead_at is null;
 
 -- The key of an event.
@@ -1173,6 +1344,12 @@ create table operators (
   is_active boolean not null default true,
   created_at timestamptz not null default now_ms()
 );
+comment on table operators is 'signs operators in
+lifetime: no end
+erased by: none: an operator is disabled, not deleted';
+comment on column operators.email is 'e-mail address';
+comment on column operators.name is 'name';
+comment on column operators.password_hash is 'Argon2id hash of the password';
 create unique index operators_email on operators (lower(email));
 
 -- The second factor of operators who sign in by password (RFC 6238).
@@ -1187,6 +1364,11 @@ create table operator_second_factors (
   recovery_hashes jsonb not null default '[]',
   created_at timestamptz not null default now_ms()
 );
+comment on table operator_second_factors is 'second factor at sign-in
+lifetime: until it is reset
+erased by: reset by an admin';
+comment on column operator_second_factors.secret is 'secret of the authenticator app, encrypted';
+comment on column operator_second_factors.recovery_hashes is 'hashes of recovery codes';
 
 -- Operators whose password was right, and whose code is awaited.
 create table operator_sign_ins (
@@ -1195,6 +1377,11 @@ create table operator_sign_ins (
   operator_id text not null references operators (id) on delete cascade,
   created_at timestamptz not null default now()
 );
+comment on table operator_sign_ins is 'waits for the code after the password
+lifetime: 5 minutes
+erased by: not needed';
+comment on column operator_sign_ins.operator_id is 'the operator';
+comment on column operator_sign_ins.hash is 'hash of the cookie';
 
 create table operator_sessions (
   -- SHA-256 of the cookie.
@@ -1207,6 +1394,12 @@ create table operator_sessions (
   created_at timestamptz not null default now(),
   seen_at timestamptz not null default now()
 );
+comment on table operator_sessions is 'keeps an operator signed in
+lifetime: 30 minutes without activity, at most 12 hours; the row 7 days after its last use
+erased by: sign-out, or a disabled operator';
+comment on column operator_sessions.operator_id is 'the operator';
+comment on column operator_sessions.hash is 'hash of the cookie';
+comment on column operator_sessions.seen_at is 'time of the last request';
 create index operator_sessions_operator on operator_sessions (operator_id);
 
 -- Forms that were sent after their session had ended, for the operator of that session alone, who signs in again and sends them anew.
@@ -1220,6 +1413,11 @@ create table operator_kept_forms (
   fields text not null,
   created_at timestamptz not null default now()
 );
+comment on table operator_kept_forms is 'restores an unsent form after the session has ended
+lifetime: 60 minutes; deleted when another form is stored
+erased by: signing in and opening the form';
+comment on column operator_kept_forms.operator_id is 'the operator';
+comment on column operator_kept_forms.fields is 'typed values, without secrets';
 
 -- Who did what, when, to what, and why.
 create table operator_audit (
@@ -1240,6 +1438,15 @@ create table operator_audit (
   form text unique,
   created_at timestamptz not null default now_ms()
 );
+comment on table operator_audit is 'proves who did what and why, including views of photos
+lifetime: no end: the database refuses to change or delete entries
+erased by: none';
+comment on column operator_audit.operator_id is 'the operator';
+comment on column operator_audit.operator_email is 'e-mail address at that time';
+comment on column operator_audit.actor is 'user and host on the command line';
+comment on column operator_audit.address is 'network address';
+comment on column operator_audit.reason is 'as the operator wrote it';
+comment on column operator_audit.details is 'values that were changed, such as the contact of an account';
 create index operator_audit_object on operator_audit (object, id);
 create index operator_audit_account on operator_audit (account_id, id) where account_id is not null;
 
