@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Panel } from '../../scripts/grafana/panel.ts'
+import type { Panel } from '../../scripts/grafana/main.ts'
 import { findPanelFaults } from './panel-faults.ts'
 
 const panel: Panel = {

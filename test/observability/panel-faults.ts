@@ -1,4 +1,4 @@
-import type { Panel } from '../../scripts/grafana/panel.ts'
+import type { Panel } from '../../scripts/grafana/main.ts'
 import type { Series } from './prometheus-server.ts'
 
 /** Grafana units of our panels, with the largest value that makes sense in one; larger ones are of another unit. */
@@ -26,7 +26,7 @@ export function findPanelFaults(panel: Panel, results: readonly (readonly Series
 }
 
 function findLegendFaults({ kind, queries }: Panel, results: readonly (readonly Series[])[]): string[] {
-  if (kind === 'table' || kind === 'heatmap') return []
+  if (kind === 'table') return []
   const names: string[] = []
   const faults = new Set<string>()
   results.forEach((series, i) => {
@@ -50,10 +50,9 @@ function canBeEmpty(label: string, series: readonly Series[]): boolean {
   return series.some(({ metric }) => metric[label] !== undefined)
 }
 
-function findUnitFaults({ kind, unit, max }: Panel, results: readonly (readonly Series[])[]): string[] {
+function findUnitFaults({ unit, max }: Panel, results: readonly (readonly Series[])[]): string[] {
   const limit = MAX_VALUES[unit]
   if (limit === undefined) return [`has the unknown unit ${unit}`]
-  if (kind === 'heatmap') return []
   const largest = Math.max(
     ...results.flat().flatMap(({ values }) => values.map(([, value]) => Number(value)).filter(Number.isFinite)),
   )

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { SERVICE_FAILURE_CODES } from '../../api/shared/contract/error-codes.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
-import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts'
+import { DASHBOARDS } from '../../scripts/grafana/main.ts'
 
 const CHART = resolve(import.meta.dirname, '../../charts/drape')
 
