@@ -3,7 +3,6 @@ import { DEFAULT_ENGINE, WORKER_ENGINES } from './shared/engines/engine-catalogu
 import { engineName, readEngines } from './shared/engines/engine-names.ts'
 import { InvalidConfiguration, readConfig, readFileOf, SHARED_VARIABLES, splitList } from './shared/process/config.ts'
 import { signingKeysOf } from './shared/signing/signing.ts'
-import { RECONCILE_HOURS } from './shared/storage/storage-reconciling.ts'
 
 /** Retention of analytics events in days; the API and the sweep must use the same value. */
 export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, default: 90 })
@@ -23,21 +22,14 @@ const schema = Type.Object({
   ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),
   PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
   EVENT_RETENTION_DAYS,
-  SHOP_PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 1 }),
   CAPTCHA_VERIFY_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   CAPTCHA_SECRET: Type.String({ default: '' }),
   LEAD_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 730 }),
-  EVENTS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000, default: 12_000 }),
-  ADDRESS_EVENTS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000, default: 1200 }),
+  EVENTS_PER_MINUTE: Type.Integer({ minimum: 10, maximum: 100_000_000, default: 12_000 }),
   ANALYTICS_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   ANALYTICS_KEY: Type.String({ default: '' }),
-  SECRETS_REWRAP_DELAY: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
   /** Maximum megabytes of request bodies on the disk of one process. */
   UPLOAD_DISK_MB: Type.Integer({ minimum: 64, maximum: 1_000_000, default: 1024 }),
-  /** Default storage quota of an account in megabytes. */
-  STORAGE_QUOTA_MB: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 102_400 }),
-  /** With a controller, the first process to start reconciles. */
-  RECONCILE_HOURS,
   LINGER_SECONDS: Type.Optional(Type.Integer({ minimum: 0, maximum: 60 })),
   /** Signs receipts of erasures. */
   RECEIPT_KEY: Type.String({ default: '' }),
@@ -92,7 +84,6 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
     ...config,
     DATABASE_DIRECT_URL: config.DATABASE_DIRECT_URL || config.DATABASE_URL,
     LINGER_SECONDS: config.LINGER_SECONDS ?? (config.NODE_ENV === 'development' ? 0 : 3),
-    SECRETS_REWRAP_DELAY: config.SECRETS_REWRAP_DELAY ?? (config.NODE_ENV === 'development' ? 0 : 600),
     DASHBOARD_SECOND_FACTOR:
       config.DASHBOARD_SECOND_FACTOR ??
       (config.NODE_ENV === 'development' ? ('optional' as const) : ('admin' as const)),

@@ -26,8 +26,7 @@ import { requireSecretBox } from './secrets/read-keys.ts'
 import { startRewrap } from './secrets/start-rewrap.ts'
 import { createStoredSecrets } from './secrets/stored-secrets.store.ts'
 import { configure, type Surroundings } from './shared/process/config.ts'
-import { startStorageReconciling } from './shared/storage/start-reconciling.ts'
-import { createReconciling } from './shared/storage/storage-reconciling.ts'
+import { createReconciling, startStorageReconciling } from './shared/storage/reconcile-daily.ts'
 import { createShopGuards } from './shops/start.ts'
 import { startWebhooks } from './webhooks/start.ts'
 
@@ -54,12 +53,12 @@ export async function startApi(surroundings: Surroundings): Promise<void> {
 
   const relay = startRelay(connections, tryOns)
   const rewrap = startRewrap(
-    { stored: createStoredSecrets(backgroundDatabase), delaySeconds: config.SECRETS_REWRAP_DELAY },
+    { stored: createStoredSecrets(backgroundDatabase), delaySeconds: isDevelopment(config) ? 0 : 600 },
     log,
   )
   lifecycle.onStop('rewrap', () => rewrap.stop())
   const reconciling = startStorageReconciling(
-    createReconciling({ database: backgroundDatabase, storage, metrics, log, everyHours: config.RECONCILE_HOURS }),
+    createReconciling({ database: backgroundDatabase, storage, metrics, log }),
     { log },
   )
   lifecycle.onStop('storage reconciling', () => reconciling.stop())

@@ -1,6 +1,5 @@
 import { Type } from '../api/shared/contract/schema.ts'
 import { readConfig, SHARED_VARIABLES } from '../api/shared/process/config.ts'
-import { RECONCILE_HOURS } from '../api/shared/storage/storage-reconciling.ts'
 
 const schema = Type.Object({
   DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
@@ -20,7 +19,6 @@ const schema = Type.Object({
   LEASE_SECONDS: Type.Integer({ minimum: 3, maximum: 300, default: 15 }),
   /** Seconds between sweeps of expired data. */
   SWEEP_SECONDS: Type.Integer({ minimum: 1, maximum: 86_400, default: 300 }),
-  RECONCILE_HOURS,
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 8 }),
 })
 

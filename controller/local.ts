@@ -7,8 +7,8 @@ import { configure, readConfig, SHARED_VARIABLES } from '../api/shared/process/c
 import { createLifecycle } from '../api/shared/process/lifecycle.ts'
 import { createDueObjects } from '../api/shared/retention/due-objects.ts'
 import { createLegalHolds } from '../api/shared/retention/legal-holds.store.ts'
+import { createReconciling } from '../api/shared/storage/reconcile-daily.ts'
 import { createStorage } from '../api/shared/storage/storage.ts'
-import { createReconciling, RECONCILE_HOURS } from '../api/shared/storage/storage-reconciling.ts'
 import { createLog } from '../api/shared/telemetry/log.ts'
 import { measureStorage } from '../api/shared/telemetry/measured.ts'
 import { createMetrics } from '../api/shared/telemetry/metrics.ts'
@@ -31,7 +31,6 @@ const config = configure((env) =>
       PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
       PROBE_HOST: SHARED_VARIABLES.PROBE_HOST,
       LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
-      RECONCILE_HOURS,
       RETENTION_FILE: Type.String({ minLength: 1 }),
     }),
     env,
@@ -62,13 +61,7 @@ const sweeping = startSweeping({
   mayRun: () => true,
   publishHolds,
   onSwept: gauges.noteSweep,
-  afterSweep: createReconciling({
-    database,
-    storage,
-    metrics,
-    log,
-    everyHours: config.RECONCILE_HOURS,
-  }),
+  afterSweep: createReconciling({ database, storage, metrics, log }),
 })
 lifecycle.onStop('sweeping', () => sweeping.stop())
 const stopping = new AbortController()

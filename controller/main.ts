@@ -5,7 +5,7 @@ import { DEMAND_CHANNEL } from '../api/shared/generations/generation.ts'
 import { createProbeServer } from '../api/shared/network/probes.ts'
 import { configure } from '../api/shared/process/config.ts'
 import { createLegalHolds } from '../api/shared/retention/legal-holds.store.ts'
-import { createReconciling } from '../api/shared/storage/storage-reconciling.ts'
+import { createReconciling } from '../api/shared/storage/reconcile-daily.ts'
 import { readControllerConfig } from './config.ts'
 import { openConnections } from './connections.ts'
 import { startEnginePublishing } from './engine/publishing.ts'
@@ -165,7 +165,7 @@ const sweeping = startSweeping({
   mayRun: () => controllers.areSynced('RetentionPolicy') && election.isLeader(),
   publishHolds,
   onSwept: gauges.retention.noteSweep,
-  afterSweep: createReconciling({ database, storage, metrics: figures, log, everyHours: config.RECONCILE_HOURS }),
+  afterSweep: createReconciling({ database, storage, metrics: figures, log }),
 })
 lifecycle.onStop('sweeping', () => sweeping.stop())
 

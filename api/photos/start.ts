@@ -28,10 +28,7 @@ export function createPhotos(
       limiter,
     )
   }
-  const reserveStorage = createStorageQuota({
-    sumBytes: objects.sumBytes,
-    defaultBytes: config.STORAGE_QUOTA_MB * 1024 * 1024,
-  })
+  const reserveStorage = createStorageQuota({ sumBytes: objects.sumBytes })
   return {
     objects,
     images,

@@ -3,6 +3,8 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { cacheBriefly } from '../shared/process/brief-cache.ts'
 
 const MB = 1024 * 1024
+/** Quota of accounts without their own quota. */
+const DEFAULT_MEGABYTES = 102_400
 /** Lifetime of a cached sum; bytes that this process stores meanwhile are added to it. */
 const CACHE_MS = 15_000
 
@@ -22,12 +24,9 @@ export type ReserveStorage = <T>(
  */
 export function createStorageQuota({
   sumBytes,
-  defaultBytes,
   now = Date.now,
 }: {
   sumBytes: (accountId: string) => Promise<number>
-  /** Quota of accounts without their own quota. */
-  defaultBytes: number
   now?: () => number
 }): ReserveStorage {
   const findUsage = cacheBriefly(async (accountId) => ({ stored: await sumBytes(accountId), added: 0 }), {
@@ -35,7 +34,7 @@ export function createStorageQuota({
     ms: CACHE_MS,
   })
   return async ({ id, settings }, bytes, store) => {
-    const quota = settings.storageMegabytes === undefined ? defaultBytes : settings.storageMegabytes * MB
+    const quota = (settings.storageMegabytes ?? DEFAULT_MEGABYTES) * MB
     const usage = await findUsage(id)
     if (usage.stored + usage.added + bytes > quota) {
       throw new DrapeError(

@@ -2,15 +2,6 @@ import { isIP } from 'node:net'
 import type { AppContext } from '../http/state.ts'
 import type { ShopClaim } from './claim.ts'
 
-export interface ProxyHops {
-  /** Number of our own reverse proxies before the API (`PROXY_HOPS`). */
-  readonly own: number
-  /**
-   * Number of Shopify's proxies between the shopper and ours (`SHOP_PROXY_HOPS`); 0: all shoppers count as one address.
-   */
-  readonly shopify: number
-}
-
 /**
  * Network address of a shopper behind an authenticated proxy of a shop. Shopify appends the address to
  * `X-Forwarded-For`: a shopper can forge the entries before it, and our own proxies append the entries after it. A
@@ -20,10 +11,10 @@ export interface ProxyHops {
 export function shopperAddress(
   ctx: AppContext,
   { platform }: ShopClaim,
-  { own, shopify }: ProxyHops,
+  ownProxies: number,
 ): { address: string; isAddressShared: boolean } {
   const address = platform === 'plugin' ? ctx.get('x-drape-shopper-address').trim() : undefined
-  const forwarded = platform === 'shopify' && shopify > 0 ? listOf(ctx).at(-(own + shopify)) : undefined
+  const forwarded = platform === 'shopify' ? listOf(ctx).at(-(ownProxies + 1)) : undefined
   const named = address ?? forwarded ?? ''
   if (isIP(named)) return { address: named, isAddressShared: false }
   return { address: ctx.ip, isAddressShared: platform !== 'development' }

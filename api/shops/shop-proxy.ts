@@ -4,7 +4,7 @@ import type { AppContext, AppState } from '../http/state.ts'
 import type { ProxyNonces } from '../shared/database/proxy-nonces.store.ts'
 import { networkOf } from '../shared/network/addresses.ts'
 import { cacheBriefly } from '../shared/process/brief-cache.ts'
-import { type ProxyHops, shopperAddress } from './address.ts'
+import { shopperAddress } from './address.ts'
 import { claimRefused, readShopClaim, type ShopClaim } from './claim.ts'
 import type { Attempt, RefusedRequests } from './refused-requests.ts'
 import { hashAddress, type Shopper } from './shopper.ts'
@@ -24,7 +24,8 @@ export interface ShopProxyOptions {
   /** Whether a shop's name alone, in the header `X-Drape-Shop`, authenticates it. */
   readonly development: boolean
   readonly signingSecret: string
-  readonly proxyHops?: ProxyHops
+  /** Number of our own reverse proxies before the API. */
+  readonly proxyHops?: number
   readonly now?: () => number
 }
 
@@ -33,15 +34,7 @@ export interface ShopProxyOptions {
  * `ctx.state.shop`, `account` and `shopper`. Throws `PROXY_SIGNATURE_INVALID`, whose `details` name the failed check.
  */
 export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
-  const {
-    nonces,
-    refused,
-    receiveBody,
-    development,
-    signingSecret,
-    proxyHops = { own: 0, shopify: 0 },
-    now = Date.now,
-  } = options
+  const { nonces, refused, receiveBody, development, signingSecret, proxyHops = 0, now = Date.now } = options
   // Caches unknown shops too: the response time must not reveal which shops exist.
   const find = cacheBriefly((domain) => options.shops.find(domain), { now })
 

@@ -23,7 +23,7 @@ export function createShopGuards(
     refused,
     development: config.NODE_ENV === 'development',
     signingSecret: config.SIGNING_SECRET,
-    proxyHops: { own: config.PROXY_HOPS, shopify: config.SHOP_PROXY_HOPS },
+    proxyHops: config.PROXY_HOPS,
   }
   const receiveBody = createBodyReceiver()
   return {

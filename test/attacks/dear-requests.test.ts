@@ -196,7 +196,7 @@ describe('a request blocks the event loop only briefly', () => {
   beforeAll(async () => {
     const dashboard = await reserveFreePort()
     await dashboard.release()
-    const limits = { ADDRESS_EVENTS_PER_MINUTE: '10000000' }
+    const limits = { EVENTS_PER_MINUTE: '100000000' }
     drape = await startDrape({
       separate: true,
       env: {

@@ -24,7 +24,7 @@ describe('a dump of the database', () => {
   let dump: () => Promise<string[]>
 
   beforeAll(async () => {
-    drape = await startDrape({ env: { SECRETS_REWRAP_DELAY: '3600' } })
+    drape = await startDrape()
     const clear = createDatabase(drape.env.DATABASE_URL, { poolSize: 1 })
     const { accountId } = drape
     await createShops(clear).insert({
@@ -66,7 +66,7 @@ describe('a dump of the database', () => {
   it('contains no secret once an API has started, and the shop keeps working', async () => {
     expect(await dump()).toEqual(['shop', 'token', 'app', 'appToken', 'webhook'])
     expect(await statusOfSigned(drape.api.url)).toBe(200)
-    const api = await startProgram('api', { ...drape.env, SECRETS_REWRAP_DELAY: '0' })
+    const api = await startProgram('api', drape.env)
     try {
       await until(async () => (await dump()).length === 0)
       expect(await statusOfSigned(api.url)).toBe(200)

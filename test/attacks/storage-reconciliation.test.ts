@@ -7,10 +7,9 @@ import { createDatabase, type Database, rowType, sql } from '../../api/shared/da
 import { createFileStorage } from '../../api/shared/storage/file.ts'
 import { createObjectKeys } from '../../api/shared/storage/object-keys.store.ts'
 import { createObjects } from '../../api/shared/storage/objects.store.ts'
+import { createReconciling, startStorageReconciling } from '../../api/shared/storage/reconcile-daily.ts'
 import { reconcileStorage } from '../../api/shared/storage/reconcile-storage.ts'
-import { startStorageReconciling } from '../../api/shared/storage/start-reconciling.ts'
 import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
-import { createReconciling } from '../../api/shared/storage/storage-reconciling.ts'
 import { createLog } from '../../api/shared/telemetry/log.ts'
 import { createMetrics } from '../../api/shared/telemetry/metrics.ts'
 import { createCommandLine } from '../support/command-line.ts'
@@ -146,7 +145,7 @@ describe('reconciling the storage with the database', () => {
     const log = createLog({ process: 'api', level: 'silent' })
     const replicas = Array.from({ length: 3 }, () => {
       const metrics = createMetrics('api')
-      const reconcile = createReconciling({ database, storage, metrics, log, everyHours: 24 })
+      const reconcile = createReconciling({ database, storage, metrics, log })
       return { metrics, ...startStorageReconciling(reconcile, { log, checkMs: 10 }) }
     })
     const countShown = async (line: RegExp) => {

@@ -50,7 +50,7 @@ export interface CallOptions {
 
 /** A test sends in seconds what a caller sends in minutes. */
 const PLENTY = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000 }
-const PLENTY_OF_EVENTS = { ADDRESS_EVENTS_PER_MINUTE: '1000000' }
+const PLENTY_OF_EVENTS = { EVENTS_PER_MINUTE: '10000000' }
 
 /**
  * Workers run try-ons for the warp engine with the mock engine, which returns the photo and needs 10 s less processor time to

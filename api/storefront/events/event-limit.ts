@@ -5,8 +5,10 @@ import type { AppContext, AppState } from '../../http/state.ts'
 import { DrapeError } from '../../shared/contract/errors.ts'
 import type { Redis } from '../../shared/queue/redis.ts'
 
-type EventLimits = Pick<ApiConfig, 'EVENTS_PER_MINUTE' | 'ADDRESS_EVENTS_PER_MINUTE'>
+type EventLimits = Pick<ApiConfig, 'EVENTS_PER_MINUTE'>
 
+/** Share of one address in the events of a shop. */
+const ADDRESS_SHARE = 0.1
 /** Budgets in bytes, by the events per minute: 2 MB a minute for 1200 events of an address; 16 MB a minute and 1 GB a day for 12,000 of a shop. */
 const ADDRESS_BYTES = 5000 / 3
 const SENDER_BYTES = 4000 / 3
@@ -26,8 +28,9 @@ const DAY_SECONDS = 86_400
 export function eventLimit({ redis, limits }: { redis: Redis; limits: EventLimits }): Middleware<AppState> {
   const budgetOf = (name: string, points: number, seconds = MINUTE_SECONDS) =>
     createRateLimiter({ redis, name: `events:${name}`, points, seconds })
-  const addressEvents = budgetOf('address', limits.ADDRESS_EVENTS_PER_MINUTE)
-  const addressBytes = budgetOf('address-bytes', Math.round(limits.ADDRESS_EVENTS_PER_MINUTE * ADDRESS_BYTES))
+  const eventsOfAddress = Math.round(limits.EVENTS_PER_MINUTE * ADDRESS_SHARE)
+  const addressEvents = budgetOf('address', eventsOfAddress)
+  const addressBytes = budgetOf('address-bytes', Math.round(eventsOfAddress * ADDRESS_BYTES))
   const senderEvents = budgetOf('sender', limits.EVENTS_PER_MINUTE)
   const senderBytes = budgetOf('sender-bytes', Math.round(limits.EVENTS_PER_MINUTE * SENDER_BYTES))
   const senderDay = budgetOf('sender-day', Math.round(limits.EVENTS_PER_MINUTE * SENDER_BYTES_OF_DAY), DAY_SECONDS)

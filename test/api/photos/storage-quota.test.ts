@@ -6,7 +6,7 @@ describe('the storage of an account', () => {
   let drape: Drape
   let photo: Uint8Array
   beforeAll(async () => {
-    drape = await startDrape({ env: { STORAGE_QUOTA_MB: '1' } })
+    drape = await startDrape()
     photo = await readSample('persons/astronaut.jpg')
   })
   afterAll(() => drape.stop())
@@ -24,8 +24,9 @@ describe('the storage of an account', () => {
     throw new Error('The account has no quota')
   }
 
-  it('is limited by its quota, even without credits; its own quota takes precedence over that of the installation', async () => {
-    const full = await fill(drape.apiKey)
+  it('is limited by its quota, even without credits', async () => {
+    const small = await drape.createAccount(0, { storageMegabytes: 1 })
+    const full = await fill(small.apiKey)
     expect(full).toMatchObject({ status: 402, code: 'QUOTA_EXCEEDED' })
     expect(full.uploads).toBeGreaterThan(0)
     const none = await drape.createAccount(0, { storageMegabytes: 0 })
@@ -37,11 +38,12 @@ describe('the storage of an account', () => {
 
 describe('bytes that could not be stored', () => {
   it('are available again', async () => {
-    const reserve = createStorageQuota({ sumBytes: async () => 0, defaultBytes: 10 })
-    const account = { id: 'acc_1', settings: {} }
+    const reserve = createStorageQuota({ sumBytes: async () => 0 })
+    const account = { id: 'acc_1', settings: { storageMegabytes: 1 } }
+    const all = 1024 * 1024
     const failing = async () => Promise.reject(new Error('storage is unavailable'))
-    await expect(reserve(account, 10, failing)).rejects.toThrow('storage is unavailable')
-    expect(await reserve(account, 10, async () => 'stored')).toBe('stored')
+    await expect(reserve(account, all, failing)).rejects.toThrow('storage is unavailable')
+    expect(await reserve(account, all, async () => 'stored')).toBe('stored')
     await expect(reserve(account, 1, async () => 'stored')).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' })
   })
 })

@@ -1,4 +1,3 @@
-import { Type } from '../contract/schema.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -6,31 +5,28 @@ import type { ObjectStorage } from './object.ts'
 import { createObjectKeys } from './object-keys.store.ts'
 import { type Reconciliation, reconcileStorage } from './reconcile-storage.ts'
 
-/** Hours between two comparisons of the storage with the database. 0 disables the comparison. */
-export const RECONCILE_HOURS = Type.Integer({ minimum: 0, maximum: 8760, default: 24 })
+const INTERVAL_HOURS = 24
+const CHECK_MS = 300_000
 
 /**
- * Reconciles the storage with the database, once per interval across all processes, like `drape storage reconcile
+ * Reconciles the storage with the database, once a day across all processes, like `drape storage reconcile
  * --apply`.
  */
 export function createReconciling({
   database,
   storage,
-  everyHours,
   metrics,
   log,
 }: {
   database: Database
   storage: ObjectStorage
-  /** 0 disables reconciliation. */
-  everyHours: number
   metrics: Pick<Metrics, 'known' | 'watch'>
   log: Log
 }): () => Promise<void> {
   const keys = createObjectKeys(database)
   const note = createGauges(metrics)
   return async () => {
-    if (everyHours === 0 || !(await keys.claimTask(everyHours))) return
+    if (!(await keys.claimTask(INTERVAL_HOURS))) return
     try {
       const reconciliation = await reconcileStorage({ keys, storage, apply: true })
       note(reconciliation)
@@ -41,6 +37,31 @@ export function createReconciling({
       await keys.releaseTask()
       throw error
     }
+  }
+}
+
+/**
+ * Checks every 5 minutes whether a reconciliation of the storage is due, first 5 minutes after the start. The database
+ * elects one process.
+ */
+export function startStorageReconciling(
+  reconcile: () => Promise<void>,
+  { log, checkMs = CHECK_MS }: { readonly log: Pick<Log, 'warn'>; readonly checkMs?: number },
+): { stop(): Promise<void> } {
+  let running: Promise<void> | null = null
+  const timer = setInterval(() => {
+    running ??= reconcile()
+      .catch((error) => log.warn({ err: error }, 'storage reconciliation failed'))
+      .finally(() => {
+        running = null
+      })
+  }, checkMs)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
   }
 }
 
