@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPasses } from '../shared/queue/passes.ts'
 import type { Log } from '../shared/telemetry/log.ts'
-import type { Metrics } from '../shared/telemetry/metrics.ts'
 import type { AppliedErasures } from './applied-erasures.store.ts'
 import type { ErasureEntry, ErasureLog, StoredErasure } from './erasure-log.ts'
 
@@ -17,7 +16,6 @@ export interface RepeatOptions {
   readonly erasureLog: Pick<ErasureLog, 'read'>
   /** Erases what is older than the entries. Returns the number of people of whom the database had data. */
   readonly apply: (entries: readonly ErasureEntry[], signal: AbortSignal) => Promise<number>
-  readonly metrics: Pick<Metrics, 'known'>
   readonly log: Log
 }
 
@@ -38,11 +36,7 @@ interface Repeated {
  * crash, the next process continues.
  */
 export function startRepeatingErasures(options: RepeatOptions) {
-  const { applied, metrics, log } = options
-  const people = metrics.known('outcome', ['erased', 'refused'], {
-    name: 'drape_repeated_erasures_total',
-    help: 'Erasures repeated on start-up because the database was older than the erasure log, by outcome: erased (people), refused (objects of the log that are not entries)',
-  })
+  const { applied, log } = options
   const stopping = new AbortController()
   const pass = createPasses('erasure log', log)
   const repeated = Promise.withResolvers<void>()
@@ -51,8 +45,6 @@ export function startRepeatingErasures(options: RepeatOptions) {
     while (!stopping.signal.aborted) {
       const found = await pass('repeat', () => applied.whileLocked(() => repeat(options, stopping.signal)))
       if (found !== null) {
-        people.inc({ outcome: 'erased' }, found.erased)
-        people.inc({ outcome: 'refused' }, found.refused)
         report(found, log)
         isDone = true
         return repeated.resolve()

@@ -14,7 +14,7 @@ import { startRepeatingErasures } from './repeat-erasures.ts'
 
 /** Repeats the erasures of the log that a restored database does not contain. */
 export function repeatErasures(
-  { config, secrets, storage, lifecycle, log, metrics }: Connections,
+  { config, secrets, storage, lifecycle, log }: Connections,
   { tryOnQueues: queue, prepareQueue, announce }: TryOns,
 ) {
   // Separate connections: one holds a lock, and a search for many people takes long.
@@ -27,7 +27,6 @@ export function repeatErasures(
     erasureLog: createErasureLog(storage),
     apply: (entries, signal) =>
       applyErasures(entries, { retention, generations, queue, prepareQueue, storage }, signal),
-    metrics,
     log,
   })
   lifecycle.onStop('repeated erasures', () => repeating.stop())

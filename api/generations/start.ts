@@ -66,7 +66,6 @@ export function createTryOns(
     accept: async (call: Acceptance): Promise<boolean> => {
       const isNew = await acceptOne(call)
       if (isNew && call.engine !== TEST_ENGINE) metrics.accepted.inc()
-      if (isNew) metrics.reserved.inc(call.cost)
       return isNew
     },
   }

@@ -64,14 +64,13 @@ export function startImageFetching(options: ImageFetchingOptions): OutboxConsume
 }
 
 async function fetchOne(image: ClaimedImage, signal: AbortSignal, options: ImageFetchingOptions): Promise<void> {
-  const { batches, log, metrics } = options
+  const { batches, log } = options
   const { batchId, attempts } = image
   try {
     if (signal.aborted) return await batches.delayImage(image, 0)
     const state = image.isCurrent ? 'fetched' : 'replaced'
     if (image.isCurrent) await storeOne(image, options)
     await batches.endImage(image, { state })
-    metrics.batchImages.inc({ outcome: state })
   } catch (error) {
     const { code, isFinal } = readFailure(error)
     const next = nextAttempt({ failures: attempts - 1 }, RETRY)
@@ -81,7 +80,6 @@ async function fetchOne(image: ClaimedImage, signal: AbortSignal, options: Image
     const ending = isOver ? batches.endImage(image, { state: 'failed', code }) : batches.delayImage(image, delay)
     // Otherwise the lease expires, and the image is claimed again.
     await ending.catch((err) => log.warn({ err, batchId }, 'image expiry not recorded'))
-    if (isOver) metrics.batchImages.inc({ outcome: 'failed' })
   }
 }
 

@@ -11,7 +11,7 @@ import { DrapeError } from '../shared/contract/errors.ts'
 import { type CatalogFormat, readEntries } from './entries.ts'
 import type { CatalogEntry } from './entry.ts'
 import { BatchItemsQuery, MAX_BATCH_ITEMS, ProductBatch, ProductBatchBody } from './product-batches.schema.ts'
-import type { ItemResult, ProductBatches } from './product-batches.store.ts'
+import type { ProductBatches } from './product-batches.store.ts'
 import { presentBatch } from './product-batches.view.ts'
 import { imagesRequired } from './products.refusals.ts'
 import { type ProductParts, readProduct } from './products.routes.ts'
@@ -22,7 +22,6 @@ export interface ProductBatchParts extends Pick<ProductParts, 'productPhotos' | 
   readonly batches: ProductBatches
   /** Limits the batches that are stored concurrently, per account and in total. */
   readonly limitBatches: AccountLimiter
-  readonly onItem?: (result: ItemResult) => void
 }
 
 /** Accepted content types of a batch. */
@@ -133,7 +132,7 @@ async function readBatch({ state }: AppContext): Promise<CatalogEntry[]> {
 async function storeEntry(
   ctx: AppContext,
   place: { batchId: string; position: number; line: number },
-  { entry, options: { batches, productPhotos, onItem } }: { entry: CatalogEntry; options: ProductBatchParts },
+  { entry, options: { batches, productPhotos } }: { entry: CatalogEntry; options: ProductBatchParts },
 ): Promise<void> {
   const { account } = ctx.state
   try {
@@ -142,7 +141,6 @@ async function storeEntry(
     const product = await readProduct(ctx, entry.product, productPhotos)
     const result = await batches.upsert(place, account.id, product)
     if (result === null) throw imagesRequired('images')
-    onItem?.(result)
   } catch (error) {
     if (!(error instanceof DrapeError) || ERRORS[error.code].status >= 500) throw error
     const { code, message, details } = error
@@ -153,7 +151,6 @@ async function storeEntry(
       message,
       ...(details && { details }),
     })
-    onItem?.('failed')
   }
 }
 

@@ -3,7 +3,6 @@ import type { Connections } from '../connections.ts'
 import { createAccountLimiter } from '../http/limits/account-limiter.ts'
 import type { Photos } from '../photos/start.ts'
 import { startImageFetching } from './image-fetching.ts'
-import type { ItemResult } from './product-batches.store.ts'
 import { createProductBatches } from './product-batches.store.ts'
 import { createProducts } from './products.store.ts'
 
@@ -37,6 +36,5 @@ export function startProducts(
     findProduct: products.find,
     batches,
     limitBatches,
-    onItem: (result: ItemResult) => metrics.batchItems.inc({ result }),
   }
 }

@@ -13,7 +13,7 @@ export interface RetentionGauges {
   /** Removes all series when another process becomes the leader. */
   forgetAll(): void
   /** Records the published legal holds of all policies. */
-  noteHolds(published: Pick<PublishedHolds, 'count' | 'unread'>): void
+  noteHolds(published: Pick<PublishedHolds, 'unread'>): void
   /** Records a sweep of expired data; null if the sweep failed. */
   noteSweep(seconds: number, swept: Swept | null): void
 }
@@ -30,8 +30,7 @@ export function createRetentionGauges(
   now: () => number = Date.now,
 ): RetentionGauges {
   const runs = new Map<string, Run>()
-  let sweptAt: number | undefined
-  let holds: Pick<PublishedHolds, 'count' | 'unread'> | undefined
+  let holds: Pick<PublishedHolds, 'unread'> | undefined
   const about = { labels: ['policy', 'dry_run'] as const }
   const objects = counter({
     ...{
@@ -57,13 +56,6 @@ export function createRetentionGauges(
   })
   for (const outcome of ['done', 'failed']) sweeps.zero({ outcome })
   for (const { name, help, read } of RUN_GAUGES) watch({ name, help, ...about }, () => readAll(runs, read))
-  watch(
-    { name: 'drape_sweep_last_success_timestamp_seconds', help: 'Unix time of the end of the last successful sweep' },
-    () => (sweptAt === undefined ? [] : [{ value: sweptAt }]),
-  )
-  watch({ name: 'drape_legal_holds', help: 'Accounts and customers under a legal hold of any policy' }, () =>
-    holds === undefined ? [] : [{ value: holds.count }],
-  )
   watch(
     {
       name: 'drape_legal_holds_unread_policies',
@@ -91,7 +83,6 @@ export function createRetentionGauges(
     noteSweep: (took, counts) => {
       sweeps.observe({ outcome: counts === null ? 'failed' : 'done' }, took)
       if (counts === null) return
-      sweptAt = now() / 1000
       const { bytes: _, refusedObjects: __, ...things } = counts
       for (const [kind, count] of Object.entries(things)) swept.inc({ kind }, count)
     },
@@ -121,11 +112,6 @@ const RUN_GAUGES: readonly RunGauge[] = [
     name: 'drape_retention_held_objects',
     help: 'Images past their time under the policy that a legal hold kept in the last run',
     read: ({ report }) => report.record.held,
-  },
-  {
-    name: 'drape_retention_run_seconds',
-    help: 'Duration of the last run in seconds',
-    read: ({ report }) => report.record.durationMs / 1000,
   },
   {
     name: 'drape_retention_interval_seconds',

@@ -93,11 +93,6 @@ const POOL_GAUGES: readonly PoolGauge[] = [
     read: ({ demand }) => ({ waiting: demand?.waiting, running: demand?.inFlight }),
   },
   {
-    name: 'drape_pool_unschedulable_workers',
-    help: 'Workers without a node, or that cannot be created',
-    read: ({ unschedulableReplicas }) => ({ '': unschedulableReplicas }),
-  },
-  {
     name: 'drape_pool_gated_workers',
     help: 'Workers that Kueue holds back until their queue has quota',
     read: ({ gatedReplicas }) => ({ '': gatedReplicas }),

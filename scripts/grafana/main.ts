@@ -69,10 +69,10 @@ export const DASHBOARDS = readDashboards()
 /** Each panel of the file has the defaults of its kind, `queries` by legend, and no selector of the namespace. */
 function readDashboards(): Dashboard[] {
   type Entry = Omit<Panel, 'queries'> & { readonly queries: Readonly<Record<string, string>> }
-  const fill = ({ queries, ...panel }: Entry): Panel => ({
-    unit: 'short',
-    width: panel.kind === 'number' ? 4 : 12,
+  const fill = ({ queries, unit = 'short', width, ...panel }: Entry): Panel => ({
     ...panel,
+    unit,
+    width: width ?? (panel.kind === 'number' ? 4 : 12),
     queries: Object.entries(queries).map(([legend, expr]) => ({ legend, expr: inNamespace(expr) })),
   })
   const text = readFileSync(new URL('panels.yaml', import.meta.url), 'utf8')

@@ -62,8 +62,6 @@ describe.skipIf(!controlPlane?.hasControllers)('workers that do not start', () =
     })
     expect(await stage.conditionOf('homeless', 'Ready')).toMatchObject({ status: 'False' })
     await until(async () => (await stage.eventsOf('homeless', 'Unschedulable')).length > 0)
-    const metrics = await (await fetch(`${stage.controller.probeUrl}/metrics`)).text()
-    expect(metrics).toContain(`drape_pool_unschedulable_workers{pool="${stage.namespace}/homeless"} 2`)
     await stage.apply('homeless', spec)
     const status = await stage.untilReady('homeless', 2)
     expect(status).toMatchObject({ unschedulableReplicas: 0, hourlyCost: 6 })

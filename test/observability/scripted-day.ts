@@ -45,7 +45,6 @@ const FAILURES: readonly { readonly matcher: Matcher; readonly perMinute: number
     matcher: { __name__: /^drape_generations_finished_total$/, code: /^GENERATION_TIMEOUT$/, ...STANDARD },
     perMinute: 4,
   },
-  { matcher: { __name__: /^drape_credits_refunded_total$/, code: /^GENERATION_TIMEOUT$/ }, perMinute: 4 },
   { matcher: { __name__: /^drape_http_requests_total$/, status: /^5/ }, perMinute: 4 },
   { matcher: { code: /^GENERATION_(FAILED|TIMEOUT)$/ }, perMinute: 0 },
   { matcher: { outcome: /^(failed|lost|dead)$/ }, perMinute: 0 },

@@ -19,8 +19,6 @@ export interface InferenceHost {
   isBusy(): boolean
   /** Evicts the cached garments of product photos with these SHA-256 hashes from the process. */
   evict(garmentHashes: readonly string[]): void
-  /** Number of cached garments in the process. */
-  countCachedGarments(): number
   /** Why the process could not become ready at its last start; null when it could. */
   problem(): string | null
   /** The downloads that the process waits for, or has waited for. */
@@ -53,7 +51,7 @@ export interface InferenceHostOptions
  */
 export function createInferenceHost(options: InferenceHostOptions): InferenceHost {
   const { workSeconds, startSeconds = 180, hasDevice = false, log, onReady, onDeviceFault = () => {} } = options
-  let [ready, cached] = [false, 0]
+  let ready = false
   let problem: string | null = null
   const downloads = createDownloadWait(log)
   const slot = createWorkSlot()
@@ -79,7 +77,6 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
       const seconds = (performance.now() - clock - downloads.waitedMs()) / 1000
       onReady({ seconds, startedAt: date }, message.manifests)
     } else if (message.type === 'waiting') downloads.note(message)
-    else if (message.type === 'cached') cached = message.count
     else if (message.id === slot.current()?.id) answer(message)
   }
 
@@ -117,7 +114,6 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
 
   function onExit(): void {
     ready = false
-    cached = 0
     downloads.end()
     slot.take()?.reject(new DrapeError('GENERATION_FAILED', 'The inference process ended.', { retryable: true }))
   }
@@ -145,7 +141,6 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
     isReady: () => ready && !inference.isFailing(),
     isBusy: () => slot.current() !== null,
     evict: (garmentHashes) => inference.send({ type: 'evict', garmentHashes }),
-    countCachedGarments: () => cached,
     problem: () => problem,
     downloads: downloads.progress,
     stop: () => inference.stop(),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DrapeError } from '../../api/shared/contract/errors.ts'
 import type { InferenceHost } from './host.ts'
 
-export interface Inference extends Pick<InferenceHost, 'run' | 'evict' | 'countCachedGarments' | 'stop'> {
+export interface Inference extends Pick<InferenceHost, 'run' | 'evict' | 'stop'> {
   /** Number of processes that are idle or busy, without those that are starting. */
   countReady(): number
   /** Why a process failed to become ready; null without a problem. */
@@ -53,7 +53,6 @@ export function createInferencePool(hosts: readonly InferenceHost[], assertHealt
     evict: (garmentHashes) => {
       for (const host of hosts) host.evict(garmentHashes)
     },
-    countCachedGarments: () => hosts.reduce((sum, host) => sum + host.countCachedGarments(), 0),
     stop: async () => {
       await Promise.all(hosts.map((host) => host.stop()))
     },

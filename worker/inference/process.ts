@@ -40,11 +40,6 @@ process.on('message', (message: ToProcess) => {
 
 function evict(garmentHashes: readonly string[]): void {
   for (const { cache } of engines.values()) for (const hash of garmentHashes) cache?.evict(hash)
-  reportCacheSize()
-}
-
-function reportCacheSize(): void {
-  send({ type: 'cached', count: [...engines.values()].reduce((sum, { cache }) => sum + (cache?.count() ?? 0), 0) })
 }
 
 async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): Promise<void> {
@@ -61,7 +56,6 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
     send({ type: 'failed', id, error: failureOf(error) })
   } finally {
     aborts.delete(id)
-    reportCacheSize()
     // The caller has its response. V8 does not account for most pixel memory: the bitmaps of a large photo would otherwise stay until the
     // next one.
     if (work === 'prepare' || (request as TryOnRequest).options.fullResolution) globalThis.gc?.()

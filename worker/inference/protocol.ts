@@ -102,8 +102,6 @@ export type FromProcess =
     }
   /** The process cannot become ready, and exits. */
   | { readonly type: 'unready'; readonly problem: string; readonly deviceFault: DeviceFaultReason | null }
-  /** Number of cached garments. Sent after each request and each `evict`. */
-  | { readonly type: 'cached'; readonly count: number }
   | { readonly type: 'progress'; readonly id: number; readonly share: number }
   | { readonly type: 'done'; readonly id: number; readonly result: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: Failure }

@@ -83,10 +83,10 @@ export async function consumeTryOn(queued: QueuedTryOn, options: ConsumeOptions)
   }
   const { job } = start
   describeSpan({ 'drape.account.id': job.accountId, 'drape.engine': job.engine })
-  const waited = Math.max(0, start.secondsWaited)
-  metrics.queueWait.observe(waited)
-  if (start.isFirst)
+  if (start.isFirst) {
+    const waited = Math.max(0, start.secondsWaited)
     metrics.starts.observe({ engine: job.engine, class: start.serviceClass, outcome: 'started' }, waited)
+  }
   const handBack = options.handBack.signal()
   const lease = renewLease(attempt, { generations, secondsLeft: start.secondsLeft, handBack, log })
   try {

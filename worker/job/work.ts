@@ -106,10 +106,6 @@ export async function work(
       else setTimeout(exit, REPLACEMENT_TIMEOUT_MS).unref()
     },
   })
-  metrics.watch(
-    { name: 'drape_worker_sick', help: '1 while the worker is fenced because its device keeps failing, otherwise 0' },
-    () => [{ value: health.sickness() === null ? 0 : 1 }],
-  )
 
   let manifests: readonly EngineManifest[] = []
   const readiness = createReadiness()
@@ -150,19 +146,6 @@ export async function work(
       labels: ['provider'],
     },
     () => [{ labels: { provider: config.EXECUTION_PROVIDER }, value: inference.countReady() }],
-  )
-
-  metrics.watch(
-    {
-      name: 'drape_inference_waiting',
-      help: 'Engines that the worker cannot open yet because their files are downloaded',
-    },
-    () => [{ value: inference.findWaiting().length }],
-  )
-
-  metrics.watch(
-    { name: 'drape_kept_garments', help: 'Garments cached in the inference processes for later try-ons' },
-    () => [{ value: inference.countCachedGarments() }],
   )
   const cachedGarments = createCachedGarments({ database, evict: (hashes) => inference.evict(hashes), log })
   const evicting = setInterval(() => cachedGarments.sweep(), EVICT_INTERVAL_MS)

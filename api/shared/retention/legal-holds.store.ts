@@ -26,8 +26,6 @@ export interface PublishedHolds {
   readonly unread: readonly string[]
   /** Deleted policies that held images. */
   readonly ended: readonly string[]
-  /** Number of held accounts and customers over all policies of the source. */
-  readonly count: number
 }
 
 /** Placeholder for policies that are not known yet; not a valid policy name. */
@@ -67,7 +65,6 @@ export function createLegalHolds(database: Database) {
           ended: Object.keys(before.policies).filter(
             (name) => !(name in after.policies) && before.holds.some((hold) => policyOf(hold) === name),
           ),
-          count: new Set(after.holds.map(heldBy)).size,
         }
         if (isDeepStrictEqual(before, after)) return summary
         await transaction.query(sql.unsafe`select lock_legal_holds()`)
@@ -140,8 +137,4 @@ function textOf(policy: string, accountId: string, externalUserId: string | null
 
 function policyOf(hold: string): string {
   return JSON.parse(hold)[0]
-}
-
-function heldBy(hold: string): string {
-  return JSON.stringify(JSON.parse(hold).slice(1))
 }

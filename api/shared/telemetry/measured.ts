@@ -73,13 +73,12 @@ function zeroFailures({ finished }: Pick<Metrics, 'finished'>, engine: string, s
   for (const code of FAILURES) finished.inc({ engine, status: 'FAILED', code, class: serviceClass }, 0)
 }
 
-/** Counts ended generations, their durations and refunded credits, and passes their changes on to `announce`. */
+/** Counts ended generations and their durations, and passes their changes on to `announce`. */
 export function countEnds(announce: Announce, metrics: Metrics): Announce {
   const known = new Set<string>()
-  for (const code of FAILURES) metrics.refunded.inc({ code }, 0)
   return (change, about) => {
     const { status } = change
-    const { engine, cost, errorCode, seconds, serviceClass, isStarted } = about
+    const { engine, errorCode, seconds, serviceClass, isStarted } = about
     if ((status === 'COMPLETED' || status === 'FAILED') && engine !== TEST_ENGINE) {
       if (!known.has(`${engine} ${serviceClass}`)) zeroFailures(metrics, engine, serviceClass)
       known.add(`${engine} ${serviceClass}`)
@@ -88,7 +87,6 @@ export function countEnds(announce: Announce, metrics: Metrics): Announce {
       if (errorCode === 'GENERATION_TIMEOUT' && !isStarted)
         metrics.starts.observe({ engine, class: serviceClass, outcome: 'expired' }, seconds)
     }
-    if (status === 'FAILED' && cost > 0) metrics.refunded.inc({ code: errorCode ?? 'unknown' }, cost)
     announce(change, about)
   }
 }

@@ -147,22 +147,6 @@ function createGenerationMetrics({ counter, seconds, traced }: Make) {
       },
       WHOLE_SECONDS,
     ),
-    reserved: counter({
-      name: 'drape_credits_reserved_total',
-      help: 'Credits reserved for accepted generations',
-    }),
-    refunded: counter({
-      name: 'drape_credits_refunded_total',
-      help: 'Credits refunded for failed generations, by error code',
-      labels: ['code'],
-    }),
-    queueWait: seconds(
-      {
-        name: 'drape_queue_wait_seconds',
-        help: 'Seconds from the acceptance of a generation to the start of an attempt',
-      },
-      WHOLE_SECONDS,
-    ),
     stage: seconds({
       name: 'drape_stage_seconds',
       help: 'Duration of each stage of a try-on in seconds, by engine and stage',
@@ -212,14 +196,6 @@ function createRelayMetrics({ counter, known }: Make) {
     recovered: known('reason', ['lease', 'queue', 'deadline'], {
       name: 'drape_relay_recovered_total',
       help: 'Generations that the relay recovered, by reason: lease (expired lease of a worker), queue (job missing in Redis), deadline (deadline exceeded)',
-    }),
-    batchItems: known('result', ['created', 'updated', 'unchanged', 'failed'], {
-      name: 'drape_product_batch_items_total',
-      help: 'Products of batches, by result',
-    }),
-    batchImages: known('outcome', ['fetched', 'failed', 'replaced'], {
-      name: 'drape_product_batch_images_total',
-      help: 'Images of batches, by outcome: fetched, failed, replaced (the product was changed meanwhile)',
     }),
   }
 }

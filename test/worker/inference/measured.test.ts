@@ -12,7 +12,6 @@ it('counts engine runs by outcome', async () => {
       run: () => end(),
       evict: () => {},
       countReady: () => 1,
-      countCachedGarments: () => 0,
       problem: () => null,
       stop: async () => {},
       findWaiting: () => [],

@@ -74,7 +74,6 @@ describe('a worker with a failing device', () => {
     expect(report.sick).toMatchObject({ reason: 'DeviceError', message: expect.stringContaining('CUDA failure 700') })
     const readiness = await fetch(`${sick.probeUrl}/readyz`)
     expect(readiness.status).toBe(503)
-    expect(await metricsOf(sick)).toContain('drape_worker_sick 1')
     const healthy = await drape.startWorker()
     await Promise.all(ids.map((id) => drape.finish(id)))
     expect(await Promise.all(ids.map(attemptOf))).toEqual(ids.map(() => ({ status: 'COMPLETED', attempt: 1 })))
