@@ -69,7 +69,6 @@ const cluster: Cluster = watchCluster({
   mayWatchNodes: config.WATCH_NODES === 'true',
   enqueue: (kind, key, ms) => controllers.enqueue(kind, key, ms),
   log,
-  metrics,
 })
 lifecycle.onStop('cluster', () => cluster.close())
 
@@ -189,7 +188,6 @@ const probes = createProbeServer({
 probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 const measuring = setInterval(() => {
-  cluster.measureAges()
   metrics.listening.set(listening.isListening() ? 1 : 0)
   controllers.measureDepths()
 }, MEASURE_MS)

@@ -15,11 +15,6 @@ export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gaug
       help: 'Objects waiting to be reconciled, by kind',
       labels: ['kind'],
     }),
-    watchAge: metrics.gauge({
-      name: 'drape_watch_age_seconds',
-      help: 'Seconds since the last event or bookmark of the watch, by kind',
-      labels: ['kind'],
-    }),
     leader: metrics.gauge({ name: 'drape_leader', help: '1 while the process is the leader, otherwise 0' }),
     listening: metrics.gauge({
       name: 'drape_listening',

@@ -17,8 +17,6 @@ export interface Watched<T> {
   note(object: KubernetesObject): void
   /** Resolves when the objects have been listed once. */
   readonly synced: Promise<void>
-  /** Milliseconds since the last message of the API server: max age of the objects. */
-  ageMs(): number
   close(): void
 }
 
@@ -69,7 +67,6 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   const kept = createObjectCache<T>(options.onChange)
   const closing = new AbortController()
   const synced = Promise.withResolvers<void>()
-  let heardAt = performance.now()
   let version: string | null = null
 
   async function keepWatching(): Promise<void> {
@@ -97,7 +94,6 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
       for (const item of items) listed.set(keyOf(item.metadata), keepSmall(item))
       resourceVersion = metadata.resourceVersion
     }
-    heardAt = performance.now()
     for (const [key, object] of [...kept.objects]) if (!listed.has(key)) kept.remove(key, object, resourceVersion)
     for (const [key, object] of listed) kept.put(key, object)
     synced.resolve()
@@ -125,7 +121,6 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
     const abort = () => request.abort()
     closing.signal.addEventListener('abort', abort)
     if (closing.signal.aborted) abort()
-    if (!isOver) heardAt = performance.now()
     try {
       await ended.promise
     } finally {
@@ -135,7 +130,6 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   }
 
   function take(change: Change, object: WatchedObject): void {
-    heardAt = performance.now()
     if (change === 'ERROR') throw new KubernetesError(object.code ?? 500, object.message ?? 'The watch failed')
     const { resourceVersion = '' } = object.metadata
     if (change === 'DELETED') kept.remove(keyOf(object.metadata), object as unknown as T, resourceVersion)
@@ -153,7 +147,6 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
         kept.put(keyOf(object.metadata), keepSmall(object))
     },
     synced: synced.promise,
-    ageMs: () => performance.now() - heardAt,
     close: () => closing.abort(),
   }
 }

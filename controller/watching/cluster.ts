@@ -1,5 +1,4 @@
 import type { Log } from '../../api/shared/telemetry/log.ts'
-import type { ControllerMetrics } from '../metrics.ts'
 import { retentionPolicies, sweeps } from '../retention/resource.ts'
 import type { Connection } from '../runtime/connection.ts'
 import type { Enqueue, Kind } from '../runtime/controllers.ts'
@@ -19,7 +18,6 @@ export function watchCluster({
   mayWatchNodes,
   enqueue,
   log,
-  metrics,
 }: {
   connection: Connection
   /** Namespace to watch; undefined: all namespaces. */
@@ -27,7 +25,6 @@ export function watchCluster({
   mayWatchNodes: boolean
   enqueue: Enqueue
   log: Log
-  metrics: Pick<ControllerMetrics, 'watchAge'>
 }) {
   const watch = createWatchKind({ connection, namespace, log })
   const { pools, policies, engines: engineObjects, enqueueEnginesOf } = watchPools(watch, enqueue)
@@ -78,10 +75,6 @@ export function watchCluster({
       RetentionPolicy: listedOnce(retention),
       Sweep: listedOnce(sweepObjects, retention),
     } satisfies Record<Kind, Promise<unknown>>,
-    /** Records for each kind the time since the last message of the API server. */
-    measureAges: () => {
-      for (const [kind, { ageMs }] of Object.entries(every)) metrics.watchAge.set({ kind }, ageMs() / 1000)
-    },
     close: () => {
       for (const watched of Object.values(every)) watched.close()
     },

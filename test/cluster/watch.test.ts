@@ -95,11 +95,9 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     await write(client, namespace, 'silent', 'yes')
     // It gives the line up and asks for another one, which is as dead.
     await until(() => faults.length > 0)
-    expect(watched.ageMs()).toBeGreaterThan(1900)
     expect(valuesOf(watched)).toEqual([])
     link.injectFaults()
     await until(() => valuesOf(watched).includes('silent=yes'))
-    expect(watched.ageMs()).toBeLessThan(60_000)
     watched.close()
     connection.close()
     await link.close()
