@@ -5,7 +5,7 @@ import { createSecondFactors } from '../../api/dashboard/second-factors.store.ts
 import type { Database } from '../../api/shared/database/database.ts'
 import { randomBase62 } from '../../api/shared/process/base62.ts'
 import type { DatabaseCommand } from './command.ts'
-import { mandatory, type Options, option, required, UsageError } from './options.ts'
+import { mandatory, type Options, option, readSwitch, required, UsageError } from './options.ts'
 
 const EMAIL = mandatory('--email <address>', 'address of the operator')
 const PASSWORD_STDIN = option('--password-stdin', 'read the password from standard input; default: generate a password')
@@ -23,45 +23,18 @@ export const operatorCommands: Readonly<Record<string, DatabaseCommand>> = {
     effect: 'changes',
     inDatabase: create,
   },
-  'operator role': {
-    summary: 'change the role and end all sessions',
-    options: [EMAIL, mandatory('--role <role>', 'new role').choices(ROLES)],
+  'operator update': {
+    summary: 'change role, password, second factor or sign-in of an operator, and end the sessions',
+    options: [
+      EMAIL,
+      option('--role <role>', 'new role').choices(ROLES),
+      option('--reset-password', 'generate a password and print it once'),
+      option('--password-stdin', 'read a new password from standard input'),
+      option('--reset-second-factor', 'remove the authenticator app and the recovery codes'),
+      option('--active <true|false>', 'whether the operator may sign in'),
+    ],
     effect: 'changes',
-    inDatabase: (database, options) =>
-      createOperators(database).setRole(readEmail(options), readRole(required(options.role, 'role'))),
-  },
-  'operator reset-second-factor': {
-    summary: 'remove the authenticator app and the recovery codes',
-    options: [EMAIL],
-    effect: 'changes',
-    inDatabase: async (database, options) => {
-      const email = readEmail(options)
-      const operator = await createOperators(database).find(email)
-      if (operator === null) throw new UsageError(`The operator ${email} does not exist`)
-      return { id: operator.id, email, reset: await createSecondFactors(database).delete(operator.id) }
-    },
-  },
-  'operator password': {
-    summary: 'reset the password and end all sessions',
-    options: [EMAIL, PASSWORD_STDIN],
-    effect: 'changes',
-    inDatabase: async (database, options) => {
-      const email = readEmail(options)
-      const { password, shown } = await choosePassword(options)
-      return { ...(await createOperators(database).setPassword(email, await hashPassword(password))), ...shown }
-    },
-  },
-  'operator disable': {
-    summary: 'disable sign-in and end all sessions',
-    options: [EMAIL],
-    effect: 'changes',
-    inDatabase: (database, options) => createOperators(database).setActive(readEmail(options), false),
-  },
-  'operator enable': {
-    summary: 'enable sign-in',
-    options: [EMAIL],
-    effect: 'changes',
-    inDatabase: (database, options) => createOperators(database).setActive(readEmail(options), true),
+    inDatabase: update,
   },
   'operator list': {
     summary: 'list operators',
@@ -78,6 +51,23 @@ async function create(database: Database, options: Options) {
   const byDefault = (await operators.hasAdmin()) ? 'viewer' : 'admin'
   const role = options.role === undefined ? byDefault : readRole(options.role)
   return { ...(await operators.insert({ email, name: options.name ?? null, passwordHash, role })), ...shown }
+}
+
+async function update(database: Database, options: Options) {
+  const email = readEmail(options)
+  const operators = createOperators(database)
+  const { role, active, 'reset-password': reset, 'password-stdin': stdin, 'reset-second-factor': forget } = options
+  if ([role, active, reset, stdin, forget].every((change) => change === undefined))
+    throw new UsageError('Name what to change, for example --role')
+  const isActive = readSwitch(active, 'active')
+  const chosen = reset !== undefined || stdin !== undefined ? await choosePassword(options) : null
+  const found = await operators.find(email)
+  if (found === null) throw new UsageError(`The operator ${email} does not exist`)
+  if (role !== undefined) await operators.setRole(email, readRole(role))
+  if (chosen !== null) await operators.setPassword(email, await hashPassword(chosen.password))
+  if (forget !== undefined) await createSecondFactors(database).delete(found.id)
+  if (isActive !== undefined) await operators.setActive(email, isActive)
+  return { ...(await operators.find(email)), ...chosen?.shown }
 }
 
 function readRole(text: string): Role {

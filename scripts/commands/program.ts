@@ -5,7 +5,6 @@ import { analyticsCommands } from './analytics.ts'
 import { checkCommands } from './check.ts'
 import { cloneCommands } from './clone.ts'
 import type { Command } from './command.ts'
-import { addCompletion } from './completion.ts'
 import { debugCommand } from './debug.ts'
 import { doctorCommand } from './doctor.ts'
 import { erasureCommands } from './erasures.ts'
@@ -84,7 +83,7 @@ The audit log of the dashboard records every command that changes data, with use
 type Run = (name: string, options: Options) => Promise<void>
 
 /**
- * The command line, with help and completion per command. `run` receives the name of a command and its options.
+ * The command line, with help per command. `run` receives the name of a command and its options.
  * @throws UsageError from `parseAsync` if the arguments name no command or are invalid
  */
 export function createProgram(run: Run): Program {
@@ -101,7 +100,6 @@ export function createProgram(run: Run): Program {
   // Otherwise --help behind an unknown command would print this help.
   refuseUnknown(program)
   for (const [name, command] of Object.entries(COMMANDS)) addCommand(groupOf(name, groups), { name, command, run })
-  addCompletion(program)
   return program
 }
 

@@ -34,11 +34,21 @@ describe('drape operator', () => {
     const { operators } = await answered('operator', 'list')
     expect(operators).toMatchObject([{ email: 'Ada@example.com' }])
     expect(JSON.stringify(operators)).not.toContain('argon2')
-    const { password } = await answered('operator', 'password', '--email', 'ada@example.com')
+    const { password } = await answered('operator', 'update', '--email', 'ada@example.com', '--reset-password')
     expect([await isPassword('ada@example.com', made.password), await isPassword('ada@example.com', password)]).toEqual(
       [false, true],
     )
-    expect((await answered('operator', 'disable', '--email', 'ADA@example.com')).isActive).toBe(false)
+    const changed = await answered(
+      'operator',
+      'update',
+      '--email',
+      'ADA@example.com',
+      '--role',
+      'viewer',
+      '--active',
+      'false',
+    )
+    expect(changed).toMatchObject({ isActive: false, role: 'viewer' })
     expect(await createOperators(database).findSecret('ada@example.com')).toBeNull()
     const again = await drape('operator', 'create', '--email', 'ada@EXAMPLE.com')
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already')])

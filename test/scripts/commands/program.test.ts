@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import type { Command as Program } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../api/accounts/accounts.store.ts'
@@ -97,7 +95,7 @@ describe('the command line', () => {
       return output
     }
     const [all, group] = [await help(), await help('shop')]
-    for (const name of ['migrate', 'shop', 'completion']) expect(all).toContain(`\n  ${name}`)
+    for (const name of ['migrate', 'shop', 'check']) expect(all).toContain(`\n  ${name}`)
     expect(all).not.toContain('--platform')
     for (const name of ['create', 'secret', 'requests']) expect(group).toContain(`\n  ${name}`)
     const part = await help('shop', 'secret', 'add')
@@ -112,7 +110,7 @@ describe('the command line', () => {
     const program = createProgram(async () => {})
     const leaves = (command: Program): Program[] =>
       command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
-    for (const command of leaves(program).filter((one) => one.name() !== 'help' && one.name() !== 'complete')) {
+    for (const command of leaves(program).filter((one) => one.name() !== 'help')) {
       expect(command.description(), command.name()).toMatch(/^[A-Z].+/)
       const flags = command.options.map(({ long }) => long)
       expect(new Set(flags).size, command.name()).toBe(flags.length)
@@ -146,21 +144,6 @@ describe('the command line', () => {
       'publishable',
       'secret',
     ])
-  })
-
-  it('completes commands, options and values in each shell', async () => {
-    const ask = (...words: string[]) => outputOf(words, process.env)
-    const complete = async (...words: string[]) =>
-      (await ask('complete', '--', ...words))
-        .split('\n')
-        .flatMap((line) => (line.includes('\t') ? [line.split('\t')[0]] : []))
-    expect(await complete('shop', 'secret', '')).toEqual(['add', 'remove', 'help'])
-    expect(await complete('key', 'create', '--sc')).toEqual(['--scope'])
-    expect(await complete('operator', 'role', '--role', 'vi')).toEqual(['viewer'])
-    const script = await ask('completion', 'bash')
-    expect(script).toContain('-F _drape_complete drape')
-    await promisify(execFile)('bash', ['-n', '-c', script])
-    expect(await ask('completion', 'zsh')).toMatch(/^#compdef drape\n/)
   })
 
   it('warns when it stores a secret unencrypted', async () => {
