@@ -3,9 +3,9 @@ import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
-import { hashPassword } from '../../../api/dashboard/password.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import {
+  hashQuickly,
   type OperatorBrowser,
   readFormFields,
   startDashboard,
@@ -173,7 +173,7 @@ describe('accounts in the dashboard', () => {
 
   it('are not overwritten by an operator who has not seen what another one changed', async () => {
     const email = 'grace@example.com'
-    const passwordHash = await hashPassword('another long password')
+    const passwordHash = hashQuickly('another long password')
     await createOperators(dashboard.database).insert({ email, name: null, passwordHash, role: 'admin' })
     const other = await dashboard.signIn(email)
     const id = await insert('Before')

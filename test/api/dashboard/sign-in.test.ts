@@ -3,9 +3,8 @@ import { createAccounts } from '../../../api/accounts/accounts.store.ts'
 import { createIdentityProvider } from '../../../api/dashboard/identity-provider.ts'
 import { createOperatorAudit } from '../../../api/dashboard/operator-audit.store.ts'
 import { createOperators } from '../../../api/dashboard/operators.store.ts'
-import { hashPassword } from '../../../api/dashboard/password.ts'
 import { sql } from '../../../api/shared/database/database.ts'
-import { OPERATOR, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { hashQuickly, OPERATOR, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 
 describe('signing in to the dashboard', () => {
   let dashboard: TestDashboard
@@ -19,7 +18,7 @@ describe('signing in to the dashboard', () => {
     createOperators(dashboard.database).insert({
       email,
       name: null,
-      passwordHash: await hashPassword(password),
+      passwordHash: hashQuickly(password),
       role: 'admin',
     })
 
@@ -105,7 +104,7 @@ describe('signing in to the dashboard', () => {
     beforeAll(async () => {
       guarded = await startDashboard()
       const operators = createOperators(guarded.database)
-      const passwordHash = await hashPassword(PASSWORD)
+      const passwordHash = hashQuickly(PASSWORD)
       for (const email of [EMAIL, OTHER]) await operators.insert({ email, name: null, passwordHash, role: 'admin' })
       known = [await signInAs(EMAIL), await signInAs(EMAIL), await signInAs(EMAIL)]
       foreign = await signInAs(OTHER)
@@ -130,7 +129,7 @@ describe('signing in to the dashboard', () => {
 
     it('does not recognise browsers from before a password change', async () => {
       const [, , own] = known
-      const passwordHash = await hashPassword('another password')
+      const passwordHash = hashQuickly('another password')
       await guarded.database.query(sql.unsafe`
         update operators set password_hash = ${passwordHash} where lower(email) = ${EMAIL}`)
       expect((await attempt(own, 'another password')).status).toBe(429)
@@ -261,7 +260,7 @@ describe('a session of the dashboard', () => {
         email: other.email,
         name: null,
         role: 'admin',
-        passwordHash: await hashPassword(other.password),
+        passwordHash: hashQuickly(other.password),
       })
       const { next } = await sendLate('/accounts/new', '/accounts', typed)
       expect((await signIn(other, next)).headers.get('location')).toBe(next)
@@ -329,7 +328,7 @@ describe('a session of the dashboard', () => {
   it('ends when the operator is disabled or has another password', async () => {
     const operators = createOperators(dashboard.database)
     const browser = await dashboard.signIn()
-    await operators.setPassword(OPERATOR.email.toUpperCase(), await hashPassword(OPERATOR.password))
+    await operators.setPassword(OPERATOR.email.toUpperCase(), hashQuickly(OPERATOR.password))
     expect(await isOpen(browser)).toBe(false)
     const again = await dashboard.signIn()
     await operators.setActive(OPERATOR.email, false)
