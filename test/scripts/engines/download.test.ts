@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { downloadAndExport, findEnginePython, type Published } from '../../support/export-engine.ts'
+import { findEnginePython, type Published, startExports } from '../../support/export-engine.ts'
 
 const WEIGHTS = resolve(import.meta.dirname, '../../fixtures/fashn-vton/tiny.state.safetensors')
 const HALF = 100_000
@@ -16,6 +16,7 @@ describe.skipIf(reason)(`downloading the weights of an engine${reason && ` (skip
   let [root, folder, url] = ['', '', '']
   let file: Buffer
   let server: Server
+  let exports: ReturnType<typeof startExports>
   /** How the server answers; it logs the address and the range of each request. */
   let answer: RequestListener
   let requests: string[]
@@ -23,6 +24,7 @@ describe.skipIf(reason)(`downloading the weights of an engine${reason && ` (skip
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'drape-weights-'))
     file = await readFile(WEIGHTS)
+    exports = startExports(python)
     server = createServer((request, response) => {
       requests.push(`${request.url} ${request.headers.range ?? 'all'}`)
       answer(request, response)
@@ -37,6 +39,7 @@ describe.skipIf(reason)(`downloading the weights of an engine${reason && ` (skip
   })
   afterAll(async () => {
     server.close()
+    exports.stop()
     await rm(root, { recursive: true, force: true })
   })
 
@@ -57,10 +60,9 @@ describe.skipIf(reason)(`downloading the weights of an engine${reason && ` (skip
   })
   const exported = (
     args: string[] = [],
-    { pins = published(), ...more }: { pins?: Published; limit?: string; env?: NodeJS.ProcessEnv } = {},
+    { pins = published(), ...more }: { pins?: Published; env?: Record<string, string>; maxBytes?: number } = {},
   ) =>
-    downloadAndExport([...args, '--no-golden', '--output', join(folder, 'engine')], {
-      python,
+    exports.run(['fashn-vton', '--download', ...args, '--no-golden', '--output', join(folder, 'engine')], {
       published: pins,
       ...more,
     })
@@ -139,7 +141,7 @@ describe.skipIf(reason)(`downloading the weights of an engine${reason && ` (skip
   })
 
   it('fails on a full disk with one line, without an engine', async () => {
-    const { code, errors } = await exported([], { limit: 'ulimit -f 100' })
+    const { code, errors } = await exported([], { maxBytes: HALF })
     expect(lines(errors)).toEqual([expect.stringMatching(/model\.safetensors\.part cannot be written: .+/)])
     expect([code, await left()]).toEqual([1, ['model.safetensors.part']])
   })

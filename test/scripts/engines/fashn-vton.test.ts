@@ -9,7 +9,7 @@ import { DEFAULT_CONFORMANCE } from '../../../worker/engines/conformance.ts'
 import { findInstalled } from '../../../worker/engines/installed.ts'
 import { openModels, readManifest } from '../../../worker/inference/models.ts'
 import { commandsOf, runCommands } from '../../support/documented-blocks.ts'
-import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
+import { exportEngine, findEnginePython, runPython, startExports } from '../../support/export-engine.ts'
 import { fingerprintFiles } from '../../support/fingerprints.ts'
 import { spawnProcess } from '../../support/process.ts'
 import { changeFirst, changeHeader, cutToBfloat16, dropLast } from '../../support/safetensors.ts'
@@ -20,13 +20,14 @@ const { python, reason } = await findEnginePython()
 
 describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`}`, () => {
   let folder: string
+  let exports: ReturnType<typeof startExports>
   const at = (name: string) => join(folder, name)
   const tensors = (name: string) => join(FIXTURES, `${name}.state.safetensors`)
-  const exportTo = (name: string, ...args: string[]) =>
-    exportEngine(['fashn-vton', '--output', at(name), ...args], { limit: 'umask 022' })
+  const exportTo = (name: string, ...args: string[]) => exports.run(['fashn-vton', '--output', at(name), ...args])
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-engines-'))
+    exports = startExports(python)
     for (const [name, precision] of [
       ['tiny', 'fp32'],
       ['tiny2', 'fp32'],
@@ -46,7 +47,10 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     }
     expect(await exportTo('random', '--random')).toEqual({ code: 0, errors: '' })
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterAll(() => {
+    exports?.stop()
+    return rm(folder, { recursive: true, force: true })
+  })
 
   it('matches the published stages and sampler to 1e-5 in 32 bits', async () => {
     const errors = await compare('fp32')
@@ -262,7 +266,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
       const place = await mkdtemp(at('bad-'))
       await writeFile(join(place, 'model.safetensors'), change(good))
       const args = ['--weights', join(place, 'model.safetensors'), '--precision', precision]
-      const { code, errors } = await exportEngine(['fashn-vton', '--output', join(place, 'engine'), ...args])
+      const { code, errors } = await exports.run(['fashn-vton', '--output', join(place, 'engine'), ...args])
       expect(errors).toContain(message)
       expect(errors).not.toContain('Traceback')
       expect(code).toBe(1)
