@@ -115,7 +115,7 @@ describe('a try-on from end to end', () => {
     expect(upload.body).toMatchObject({ personDetected: true, crop: { width: expect.any(Number) } })
     expect((await fetch(upload.body.imageUrl)).headers.get('content-type')).toBe('image/jpeg')
 
-    const byId = { person: { image: { source: { id: upload.body.imageId } } } }
+    const byId = { person: { image: { source: { id: upload.body.imageId } } }, output: { engine: 'mock' } }
     const first = await drape.tryOn(
       { products: [{ externalId: 'mustard', images: [{ source: { url: `${shopUrl}/shirt.jpg` } }] }], ...byId },
       {},
@@ -203,24 +203,15 @@ describe('a try-on from end to end', () => {
     expect(await drape.balance()).toBe(before)
   })
 
-  it.each([
-    ['shows a crumpled garment', { shirt: 'test/fixtures/garments/crumpled_jacket.jpg' }, /garment/],
-    [
-      'would expose a body that a space suit covers',
-      { me: 'scripts/samples/persons/astronaut.jpg' },
-      /stand off the arms/,
-    ],
-    ['shows a person from the side', { me: 'scripts/samples/persons/photographer.jpg' }, /side/],
-  ])('refunds the credit, also in the ledger, if an image %s', async (_, images, message) => {
+  it('refunds the credit, also in the ledger, if an image shows a crumpled garment', async () => {
     const before = await drape.balance()
-    const files = { me: person, shirt }
-    for (const [name, path] of Object.entries(images)) files[name as keyof typeof files] = await readFile(path)
-    const id = await drape.tryOn(inline({ fileKey: 'shirt' }), files)
+    const crumpled = await readFile('test/fixtures/garments/crumpled_jacket.jpg')
+    const id = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt: crumpled })
     const result = await drape.finish(id)
     expect(result).toMatchObject({
       status: 'FAILED',
       errorCode: 'RESULT_REJECTED',
-      errorMessage: expect.stringMatching(message),
+      errorMessage: expect.stringMatching(/garment/),
     })
     expect(result).not.toHaveProperty('resultImageUrl')
     expect(await drape.balance()).toBe(before)

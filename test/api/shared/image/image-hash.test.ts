@@ -38,7 +38,7 @@ const plain = (width: number, height: number) =>
 
 describe('the hash of an image', () => {
   it.each(Object.keys(copies))('is near that of a copy: %s', async (name) => {
-    for (const photo of photos) {
+    for (const photo of photos.filter((_, i) => i % 5 === 0)) {
       const { width, height } = await sharp(photo).metadata()
       const copy = await copies[name](sharp(photo), { width, height }).toBuffer()
       const [own, other] = [await hashImage(photo), await hashImage(copy)]

@@ -13,7 +13,6 @@ import { findInstalled } from '../../../../worker/engines/installed.ts'
 import { createEngines } from '../../../../worker/engines/registry.ts'
 import type { Models } from '../../../../worker/inference/models.ts'
 import type { Provider } from '../../../../worker/inference/session.ts'
-import { findPerson } from '../../../../worker/vision/person/find-person.ts'
 import { readSample } from '../../../support/drape.ts'
 import {
   addParser,
@@ -22,7 +21,7 @@ import {
   changeEngineManifest,
   copyTinyEngine,
 } from '../../../support/tiny-engine.ts'
-import { sharedModels } from '../../../support/vision.ts'
+import { personIn, sharedModels } from '../../../support/vision.ts'
 import { wornPhoto } from '../../../support/worn-photo.ts'
 
 const NAME = 'fashn-vton'
@@ -70,7 +69,7 @@ describe('the engine FASHN VTON', () => {
         ),
       )
       const options = { seed: 1, mode: 'fast' } as const
-      input = { person, garment, garmentHash: 'shirt', category: 'tops', options }
+      input = { person, found: await personIn(person), garment, garmentHash: 'shirt', category: 'tops', options }
     })
     afterAll(() => engine?.release?.())
 
@@ -140,7 +139,7 @@ describe('the engine FASHN VTON', () => {
       const blank = { ...input.person, data: new Uint8Array(input.person.data.length).fill(200) }
       const run = (changed: Partial<EngineInput>) =>
         engine.run({ ...input, ...changed }, { signal: never, onProgress: () => {} })
-      await expect(run({ person: blank })).rejects.toMatchObject({ code: 'NO_PERSON_DETECTED' })
+      await expect(run({ person: blank, found: undefined })).rejects.toMatchObject({ code: 'NO_PERSON_DETECTED' })
       const worn = { garment: input.person, garmentHash: 'worn' }
       await expect(run(worn)).rejects.toMatchObject({ code: 'MISSING_REQUIRED_CLASSIFICATION' })
     })
@@ -155,6 +154,7 @@ describe('the engine FASHN VTON', () => {
       )
       const input = {
         person,
+        found: await personIn(person),
         garment,
         garmentHash: 'shirt',
         category: 'tops' as const,
@@ -218,8 +218,9 @@ describe('the engine FASHN VTON', () => {
     const garment = await decodeImage(await readSample('garments/tshirt-navy.jpg'))
     const worn = await decodeImage(await readSample('persons/akimbo-full.jpg'))
     const options = { seed: 1, mode: 'fast' } as const
+    const found = await personIn(person)
     const draw = async (garmentHash: string, changed: Partial<EngineInput>) => {
-      const input = { person, garment, garmentHash, category: 'tops' as const, options, ...changed }
+      const input = { person, found, garment, garmentHash, category: 'tops' as const, options, ...changed }
       return (await engine.run(input, { signal: never, onProgress: () => {} })).image
     }
     const plain = await draw('shirt', {})
@@ -235,8 +236,7 @@ describe('the engine FASHN VTON', () => {
         return i % 3 === 0 ? red : other
       }),
     })
-    const found = (await findPerson(person, models)) ?? undefined
-    const drawnIn = (red: number, other: number) => draw('shirt', { person: dressed(red, other), found })
+    const drawnIn = (red: number, other: number) => draw('shirt', { person: dressed(red, other) })
     const apart = async (one: Promise<Bitmap>, other: Promise<Bitmap>) => {
       const [a, b] = [(await one).data, (await other).data]
       return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0) / a.length

@@ -12,6 +12,7 @@ import { reserveFreePort } from '../../../../scripts/stack/ports.ts'
 import { downloadFiles } from '../../../../worker/engines/files/download.ts'
 import { readMarker } from '../../../../worker/engines/files/marker.ts'
 import { readSettings } from '../../../../worker/engines/files/settings.ts'
+import { verifyFiles } from '../../../../worker/engines/files/verify.ts'
 import { until } from '../../../support/until.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../../worker/engines/files/main.ts')
@@ -41,7 +42,7 @@ afterEach(async () => {
 
 describe('the files of an engine', () => {
   it('are downloaded and verified once', async () => {
-    expect(await bring()).toMatchObject({ code: 0, output: expect.stringContaining('"verified":2') })
+    expect(await start({}).result).toMatchObject({ code: 0, output: expect.stringContaining('"verified":2') })
     expect(await readFile(join(folder, 'graphs/model.onnx'))).toEqual(MODEL)
     expect(asked).toEqual(['/v1/graphs/model.onnx', '/v1/engine.json'])
     expect(await bring()).toMatchObject({ code: 0 })
@@ -193,10 +194,13 @@ describe('the files of an engine', () => {
 
   it('are not marked as complete by a sidecar that cannot download them', async () => {
     answer = (_, response) => response.writeHead(404).end()
-    expect(await bring({ PROBE_PORT: '0' })).toMatchObject({ code: 1, problem: 'PROBE_PORT must be a port number' })
+    expect(await start({ PROBE_PORT: '0' }).result).toMatchObject({
+      code: 1,
+      problem: 'PROBE_PORT must be a port number',
+    })
     const { port, release } = await reserveFreePort()
     await release()
-    expect(await bring({ PROBE_PORT: String(port) })).toMatchObject({
+    expect(await start({ PROBE_PORT: String(port) }).result).toMatchObject({
       code: 1,
       problem: 'graphs/model.onnx could not be fetched: the server answered 404',
     })
@@ -233,19 +237,25 @@ function serveRest({ headers: { range } }: IncomingMessage, response: ServerResp
   response.writeHead(from > 0 ? 206 : 200).end(MODEL.subarray(from))
 }
 
+/** What `main.ts` does without a probe port, in this process. */
 async function bring(settings: Record<string, string> = {}) {
-  return start(settings).result
+  try {
+    const { folder, files, source } = readSettings({ ...environment(), ...settings })
+    if (source !== null) await downloadFiles(files, { folder, source })
+    await verifyFiles(files, folder)
+    return { code: 0 }
+  } catch (error) {
+    return { code: 1, problem: (error as Error).message }
+  }
+}
+
+function environment() {
+  return { ENGINE_FOLDER: folder, ENGINE_FILES: JSON.stringify(FILES), ENGINE_URL: sourceOf(server).url }
 }
 
 function start(settings: Record<string, string>) {
   const child = spawn(process.execPath, [PROGRAM], {
-    env: {
-      PATH: process.env.PATH,
-      ENGINE_FOLDER: folder,
-      ENGINE_FILES: JSON.stringify(FILES),
-      ENGINE_URL: sourceOf(server).url,
-      ...settings,
-    },
+    env: { PATH: process.env.PATH, ...environment(), ...settings },
   })
   const ended = Promise.all([
     text(child.stdout),
