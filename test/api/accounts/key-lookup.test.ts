@@ -4,7 +4,7 @@ import { createApiKeys } from '../../../api/accounts/api-keys.store.ts'
 import { createKeyLookup } from '../../../api/accounts/key-lookup.ts'
 import { createKeyUses } from '../../../api/accounts/key-uses.ts'
 import { type KeyRestrictions, readRestrictions, UNRESTRICTED } from '../../../api/accounts/restrictions.ts'
-import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createLog } from '../../../api/shared/telemetry/log.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
@@ -39,6 +39,21 @@ describe('a key', () => {
     at += 2001
     await expect(find(key, '127.0.0.1')).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
   })
+
+  it.each(['revoked', 'inactive'])(
+    'is refused within 5 seconds when it is %s, although asked all the time',
+    async (how) => {
+      let at = Date.now()
+      const find = createKeyLookup({ keys: keys(), kind: 'secret', now: () => at })
+      const account = await createAccounts(database).insert({ name: 'Other', email: null, credits: 0 })
+      expect(await find(account.apiKey, '127.0.0.1')).not.toBeNull()
+      if (how === 'revoked') await createAccounts(database).revokeKey(account.apiKey)
+      else await database.query(sql.unsafe`update accounts set is_active = false where id = ${account.id}`)
+      const found = async () => (await find(account.apiKey, '127.0.0.1').catch(() => null)) !== null
+      for (let step = 0; step < 4; step++, at += 1000) await found()
+      expect(await found()).toBe(false)
+    },
+  )
 
   it('is not accepted longer when the database responds slowly', async () => {
     let at = Date.now()

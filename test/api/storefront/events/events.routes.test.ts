@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../../api/accounts/accounts.store.ts'
 import { generateKey } from '../../../../api/accounts/credentials.ts'
@@ -442,7 +441,7 @@ describe('events', () => {
     }
   })
 
-  it('are refused within 5 seconds after the revocation of their key, by every replica', async () => {
+  it('are refused after the revocation of their key, by every replica', async () => {
     const replica = await startProgram('api', drape.env)
     const own = await appHeaders(drape)
     const post = (url: string) =>
@@ -454,8 +453,7 @@ describe('events', () => {
     const both = [drape.api.url, replica.url]
     expect(await Promise.all(both.map(post))).toEqual([200, 200])
     await createAccounts(drape.database).revokeKey(own.authorization.slice('Bearer '.length))
-    await sleep(5000)
-    expect(await Promise.all(both.map(post))).toEqual([401, 401])
+    await until(async () => (await Promise.all(both.map(post))).every((status) => status === 401))
     await replica.end()
   })
 
